@@ -15,7 +15,7 @@ from kraftctl_security.config_values import INT_MAX, ConfigValues
 from kraftctl_security.tls.ssl_config import listener_prefix
 
 RATE_WINDOW_SECONDS: Final = 10
-"""So long may all be quiet, and then as many come at once: Kafka's quota.window.num, 11 of one second, of
+"""So long may all be quiet, and then as many come together: Kafka's quota.window.num, 11 of one second, of
 which the last one is not over. No dynamic config changes it."""
 
 

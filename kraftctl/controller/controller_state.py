@@ -47,7 +47,7 @@ class ControllerState:
     `metadata_loaded`: everything that was committed when this process started is in the image.
     `topic_settings` are what elections obey, and `inherited_topic_configs` what new topics inherit, in the
     image of now.
-    `log_levels` are those of the loggers of this process, which whoever runs it sets.
+    `log_levels` are those of the loggers of this process; who runs it sets them.
     `committed_features` are the finalized features as committed; the rest of the image is read as it is.
     """
 

@@ -85,11 +85,11 @@ async def run_controller(
             new_sasl_client=new_sasl_client,
             audit_log=audit_log,
             probe=probe,
-            settings=RunningSettings(server),
         )
         credentials = LocalUsersFirst(local_users, CredentialLookup(driver.credentials, clock.wall_ms))
         await server.accept(driver.requests, driver.has_rules, credentials)
         own_rights = OwnRights(asyncio.get_running_loop(), config, driver.authorizer)
+        driver.change(RunningSettings(server))
         driver.start()
         reloading = asyncio.ensure_future(_ssl_reloading(server, driver, clock, reload or asyncio.Event()))
         try:

@@ -48,7 +48,7 @@ class Driver:
 
     `has_room` says whether clients have read most of their answers. With an `ssl_context`, other controllers
     are reached over SSL; with a `new_sasl_client`, this side authenticates to them by SASL. The `audit_log`
-    has a line for each request that asks for a change. `settings` are changed by dynamic configs.
+    has a line for each request that asks for a change.
 
     After a failure of storage or a broken invariant, `failed` is completed with the exception, nothing
     is answered any more, and the process has to stop. What was acknowledged is on disk; clients do not
@@ -72,7 +72,6 @@ class Driver:
         audit_log: AuditLog | None = None,
         probe: TurnProbe | None = None,
         threads: StorageThreads | None = None,
-        settings: RunningSettings | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
         self._node = node
@@ -112,7 +111,6 @@ class Driver:
             pace=TurnPace(clock.now_ns),
             retention_bytes=retention_bytes,
             retention_ms=retention_ms,
-            settings=settings,
         )
         self._node_loop.attach(self._executor)
         self.requests = RequestIntake(node, self._network, self._node_loop)
@@ -134,6 +132,10 @@ class Driver:
     def authorizer(self) -> Authorizer:
         """To ask; it is never replaced."""
         return self._node.controller.state.authorizer
+
+    def change(self, settings: RunningSettings) -> None:
+        """Dynamic configs change these, and requests the levels of loggers. Call it before `start`."""
+        self._executor.settings = settings
 
     def has_rules(self) -> bool:
         """Whether the authorizer, if there is one, knows the ACLs."""

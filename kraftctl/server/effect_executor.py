@@ -93,7 +93,6 @@ class EffectExecutor:
         pace: Pace,
         retention_bytes: int,
         retention_ms: int,
-        settings: Settings | None = None,
     ) -> None:
         self._storage = storage
         self._downloads = downloads
@@ -104,7 +103,8 @@ class EffectExecutor:
         self._inbox = inbox
         self._probe = probe
         self._pace = pace
-        self._settings = settings
+        self.settings: Settings | None = None
+        """None: they never change."""
         self._bodies = BodyDecoding(scheduler, network, inbox)
         self._snapshot_writing = SnapshotWriting(storage, scheduler, inbox)
         self._retention_bytes = retention_bytes
@@ -184,12 +184,12 @@ class EffectExecutor:
             assert_never(effect)
 
     def _change_settings(self, effect: NodeConfigsChanged | LogLevelsChanged) -> None:
-        if self._settings is None:
+        if self.settings is None:
             return
         if isinstance(effect, NodeConfigsChanged):
-            self._settings.node_configs(effect)
+            self.settings.node_configs(effect)
         else:
-            self._settings.log_levels(effect)
+            self.settings.log_levels(effect)
 
     def _respond(self, effect: Respond) -> None:
         response = effect.response if effect.encoded is None else effect.encoded

@@ -9,11 +9,10 @@ import logging
 
 from kraftctl.config.connection_limits import ConnectionLimits
 from kraftctl.controller.configuration_control.node_configs import NodeConfigs, node_configs
-from kraftctl.controller.failures import reason_of
 from kraftctl.node.events import LogLevelsChanged, NodeConfigsChanged
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.log_levels import set_log_levels
-from kraftctl_security.config_values import INT_MAX, ConfigValues
+from kraftctl_security.config_values import INT_MAX, ConfigException, ConfigValues
 
 logger = logging.getLogger("kraftctl.server.listener")
 
@@ -33,11 +32,12 @@ class RunningSettings:
         try:
             used = node_configs(self._server.config, effect.own, effect.cluster)
             self._use_limits(used)
-        except Exception as error:  # noqa: BLE001 - what is committed would stop every start, too
+        except (ConfigException, ValueError) as error:
+            # What is committed would end every process that reads it.
             logger.error(
                 "The dynamic configs of this node cannot be applied: %s. The limits of connections stay as"
                 " they are. Next step: delete the config that was altered last.",
-                reason_of(error),
+                error,
             )
         else:
             self._name_unused(used.unused)

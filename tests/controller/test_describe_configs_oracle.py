@@ -55,7 +55,7 @@ FILES: list[dict[str, str]] = [
     {"listener.name.a.b.max.connections": "5", "listener.name.controller.no.such.key": "5"},
     {
         "some.plugin.key": "1",
-        "kraftctl.audit.log.path": "/tmp/x",
+        "kraftctl.audit.log.max.files": "7",
         "internal.metadata.delete.delay.millis": "5",
     },
     {"log.roll.hours": "5", "log.retention.minutes": "7", "log.flush.scheduler.interval.ms": "9"},

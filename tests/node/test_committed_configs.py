@@ -37,10 +37,10 @@ def alteration(name: str, kind: int = BROKER, **changes: str | None) -> Incremen
 
 
 class Obeyed:
-    """What processes are told to obey, by the id of their nodes."""
+    """What processes have to obey, by the id of their nodes."""
 
     def __init__(self, *processes: ControllerProcess) -> None:
-        self.told: list[tuple[int, Mapping[str, str], Mapping[str, str]]] = []
+        self.seen: list[tuple[int, Mapping[str, str], Mapping[str, str]]] = []
         self.levels: list[tuple[int, Mapping[str, str | None]]] = []
         for process in processes:
             process.on_effect = self._effect
@@ -48,17 +48,17 @@ class Obeyed:
     def _effect(self, process: ControllerProcess, effect: NodeEffect) -> None:
         if isinstance(effect, NodeConfigsChanged):
             cluster = {key: value for key, value in effect.cluster.items() if key != "min.insync.replicas"}
-            self.told.append((process.node_id, effect.own, cluster))
+            self.seen.append((process.node_id, effect.own, cluster))
         elif isinstance(effect, LogLevelsChanged):
             self.levels.append((process.node_id, effect.levels))
 
     def take(self) -> list[tuple[int, Mapping[str, str], Mapping[str, str]]]:
-        told, self.told = self.told, []
-        return told
+        seen, self.seen = self.seen, []
+        return seen
 
 
-def lone_node(**keywords: int) -> tuple[LoneNode, Obeyed]:
-    node = LoneNode(**keywords)
+def lone_node(seed: int = 1, snapshot_bytes: int = 1 << 30) -> tuple[LoneNode, Obeyed]:
+    node = LoneNode(seed=seed, snapshot_bytes=snapshot_bytes)
     obeyed = Obeyed(node.process)
     node.settle()
     obeyed.take()
@@ -76,7 +76,7 @@ def test_what_is_not_committed_is_not_obeyed() -> None:
     assert obeyed.take() == [(NODE_ID, {"max.connections": "3"}, {})]
 
 
-def test_changes_of_the_node_and_of_the_cluster_are_told_once() -> None:
+def test_changes_of_the_node_and_of_the_cluster_are_reported_once() -> None:
     node, obeyed = lone_node()
     steps = [
         (alteration(OWN, max_connections="3"), [(NODE_ID, {"max.connections": "3"}, {})]),
@@ -155,7 +155,7 @@ def test_every_controller_obeys_and_continues_after_failovers() -> None:
             answer = client.answers[asked]
             assert isinstance(answer, IncrementalAlterConfigsResponse)
             assert answer.responses[0].error_code == Errors.NONE
-            last = {node_id: (own, of_all) for node_id, own, of_all in obeyed.told}
+            last = {node_id: (own, of_all) for node_id, own, of_all in obeyed.seen}
             for node_id, own in expected.items():
                 assert last.get(node_id, ({}, {})) == (own, cluster), (number, node_id)
             leader.loop.offer(ResignRequested(leader.raft.epoch))

@@ -66,7 +66,7 @@ LIMITS = [
         id="a-listeners-own-before-dynamic",
     ),
     pytest.param({"max.connections": "x"}, {"max.connections": "3"}, {}, 3, id="invalid-own"),
-    pytest.param({"max.connections.per.ip": "0"}, {}, {}, 5, id="nobody-is-locked-out"),
+    pytest.param({"max.connections.per.ip": "0"}, {}, {}, 5, id="no-limit-of-zero"),
     pytest.param({"num.io.threads": "1", "max.connection": "1"}, {}, {}, 5, id="others"),
 ]  # fmt: skip
 

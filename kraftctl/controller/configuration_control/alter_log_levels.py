@@ -1,6 +1,6 @@
 """IncrementalAlterConfigs of a BROKER_LOGGER: the levels of this process. Kafka's RuntimeLoggerManager.
 
-Any controller changes its own, active or not, at once and not through the log.
+Any controller changes its own, active or not, immediately and not through the log.
 """
 
 from __future__ import annotations

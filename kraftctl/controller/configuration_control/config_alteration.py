@@ -20,7 +20,7 @@ from kraftctl.controller.configuration_control.elr_configs import (
 from kraftctl.controller.configuration_control.node_configs import (
     PER_IP_KEYS,
     why_limit_invalid,
-    why_nobody_may_connect,
+    why_no_client_may_connect,
 )
 from kraftctl.controller.configuration_control.validate_configs import (
     ResourceCheck,
@@ -143,7 +143,7 @@ class ConfigAlteration:
             if error is not None:
                 return error
         if kind == config_resource.BROKER and any(key in PER_IP_KEYS for key in altered):
-            reason = self._why_nobody_may_connect(name, _changed(current, altered))
+            reason = self._why_no_client_may_connect(name, _changed(current, altered))
             if reason is not None:
                 return ApiError(Errors.INVALID_CONFIG, reason)
         # A broker may have thousands of configs, and what it stores is not validated.
@@ -195,15 +195,15 @@ class ConfigAlteration:
         controllers = self._image.cluster.controllers
         return node_id == self._state.node_id or node_id in controllers or node_id in self._state.voter_ids
 
-    def _why_nobody_may_connect(self, name: str, changed: dict[str, str]) -> str | None:
+    def _why_no_client_may_connect(self, name: str, changed: dict[str, str]) -> str | None:
         """To this controller; what others have in their files is not known here."""
         own_name, configurations = str(self._state.node_id), self._image.configurations
         if name == config_resource.CLUSTER_DEFAULT:
             own = configurations.config(config_resource.BROKER, own_name)
-            return why_nobody_may_connect(self._state.config, own, changed)
+            return why_no_client_may_connect(self._state.config, own, changed)
         if name == own_name:
             cluster = configurations.config(config_resource.BROKER, config_resource.CLUSTER_DEFAULT)
-            return why_nobody_may_connect(self._state.config, changed, cluster)
+            return why_no_client_may_connect(self._state.config, changed, cluster)
         return None
 
 

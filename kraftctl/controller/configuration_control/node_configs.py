@@ -77,7 +77,7 @@ def node_configs(config: ControllerConfig, own: dict[str, str], cluster: dict[st
             used.unused.append(_unused_line(str(config.node_id), key, value, reason))
         else:
             used.own[key] = value
-    _refuse_everybody_never(config, used)
+    _let_some_client_connect(config, used)
     return used
 
 
@@ -97,10 +97,10 @@ def why_limit_invalid(key: str, value: str) -> str | None:
     return None
 
 
-def why_nobody_may_connect(
+def why_no_client_may_connect(
     config: ControllerConfig, own: dict[str, str], cluster: dict[str, str]
 ) -> str | None:
-    """max.connections.per.ip=0 without an override: Kafka refuses it, as nobody could take it back."""
+    """max.connections.per.ip=0 without an override: Kafka refuses it, as no client could take it back."""
     static = config.originals
     text = {key: own.get(key, cluster.get(key, static.get(key, ""))) for key in PER_IP_KEYS}
     limits = ConfigValues({key: value for key, value in text.items() if value})
@@ -108,8 +108,8 @@ def why_nobody_may_connect(
     return limits.errors[0] if limits.errors else None
 
 
-def _refuse_everybody_never(config: ControllerConfig, used: NodeConfigs) -> None:
-    reason = why_nobody_may_connect(config, used.own, used.cluster)
+def _let_some_client_connect(config: ControllerConfig, used: NodeConfigs) -> None:
+    reason = why_no_client_may_connect(config, used.own, used.cluster)
     if reason is None:
         return
     for name, configs in ((str(config.node_id), used.own), (config_resource.CLUSTER_DEFAULT, used.cluster)):
