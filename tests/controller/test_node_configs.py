@@ -175,6 +175,15 @@ def test_invalid_values_are_refused_and_never_obeyed(key: str, value: str) -> No
         assert key in described(active, CLUSTER_DEFAULT) or name == OWN, "what is stored can be found"
 
 
+def test_no_keys_are_all_keys() -> None:
+    """As in Kafka; a key that does not exist is left out."""
+    active = ActiveController(listener_name_controller_max_connections="9")
+    assert list(described(active, keys=[])) == list(described(active, keys=None))
+    keys = ["no.such.key", "node.id", "listener.name.controller.max.connections"]
+    found = described(active, keys=keys)
+    assert {name: entry.value for name, entry in found.items()} == {keys[1]: OWN, keys[2]: "9"}
+
+
 def test_a_broker_decides_about_its_own_configs() -> None:
     active = ActiveController()
     active.start_brokers(1)

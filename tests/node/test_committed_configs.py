@@ -76,6 +76,20 @@ def test_what_is_not_committed_is_not_obeyed() -> None:
     assert obeyed.take() == [(NODE_ID, {"max.connections": "3"}, {})]
 
 
+def test_of_two_changes_the_one_that_is_committed_is_obeyed() -> None:
+    node, obeyed = lone_node()
+    node.send(alteration(OWN, max_connections="3"))
+    node.run_for(0)
+    node.send(alteration(OWN, max_connections="4"))
+    node.run_for(0)
+    assert node.flush()
+    node.run_for(0)
+    assert node.controller.image.configurations.config(BROKER, OWN) == {"max.connections": "4"}
+    assert obeyed.take() == [(NODE_ID, {"max.connections": "3"}, {})]
+    node.settle()
+    assert obeyed.take() == [(NODE_ID, {"max.connections": "4"}, {})]
+
+
 def test_changes_of_the_node_and_of_the_cluster_are_reported_once() -> None:
     node, obeyed = lone_node()
     steps = [

@@ -147,6 +147,7 @@ def test_connections_that_come_too_fast_wait_in_the_backlog(loop: str) -> None:
             assert server.quotas.count == 0
             now[0] += 0.0015
             await client.frame()
+            assert server.quotas.pause_seconds("CONTROLLER") > 0, "it was counted"
             client.close()
 
     run(scenario, loop)
