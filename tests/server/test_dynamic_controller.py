@@ -7,6 +7,8 @@ from pathlib import Path
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.settings import random_id
 from kraftctl_protocol.config_resource import BROKER, BROKER_LOGGER, CLUSTER_DEFAULT
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
+from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -18,11 +20,10 @@ from kraftctl_protocol.generated.incremental_alter_configs_request import (
     IncrementalAlterConfigsRequest,
 )
 from kraftctl_protocol.generated.incremental_alter_configs_response import IncrementalAlterConfigsResponse
-from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
-from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from tests.support.wire.controller_client import ControllerClient
 
 OWN = "3000"
+REFUSAL = "Refusing BrokerHeartbeat of broker 77"
 PER_IP = "max.connections.per.ip"
 
 
@@ -51,8 +52,8 @@ def is_served(node: KraftctlController) -> bool:
 
 
 def refused_broker(client: ControllerClient) -> None:
-    """A request that is refused, which is a line of level DEBUG."""
-    answer = client.call(UnregisterBrokerRequest(broker_id=77), 0, UnregisterBrokerResponse)
+    """A request whose refusal is a line of level DEBUG."""
+    answer = client.call(BrokerHeartbeatRequest(broker_id=77), 1, BrokerHeartbeatResponse)
     assert answer.error_code
 
 
@@ -91,13 +92,14 @@ def assert_levels(node: KraftctlController, client: ControllerClient) -> None:
     """The reasons of refusals are lines of kraftctl.controller, of level DEBUG."""
     name = "kraftctl.controller"
     refused_broker(client)
-    assert "Refusing UnregisterBroker" not in node.log_file.read_text()
+    assert "(kraftctl.controller)" in node.log_file.read_text()
+    assert REFUSAL not in node.log_file.read_text()
     assert shown(client, BROKER_LOGGER, name) == ("INFO", 6)
     alter(client, BROKER_LOGGER, OWN, name, "DEBUG")
     assert shown(client, BROKER_LOGGER, name) == ("DEBUG", 6)
     node.await_log("Updated the log level of kraftctl.controller to DEBUG")
     refused_broker(client)
-    node.await_log("Refusing ")
+    assert "DEBUG" in node.await_log(REFUSAL)
     alter(client, BROKER_LOGGER, OWN, name, None)
     assert shown(client, BROKER_LOGGER, name) == ("INFO", 6)
     node.await_log("Unset the log level of kraftctl.controller")
