@@ -15,14 +15,21 @@ import org.apache.kafka.common.message.IncrementalAlterConfigsRequestData.Altera
 import org.apache.kafka.common.requests.ApiError;
 import org.apache.kafka.server.logger.LoggingController;
 import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+import org.apache.logging.log4j.core.LoggerContext;
 import org.slf4j.LoggerFactory;
 
 public class LogLevelsOracle {
+    private static final List<Logger> KEPT = new ArrayList<>();
+
     public static void main(String[] arguments) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
         String[] names = in.readLine().split(",");
+        // Of the context that Kafka's class looks at; loggers that nothing refers to may vanish.
+        LoggerContext context =
+            (LoggerContext) LogManager.getContext(LoggingController.class.getClassLoader(), false);
         for (String name : names) {
-            LogManager.getLogger(name);
+            KEPT.add(context.getLogger(name));
         }
         LoggingController.logLevel("root", "INFO");
         RuntimeLoggerManager manager = new RuntimeLoggerManager(3000, LoggerFactory.getLogger("oracle"));
