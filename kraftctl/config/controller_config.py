@@ -10,6 +10,7 @@ well) and named in `unused_keys`, for one line in the log.
 from __future__ import annotations
 
 from kraftctl.config.audit_config import AuditConfig
+from kraftctl.config.connection_limits import ConnectionLimits
 from kraftctl.config.endpoints import (
     DEFAULT_LISTENERS,
     SASL_PROTOCOLS,
@@ -21,12 +22,10 @@ from kraftctl.config.endpoints import (
     read_listeners,
     read_security_protocol_map,
     read_voters,
-    split_map,
 )
 from kraftctl.config.kafka_config_checks import check_as_kafka
 from kraftctl.config.own_keys import refuse_unknown_keys
-from kraftctl_protocol.java_values import parse_integer, trim
-from kraftctl_security.config_values import INT_MAX, LONG_MAX, ConfigException, ConfigValues
+from kraftctl_security.config_values import LONG_MAX, ConfigException, ConfigValues
 from kraftctl_security.sasl.login_configuration import LoginConfiguration
 from kraftctl_security.sasl.sasl_config import (
     SaslListenerConfig,
@@ -137,6 +136,8 @@ class ControllerConfig:
     max_connections: int
     max_connections_per_ip: int
     max_connections_per_ip_overrides: dict[str, int]
+    connection_limits: ConnectionLimits
+    """These and those of each listener. Dynamic configs may replace them while the controller runs."""
     connections_max_idle_ms: int
     connection_failed_authentication_delay_ms: int
     queued_max_requests: int
@@ -343,28 +344,17 @@ class ControllerConfig:
         self.socket_receive_buffer_bytes = values.int32("socket.receive.buffer.bytes", 100 * 1024)
         self.socket_request_max_bytes = values.int32("socket.request.max.bytes", 100 * MIB, 1)
         self.socket_listen_backlog_size = values.int32("socket.listen.backlog.size", 50, 1)
-        self.max_connections = values.int32("max.connections", INT_MAX, 0)
-        self.max_connections_per_ip = values.int32("max.connections.per.ip", INT_MAX, 0)
-        self.max_connections_per_ip_overrides = self._read_per_ip_overrides(values)
+        limits = ConnectionLimits(values, [each.listener for each in self.listeners])
+        self.max_connections = limits.max_connections
+        self.max_connections_per_ip = limits.max_connections_per_ip
+        self.max_connections_per_ip_overrides = limits.max_connections_per_ip_overrides
+        self.connection_limits = limits
         self.connections_max_idle_ms = values.int64("connections.max.idle.ms", 10 * MINUTE_MS)
         self.connection_failed_authentication_delay_ms = values.int32(
             "connection.failed.authentication.delay.ms", 100, 0
         )
         self.queued_max_requests = values.int32("queued.max.requests", 500, 1)
         self.queued_max_request_bytes = values.int64("queued.max.request.bytes", -1)
-
-    def _read_per_ip_overrides(self, values: ConfigValues) -> dict[str, int]:
-        key = "max.connections.per.ip.overrides"
-        overrides: dict[str, int] = {}
-        for entry in split_map(values.text(key)):
-            host, _, count = entry.rpartition(":")
-            number = parse_integer(trim(count), 32)
-            if not trim(host) or number is None or number < 0:
-                reason = f"'{entry}' needs a host, and a count of 0 or more"
-                values.refuse(key, values.text(key), reason)
-            else:
-                overrides[trim(host)] = number
-        return overrides
 
     def _read_security(self, values: ConfigValues) -> None:
         self.authorizer_class_name = values.choice("authorizer.class.name", "", ["", STANDARD_AUTHORIZER])

@@ -26,8 +26,10 @@ from kraftctl.server.credential_lookup import CredentialLookup
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.local_users import read_local_users
+from kraftctl.server.log_levels import current_log_levels
 from kraftctl.server.name_lookup import own_name
 from kraftctl.server.own_rights import OwnRights
+from kraftctl.server.running_settings import RunningSettings
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
@@ -89,6 +91,7 @@ async def run_controller(
         credentials = LocalUsersFirst(local_users, CredentialLookup(driver.credentials, clock.wall_ms))
         await server.accept(driver.requests, driver.has_rules, credentials)
         own_rights = OwnRights(asyncio.get_running_loop(), config, driver.authorizer)
+        driver.change(RunningSettings(server))
         driver.start()
         reloading = asyncio.ensure_future(_ssl_reloading(server, driver, clock, reload or asyncio.Event()))
         try:
@@ -198,6 +201,7 @@ def build_node(
     )
     bootstrap = _bootstrap_metadata(config, partition)
     controller = QuorumController(config, meta.cluster_id, rng, bootstrap.records, endpoints)
+    controller.state.log_levels = current_log_levels()
     snapshots = SnapshotPolicy(
         config.metadata_log_max_record_bytes_between_snapshots, config.metadata_log_max_snapshot_interval_ms
     )

@@ -157,16 +157,24 @@ class Listener:
 
     def why_not(self, host: str) -> str | None:
         """What quotas have against one more connection."""
-        return self._server.quotas.why_not(host)
+        return self._server.quotas.why_not(host, self.listener_name)
+
+    def pause_seconds(self) -> float:
+        """How long clients wait in the backlog, as they come too fast."""
+        return self._server.quotas.pause_seconds(self.listener_name)
+
+    def accepted(self) -> None:
+        """One has come."""
+        self._server.quotas.accepted(self.listener_name)
 
     def admit(self, connection: Connection) -> bool:
         """Whether quotas leave room; logs a refusal."""
         quotas = self._server.quotas
-        reason = quotas.why_not(connection.peer_host)
+        reason = quotas.why_not(connection.peer_host, self.listener_name)
         if reason is not None:
             self.refuse(connection.peer, reason)
             return False
-        quotas.add(connection.peer_host)
+        quotas.add(connection.peer_host, self.listener_name)
         self.connections.add(connection)
         self._server.metrics.connections_count += 1
         return True
@@ -180,7 +188,7 @@ class Listener:
         """The connection is gone."""
         self.connections.discard(connection)
         self._server.leaving.discard(connection)
-        self._server.quotas.remove(connection.peer_host)
+        self._server.quotas.remove(connection.peer_host, self.listener_name)
         self._server.metrics.connections_count -= 1
 
     def reap(self, idle_since: float) -> None:
@@ -204,7 +212,7 @@ class SocketServer:
         self.request_log = RequestLog(self.metrics)
         self.refusals = RateLimitedLog(logger, loop.time)
         self.failures = RateLimitedLog(logger, loop.time)
-        self.quotas = ConnectionQuotas(config)
+        self.quotas = ConnectionQuotas(config.connection_limits, loop.time)
         self.budget: ByteBudget[Connection] = ByteBudget(_unfinished_bytes_max(config))
         self.unsent: ByteBudget[Connection] = ByteBudget(UNSENT_BYTES_MAX)
         self.answers = TurnAnswers(loop)

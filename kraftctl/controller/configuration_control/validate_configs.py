@@ -199,13 +199,21 @@ class ResourceCheck:
         return self._node_numbers[name]
 
 
+def node_id_of(name: str) -> int | None:
+    """The number that the name of a broker or controller is; None if it is none."""
+    if BROKER_ID.fullmatch(name) is None or abs(int(name)) >= 1 << 31:
+        return None
+    return int(name)
+
+
 def why_broker_name_invalid(name: str) -> ApiError | None:
     """Empty, or the text of a number that is not negative."""
     if not name:
         return None
-    if BROKER_ID.fullmatch(name) is None or abs(int(name)) >= 1 << 31:
+    node_id = node_id_of(name)
+    if node_id is None:
         return ApiError(Errors.INVALID_REQUEST, f"the broker name {name!r} is not a number")
-    if int(name) < 0:
+    if node_id < 0:
         return ApiError(Errors.INVALID_REQUEST, f"the broker id {name} is negative")
     return None
 
