@@ -19,9 +19,9 @@ from kraftctl.metadata.bootstrap_metadata import (
 from kraftctl.metadata.endpoint import VersionRange
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.storage.checkpoint_reader import CheckpointReader
+from kraftctl.storage.directory_entries import exists, names_in
 from kraftctl.storage.durable_files import replace_file
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.directory_entries import exists, names_in
 from kraftctl_protocol.log_file_names import (
     BOOTSTRAP_CHECKPOINT,
     PARTITION_DIRECTORY,

@@ -19,7 +19,7 @@ def names_in(directory: Path) -> list[str]:
 
 
 def exists(path: Path) -> bool:
-    """Whether there is such a file. Raises StorageError when that cannot be known, as `Path.exists` does not."""
+    """Whether there is such a file. Raises StorageError when that cannot be known."""
     try:
         path.stat()
     except FileNotFoundError:

@@ -42,7 +42,9 @@ class QuorumStateStore:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise cannot("read", self.path, error, "It may hold a vote, so it must not be guessed.") from error
+            raise cannot(
+                "read", self.path, error, "It may hold a vote, so it must not be guessed."
+            ) from error
         except UnicodeDecodeError as undecodable:
             raise self._unusable(str(undecodable)) from undecodable
         try:

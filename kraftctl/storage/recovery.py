@@ -98,9 +98,9 @@ def segment_base_offsets(directory: Path) -> list[int]:
             base_offset = parse_segment_file_name(name)
             if base_offset is None or base_offset > OFFSET_MAX:
                 raise StorageError(
-                    f"{directory / name} is not the name of a log segment (20 digits, an offset, expected). Next step:"
-                    " move the file out of the directory; neither kraftctl nor Kafka writes files of that"
-                    " name."
+                    f"{directory / name} is not the name of a log segment (20 digits, an offset, expected)."
+                    " Next step: move the file out of the directory; neither kraftctl nor Kafka writes"
+                    " files of that name."
                 )
             offsets.append(base_offset)
     return sorted(offsets)

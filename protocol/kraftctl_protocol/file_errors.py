@@ -21,6 +21,11 @@ GIVE_ACCESS: Final = (
     " every directory above it (namei -l); what is in it is not lost"
 )
 ATTACH_THE_DISK: Final = "check that the disk is attached and its file system mounted (findmnt, dmesg)"
+CHECK_THE_FILE_SYSTEM: Final = (
+    "the file system is damaged: copy what can be read, then unmount it and check it (fsck)"
+)
+EUCLEAN: Final = 117
+"""Linux alone has it, and Python its name there only."""
 
 NEXT_STEPS: Final[dict[int, str]] = {
     errno.ENOSPC: MAKE_ROOM,
@@ -28,11 +33,11 @@ NEXT_STEPS: Final[dict[int, str]] = {
     errno.EFBIG: "raise the limit of the size of files (ulimit -f, LimitFSIZE) of this process",
     errno.EACCES: GIVE_ACCESS,
     errno.EPERM: f"{GIVE_ACCESS}. The file may also be immutable (lsattr)",
-    errno.EROFS: "mount the file system for writing; if it was, the kernel made it read-only after an error of"
-    " the disk, which the kernel log (dmesg) names",
+    errno.EROFS: "mount the file system for writing; if it was, the kernel made it read-only after an error"
+    " of the disk, which the kernel log (dmesg) names",
     errno.EIO: LOOK_AT_THE_DISK,
-    errno.EUCLEAN: "the file system is damaged: unmount it and check it (fsck), after a copy of what can be read",
-    errno.EBADMSG: "the file system is damaged: unmount it and check it (fsck), after a copy of what can be read",
+    EUCLEAN: CHECK_THE_FILE_SYSTEM,
+    errno.EBADMSG: CHECK_THE_FILE_SYSTEM,
     errno.ENXIO: ATTACH_THE_DISK,
     errno.ENODEV: ATTACH_THE_DISK,
     errno.ENOTCONN: ATTACH_THE_DISK,
@@ -65,9 +70,11 @@ def file_error(action: str, path: object, error: OSError, *, note: str = "", nam
     """`cannot ACTION PATH: REASON. NOTE Next step: ...`
 
     `action` is a verb: open, read, write. `note` has whole sentences about what follows from it, and
-    `named_by` the configuration key or the argument that has the path: with a wrong path it is the one to correct.
+    `named_by` the configuration key or the argument with the path, which is to be corrected if that is wrong.
     """
-    return f"cannot {action} {path}: {reason_of(error)}.{f' {note}' if note else ''} {next_step_of(error, named_by)}"
+    what = f"cannot {action} {path}: {reason_of(error)}."
+    step = next_step_of(error, named_by)
+    return f"{what} {note} {step}" if note else f"{what} {step}"
 
 
 def reason_of(error: OSError) -> str:
