@@ -162,11 +162,10 @@ def _not_formatted(log_dir: Path, directories: LogDirectories) -> StorageError:
         missing = f"it has no {META_PROPERTIES}. If the file system of its data is not mounted here, mount it"
     nested = _nested_log(log_dir)
     if nested is not None:
-        missing += (
-            f". A metadata log is in {nested}: if it is of this node, set metadata.log.dir={nested.log_dir}"
-        )
-    step = FORMAT if log_dir == directories.metadata_log_dir else ADD_DIRECTORY
-    return StorageError(f"{log_dir} has not been formatted: {missing}. Next step: if it is new, {step}")
+        step = f"if the log of this node is {nested}, set metadata.log.dir={nested.log_dir}."
+    else:
+        step = f"if it is new, {FORMAT if log_dir == directories.metadata_log_dir else ADD_DIRECTORY}"
+    return StorageError(f"{log_dir} has not been formatted: {missing}. Next step: {step}")
 
 
 ADD_DIRECTORY: Final = (
