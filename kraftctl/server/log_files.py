@@ -13,6 +13,7 @@ from kraftctl.server.clock import Clock
 from kraftctl.server.logging import AUTHORIZER_LOGGER, KafkaFormatter
 from kraftctl.server.rotated_file import RotatedFile
 from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.file_errors import file_error
 
 
 class _FileHandler(logging.Handler):
@@ -82,10 +83,8 @@ class LogFiles:
         try:
             file.start()
         except OSError as error:
-            raise StorageError(
-                f"{config.path_key}={config.path}: the file cannot be opened: {error.strerror}. "
-                "Next step: name a file in a directory that exists and may be written"
-            ) from error
+            text = file_error("open", config.path, error, named_by=config.path_key)
+            raise StorageError(f"{config.path_key}={config.path}: {text}") from error
         self._files.append(file)
 
     def close(self) -> None:

@@ -23,6 +23,7 @@ from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_vote
 from kraftctl.server.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.properties_file import read_properties
+from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.uuids import uuid_from_string
 
@@ -73,8 +74,13 @@ def run(args: argparse.Namespace) -> int:
         clock = Clock()
         with AdminClient(bootstrap, to_controllers=to_controllers, config=config, clock=clock) as client:
             operation(args, Session(client, properties, clock))
-    except (AdminError, StorageError, PropertiesError, OSError) as error:
+    except (AdminError, StorageError, PropertiesError) as error:
         print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        raise
+    except OSError as unplaced:
+        print(unplaced_error(unplaced), file=sys.stderr)
         return 1
     return 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.issuer.assertions import UnusableAssertionError, make_assertion
 from kraftctl_security.issuer.https_exchange import BODY_BYTES_MAX, ExchangeError, https_exchange
 from kraftctl_security.sasl.oauthbearer.access_token import AccessToken, JwtValidatorError
@@ -102,5 +103,6 @@ def _from_file(config: OAuthBearerClientConfig) -> str:
         with Path(config.url.path or "").open("rb") as file:
             content = file.read(BODY_BYTES_MAX)
     except OSError as error:
-        raise TokenEndpointError(f"{config.url.text}: {error.strerror}", retriable=True) from error
+        text = file_error("read", config.url.text, error, named_by="sasl.oauthbearer.token.endpoint.url")
+        raise TokenEndpointError(text, retriable=True) from error
     return content.decode(errors="replace").strip()

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kraftctl_protocol.file_errors import file_error
 from kraftctl_protocol.java_properties import decode_properties
 from kraftctl_security.authentication_failures import SECURITY_PROTOCOL
 from kraftctl_security.client_config import PLAINTEXT, ClientSecurity, read_client_security
@@ -93,8 +94,10 @@ def _read(file: Path) -> tuple[ClientConfig, ClientSecurity]:
         )
         security = read_client_security(values)
         _check_all_are_used(values)
-    except (OSError, ValueError, ConfigException) as error:
+    except (ValueError, ConfigException) as error:
         raise ValueError(f"{file}: {error}") from error
+    except OSError as unreadable:
+        raise ValueError(file_error("read", file, unreadable, named_by="--command-config")) from unreadable
     return config, security
 
 
