@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
-from kraftctl.storage.directory_entries import names_in
+from kraftctl.storage.directory_entries import names_in, size_in_bytes
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.meta_properties import read_meta_properties
@@ -109,12 +109,12 @@ def _directory_lines(log_dir: Path) -> Iterator[JsonObject]:
         if snapshot_id is not None:
             yield {
                 "snapshot": path.name,
-                "sizeInBytes": path.stat().st_size,
+                "sizeInBytes": size_in_bytes(path),
                 "endOffset": snapshot_id.offset,
                 "epoch": snapshot_id.epoch,
             }
         elif path.suffix == LOG_SUFFIX:
-            yield {"segment": path.name, "sizeInBytes": path.stat().st_size, "baseOffset": _base_offset(path)}
+            yield {"segment": path.name, "sizeInBytes": size_in_bytes(path), "baseOffset": _base_offset(path)}
 
 
 def _file_lines(path: Path, args: argparse.Namespace) -> Iterator[JsonObject]:

@@ -33,7 +33,7 @@ class DirectoryLock:
     @classmethod
     def acquire(cls, log_dir: Path) -> DirectoryLock:
         """Raises StorageError when another process uses `log_dir`."""
-        path = log_dir.resolve() / FILE_NAME
+        path = Path(os.path.realpath(log_dir)) / FILE_NAME
         if path in _locked_here:
             raise _in_use(log_dir, "this process")
         try:

@@ -70,7 +70,7 @@ def create_directory(directory: Path) -> None:
     missing: list[Path] = []
     try:
         parent = directory
-        while not parent.exists():
+        while not _exists(parent):
             missing.append(parent)
             parent = parent.parent
         for path in reversed(missing):
@@ -78,3 +78,12 @@ def create_directory(directory: Path) -> None:
             _fsync_directory(path.parent)
     except OSError as error:
         raise cannot("create the directory", directory, error) from error
+
+
+def _exists(directory: Path) -> bool:
+    """`Path.exists` says no where it cannot know."""
+    try:
+        directory.stat()
+    except FileNotFoundError:
+        return False
+    return True

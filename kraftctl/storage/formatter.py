@@ -101,6 +101,8 @@ class Formatter:
                 f"Log directory {first} is already formatted. Use --ignore-formatted to ignore this directory"
                 " and format the others."
             )
+        if self.metadata_log_dir in ensemble.unreadable:
+            raise StorageError(ensemble.unreadable[self.metadata_log_dir])
         if ensemble.unreadable and not ensemble.empty and not ensemble.formatted:
             raise StorageError("No available log directories to format.")
         for log_dir in ensemble.empty:

@@ -15,6 +15,8 @@ from pathlib import Path
 from kraftctl.storage.durable_files import write_all_at
 from kraftctl.storage.errors import cannot
 
+CLOSED = -1
+
 INDEX_BYTES_MAX = 10 * 1024 * 1024
 """Kafka's segment.index.bytes."""
 
@@ -89,7 +91,10 @@ class IndexFile:
             raise cannot("set the size of", self.path, error) from error
 
     def close(self) -> None:
-        os.close(self._descriptor)
+        """Once, as its segment."""
+        descriptor, self._descriptor = self._descriptor, CLOSED
+        if descriptor != CLOSED:
+            os.close(descriptor)
 
     def encoded(self, start: int = 0) -> bytes:
         """The entries from number `start` on, as the file holds them."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from kraftctl.storage.directory_entries import remove, rename
 from kraftctl.storage.durable_files import write_all_at
 from kraftctl.storage.errors import CorruptLogError, StorageError, cannot
-from kraftctl.storage.index_file import INDEX_BYTES_MAX
+from kraftctl.storage.index_file import CLOSED, INDEX_BYTES_MAX
 from kraftctl.storage.offset_index import INDEX_INTERVAL_BYTES, OffsetIndex
 from kraftctl.storage.recent_batches import PlacedBatch
 from kraftctl.storage.time_index import NO_TIMESTAMP, TimeIndex
@@ -297,7 +297,10 @@ class Segment:
                 raise cannot("force to the disk", self.path, error) from error
 
     def close(self) -> None:
-        os.close(self.descriptor)
+        """Once: the number of a closed descriptor may be that of another file."""
+        descriptor, self.descriptor = self.descriptor, CLOSED
+        if descriptor != CLOSED:
+            os.close(descriptor)
         self.offset_index.close()
         self.time_index.close()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,13 +47,18 @@ class MetadataDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path.parent if path.name == PARTITION_DIRECTORY else path
         self.partition = self.path / PARTITION_DIRECTORY
-        with reading(self.path):
-            is_there = self.partition.is_dir()
-        if not is_there:
+        if not self._is_there():
             raise ObserverError(
                 f"{self.path} holds no {PARTITION_DIRECTORY}: name the metadata.log.dir of a controller, or"
                 " the first of its log.dirs"
             )
+
+    def _is_there(self) -> bool:
+        try:
+            with reading(self.partition):
+                return stat.S_ISDIR(self.partition.stat().st_mode)
+        except FileNotFoundError:
+            return False
 
     def files(self) -> LogFiles:
         """Without unfinished and deleted files, which have other names."""

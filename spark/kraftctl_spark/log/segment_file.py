@@ -63,10 +63,12 @@ class SegmentFile:
         self, position: int, *, check_crc: bool, next_offset: int = ANY_OFFSET
     ) -> Iterator[BatchPlace]:
         """The batches from `position` on, up to the first that is incomplete, damaged, or out of sequence."""
+        with reading(self.path):
+            size_bytes = os.fstat(self._descriptor).st_size
         scan = scan_pieces(
             self.bytes_at,
             position,
-            os.fstat(self._descriptor).st_size,
+            size_bytes,
             next_offset=next_offset,
             last_epoch=-1,
             piece_bytes=READ_BYTES,
