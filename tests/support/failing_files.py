@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import fcntl
+import fnmatch
 import io
 import os
 from collections.abc import Callable, Iterator
@@ -20,7 +21,10 @@ FORCING = ("fsync", "fdatasync")
 
 
 class Call(NamedTuple):
-    """`path` is relative to the directory; `number` counts equal calls on the same file from 0."""
+    """`path` is relative to the directory, `number` counts equal calls on the same file from 0.
+
+    A path with `*` stands for many.
+    """
 
     name: str
     path: str
@@ -116,10 +120,20 @@ class FailingFiles:
         self._counts[name, relative] = count + 1
         call = Call(name, relative, count)
         self.seen.append(call)
-        if self._failing is not None and call[:2] == self._failing[:2] and count >= self._failing.number:
+        if self._is_failing(call):
             self.has_failed = True
             reason = os.strerror(self._errno)
             raise OSError(self._errno, reason, text) if by_path else OSError(self._errno, reason)
+
+
+    def _is_failing(self, call: Call) -> bool:
+        failing = self._failing
+        return (
+            failing is not None
+            and call.name == failing.name
+            and call.number >= failing.number
+            and fnmatch.fnmatchcase(call.path, failing.path)
+        )
 
 
 class _Unreadable:
