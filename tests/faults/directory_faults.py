@@ -5,6 +5,9 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 DIRECTORIES = "tests/storage/test_log_directories.py"
+RUNNING = (
+    "tests/server/test_disk_failures.py::test_what_ends_a_running_controller_names_file_action_and_next_step"
+)
 CALLS = "tests/storage/test_file_errors.py"
 
 FAULTS = (
@@ -27,7 +30,8 @@ FAULTS = (
     PlantedFault(
         "format-makes-a-second-log",
         "kraftctl/storage/formatter.py",
-        "        refuse_log_elsewhere(LogDirectories(self.metadata_log_dir, self.log_dirs, self.chosen_by))\n",
+        "        refuse_log_elsewhere("
+        "LogDirectories(self.metadata_log_dir, self.log_dirs, self.chosen_by))\n",
         "",
         (f"{DIRECTORIES}::test_format_makes_no_second_log",),
         "A new first entry of log.dirs is formatted as the directory of the log beside the real one.",
@@ -59,7 +63,8 @@ FAULTS = (
     PlantedFault(
         "descriptors-are-closed-twice",
         "kraftctl/storage/segment.py",
-        "        if descriptor != CLOSED:\n            os.close(descriptor)\n        self.offset_index.close()\n",
+        "        if descriptor != CLOSED:\n            os.close(descriptor)\n"
+        "        self.offset_index.close()\n",
         "        os.close(descriptor)\n        self.offset_index.close()\n",
         (f"{CALLS}::test_each_call_of_a_life",),
         "A segment that cannot be removed ends the controller with 'Bad file descriptor'.",
@@ -78,8 +83,7 @@ FAULTS = (
         "protocol/kraftctl_protocol/file_errors.py",
         "    step = OTHERWISE if number is None else NEXT_STEPS.get(number, OTHERWISE)\n",
         "    step = OTHERWISE\n",
-        ("tests/server/test_disk_failures.py::"
-         "test_what_ends_a_running_controller_names_file_action_and_next_step",),
+        (RUNNING,),
         "A full disk and a missing permission have the advice to look at the disk.",
     ),
-)  # fmt: skip
+)

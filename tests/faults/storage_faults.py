@@ -44,8 +44,8 @@ FAULTS = (
     PlantedFault(
         "rename-without-fsync-of-the-directory",
         "kraftctl/storage/durable_files.py",
-        "        _fsync_directory(path.parent)\n    except OSError as error:\n        raise cannot(\"write\"",
-        "    except OSError as error:\n        raise cannot(\"write\"",
+        '        _fsync_directory(path.parent)\n    except OSError as error:\n        raise cannot("write"',
+        '    except OSError as error:\n        raise cannot("write"',
         (POWER,),
         "After a power failure the quorum-state from before the vote is back.",
     ),

@@ -1,4 +1,4 @@
-"""Quorums whose log.dirs were reordered: they do not start, and with the key that is named nothing is lost."""
+"""Nodes whose log.dirs were reordered do not start; with the key that is named, nothing is lost."""
 
 from __future__ import annotations
 
@@ -48,11 +48,15 @@ def swap(nodes: Sequence[KraftctlController]) -> None:
 def refusal(node: KraftctlController) -> str:
     """What it prints when it does not start; nothing in its directories has changed."""
     node.write_configuration()
-    before = {path: content for path, content in read_tree(node.directory).items() if not path.endswith(".log")}
+    before = {
+        path: content for path, content in read_tree(node.directory).items() if not path.endswith(".log")
+    }
     node.start(wait=False)
     assert node.process is not None
     assert node.process.wait(30.0) == 1
-    after = {path: content for path, content in read_tree(node.directory).items() if not path.endswith(".log")}
+    after = {
+        path: content for path, content in read_tree(node.directory).items() if not path.endswith(".log")
+    }
     assert after == before
     return node.process.tail()
 

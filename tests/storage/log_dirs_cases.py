@@ -85,6 +85,15 @@ class Node:
         self.path(name).write_text(text)
         return self
 
+    def make(self, name: str) -> Node:
+        """An empty directory."""
+        self.path(name).mkdir()
+        return self
+
+    def copy(self, source: str, target: str) -> Node:
+        shutil.copytree(self.path(source), self.path(target))
+        return self
+
     def link(self, name: str, target: str) -> Node:
         self.path(name).symlink_to(self.path(target))
         return self
@@ -120,175 +129,312 @@ def lived(root: Path, *, dynamic: bool = False, kafka: bool = False) -> Node:
     return node.of_kafka("a") if kafka else node
 
 
-LOG = f"{PARTITION}/00000000000000000000.log"
+CM, RP, MP = PARTITION, RECOVERY_POINT, META_PROPERTIES
+"""Short, for the table."""
+
+LOG = f"{CM}/00000000000000000000.log"
 IN_A = ("the metadata log of this node is in {root}/a", "metadata.log.dir={root}/a", "Nothing was written")
 NOT_SEEN = "Kafka looks at the name __cluster_metadata-0 alone; votes and records would be lost"
+UNKNOWN_OWNER = "Kafka counts it as failed, and starts: whose it is is not known"
+MAY_HOLD_IT = "Kafka counts it as failed, and starts: the log may be in it"
 TWO = ("several directories show a metadata log", "{root}/a", "{root}/b", "move it back")
 
 STARTS = [
-    Case("as before", lambda root: lived(root).starts_with("a,b,c")),
-    Case("the log is named", lambda root: lived(root).starts_with("b,a,c", "a")),
-    Case("the rest is reordered", lambda root: lived(root).starts_with("a,c,b")),
-    Case("a directory left", lambda root: lived(root).starts_with("a,c")),
-    Case("only its own", lambda root: lived(root).starts_with("a", "a")),
-    Case("of kafka", lambda root: lived(root, kafka=True).starts_with("a,b,c")),
-    Case("dynamic, as before", lambda root: lived(root, dynamic=True).starts_with("a,b,c")),
-    Case("the same twice", lambda root: lived(root).starts_with("a,a")),
-    Case("log.dir alone", lambda root: lived(root).starts_with(None, log_dir="a")),
-    Case("metadata.log.dir alone beside log.dirs", lambda root: lived(root).starts_with("b,c", "a")),
-    Case("never ran, reordered", lambda root: Node(root).format("a", "b").starts_with("b,a")),
+    Case("as before", lambda at: lived(at).starts_with("a,b,c")),
+    Case("the log is named", lambda at: lived(at).starts_with("b,a,c", "a")),
+    Case("the rest is reordered", lambda at: lived(at).starts_with("a,c,b")),
+    Case("a directory left", lambda at: lived(at).starts_with("a,c")),
+    Case("only its own", lambda at: lived(at).starts_with("a", "a")),
+    Case("of kafka", lambda at: lived(at, kafka=True).starts_with("a,b,c")),
+    Case("dynamic, as before", lambda at: lived(at, dynamic=True).starts_with("a,b,c")),
+    Case("the same twice", lambda at: lived(at).starts_with("a,a")),
+    Case("log.dir alone", lambda at: lived(at).starts_with(None, log_dir="a")),
+    Case("metadata.log.dir alone beside log.dirs", lambda at: lived(at).starts_with("b,c", "a")),
+    Case("never ran, reordered", lambda at: Node(at).format("a", "b").starts_with("b,a")),
     Case(
         "the whole log was moved",
-        lambda root: (
-            lived(root).move(f"a/{PARTITION}", f"b/{PARTITION}").move(f"a/{RECOVERY_POINT}", f"b/{RECOVERY_POINT}")
-        ).starts_with("b,a,c"),
+        lambda at: (lived(at).move(f"a/{CM}", f"b/{CM}").move(f"a/{RP}", f"b/{RP}")).starts_with("b,a,c"),
     ),
     Case(
         "a copy under another name beside the log",
-        lambda root: lived(root).run("b").move(f"b/{PARTITION}", f"b/{PARTITION}.old")
-        .remove(f"b/{RECOVERY_POINT}").starts_with("a,b,c"),
+        lambda at: lived(at).run("b").move(f"b/{CM}", f"b/{CM}.old").remove(f"b/{RP}").starts_with("a,b,c"),
     ),
     Case(
         "moved away to be fetched again",
-        lambda root: lived(root).move(f"a/{PARTITION}", f"a/{PARTITION}.old").starts_with("a,b,c"),
+        lambda at: lived(at).move(f"a/{CM}", f"a/{CM}.old").starts_with("a,b,c"),
     ),
-]  # fmt: skip
+]
 
 REORDERED = [
-    Case("reordered", lambda root: lived(root).starts_with("b,a,c"), (*IN_A, "log.dirs={root}/b,{root}/a,{root}/c", LOG)),
-    Case("reordered, last", lambda root: lived(root).starts_with("c,b,a"), IN_A),
-    Case("reordered, dynamic", lambda root: lived(root, dynamic=True).starts_with("b,a"), IN_A),
-    Case("reordered, of kafka", lambda root: lived(root, kafka=True).starts_with("b,a"), IN_A),
-    Case("metadata.log.dir newly set", lambda root: lived(root).starts_with("a,b", "b"), (*IN_A, "metadata.log.dir={root}/b")),
-    Case("to a new directory", lambda root: lived(root).starts_with("a,b", "m"), IN_A),
-    Case("metadata.log.dir removed", lambda root: lived(root).starts_with("b,a"), IN_A),
-    Case("log.dir as a list", lambda root: lived(root).starts_with(None, log_dir="b,a"), (*IN_A, "log.dir={root}/b")),
+    Case(
+        "reordered",
+        lambda at: lived(at).starts_with("b,a,c"),
+        (*IN_A, "log.dirs={root}/b,{root}/a,{root}/c", LOG),
+    ),
+    Case("reordered, last", lambda at: lived(at).starts_with("c,b,a"), IN_A),
+    Case("reordered, dynamic", lambda at: lived(at, dynamic=True).starts_with("b,a"), IN_A),
+    Case("reordered, of kafka", lambda at: lived(at, kafka=True).starts_with("b,a"), IN_A),
+    Case(
+        "metadata.log.dir newly set",
+        lambda at: lived(at).starts_with("a,b", "b"),
+        (*IN_A, "metadata.log.dir={root}/b"),
+    ),
+    Case("to a new directory", lambda at: lived(at).starts_with("a,b", "m"), IN_A),
+    Case("metadata.log.dir removed", lambda at: lived(at).starts_with("b,a"), IN_A),
+    Case(
+        "log.dir as a list",
+        lambda at: lived(at).starts_with(None, log_dir="b,a"),
+        (*IN_A, "log.dir={root}/b"),
+    ),
     Case(
         "log.dirs newly set beside log.dir",
-        lambda root: lived(root).starts_with("b,c", log_dir="a"),
+        lambda at: lived(at).starts_with("b,c", log_dir="a"),
         IN_A,
         why="Kafka does not look at a log.dir that log.dirs replaces",
     ),
     Case(
         "formatted for a dynamic quorum, never ran",
-        lambda root: Node(root, dynamic=True).format("a", "b").starts_with("b,a"),
+        lambda at: Node(at, dynamic=True).format("a", "b").starts_with("b,a"),
         IN_A,
     ),
     Case(
         "the log is moved away, the promises stay",
-        lambda root: lived(root).remove(f"a/{PARTITION}").starts_with("b,a"),
-        (*IN_A, RECOVERY_POINT),
+        lambda at: lived(at).remove(f"a/{CM}").starts_with("b,a"),
+        (*IN_A, RP),
         why=NOT_SEEN,
     ),
     Case(
         "the promises are damaged",
-        lambda root: lived(root).remove(f"a/{PARTITION}").write(f"a/{RECOVERY_POINT}", "x").starts_with("b,a"),
-        (*IN_A, RECOVERY_POINT),
+        lambda at: lived(at).remove(f"a/{CM}").write(f"a/{RP}", "x").starts_with("b,a"),
+        (*IN_A, RP),
         why=NOT_SEEN,
     ),
     Case(
         "under another name",
-        lambda root: lived(root).move(f"a/{PARTITION}", f"a/{PARTITION}.old").of_kafka("a").starts_with("b,a"),
-        ("{root}/a", f"{PARTITION}.old", "its name"),
+        lambda at: lived(at).move(f"a/{CM}", f"a/{CM}.old").of_kafka("a").starts_with("b,a"),
+        ("{root}/a", f"{CM}.old", "its name"),
         why=NOT_SEEN,
     ),
     Case(
         "under another name in its own place",
-        lambda root: lived(root).move(f"a/{PARTITION}", f"a/{PARTITION}-moved").of_kafka("a").starts_with("a,b"),
-        ("{root}/a", f"{PARTITION}-moved", "its name"),
+        lambda at: lived(at).move(f"a/{CM}", f"a/{CM}-moved").of_kafka("a").starts_with("a,b"),
+        ("{root}/a", f"{CM}-moved", "its name"),
         why=NOT_SEEN,
     ),
     Case(
         "quorum-state is all that is left",
-        lambda root: lived(root, kafka=True).remove(f"a/{LOG}").starts_with("b,a"),
+        lambda at: lived(at, kafka=True).remove(f"a/{LOG}").starts_with("b,a"),
         IN_A,
     ),
-    Case("a link to the log", lambda root: lived(root).move(f"a/{PARTITION}", "moved").link(f"a/{PARTITION}", "moved").starts_with("b,a"), IN_A),
+    Case(
+        "a link to the log",
+        lambda at: lived(at).move(f"a/{CM}", "moved").link(f"a/{CM}", "moved").starts_with("b,a"),
+        IN_A,
+    ),
     Case(
         "a link that leads nowhere",
-        lambda root: lived(root, kafka=True).remove(f"a/{PARTITION}").link(f"a/{PARTITION}", "gone").starts_with("b,a"),
+        lambda at: lived(at, kafka=True).remove(f"a/{CM}").link(f"a/{CM}", "gone").starts_with("b,a"),
         IN_A,
         why="Kafka does not see a link that leads nowhere: the disk of the log may not be mounted",
     ),
     Case(
         "an empty directory for it",
-        lambda root: (Node(root).format("a", "b"), (root / "a" / PARTITION).mkdir())[0].starts_with("b,a"),
+        lambda at: Node(at).format("a", "b").make(f"a/{CM}").starts_with("b,a"),
         IN_A,
     ),
-    Case("the directory is a link", lambda root: lived(root).link("l", "a").starts_with("b,l"), ("{root}/l", "metadata.log.dir={root}/l")),
-    Case("two logs", lambda root: lived(root).run("b").starts_with("a,b"), TWO),
-    Case("two logs, the other first", lambda root: lived(root).run("b", epoch=3).starts_with("b,a"), (*TWO, "epoch 3", "epoch 1")),
-    Case("two logs, neither chosen", lambda root: lived(root).run("b").starts_with("c,a,b"), TWO),
-    Case("log and promises apart", lambda root: lived(root).move(f"a/{PARTITION}", f"b/{PARTITION}").starts_with("a,b"), TWO),
-    Case("log and promises apart, the other first", lambda root: lived(root).move(f"a/{PARTITION}", f"b/{PARTITION}").starts_with("b,a"), TWO,
-        why=NOT_SEEN),
+    Case(
+        "the directory is a link",
+        lambda at: lived(at).link("l", "a").starts_with("b,l"),
+        ("{root}/l", "metadata.log.dir={root}/l"),
+    ),
+    Case("two logs", lambda at: lived(at).run("b").starts_with("a,b"), TWO),
+    Case(
+        "two logs, the other first",
+        lambda at: lived(at).run("b", epoch=3).starts_with("b,a"),
+        (*TWO, "epoch 3", "epoch 1"),
+    ),
+    Case("two logs, neither chosen", lambda at: lived(at).run("b").starts_with("c,a,b"), TWO),
+    Case("log and promises apart", lambda at: lived(at).move(f"a/{CM}", f"b/{CM}").starts_with("a,b"), TWO),
+    Case(
+        "log and promises apart, the other first",
+        lambda at: lived(at).move(f"a/{CM}", f"b/{CM}").starts_with("b,a"),
+        TWO,
+        why=NOT_SEEN,
+    ),
     Case(
         "the chosen one is not formatted",
-        lambda root: lived(root).remove(f"b/{META_PROPERTIES}").starts_with("b,a"),
+        lambda at: lived(at).remove(f"b/{MP}").starts_with("b,a"),
         IN_A,
     ),
-    Case("the chosen one is gone", lambda root: lived(root).remove("b").starts_with("b,a"), IN_A),
-]  # fmt: skip
+    Case("the chosen one is gone", lambda at: lived(at).remove("b").starts_with("b,a"), IN_A),
+]
 
 A_NAMES_IT = ("directory.id", "restore")
 UNUSABLE = [
-    Case("another is gone", lambda root: lived(root).remove("b").starts_with("a,b"), ("{root}/b", "has not been formatted", "mount")),
-    Case("another is empty", lambda root: (lived(root).remove("b"), (root / "b").mkdir())[0].starts_with("a,b"),
-         ("{root}/b", "has not been formatted")),
-    Case("another is not formatted", lambda root: lived(root).remove(f"b/{META_PROPERTIES}").starts_with("a,b"),
-         ("{root}/b", "has not been formatted")),
-    Case("its own is gone", lambda root: lived(root).remove("a").starts_with("a,b"), ("{root}/a", "has not been formatted", "mount")),
-    Case("its own is not formatted", lambda root: lived(root).remove(f"a/{META_PROPERTIES}").starts_with("a,b"),
-         ("{root}/a", "restore meta.properties")),
-    Case("its own is not formatted, of kafka", lambda root: lived(root, kafka=True).remove(f"a/{META_PROPERTIES}").starts_with("a,b"),
-         ("{root}/a", "restore meta.properties")),
-    Case("its own is not formatted, the promises alone",
-         lambda root: lived(root).remove(f"a/{META_PROPERTIES}").remove(f"a/{PARTITION}").starts_with("a,b"),
-         ("{root}/a", "restore meta.properties")),
-    Case("the log is one level below", lambda root: (lived(root), (root / "d").mkdir(), (root / "a").rename(root / "d" / "a"))[0]
-         .starts_with("d"), ("{root}/d/a", "metadata.log.dir={root}/d/a")),
-    Case("another is a file", lambda root: lived(root).remove("b").write("b", "x").starts_with("a,b"), ("{root}/b", "Not a directory"),
-         why="Kafka counts it as failed, and starts: the log may be in it"),
-    Case("its own is a file", lambda root: lived(root).remove("a").write("a", "x").starts_with("a,b"), ("{root}/a", "Not a directory")),
-    Case("another has garbage", lambda root: lived(root).write(f"b/{META_PROPERTIES}", "x\\u12").starts_with("a,b"),
-         ("{root}/b/meta.properties", "restore"), why="Kafka counts it as failed, and starts: whose it is is not known"),
-    Case("another has no keys", lambda root: lived(root).write(f"b/{META_PROPERTIES}", "").starts_with("a,b"), ("{root}/b/meta.properties",)),
-    Case("another has half of the keys", lambda root: lived(root).write(f"b/{META_PROPERTIES}", "version=1\nnode.id=1\n").starts_with("a,b"),
-         ("{root}/b/meta.properties", "cluster.id"), why="Kafka counts it as failed, and starts: whose it is is not known"),
-    Case("another is of version 0", lambda root: lived(root).write(f"b/{META_PROPERTIES}", "version=0\nbroker.id=1\n").starts_with("a,b"),
-         ("{root}/b/meta.properties", "cluster.id")),
-    Case("another is of version 7", lambda root: lived(root).write(f"b/{META_PROPERTIES}", "version=7\nnode.id=1\ncluster.id=x\n")
-         .starts_with("a,b"), ("{root}/b/meta.properties", "version 7"), why="Kafka counts it as failed, and starts: whose it is is not known"),
-    Case("its own has garbage", lambda root: lived(root).write(f"a/{META_PROPERTIES}", "\0\1").starts_with("a,b"),
-         ("{root}/a/meta.properties",)),
-    Case("its own has half of the keys", lambda root: lived(root).write(f"a/{META_PROPERTIES}", "version=1\nnode.id=1\n").starts_with("a,b"),
-         ("{root}/a/meta.properties", *A_NAMES_IT)),
-    Case("another's is a directory", lambda root: (lived(root).remove(f"b/{META_PROPERTIES}"), (root / "b" / META_PROPERTIES).mkdir())[0]
-         .starts_with("a,b"), ("{root}/b/meta.properties", "Is a directory"), why="Kafka counts it as failed, and starts: whose it is is not known"),
-    Case("its own is a directory", lambda root: (lived(root).remove(f"a/{META_PROPERTIES}"), (root / "a" / META_PROPERTIES).mkdir())[0]
-         .starts_with("a,b"), ("{root}/a/meta.properties", "Is a directory")),
-    Case("another leads to itself", lambda root: lived(root).remove("b").link("b", "b").starts_with("a,b"),
-         ("{root}/b", "symbolic links"), why="Kafka counts it as failed, and starts: the log may be in it"),
-    Case("another leads nowhere", lambda root: lived(root).remove("b").link("b", "nowhere").starts_with("a,b"),
-         ("{root}/b", "has not been formatted", "mount")),
-    Case("of another node", lambda root: (lived(root).remove("b"), Node(root).format("b", node_id=2))[0].starts_with("a,b"),
-         ("{root}/b", "node.id 2, expected 1")),
-    Case("of another cluster", lambda root: (lived(root).remove("b"), Node(root).format("b", cluster_id="MkU3OEVBNTcwNTJENDM2Qg"))[0]
-         .starts_with("a,b"), ("{root}/b", "another cluster")),
-    Case("a copy", lambda root: (lived(root).remove("b"), shutil.copytree(root / "a", root / "b"))[0].starts_with("a,b"),
-         ("{root}/a", "{root}/b", "same directory.id", "take the other one out of log.dirs")),
-    Case("the same, with a slash", lambda root: lived(root).starts_with("a,a/"), ("{root}/a/", "the same directory")),
-    Case("the same, by a dot", lambda root: lived(root).starts_with("a,./a"), ("{root}/./a", "the same directory")),
-    Case("the same, by a parent", lambda root: lived(root).starts_with("a,b/../a"), ("the same directory",)),
-    Case("the same, by a link", lambda root: lived(root).link("l", "a").starts_with("a,l"), ("{root}/l", "the same directory")),
-    Case("the same, in metadata.log.dir", lambda root: lived(root).starts_with("a,b", "a/"), ("{root}/a/", "the same directory")),
-    Case("an empty entry", lambda root: lived(root).starts_with("a,,b"), ("log.dirs", "must not be empty")),
-    Case("an empty entry at the end", lambda root: lived(root).starts_with("a,"), ("log.dirs", "must not be empty")),
-    Case("an empty entry first", lambda root: lived(root).starts_with(",a"), ("log.dirs", "must not be empty")),
-    Case("an empty list", lambda root: {**lived(root).starts_with(None), "log.dirs": ""}, ("log.dirs",)),
-    Case("an empty list beside log.dir", lambda root: {**lived(root).starts_with(None, log_dir="a"), "log.dirs": ""}, ("log.dirs",)),
-    Case("an empty metadata.log.dir", lambda root: {**lived(root).starts_with("a,b"), "metadata.log.dir": ""}, ("metadata.log.dir",)),
-]  # fmt: skip
+    Case(
+        "another is gone",
+        lambda at: lived(at).remove("b").starts_with("a,b"),
+        ("{root}/b", "has not been formatted", "mount"),
+    ),
+    Case(
+        "another is empty",
+        lambda at: lived(at).remove("b").make("b").starts_with("a,b"),
+        ("{root}/b", "has not been formatted"),
+    ),
+    Case(
+        "another is not formatted",
+        lambda at: lived(at).remove(f"b/{MP}").starts_with("a,b"),
+        ("{root}/b", "has not been formatted"),
+    ),
+    Case(
+        "its own is gone",
+        lambda at: lived(at).remove("a").starts_with("a,b"),
+        ("{root}/a", "has not been formatted", "mount"),
+    ),
+    Case(
+        "its own is not formatted",
+        lambda at: lived(at).remove(f"a/{MP}").starts_with("a,b"),
+        ("{root}/a", "restore meta.properties"),
+    ),
+    Case(
+        "its own is not formatted, of kafka",
+        lambda at: lived(at, kafka=True).remove(f"a/{MP}").starts_with("a,b"),
+        ("{root}/a", "restore meta.properties"),
+    ),
+    Case(
+        "its own is not formatted, the promises alone",
+        lambda at: lived(at).remove(f"a/{MP}").remove(f"a/{CM}").starts_with("a,b"),
+        ("{root}/a", "restore meta.properties"),
+    ),
+    Case(
+        "the log is one level below",
+        lambda at: lived(at).make("d").move("a", "d/a").starts_with("d"),
+        ("{root}/d/a", "metadata.log.dir={root}/d/a"),
+    ),
+    Case(
+        "another is a file",
+        lambda at: lived(at).remove("b").write("b", "x").starts_with("a,b"),
+        ("{root}/b", "Not a directory"),
+        why=MAY_HOLD_IT,
+    ),
+    Case(
+        "its own is a file",
+        lambda at: lived(at).remove("a").write("a", "x").starts_with("a,b"),
+        ("{root}/a", "Not a directory"),
+    ),
+    Case(
+        "another has garbage",
+        lambda at: lived(at).write(f"b/{MP}", "x\\u12").starts_with("a,b"),
+        ("{root}/b/meta.properties", "restore"),
+        why=UNKNOWN_OWNER,
+    ),
+    Case(
+        "another has no keys",
+        lambda at: lived(at).write(f"b/{MP}", "").starts_with("a,b"),
+        ("{root}/b/meta.properties",),
+    ),
+    Case(
+        "another has half of the keys",
+        lambda at: lived(at).write(f"b/{MP}", "version=1\nnode.id=1\n").starts_with("a,b"),
+        ("{root}/b/meta.properties", "cluster.id"),
+        why=UNKNOWN_OWNER,
+    ),
+    Case(
+        "another is of version 0",
+        lambda at: lived(at).write(f"b/{MP}", "version=0\nbroker.id=1\n").starts_with("a,b"),
+        ("{root}/b/meta.properties", "cluster.id"),
+    ),
+    Case(
+        "another is of version 7",
+        lambda at: lived(at).write(f"b/{MP}", "version=7\nnode.id=1\ncluster.id=x\n").starts_with("a,b"),
+        ("{root}/b/meta.properties", "version 7"),
+        why=UNKNOWN_OWNER,
+    ),
+    Case(
+        "its own has garbage",
+        lambda at: lived(at).write(f"a/{MP}", "\0\1").starts_with("a,b"),
+        ("{root}/a/meta.properties",),
+    ),
+    Case(
+        "its own has half of the keys",
+        lambda at: lived(at).write(f"a/{MP}", "version=1\nnode.id=1\n").starts_with("a,b"),
+        ("{root}/a/meta.properties", *A_NAMES_IT),
+    ),
+    Case(
+        "another's is a directory",
+        lambda at: lived(at).remove(f"b/{MP}").make(f"b/{MP}").starts_with("a,b"),
+        ("{root}/b/meta.properties", "Is a directory"),
+        why=UNKNOWN_OWNER,
+    ),
+    Case(
+        "its own is a directory",
+        lambda at: lived(at).remove(f"a/{MP}").make(f"a/{MP}").starts_with("a,b"),
+        ("{root}/a/meta.properties", "Is a directory"),
+    ),
+    Case(
+        "another leads to itself",
+        lambda at: lived(at).remove("b").link("b", "b").starts_with("a,b"),
+        ("{root}/b", "symbolic links"),
+        why=MAY_HOLD_IT,
+    ),
+    Case(
+        "another leads nowhere",
+        lambda at: lived(at).remove("b").link("b", "nowhere").starts_with("a,b"),
+        ("{root}/b", "has not been formatted", "mount"),
+    ),
+    Case(
+        "of another node",
+        lambda at: (lived(at).remove("b"), Node(at).format("b", node_id=2))[0].starts_with("a,b"),
+        ("{root}/b", "node.id 2, expected 1"),
+    ),
+    Case(
+        "of another cluster",
+        lambda at: (lived(at).remove("b"), Node(at).format("b", cluster_id="MkU3OEVBNTcwNTJENDM2Qg"))[
+            0
+        ].starts_with("a,b"),
+        ("{root}/b", "another cluster"),
+    ),
+    Case(
+        "a copy",
+        lambda at: lived(at).remove("b").copy("a", "b").starts_with("a,b"),
+        ("{root}/a", "{root}/b", "same directory.id", "take the other one out of log.dirs"),
+    ),
+    Case(
+        "the same, with a slash",
+        lambda at: lived(at).starts_with("a,a/"),
+        ("{root}/a/", "the same directory"),
+    ),
+    Case(
+        "the same, by a dot", lambda at: lived(at).starts_with("a,./a"), ("{root}/./a", "the same directory")
+    ),
+    Case("the same, by a parent", lambda at: lived(at).starts_with("a,b/../a"), ("the same directory",)),
+    Case(
+        "the same, by a link",
+        lambda at: lived(at).link("l", "a").starts_with("a,l"),
+        ("{root}/l", "the same directory"),
+    ),
+    Case(
+        "the same, in metadata.log.dir",
+        lambda at: lived(at).starts_with("a,b", "a/"),
+        ("{root}/a/", "the same directory"),
+    ),
+    Case("an empty entry", lambda at: lived(at).starts_with("a,,b"), ("log.dirs", "must not be empty")),
+    Case(
+        "an empty entry at the end", lambda at: lived(at).starts_with("a,"), ("log.dirs", "must not be empty")
+    ),
+    Case("an empty entry first", lambda at: lived(at).starts_with(",a"), ("log.dirs", "must not be empty")),
+    Case("an empty list", lambda at: {**lived(at).starts_with(None), "log.dirs": ""}, ("log.dirs",)),
+    Case(
+        "an empty list beside log.dir",
+        lambda at: {**lived(at).starts_with(None, log_dir="a"), "log.dirs": ""},
+        ("log.dirs",),
+    ),
+    Case(
+        "an empty metadata.log.dir",
+        lambda at: {**lived(at).starts_with("a,b"), "metadata.log.dir": ""},
+        ("metadata.log.dir",),
+    ),
+]
 
 CASES = [*STARTS, *REORDERED, *UNUSABLE]
 

@@ -1,4 +1,4 @@
-"""Each call on each file of a controller fails with each errno: path, action and a next step that loses nothing."""
+"""Each call on each file of a controller fails: the text has path, action and a step that loses nothing."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl_protocol.file_errors import NEXT_STEPS, OTHERWISE, file_error, unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.log_file_names import CHECKPOINT_SUFFIX, INDEX_SUFFIX, LOG_SUFFIX, PARTITION_DIRECTORY
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
@@ -331,3 +332,23 @@ def test_each_call_of_a_command(
     for numbers in (NUMBERS, NUMBERS[5:] + NUMBERS[:5]):
         found = problems_of(act, origin, root, calls, numbers)
         assert not found, "\n".join(found)
+
+
+ALL_NUMBERS = sorted({*errno.errorcode, *NEXT_STEPS})
+
+
+@pytest.mark.parametrize("number", ALL_NUMBERS, ids=lambda number: errno.errorcode.get(number, f"{number}"))
+def test_each_errno_of_the_system_has_a_next_step(number: int) -> None:
+    error = OSError(number, os.strerror(number))
+    text = file_error("write", "/a/quorum-state", error, note="It may hold a vote.", named_by="log.dirs")
+    said, _, step = text.partition("Next step: ")
+    assert said == f"cannot write /a/quorum-state: {os.strerror(number)}. It may hold a vote. "
+    assert step.endswith(".")
+    assert BAD_ADVICE.search(step) is None
+    assert (NEXT_STEPS.get(number) or OTHERWISE) in step
+
+
+def test_an_error_that_nobody_has_described_keeps_its_path() -> None:
+    error = OSError(errno.EIO, os.strerror(errno.EIO), "/a/b")
+    assert unplaced_error(error).startswith("cannot use /a/b: Input/output error. Next step: ")
+    assert unplaced_error(OSError("no free port")) == "no free port"

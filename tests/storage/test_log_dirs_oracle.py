@@ -1,4 +1,4 @@
-"""What Kafka's server refuses of its directories is refused here; what is refused beyond that has a reason."""
+"""What Kafka's server refuses of its directories is refused here; what is refused beyond has a reason."""
 
 from __future__ import annotations
 

@@ -125,7 +125,6 @@ class FailingFiles:
             reason = os.strerror(self._errno)
             raise OSError(self._errno, reason, text) if by_path else OSError(self._errno, reason)
 
-
     def _is_failing(self, call: Call) -> bool:
         failing = self._failing
         return (
