@@ -32,13 +32,12 @@ from kraftctl.server.interpreter_lock import released_between_turns
 from kraftctl.server.log_files import LogFiles
 from kraftctl.server.logging import LEVELS, configure_logging, stop_logging
 from kraftctl.server.shared_output import occupy_closed_descriptors
+from kraftctl.storage.data_directory_note import write_data_directory_note
 from kraftctl.storage.directory_lock import DirectoryLock
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.meta_properties import (
-    MetaPropertiesEnsemble,
-    load_meta_properties,
-    read_meta_properties,
-)
+from kraftctl.storage.log_directories import LogDirectories, check_directories, log_directories
+from kraftctl.storage.meta_properties import load_meta_properties
+from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_security.sasl.jaas_file import read_jaas_file
@@ -46,7 +45,6 @@ from kraftctl_security.tls.store_error import StoreError
 
 NAME = "start"
 PRINTS_ONLY = False
-FORMAT = "for a quorum of one, run `kraftctl format --standalone -t CLUSTER_ID -c FILE`."
 logger = logging.getLogger("kraftctl.server")
 
 
@@ -75,8 +73,10 @@ def run(args: argparse.Namespace) -> int:
             _start(config)
     except ConfigException as error:
         return refuse(error.errors)
-    except (StorageError, ListenError, StoreError, PropertiesError, OSError) as error:
+    except (StorageError, ListenError, StoreError, PropertiesError) as error:
         return refuse([str(error)])
+    except OSError as unplaced:
+        return refuse([unplaced_error(unplaced)])
     logger.info("Stopped")
     stop_logging()
     return 0
@@ -111,22 +111,29 @@ def load_config(file: Path, overrides: list[str], *, strict: bool = False) -> Co
 
 
 def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryLock]:
-    """Lock the metadata log directory and check its owner; raises StorageError."""
-    metadata_log_dir = Path(config.metadata_log_dir)
-    if read_meta_properties(metadata_log_dir) is None:
-        raise StorageError(f"{metadata_log_dir} has not been formatted. Next step: {FORMAT}")
-    lock = DirectoryLock.acquire(metadata_log_dir)
+    """Check all directories, then lock the one of the metadata log; raises StorageError."""
+    directories = log_directories(config.originals, config.metadata_log_dir, config.log_dirs)
+    check_directories(directories, config.node_id)
+    lock = DirectoryLock.acquire(directories.metadata_log_dir)
     try:
         # Seeds the directory id that an old file lacks: it must differ between machines.
-        meta, _ = load_meta_properties(
-            metadata_log_dir, config.node_id, random.SystemRandom(), Clock().wall_ms()
+        meta, directory_id = load_meta_properties(
+            directories.metadata_log_dir, config.node_id, random.SystemRandom(), Clock().wall_ms()
         )
-        everywhere = MetaPropertiesEnsemble([metadata_log_dir, *map(Path, config.log_dirs)])
-        everywhere.verify(meta.cluster_id, config.node_id)
     except StorageError:
         lock.release()
         raise
+    note_data_directories(directories, directory_id)
     return meta, lock
+
+
+def note_data_directories(directories: LogDirectories, directory_id: bytes) -> None:
+    """They remember the directory of the log. The log itself needs none of them."""
+    for log_dir in directories.others():
+        try:
+            write_data_directory_note(log_dir, directories.metadata_log_dir, directory_id)
+        except StorageError as error:
+            logger.warning("%s", error)
 
 
 async def _run_until_signal(config: ControllerConfig, meta: MetaProperties) -> None:

@@ -277,6 +277,9 @@ class ControllerConfig:
 
     def _read_log(self, values: ConfigValues) -> None:
         self.log_dirs = values.names("log.dirs") or values.names("log.dir")
+        for key in ("log.dirs", "log.dir", "metadata.log.dir"):
+            if values.properties.get(key, "unset").strip() == "":
+                values.missing(key)  # as for Kafka: none of them stands in for another one that is empty
         self.metadata_log_dir = values.text("metadata.log.dir") or (self.log_dirs[0] if self.log_dirs else "")
         if not self.metadata_log_dir:
             values.errors.append(

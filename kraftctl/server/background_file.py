@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from kraftctl.server.clock import Clock
+from kraftctl_protocol.file_errors import file_error
 
 logger = logging.getLogger("kraftctl.server.log_files")
 
@@ -28,6 +29,8 @@ WRITE_BYTES_MAX: Final = 1024 * 1024
 LINGER_SECONDS: Final = 0.05
 """How long lines are gathered before they are written: a call and a switch of threads for each cost more than
 the lines do."""
+
+LEFT_OUT: Final = "Its lines are left out until it can be written again."
 
 CLOSE_STEP_SECONDS: Final = 2.0
 """A process that stops waits no longer for a file that takes nothing."""
@@ -201,12 +204,7 @@ class BackgroundFile:
             self._file.write(b"".join(lines))
         except OSError as error:
             if self._trouble is None and self._logs_trouble:
-                logger.error(
-                    "%s cannot be written, its lines are left out until it can: %s. "
-                    "Next step: make room on its disk",
-                    self._file.path,
-                    error,
-                )
+                logger.error("%s", file_error("write", self._file.path, error, note=LEFT_OUT))
             self._trouble = error
             return error
         self._writes_count += 1

@@ -100,9 +100,20 @@ async def run_controller(
             own_rights.stop()
             reloading.cancel()
             await driver.stop()
-    finally:
+    except BaseException as error:
         await server.stop()
+        _close_after(error, partition)
+        raise
+    await server.stop()
+    partition.close()
+
+
+def _close_after(error: BaseException, partition: MetadataPartition) -> None:
+    """What follows from a failure must not take the place of it."""
+    try:
         partition.close()
+    except StorageError as second:
+        storage_logger.error("After %s: %s", type(error).__name__, second)
 
 
 def peers_context(config: ControllerConfig) -> ssl.SSLContext | None:

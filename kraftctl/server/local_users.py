@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from kraftctl.config.controller_config import SCRAM_USERS_PATH, ConfigException, ControllerConfig
+from kraftctl_protocol.file_errors import file_error
 from kraftctl_protocol.scram import MECHANISM_NUMBERS
 from kraftctl_security.config_providers.variables import provider_begun
 from kraftctl_security.sasl.scram_users import ScramUserError, ScramUsers, parse_scram_users
@@ -49,7 +50,8 @@ def _read(path: Path) -> ScramUsers:
     except UnicodeDecodeError:
         raise ConfigException([f"{SCRAM_USERS_PATH}: {path} is not UTF-8"]) from None
     except OSError as error:
-        raise ConfigException([f"{SCRAM_USERS_PATH}: cannot read {path}: {error.strerror}"]) from None
+        text = file_error("read", path, error, named_by=SCRAM_USERS_PATH)
+        raise ConfigException([f"{SCRAM_USERS_PATH}: {text}"]) from None
 
 
 def _refuse_variables(path: Path, text: str) -> None:

@@ -15,6 +15,7 @@ from kraftctl.server.log_handler import BackgroundHandler
 from kraftctl.server.logging import AUTHORIZER_LOGGER, KafkaFormatter
 from kraftctl.server.rotated_file import RotatedFile
 from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.file_errors import file_error
 
 
 class LogFiles:
@@ -68,13 +69,10 @@ class LogFiles:
         try:
             file.start()
         except OSError as error:
-            has_no_reader = error.errno == errno.ENXIO
-            next_step = "name a file in a directory that exists and may be written"
-            raise StorageError(
-                f"{config.path_key}={config.path}: the file cannot be opened: "
-                f"{'it is a FIFO without a reader' if has_no_reader else error.strerror}. "
-                f"Next step: {'start its reader first' if has_no_reader else next_step}"
-            ) from error
+            text = file_error("open", config.path, error, named_by=config.path_key)
+            if error.errno == errno.ENXIO:
+                text = "the file cannot be opened: it is a FIFO without a reader. Next step: start one"
+            raise StorageError(f"{config.path_key}={config.path}: {text}") from error
         self._files.append(file)
 
     def close(self) -> None:

@@ -66,6 +66,7 @@ def _run(arguments: list[str] | None, hook: Hook | None) -> int:
         return 2
     logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
     logging.getLogger("py4j").setLevel(logging.WARNING)
+    from kraftctl_protocol.file_errors import unplaced_error
     from kraftctl_spark.log.log_reader import ObserverError
     from kraftctl_spark.tables.durable import no_hook
     from kraftctl_spark.tables.manifest import ExportRefusedError
@@ -76,8 +77,11 @@ def _run(arguments: list[str] | None, hook: Hook | None) -> int:
     except ExportRefusedError as error:
         log.error("%s", error)
         return 2
-    except (ObserverError, OSError) as error:
+    except ObserverError as error:
         log.error("%s", error)
+        return 1
+    except OSError as unplaced:
+        log.error("%s", unplaced_error(unplaced))
         return 1
 
 

@@ -25,6 +25,7 @@ from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_vote
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.server.clock import Clock
 from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.uuids import uuid_from_string
 from kraftctl_security.config_values import ConfigException
@@ -93,8 +94,13 @@ def run(args: argparse.Namespace) -> int:
             for sentence in unknown_keys_of_client(properties).values():
                 print(f"{args.command_config}: {sentence}", file=sys.stderr)
         _run(args, properties)
-    except (AdminError, ConfigException, StorageError, PropertiesError, OSError) as error:
+    except (AdminError, ConfigException, StorageError, PropertiesError) as error:
         print(str(error) if properties is None else properties.hide(str(error)), file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        raise
+    except OSError as unplaced:
+        print(unplaced_error(unplaced), file=sys.stderr)
         return 1
     return 0
 

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from jwt.algorithms import get_default_algorithms
 
+from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.sasl.oauthbearer.assertion_config import (
     AssertionFile,
     SignedAssertion,
@@ -22,6 +23,8 @@ from kraftctl_security.sasl.oauthbearer.json_object import JsonObject, JsonObjec
 from kraftctl_security.small_files import read_small_file
 
 FILE_BYTES_MAX: Final = 1024 * 1024
+
+NAMED_BY: Final = "the files of sasl.oauthbearer.assertion.*"
 
 KEY_TYPES: Final[dict[str, type]] = {"RS256": rsa.RSAPrivateKey, "ES256": ec.EllipticCurvePrivateKey}
 P_256: Final = ec.SECP256R1.name
@@ -81,7 +84,7 @@ def _read(path: str) -> bytes:
     try:
         return read_small_file(path, FILE_BYTES_MAX)
     except OSError as error:
-        raise UnusableAssertionError(f"{path}: {error.strerror}") from error
+        raise UnusableAssertionError(file_error("read", path, error, named_by=NAMED_BY)) from error
 
 
 def _encoded(data: bytes) -> str:

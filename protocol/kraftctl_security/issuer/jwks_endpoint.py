@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from kraftctl_protocol.file_errors import next_step_of, reason_of
 from kraftctl_security.issuer.https_exchange import BODY_BYTES_MAX, ExchangeError, https_exchange
 from kraftctl_security.sasl.oauthbearer.oauthbearer_config import JwksConfig
 from kraftctl_security.sasl.oauthbearer.verification_keys import (
@@ -110,7 +111,8 @@ class JwksEndpoint:
         except (ExchangeError, VerificationKeysError) as error:
             self._failed(f"{error}")
         except OSError as error:
-            self._failed(error.strerror or f"{error}")
+            step = next_step_of(error, "sasl.oauthbearer.jwks.endpoint.url").rstrip(".")
+            self._failed(f"{reason_of(error)}. {step}")
         except Exception as error:  # noqa: BLE001 - see docs/adr/0005: rotated keys have to be read later
             self._failed(f"{type(error).__name__}: {error}")
 

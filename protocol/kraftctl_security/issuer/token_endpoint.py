@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.issuer.assertions import UnusableAssertionError, make_assertion
 from kraftctl_security.issuer.https_exchange import BODY_BYTES_MAX, ExchangeError, https_exchange
 from kraftctl_security.sasl.oauthbearer.access_token import AccessToken, JwtValidatorError
@@ -101,5 +102,6 @@ def _from_file(config: OAuthBearerClientConfig) -> str:
     try:
         content = read_small_file(config.url.path or "", BODY_BYTES_MAX)
     except OSError as error:
-        raise TokenEndpointError(f"{config.url.text}: {error.strerror}", retriable=True) from error
+        text = file_error("read", config.url.text, error, named_by="sasl.oauthbearer.token.endpoint.url")
+        raise TokenEndpointError(text, retriable=True) from error
     return content.decode(errors="replace").strip()

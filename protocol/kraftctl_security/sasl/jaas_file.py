@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.config_values import ConfigException
 from kraftctl_security.jvm_options import KAFKA_OPTS
 from kraftctl_security.sasl.jaas import JaasError
@@ -25,8 +26,8 @@ def read_jaas_file(environment: Mapping[str, str] = os.environ) -> LoginConfigur
         return parse_login_configuration(file, read_once(file).decode())
     except JaasError as error:
         raise ConfigException([str(error)]) from None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ConfigException(
-            [f"cannot read the JAAS file {file}: {reason}. Next step: check {KAFKA_OPTS}"]
-        ) from None
+    except UnicodeDecodeError:
+        raise ConfigException([f"the JAAS file {file} is not UTF-8. Next step: check {KAFKA_OPTS}"]) from None
+    except OSError as error:
+        text = file_error("read", f"the JAAS file {file}", error, named_by=KAFKA_OPTS)
+        raise ConfigException([text]) from None

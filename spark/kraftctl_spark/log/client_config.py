@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kraftctl_protocol.client_config_names import ADMIN_CLIENT_CONFIGS
+from kraftctl_protocol.file_errors import file_error
 from kraftctl_protocol.java_properties import decode_properties
 from kraftctl_security.authentication_failures import SECURITY_PROTOCOL
 from kraftctl_security.client_config import PLAINTEXT, ClientSecurity, read_client_security
@@ -93,7 +94,9 @@ def _read(file: Path) -> tuple[ClientConfig, ClientSecurity]:
     try:
         values = ConfigValues(resolve_properties(decode_properties(file.read_bytes())))
         return _parse(file, values)
-    except (OSError, ValueError, ConfigException) as error:
+    except OSError as unreadable:
+        raise ValueError(file_error("read", file, unreadable, named_by="--command-config")) from unreadable
+    except (ValueError, ConfigException) as error:
         raise ValueError(f"{file}: {error}") from error
 
 
