@@ -75,5 +75,5 @@ def test_a_wheel_is_built_without_a_compiler(tmp_path: Path) -> None:
     ]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("KRAFTCTL_")}
     environment = {**kept, "CC": "no-such-compiler", "PYTHONSAFEPATH": "1"}
-    subprocess.run([*command, sources], check=True, env=environment, cwd=tmp_path, timeout=240)
+    subprocess.run([*command, str(sources)], check=True, env=environment, cwd=tmp_path, timeout=240)
     assert [wheel.name.split("-", 2)[2] for wheel in tmp_path.glob("*.whl")] == ["py3-none-any.whl"]
