@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.config.endpoints import parse_listener
-from kraftctl_security.config_values import ConfigValues, split_list
+from kraftctl_protocol.java_values import split_list
+from kraftctl_security.config_values import ConfigValues
 from kraftctl_security.nearest_key import KnownKeys
 
 OWN_PREFIX: Final = "kraftctl."

@@ -71,7 +71,10 @@ class LogFiles:
         except OSError as error:
             text = file_error("open", config.path, error, named_by=config.path_key)
             if error.errno == errno.ENXIO:
-                text = "the file cannot be opened: it is a FIFO without a reader. Next step: start one"
+                text = (
+                    "the file cannot be opened: it is a FIFO without a reader. Next step: start its"
+                    " reader first"
+                )
             raise StorageError(f"{config.path_key}={config.path}: {text}") from error
         self._files.append(file)
 

@@ -71,7 +71,7 @@ def test_a_wheel_is_built_without_a_compiler(tmp_path: Path) -> None:
         "--no-deps",
         "--no-build-isolation",
         "-w",
-        tmp_path,
+        str(tmp_path),
     ]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("KRAFTCTL_")}
     environment = {**kept, "CC": "no-such-compiler", "PYTHONSAFEPATH": "1"}

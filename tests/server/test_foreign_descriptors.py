@@ -34,8 +34,8 @@ from kraftctl_security import small_files
 from kraftctl_security.config_values import ConfigException, ConfigValues
 from kraftctl_security.issuer.assertions import UnusableAssertionError
 from kraftctl_security.issuer.assertions import _read as read_assertion
+from kraftctl_security.jvm_options import KAFKA_OPTS
 from kraftctl_security.sasl.jaas_file import read_jaas_file
-from kraftctl_security.sasl.login_configuration import KAFKA_OPTS
 from kraftctl_security.small_files import read_once, read_small_file
 from kraftctl_security.tls.store_error import StoreError
 from kraftctl_security.tls.stores import _read as read_store
@@ -56,7 +56,6 @@ WAITS = {
     "kraftctl/cli/start.py": {
         "random.SystemRandom": START,
         "read_jaas_file": START,
-        "read_properties": START,
     },
     "kraftctl/server/acceptor.py": {"os.open": NEVER},
     "kraftctl/server/background_file.py": {"self._file.open": START, "self._thread.join": END},
@@ -72,7 +71,7 @@ WAITS = {
         "socket.getaddrinfo": DETACHED,
         "socket.getfqdn": DETACHED,
     },
-    "kraftctl/server/peers.py": {"asyncio.sleep": NEVER, "call_detached": DETACHED, "connect": NEVER},
+    "kraftctl/server/peers.py": {"asyncio.sleep": NEVER, "call_detached": DETACHED},
     "kraftctl/server/printed_lines.py": {"sys.stderr": NEVER},
     "kraftctl/server/rotated_file.py": {"os.open": OUTPUT, "self.open": OUTPUT, "write_whole": OUTPUT},
     "kraftctl/server/sasl_servers.py": {"os.urandom": NEVER, "secrets.token_urlsafe": NEVER},
@@ -80,8 +79,11 @@ WAITS = {
     "kraftctl/server/ssl_reloading.py": {"call_detached": DETACHED},
     "kraftctl/server/storage_threads.py": {"asyncio.sleep": NEVER, "self._loop.run_in_executor": END},
     "kraftctl/server/worker_thread.py": {"self._worker.join": END},
-    "protocol/kraftctl_security/blocking_connection.py": {"socket.create_connection": COMMAND},
+    "protocol/kraftctl_security/addresses/host_lookup.py": {"socket.getaddrinfo": DETACHED},
+    "protocol/kraftctl_security/blocking_attempt.py": {"self.socket.connect": COMMAND},
     "protocol/kraftctl_security/client_config.py": {"read_jaas_file": COMMAND},
+    "protocol/kraftctl_security/config_providers/provider_files.py": {"open": NEVER, "os.open": NEVER},
+    "protocol/kraftctl_security/config_providers/providers.py": {"read_text": START},
     "protocol/kraftctl_security/issuer/assertions.py": {"read_small_file": ISSUER},
     "protocol/kraftctl_security/issuer/https_exchange.py": {"connection.connect": ISSUER},
     "protocol/kraftctl_security/issuer/jwks_endpoint.py": {"os.stat": ISSUER, "read_small_file": ISSUER},
@@ -323,7 +325,7 @@ def test_what_is_read_again_has_to_be_a_file(tmp_path: Path, reader: str, kind: 
 
 
 ONCE: dict[str, tuple[Callable[[str], object], tuple[type[Exception], ...]]] = {
-    "properties": (lambda path: read_properties(Path(path)), (OSError, PropertiesError)),
+    "properties": (lambda path: read_properties(Path(path)), (StorageError, PropertiesError)),
     "jaas": (
         lambda path: read_jaas_file({KAFKA_OPTS: f"-Djava.security.auth.login.config={path}"}),
         (ConfigException,),
