@@ -13,6 +13,7 @@ from kraftctl.cli.parser import Parser
 COMMANDS = {
     "start": ("kraftctl.cli.start", "run a controller until SIGTERM or SIGINT"),
     "format": ("kraftctl.cli.format_storage", "prepare the directories of a new controller"),
+    "random-uuid": ("kraftctl.cli.random_uuid", "print an id for a new cluster"),
     "quorum": ("kraftctl.cli.quorum.command", "describe the quorum of controllers"),
     "dump": ("kraftctl.cli.dump", "show what a log, a snapshot or a directory contains"),
     "dev": ("kraftctl.cli.dev", "run a small cluster with real Kafka brokers on this machine"),

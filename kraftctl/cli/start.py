@@ -20,6 +20,7 @@ from kraftctl.cli import signals
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
+from kraftctl.node import controller_node
 from kraftctl.server.bound_sockets import ListenError
 from kraftctl.server.clock import Clock
 from kraftctl.server.collector import Collector
@@ -142,6 +143,11 @@ def announce(config: ControllerConfig, meta: MetaProperties) -> None:
         config.metadata_log_dir,
         config.listeners,
     )
+    if not (controller_node.__file__ or "").endswith(".so"):
+        logger.info(
+            "kraftctl is not compiled, and needs several times the processor time. Next step: install it"
+            " where there is a C compiler, or install a wheel that was built there"
+        )
     for warning in config.warnings:
         logger.warning("%s", warning)
     unknown = unknown_keys_of_node(config.originals)
