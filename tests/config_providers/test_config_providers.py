@@ -255,6 +255,11 @@ def test_options_of_spark_are_not_resolved() -> None:
             id="misspelt-parameter",
         ),
         pytest.param(
+            {**FILES, "config.providers.file.parm.allowed.paths": "/x"},
+            "Configuration config.providers.file.parm.allowed.paths is not known: FileConfigProvider has",
+            id="misspelt-param",
+        ),
+        pytest.param(
             {**FILES, ALLOWED_PATHS: "/no/such"},
             f"Invalid value /no/such for configuration {ALLOWED_PATHS}: Path /no/such does not exist",
             id="no-allowed-path",
@@ -275,6 +280,16 @@ def test_errors(properties: dict[str, str], error: str) -> None:
 def test_all_errors_are_said_together() -> None:
     errors = refused({**ENV, "a": "${env:A}${env:B}", "b": "${vault:x}"})
     assert [error.partition(":")[0] for error in errors] == ["Configuration a"] * 2 + ["Configuration b"]
+
+
+def test_a_name_may_be_the_beginning_of_another() -> None:
+    of_both = {
+        "config.providers": "a,a.b",
+        "config.providers.a.class": ENV_VAR,
+        "config.providers.a.b.class": FILE,
+    }
+    properties = {**of_both, "config.providers.a.b.param.allowed.paths": "/", "k": "${a:PW}"}
+    assert resolve_properties(properties, {"PW": "s3cret"})["k"] == "s3cret"
 
 
 def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
@@ -319,7 +334,7 @@ def test_other_text_stays(value: str) -> None:
 def test_the_property_of_the_jvm_has_an_error_of_its_own() -> None:
     name = "org.apache.kafka.automatic.config.providers"
     (error,) = refused({**ENV, "k": "x"}, {"KAFKA_OPTS": f"-Dx=y -D{name}=none"})
-    assert error.endswith(f"{name} in KAFKA_OPTS does not allow it")
+    assert error.endswith(f"{name} in KAFKA_OPTS does not allow it. Next step: add it there")
 
 
 @given(st.text(alphabet="${}:ab\n", max_size=40))

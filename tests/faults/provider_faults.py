@@ -52,8 +52,8 @@ FAULTS = (
     PlantedFault(
         "misspelt-parameters-of-providers-are-ignored",
         f"{PACKAGE}/resolve.py",
-        "        for key in sorted(given - {known}):\n",
-        "        for key in sorted(given - given):\n",
+        "        for key in sorted(others):\n",
+        "        for key in sorted(others - others):\n",
         (f"{TESTS}::test_errors",),
         "allowed.path, without its s, allows all files.",
     ),

@@ -15,9 +15,11 @@ FILE_BYTES_MAX: Final = 1024 * 1024
 
 ABSOLUTE: Final = "/"
 
+NEXT_STEP: Final = "Next step: check the path, and whether the user of this process may read it"
+
 
 class AllowedPaths:
-    """allowed.paths, read as by Kafka's AllowedPaths: absolute paths, compared without following links."""
+    """KIP-993: allowed.paths, as in Kafka absolute paths, with which others are compared as texts."""
 
     def __init__(self, key: str, value: str | None) -> None:
         """`key` is that of the parameter. Raises ValueError with the reason; None or empty allows all."""
@@ -35,7 +37,7 @@ class AllowedPaths:
             return path
         path = normalized(path)
         if not any(_is_within(path, allowed) for allowed in self._allowed):
-            raise NoValueError(f"{self._key} does not allow {path}")
+            raise NoValueError(f"{self._key} does not allow {path}. Next step: add its directory there")
         return path
 
 
@@ -66,18 +68,18 @@ def read_text(path: str) -> str:
         with open(descriptor, "rb") as file:
             mode = os.fstat(descriptor).st_mode
             if stat.S_ISDIR(mode):
-                raise NoValueError(f"cannot read {path}: {os.strerror(errno.EISDIR)}")
+                raise NoValueError(f"cannot read {path}: {os.strerror(errno.EISDIR)}. {NEXT_STEP}")
             if not stat.S_ISREG(mode):
-                raise NoValueError(f"cannot read {path}: it is not a regular file")
+                raise NoValueError(f"cannot read {path}: it is not a regular file. {NEXT_STEP}")
             content = file.read(FILE_BYTES_MAX + 1)
     except OSError as error:
-        raise NoValueError(f"cannot read {path}: {error.strerror or error}") from None
+        raise NoValueError(f"cannot read {path}: {error.strerror or error}. {NEXT_STEP}") from None
     if len(content) > FILE_BYTES_MAX:
-        raise NoValueError(f"cannot read {path}: it has more than {FILE_BYTES_MAX:,} bytes")
+        raise NoValueError(f"cannot read {path}: it has more than {FILE_BYTES_MAX:,} bytes. {NEXT_STEP}")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        raise NoValueError(f"cannot read {path}: it is not UTF-8") from None
+        raise NoValueError(f"cannot read {path}: it is not UTF-8. {NEXT_STEP}") from None
 
 
 def has_regular_file(directory: str, name: str) -> bool:
@@ -85,7 +87,7 @@ def has_regular_file(directory: str, name: str) -> bool:
     try:
         return name in os.listdir(directory) and os.path.isfile(f"{directory}/{name}")
     except OSError as error:
-        raise NoValueError(f"cannot list {directory}: {error.strerror or error}") from None
+        raise NoValueError(f"cannot list {directory}: {error.strerror or error}. {NEXT_STEP}") from None
 
 
 def _split_as_java(value: str) -> list[str]:

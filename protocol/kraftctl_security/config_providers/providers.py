@@ -51,14 +51,14 @@ class EnvVarConfigProvider:
 
     def value(self, path: str, key: str) -> str:
         if path:
-            raise NoValueError(f"EnvVarConfigProvider takes no path, here {path}")
+            raise NoValueError(f"EnvVarConfigProvider takes no path, here {path}. Next step: remove it")
         if self._pattern is not None and self._pattern.fullmatch(key) is None:
-            raise NoValueError(f"{self._parameter_key} does not allow {key}")
+            raise NoValueError(f"{self._parameter_key} does not allow {key}. Next step: extend the pattern")
         value = self._environment.get(key)
         if value is None:
-            raise NoValueError(f"the environment has no variable {key}")
+            raise NoValueError(f"the environment has no variable {key}. Next step: set it")
         if any("\ud800" <= character <= "\udfff" for character in value):
-            raise NoValueError(f"the variable {key} of the environment is not UTF-8")
+            raise NoValueError(f"the variable {key} of the environment is not UTF-8. Next step: set it anew")
         return value
 
 
@@ -71,28 +71,28 @@ class FileConfigProvider:
 
     def value(self, path: str, key: str) -> str:
         if not path:
-            raise NoValueError("FileConfigProvider needs a path before the key")
+            raise NoValueError("FileConfigProvider needs a path before the key. Next step: add it")
         file = self._allowed_paths.path(path)
         if file not in self._files:
             self._files[file] = _properties_of(file)
         value = self._files[file].get(key)
         if value is None:
-            raise NoValueError(f"{file} has no key {key}")
+            raise NoValueError(f"{file} has no key {key}. Next step: check the name, or add the key")
         return value
 
 
 class DirectoryConfigProvider:
-    """KIP-421, KIP-632: a file of a directory, whole: also with the end of its last line."""
+    """KIP-632: a file of a directory, whole: also with the end of its last line."""
 
     def __init__(self, allowed_paths: AllowedPaths) -> None:
         self._allowed_paths = allowed_paths
 
     def value(self, path: str, key: str) -> str:
         if not path:
-            raise NoValueError("DirectoryConfigProvider needs a path before the name of the file")
+            raise NoValueError("DirectoryConfigProvider needs a path before the name. Next step: add it")
         directory = self._allowed_paths.path(path)
         if not has_regular_file(directory, key):
-            raise NoValueError(f"there is no regular file {key} in {directory}")
+            raise NoValueError(f"there is no regular file {key} in {directory}. Next step: check its name")
         return read_text(f"{directory}/{key}")
 
 
@@ -113,4 +113,4 @@ def _properties_of(file: str) -> dict[str, str]:
     except PropertiesError as error:
         # The rest of the error shows a part of a value.
         place = str(error).partition(":")[0]
-        raise NoValueError(f"{file} is not a properties file: {place} cannot be parsed") from None
+        raise NoValueError(f"{file} is not a properties file: check {place}") from None

@@ -28,7 +28,7 @@ from kraftctl_security.resolved_properties import ResolvedProperties
 
 CONFIG_PROVIDERS: Final = "config.providers"
 AUTOMATIC_PROVIDERS_OPTION: Final = "-Dorg.apache.kafka.automatic.config.providers="
-"""The classes that a configuration may name, of all by default: KIP-1030."""
+"""The classes that a configuration may name; all without it. The answer to CVE-2024-31141."""
 
 CLASSES: Final = ", ".join(name.removeprefix(f"{PACKAGE}.") for name in PARAMETERS)
 
@@ -119,23 +119,36 @@ class _Providers:
 
     def _why_refused(self, class_name: str) -> str | None:
         if class_name not in PARAMETERS:
-            return f"a Java class cannot be loaded here; there are {CLASSES} of {PACKAGE}"
+            known = f"{CLASSES} of {PACKAGE}"
+            return f"a Java class cannot be loaded here; there are {known}. Next step: use one of them"
         allowed = last_option(self._environment.get(KAFKA_OPTS, ""), AUTOMATIC_PROVIDERS_OPTION)
         if allowed is not None and class_name not in [each.strip() for each in allowed.split(",")]:
             option = AUTOMATIC_PROVIDERS_OPTION.removeprefix("-D").removesuffix("=")
-            return f"{option} in {KAFKA_OPTS} does not allow it"
+            return f"{option} in {KAFKA_OPTS} does not allow it. Next step: add it there"
         return None
 
     def _parameter_key(self, name: str, class_name: str) -> str | None:
-        """None if there are other parameters: Kafka ignores them, and so a misspelt one allows everything."""
-        prefix = f"{CONFIG_PROVIDERS}.{name}.param."
-        known = prefix + PARAMETERS[class_name]
-        given = {key for key in self._properties if key.startswith(prefix) and key != prefix}
-        self.keys |= given
-        for key in sorted(given - {known}):
+        """None if there are other keys: Kafka ignores them, and so a misspelt one allows everything."""
+        known = f"{CONFIG_PROVIDERS}.{name}.param.{PARAMETERS[class_name]}"
+        others = self._keys_of(name) - {f"{CONFIG_PROVIDERS}.{name}.class", known}
+        self.keys |= {known, *others} & self._properties.keys()
+        for key in sorted(others):
             simple_name = class_name.removeprefix(f"{PACKAGE}.")
-            self.errors.append(f"Configuration {key} is not known: {simple_name} has {known} only")
-        return None if given - {known} else known
+            self.errors.append(
+                f"Configuration {key} is not known: {simple_name} has {known} only."
+                " Next step: correct its name"
+            )
+        return None if others else known
+
+    def _keys_of(self, name: str) -> set[str]:
+        """Those that begin with the name, but not with a longer one of another provider."""
+        longer = tuple(
+            f"{CONFIG_PROVIDERS}.{other}."
+            for other in self._properties.get(CONFIG_PROVIDERS, "").split(",")
+            if other.startswith(f"{name}.")
+        )
+        prefix = f"{CONFIG_PROVIDERS}.{name}."
+        return {key for key in self._properties if key.startswith(prefix) and not key.startswith(longer)}
 
 
 def _replaced(key: str, value: str, providers: _Providers, texts: list[str]) -> str:
