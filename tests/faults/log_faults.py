@@ -59,7 +59,7 @@ FAULTS = (
         "kraftctl/server/log_handler.py",
         "            line = self.format(_unformatted(record, error))\n",
         "            line = 'lost'\n",
-        (f"{UNREAD}::test_a_line_that_cannot_be_formatted_is_named",),
+        (f"{UNREAD}::test_a_line_that_cannot_be_formatted_is_named[an-object-without-a-text]",),
         "A wrong call of the logger fails what it is about.",
     ),
     PlantedFault(
