@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import logging
 import os
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from kraftctl.server import background_file, printed_lines
 from kraftctl.server.background_file import LINE_OVERHEAD_BYTES, BackgroundFile, LeftOut
@@ -375,6 +377,15 @@ def without_a_handler() -> None:
     alone.propagate = True
 
 
+def in_a_loop(factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    async def life() -> None:
+        asyncio.get_running_loop().call_soon(lambda: 1 / 0)
+        await asyncio.sleep(0)
+
+    with asyncio.Runner(loop_factory=factory) as runner:
+        runner.run(life())
+
+
 def in_a_flood() -> None:
     sys.stderr.write("y" * (printed_lines.LINE_LENGTH_MAX + 1))
 
@@ -389,6 +400,8 @@ def in_a_flood() -> None:
         pytest.param(while_it_is_deleted, "Exception ignored in", id="an-exception-that-is-ignored"),
         pytest.param(by_another_handler, "I/O operation on closed file", id="the-failure-of-a-handler"),
         pytest.param(without_a_handler, "last resort", id="a-logger-without-a-handler"),
+        pytest.param(lambda: in_a_loop(asyncio.new_event_loop), "Exception in callback", id="asyncio"),
+        pytest.param(lambda: in_a_loop(uvloop.new_event_loop), "Exception in callback", id="uvloop"),
         pytest.param(in_a_flood, "yyy", id="no-end-of-line"),
     ],
 )
