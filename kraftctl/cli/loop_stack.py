@@ -8,6 +8,7 @@ Not the stacks of other threads: they run meanwhile, and to read what they chang
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import logging
 import os
@@ -37,7 +38,8 @@ class LoopStack:
         """SIGQUIT writes no stack any more."""
         faulthandler.unregister(signal.SIGQUIT)
         self._is_closed = True
-        os.write(self._to, b"\n")  # wakes the thread
+        with contextlib.suppress(BlockingIOError):  # then the thread is awake
+            os.write(self._to, b"\n")
         self._thread.join()
         os.close(self._from)
         os.close(self._to)

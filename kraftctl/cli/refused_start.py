@@ -38,9 +38,7 @@ def _print(descriptor: int | None, lines: Sequence[str]) -> None:
         for line in lines:
             print(line, end="", file=sys.stderr)
         return
-    background = BackgroundFile(
-        SharedOutput(descriptor, "standard error"), _none_left_out, logs_trouble=False
-    )
+    background = BackgroundFile(SharedOutput(descriptor, "standard error"), _none_left_out, has_log=True)
     background.start()
     for line in lines:
         background.write(line.encode(errors="backslashreplace"))

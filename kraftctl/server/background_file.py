@@ -71,7 +71,8 @@ class LeftOut:
 class BackgroundFile:
     """`write` is called by any thread. `left_out_line` makes the line that takes the place of others.
 
-    `logs_trouble`: the log says that the file cannot be written. Not for the file that has the log.
+    `has_log`: it is the log itself. Then no line about its trouble is logged, and at the end the last lines,
+    of which one may be the reason, go before older ones that wait.
     """
 
     def __init__(
@@ -81,13 +82,13 @@ class BackgroundFile:
         waiting_bytes_max: int = WAITING_BYTES_MAX,
         *,
         write_bytes_max: int = WRITE_BYTES_MAX,
-        logs_trouble: bool = True,
+        has_log: bool = False,
     ) -> None:
         self._file = file
         self._left_out_line = left_out_line
         self._waiting_bytes_max = waiting_bytes_max
         self._write_bytes_max = write_bytes_max
-        self._logs_trouble = logs_trouble
+        self._has_log = has_log
         self._wall_ms = Clock().wall_ms
         self._waiting: deque[bytes | LeftOut] = deque()
         self._waiting_bytes = 0
@@ -121,19 +122,22 @@ class BackgroundFile:
 
     def close(self) -> bool:
         """Write what waits, and say whether the file took it: a disk or a reader may be slow, or stuck."""
+        before = self._writes_count
         with self._changed:
             self._closing.set()
             self._changed.notify()
         if self._thread is None:
             return True
         for _ in range(CLOSE_STEPS_MAX):
-            before = self._writes_count
             self._thread.join(CLOSE_STEP_SECONDS)
             if not self._thread.is_alive():
                 return True
             if self._writes_count == before:
                 break
-        if self._logs_trouble:
+            before = self._writes_count
+            if self._has_log:
+                self._leave_out_old()
+        if not self._has_log:
             logger.error("%s: the disk does not take the last lines", self._file.path)
         return False
 
@@ -146,6 +150,25 @@ class BackgroundFile:
         else:
             self._waiting.append(LeftOut(1, self._wall_ms()))
             self._changed.notify()
+
+    def _leave_out_old(self) -> None:
+        """Of the lines that wait, all but those that the next call takes."""
+        last: deque[bytes | LeftOut] = deque()
+        size_bytes = count = 0
+        with self._changed:
+            while self._waiting and size_bytes < self._write_bytes_max:
+                last.appendleft(line := self._waiting.pop())
+                size_bytes += 0 if isinstance(line, LeftOut) else len(line)
+            for line in self._waiting:
+                if isinstance(line, LeftOut):
+                    count += line.count
+                else:
+                    count += 1
+                    self.left_out_count += 1
+                    self._waiting_bytes -= len(line) + LINE_OVERHEAD_BYTES
+            if count:
+                last.appendleft(LeftOut(count, self._wall_ms()))
+            self._waiting = last
 
     def _run(self) -> None:
         is_last = False
@@ -203,12 +226,22 @@ class BackgroundFile:
         try:
             self._file.write(b"".join(lines))
         except OSError as error:
+<<<<<<< HEAD
             if self._trouble is None and self._logs_trouble:
                 logger.error("%s", file_error("write", self._file.path, error, note=LEFT_OUT))
+=======
+            if self._trouble is None and not self._has_log:
+                logger.error(
+                    "%s cannot be written, its lines are left out until it can: %s. "
+                    "Next step: make room on its disk",
+                    self._file.path,
+                    error,
+                )
+>>>>>>> logs
             self._trouble = error
             return error
         self._writes_count += 1
-        if self._trouble is not None and self._logs_trouble:
+        if self._trouble is not None and not self._has_log:
             logger.warning(
                 "%s can be written again; %d lines were left out", self._file.path, self.left_out_count
             )

@@ -22,13 +22,13 @@ class BackgroundHandler(logging.Handler):
         late: str = LATE,
         *,
         write_bytes_max: int = WRITE_BYTES_MAX,
-        logs_trouble: bool = True,
+        has_log: bool = False,
     ) -> None:
         super().__init__()
         self._logger_name = logger_name
         self._late = late
         self.file = BackgroundFile(
-            file, self._left_out_line, write_bytes_max=write_bytes_max, logs_trouble=logs_trouble
+            file, self._left_out_line, write_bytes_max=write_bytes_max, has_log=has_log
         )
         self.descriptor: int | None = None
         """The one that it writes to, if that is not its own."""

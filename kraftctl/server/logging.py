@@ -112,7 +112,7 @@ def _handler(stream: TextIO | None) -> logging.Handler:
         "kraftctl.server.log_files",
         LATE,
         write_bytes_max=BLOCK_BYTES_MAX,
-        logs_trouble=False,
+        has_log=True,
     )
     background.descriptor = descriptor
     background.file.start()

@@ -67,7 +67,10 @@ def reasons_in(lines: list[str], pattern: re.Pattern[str], group: int) -> list[s
     return [found[group] for line in lines if (found := pattern.fullmatch(line)) is not None]
 
 
-@pytest.mark.parametrize("kind", REASONS)
+@pytest.mark.parametrize(
+    "kind",
+    [FORMATTED, WRONG, *(pytest.param(each, marks=pytest.mark.long) for each in (UNFORMATTED, MISSING))],
+)
 def test_the_log_and_standard_error_have_the_reason(kind: str, tmp_path: Path, port_in_use: int) -> None:
     done = run(arguments_of(kind, tmp_path, port_in_use), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert done.returncode == 1

@@ -149,7 +149,7 @@ def test_it_stops_while_the_log_is_not_read(controller: Controller, tmp_path: Pa
         assert controller.ended() == 0
 
 
-@pytest.mark.parametrize("kind", _some_are_long(GONE, "a-pipe-without-reader", "closed"))
+@pytest.mark.parametrize("kind", _some_are_long(GONE, "a-pipe-without-reader"))
 def test_requests_are_answered_when_the_log_cannot_be_read(
     controller: Controller, tmp_path: Path, kind: str
 ) -> None:
@@ -175,7 +175,7 @@ def test_what_is_left_out_is_bounded_and_counted(controller: Controller, tmp_pat
         controller.serve()
         before = controller.resident_bytes()
         with ControllerClient(controller.port, client_id="x" * CLIENT_ID_BYTES) as client:
-            for _ in range(2 * WAITING_BYTES_MAX // CLIENT_ID_BYTES):
+            for _ in range(WAITING_BYTES_MAX // CLIENT_ID_BYTES + 150):
                 client.call(ApiVersionsRequest("test", "1"), 3, ApiVersionsResponse)
         assert controller.resident_bytes() - before < WAITING_BYTES_MAX + MEMORY_SLACK_BYTES
         controller.serve()

@@ -47,6 +47,14 @@ FAULTS = (
         "The reason of a crash is not in the log.",
     ),
     PlantedFault(
+        "old-lines-go-before-the-reason-of-the-end",
+        BACKGROUND,
+        "            if self._has_log:\n                self._leave_out_old()\n",
+        "",
+        (f"{UNREAD}::test_the_last_lines_go_before_older_ones_at_the_end",),
+        "A reader that is slow gets old lines, and not the reason of the crash.",
+    ),
+    PlantedFault(
         "a-descriptor-that-does-not-block-loses-lines",
         OUTPUT,
         "        except BlockingIOError:\n            _await_room(descriptor)\n",
@@ -59,7 +67,7 @@ FAULTS = (
         "kraftctl/server/log_handler.py",
         "            line = self.format(_unformatted(record, error))\n",
         "            line = 'lost'\n",
-        (f"{UNREAD}::test_a_line_that_cannot_be_formatted_is_named",),
+        (f"{UNREAD}::test_a_line_that_cannot_be_formatted_is_named[an-object-without-a-text]",),
         "A wrong call of the logger fails what it is about.",
     ),
     PlantedFault(

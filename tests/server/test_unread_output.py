@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import logging
 import os
@@ -13,7 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import uvloop
 
+from kraftctl.dev.polling import await_result
 from kraftctl.server import background_file, printed_lines
 from kraftctl.server.background_file import LINE_OVERHEAD_BYTES, BackgroundFile, LeftOut
 from kraftctl.server.log_handler import LINE_LENGTH_MAX, BackgroundHandler
@@ -68,7 +71,7 @@ class Gated:
 def stuck(file: Gated, waiting_bytes_max: int, write_bytes_max: int = 1 << 20) -> BackgroundFile:
     """Its thread waits for the file to take a first line."""
     background = BackgroundFile(
-        file, left_out_line, waiting_bytes_max, write_bytes_max=write_bytes_max, logs_trouble=False
+        file, left_out_line, waiting_bytes_max, write_bytes_max=write_bytes_max, has_log=True
     )
     background.start()
     background.write(b"first\n")
@@ -106,7 +109,7 @@ def test_what_cannot_be_written_is_counted_and_not_tried_again_and_again(tmp_pat
                 tries.append(len(lines))
                 super().write(lines)
 
-        file = BackgroundFile(Counted(output.descriptor, kind), left_out_line, logs_trouble=False)
+        file = BackgroundFile(Counted(output.descriptor, kind), left_out_line, has_log=True)
         file.start()
         for line in LINES:
             file.write(line)
@@ -121,7 +124,7 @@ def test_what_takes_nothing_is_tried_with_the_next_line_only(monkeypatch: pytest
     file = Gated()
     file.allow(10_000)
     file.fail(*[OSError(errno.EPIPE, "Broken pipe")] * 10_000)
-    background = BackgroundFile(file, left_out_line, logs_trouble=False)
+    background = BackgroundFile(file, left_out_line, has_log=True)
     background.start()
     for _ in range(20):
         file.asked.clear()
@@ -279,6 +282,33 @@ def test_the_last_lines_are_written_while_the_reader_takes_some() -> None:
     assert file.lines[-1] == b"line 0019"
 
 
+def test_the_last_lines_go_before_older_ones_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reader takes something, but not enough for all that waits."""
+    monkeypatch.setattr(background_file, "CLOSE_STEP_SECONDS", 1.0)
+    file = Gated()
+    background = stuck(file, 1 << 20, write_bytes_max=20)
+    for number in range(1_000):
+        background.write(b"line %04d\n" % number)
+    closed: list[bool] = []
+    closing = threading.Thread(target=lambda: closed.append(background.close()))
+    closing.start()
+    assert background._closing.wait(20.0)
+    file.allow(1)
+    await_result(lambda: background.left_out_count > 0, "old lines are left out")
+    file.allow(100)
+    closing.join()
+    assert closed == [True]
+    assert file.lines == [
+        b"first",
+        b"line 0000",
+        b"line 0001",
+        b"left out 996: ",
+        b"line 0998",
+        b"line 0999",
+    ]
+    assert background.left_out_count == 996
+
+
 def test_the_end_does_not_wait_for_a_reader_that_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background_file, "CLOSE_STEP_SECONDS", 0.05)
     file = Gated()
@@ -300,7 +330,7 @@ def only_log() -> Iterator[Gated]:
     """What arrives in the log, by a handler as `kraftctl start` has it."""
     file = Gated()
     file.allow(1_000)
-    handler = BackgroundHandler(file, "test", logs_trouble=False)
+    handler = BackgroundHandler(file, "test", has_log=True)
     handler.setFormatter(KafkaFormatter(1))
     handler.file.start()
     root = logging.getLogger()
@@ -375,6 +405,15 @@ def without_a_handler() -> None:
     alone.propagate = True
 
 
+def in_a_loop(factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    async def life() -> None:
+        asyncio.get_running_loop().call_soon(lambda: 1 / 0)
+        await asyncio.sleep(0)
+
+    with asyncio.Runner(loop_factory=factory) as runner:
+        runner.run(life())
+
+
 def in_a_flood() -> None:
     sys.stderr.write("y" * (printed_lines.LINE_LENGTH_MAX + 1))
 
@@ -389,6 +428,8 @@ def in_a_flood() -> None:
         pytest.param(while_it_is_deleted, "Exception ignored in", id="an-exception-that-is-ignored"),
         pytest.param(by_another_handler, "I/O operation on closed file", id="the-failure-of-a-handler"),
         pytest.param(without_a_handler, "last resort", id="a-logger-without-a-handler"),
+        pytest.param(lambda: in_a_loop(asyncio.new_event_loop), "Exception in callback", id="asyncio"),
+        pytest.param(lambda: in_a_loop(uvloop.new_event_loop), "Exception in callback", id="uvloop"),
         pytest.param(in_a_flood, "yyy", id="no-end-of-line"),
     ],
 )
