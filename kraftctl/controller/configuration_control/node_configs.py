@@ -45,14 +45,31 @@ _AT_LEAST_ONE: Final = (MAX_CONNECTIONS, MAX_CONNECTION_CREATION_RATE)
 PER_IP_KEYS: Final = (MAX_CONNECTIONS_PER_IP, MAX_CONNECTIONS_PER_IP_OVERRIDES)
 
 
+class UnusedConfig:
+    """A dynamic config without effect: of the node of that name, or of the cluster, whose name is empty."""
+
+    def __init__(self, name: str, key: str, value: str, reason: str) -> None:
+        self.name = name
+        self.key = key
+        self.value = value
+        self.reason = reason
+
+    def line(self) -> str:
+        """For the log; without the value, where it may be a secret."""
+        shown = shown_value(config_resource.BROKER, self.key, self.value)[:VALUE_CHARACTERS_MAX]
+        of = f"node {self.name}" if self.name else "the cluster's default"
+        key = self.key[:VALUE_CHARACTERS_MAX]
+        return f"The dynamic config {key}={shown} of {of} has no effect on this controller: {self.reason}"
+
+
 class NodeConfigs:
     """What this controller obeys of its own dynamic configs, and of those of the cluster's default.
 
-    `unused` has a line for each that is stored for this node alone and has no effect, and for each that has a
-    value which its key cannot have.
+    `unused` has each that is stored for this node alone and has no effect, and each that has a value which
+    its key cannot have.
     """
 
-    def __init__(self, own: dict[str, str], cluster: dict[str, str], unused: list[str]) -> None:
+    def __init__(self, own: dict[str, str], cluster: dict[str, str], unused: list[UnusedConfig]) -> None:
         self.own = own
         self.cluster = cluster
         self.unused = unused
@@ -68,13 +85,13 @@ def node_configs(config: ControllerConfig, own: dict[str, str], cluster: dict[st
     for key, value in sorted(cluster.items()):
         reason = why_limit_invalid(key, value)
         if reason is not None:
-            used.unused.append(_unused_line(config_resource.CLUSTER_DEFAULT, key, value, reason))
+            used.unused.append(UnusedConfig(config_resource.CLUSTER_DEFAULT, key, value, reason))
         elif _is_used_of_cluster(config, key, value):
             used.cluster[key] = value
     for key, value in sorted(own.items()):
         reason = why_limit_invalid(key, value) or _why_not_used(config, key, value)
         if reason is not None:
-            used.unused.append(_unused_line(str(config.node_id), key, value, reason))
+            used.unused.append(UnusedConfig(str(config.node_id), key, value, reason))
         else:
             used.own[key] = value
     _let_some_client_connect(config, used)
@@ -116,7 +133,7 @@ def _let_some_client_connect(config: ControllerConfig, used: NodeConfigs) -> Non
         for key in PER_IP_KEYS:
             if key in configs:
                 value = configs.pop(key)
-                used.unused.append(_unused_line(name, key, value, reason))
+                used.unused.append(UnusedConfig(name, key, value, reason))
 
 
 def _is_used_of_cluster(config: ControllerConfig, key: str, value: str) -> bool:
@@ -154,9 +171,3 @@ def _prefixes(config: ControllerConfig) -> list[str]:
 
 def _ssl_prefixes(config: ControllerConfig) -> list[str]:
     return [listener_prefix(listener) for listener in config.ssl]
-
-
-def _unused_line(name: str, key: str, value: str, reason: str) -> str:
-    shown = shown_value(config_resource.BROKER, key, value)[:VALUE_CHARACTERS_MAX]
-    of = f"node {name}" if name else "the cluster's default"
-    return f"The dynamic config {key}={shown} of {of} has no effect on this controller: {reason}"
