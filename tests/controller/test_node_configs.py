@@ -202,5 +202,8 @@ def test_nobody_is_locked_out() -> None:
         assert alter(active, name, overrides, "") == Errors.INVALID_CONFIG
         assert alter(active, name, "max.connections.per.ip", None) == Errors.NONE
         assert alter(active, name, overrides, None) == Errors.NONE
+    store(active, CLUSTER_DEFAULT, "max.connections.per.ip", "x")
+    assert alter(active, OWN, overrides, "127.0.0.1:9") == Errors.NONE, "what others stored is no obstacle"
+    assert alter(active, OWN, overrides, None) == Errors.NONE
     store(active, OWN, "max.connections.per.ip", "0")
     assert described(active)["max.connections.per.ip"].config_source == sources.DEFAULT_CONFIG

@@ -82,14 +82,18 @@ class NodeConfigs:
 def node_configs(config: ControllerConfig, own: dict[str, str], cluster: dict[str, str]) -> NodeConfigs:
     """Of the dynamic configs `own` and `cluster` as they are stored."""
     used = NodeConfigs({}, {}, [])
+    prefixes = [listener_prefix(endpoint.listener) for endpoint in config.listeners]
     for key, value in sorted(cluster.items()):
+        prefix, _ = split_listener_key(key)
+        if prefix and prefix not in prefixes:
+            continue  # brokers may have such a listener
         reason = why_limit_invalid(key, value)
         if reason is not None:
             used.unused.append(UnusedConfig(config_resource.CLUSTER_DEFAULT, key, value, reason))
-        elif _is_used_of_cluster(config, key, value):
+        elif _is_used_of_cluster(key, value):
             used.cluster[key] = value
     for key, value in sorted(own.items()):
-        reason = why_limit_invalid(key, value) or _why_not_used(config, key, value)
+        reason = _why_not_used(config, prefixes, key, value)
         if reason is not None:
             used.unused.append(UnusedConfig(str(config.node_id), key, value, reason))
         else:
@@ -118,9 +122,12 @@ def why_no_client_may_connect(
     config: ControllerConfig, own: dict[str, str], cluster: dict[str, str]
 ) -> str | None:
     """max.connections.per.ip=0 without an override: Kafka refuses it, as no client could take it back."""
-    static = config.originals
-    text = {key: own.get(key, cluster.get(key, static.get(key, ""))) for key in PER_IP_KEYS}
-    limits = ConfigValues({key: value for key, value in text.items() if value})
+    in_effect: dict[str, str] = {}
+    for layer in (config.originals, cluster, own):
+        for key in PER_IP_KEYS:
+            if key in layer and why_limit_invalid(key, layer[key]) is None:
+                in_effect[key] = layer[key]
+    limits = ConfigValues(in_effect)
     ConnectionLimits(limits, [])
     return limits.errors[0] if limits.errors else None
 
@@ -136,26 +143,26 @@ def _let_some_client_connect(config: ControllerConfig, used: NodeConfigs) -> Non
                 used.unused.append(UnusedConfig(name, key, value, reason))
 
 
-def _is_used_of_cluster(config: ControllerConfig, key: str, value: str) -> bool:
+def _is_used_of_cluster(key: str, value: str) -> bool:
     prefix, base = split_listener_key(key)
     if key in OBEYED_CONFIGS:
         return usable_value(key, value) is not None
     if prefix:
-        return base in LISTENER_LIMIT_KEYS and prefix in _prefixes(config)
+        return base in LISTENER_LIMIT_KEYS
     return key in LIMIT_KEYS or (key in _INHERITED and key in DYNAMIC_BROKER_CONFIGS)
 
 
-def _why_not_used(config: ControllerConfig, key: str, value: str) -> str | None:
+def _why_not_used(config: ControllerConfig, prefixes: list[str], key: str, value: str) -> str | None:
     """Of this node's own."""
     prefix, base = split_listener_key(key)
     if key in OBEYED_CONFIGS:
         return None if usable_value(key, value) is not None else "it is not a valid value"
-    if prefix and prefix not in _prefixes(config):
+    if prefix and prefix not in prefixes:
         return "this controller has no such listener"
     if prefix and base in STORE_KEYS:
         return None if prefix in _ssl_prefixes(config) else "the listener does not use SSL"
     if base in (LISTENER_LIMIT_KEYS if prefix else LIMIT_KEYS):
-        return None
+        return why_limit_invalid(key, value)
     if key in STORE_KEYS:
         return "a controller uses it only with the prefix of a listener, as listener.name.controller.ssl.*"
     if base in BROKER_CONFIG_KEYS and base not in DYNAMIC_BROKER_CONFIGS:
@@ -163,10 +170,6 @@ def _why_not_used(config: ControllerConfig, key: str, value: str) -> str | None:
     if base in BROKER_CONFIG_KEYS or base in DYNAMIC_BROKER_CONFIGS:
         return "a controller does not change it while it runs. Set it for brokers, or in the properties file"
     return "Kafka has no such configuration"
-
-
-def _prefixes(config: ControllerConfig) -> list[str]:
-    return [listener_prefix(endpoint.listener) for endpoint in config.listeners]
 
 
 def _ssl_prefixes(config: ControllerConfig) -> list[str]:
