@@ -44,5 +44,7 @@ _LISTENER_KEY = re.compile(r"(listener\.name\.[^.]*\.)(.*)", re.DOTALL)
 
 def split_listener_key(key: str) -> tuple[str, str]:
     """The prefix of a listener, or "", and the key without it. Kafka's DynamicBrokerConfig cuts them so."""
+    if not key.startswith("listener.name."):
+        return "", key
     found = _LISTENER_KEY.fullmatch(key)
     return ("", key) if found is None else (found.group(1), found.group(2))

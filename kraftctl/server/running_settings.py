@@ -8,7 +8,11 @@ from __future__ import annotations
 import logging
 
 from kraftctl.config.connection_limits import ConnectionLimits
-from kraftctl.controller.configuration_control.node_configs import NodeConfigs, node_configs
+from kraftctl.controller.configuration_control.node_configs import (
+    NodeConfigs,
+    UnusedConfig,
+    node_configs,
+)
 from kraftctl.node.events import LogLevelsChanged, NodeConfigsChanged
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.log_levels import set_log_levels
@@ -25,7 +29,7 @@ class RunningSettings:
 
     def __init__(self, server: SocketServer) -> None:
         self._server = server
-        self._unused: set[str] = set()
+        self._unused: set[tuple[str, str, str]] = set()
 
     def node_configs(self, effect: NodeConfigsChanged) -> None:
         """Apply committed dynamic configs, or those of the properties file where there are none left."""
@@ -59,12 +63,13 @@ class RunningSettings:
             if value != before[name]:
                 logger.info("Updating %s from %s to %s by dynamic configs", name, before[name], value)
 
-    def _name_unused(self, lines: list[str]) -> None:
+    def _name_unused(self, unused: list[UnusedConfig]) -> None:
         """Once each, as long as they are stored."""
-        new = [line for line in lines if line not in self._unused]
-        self._unused = set(lines)
-        for line in new[:UNUSED_LINES_MAX]:
-            logger.warning("%s.", line)
+        known = self._unused
+        self._unused = {(each.name, each.key, each.value) for each in unused}
+        new = [each for each in unused if (each.name, each.key, each.value) not in known]
+        for each in new[:UNUSED_LINES_MAX]:
+            logger.warning("%s.", each.line())
         if len(new) > UNUSED_LINES_MAX:
             logger.warning("%d more dynamic configs have no effect", len(new) - UNUSED_LINES_MAX)
 

@@ -145,8 +145,11 @@ def text_of(result) -> str:
     text = ""
     for entry in result.configs:
         fields = (entry.name, shown(entry.value), entry.config_source)
-        flags = (str(entry.is_sensitive).lower(), str(entry.read_only).lower(), entry.config_type)
-        text += "\t".join(["entry", *map(str, (*fields, *flags))]) + "\n"
+        flags = (str(entry.is_sensitive).lower(), str(entry.read_only).lower())
+        text += (
+            "\t".join(["entry", *map(str, (*fields, *flags, entry.config_type, shown(entry.documentation)))])
+            + "\n"
+        )
         for synonym in entry.synonyms:
             text += f"synonym\t{synonym.name}\t{shown(synonym.value)}\t{synonym.source}\n"
     return text

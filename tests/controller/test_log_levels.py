@@ -7,6 +7,7 @@ import random
 import pytest
 
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
+from kraftctl.controller.configuration_control.alter_log_levels import CHANGES_PER_REQUEST_MAX
 from kraftctl.controller.configuration_control.incremental_alter_configs import (
     APPEND,
     DELETE,
@@ -184,6 +185,14 @@ def test_the_last_change_of_a_logger_counts(active: ActiveController) -> None:
     second = resource(OWN, ("kraftctl.raft", SET, "DEBUG"), ("kraftctl.raft", DELETE, None))
     assert alter(active, first, second, second) == [(0, None)] * 3
     assert levels(active, "root", "kraftctl.raft") == {"root": "ERROR", "kraftctl.raft": "ERROR"}
+
+
+def test_one_request_changes_so_many_levels_at_most(active: ActiveController) -> None:
+    many = [("root", SET, "DEBUG")] * CHANGES_PER_REQUEST_MAX
+    assert alter(active, resource(OWN, *many)) == [(0, None)]
+    more = resource(OWN, *many), resource(OWN, ("kraftctl.raft", SET, "DEBUG"))
+    assert [code for code, _ in alter(active, *more)] == [0, Errors.POLICY_VIOLATION]
+    assert levels(active, "kraftctl.server") == {"kraftctl.server": "WARN"}
 
 
 def test_alter_configs_has_no_loggers(active: ActiveController) -> None:

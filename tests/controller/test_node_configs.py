@@ -116,7 +116,7 @@ def test_what_is_not_obeyed_is_stored_named_and_can_be_deleted() -> None:
         assert alter(active, OWN, key, "7") == Errors.NONE, key
     stored = active.controller.image.configurations.config(BROKER, OWN)
     assert sorted(stored) == sorted(keys)
-    lines = "\n".join(node_configs(active.config, stored, {}).unused)
+    lines = "\n".join(each.line() for each in node_configs(active.config, stored, {}).unused)
     assert "The dynamic config log.cleaner.threads=7 of node 3000 has no effect on this controller" in lines
     assert "ssl.keystore.password=(redacted)" in lines, "a password is in no line"
     assert "no.such.key=(redacted)" in lines
@@ -133,7 +133,7 @@ def test_stores_of_a_listener_that_uses_ssl_are_obeyed() -> None:
     own = {PREFIX + key: "hush" for key in STORE_KEYS} | {PREFIX + "ssl.client.auth": "none"}
     used = node_configs(config, own, {})
     assert sorted(used.own) == sorted(PREFIX + key for key in STORE_KEYS)
-    assert "hush" not in "".join(used.unused)
+    assert [each.key for each in used.unused] == [PREFIX + "ssl.client.auth"]
     assert node_configs(config, {}, own).cluster == {}, "they are of one node"
 
 
@@ -202,5 +202,8 @@ def test_nobody_is_locked_out() -> None:
         assert alter(active, name, overrides, "") == Errors.INVALID_CONFIG
         assert alter(active, name, "max.connections.per.ip", None) == Errors.NONE
         assert alter(active, name, overrides, None) == Errors.NONE
+    store(active, CLUSTER_DEFAULT, "max.connections.per.ip", "x")
+    assert alter(active, OWN, overrides, "127.0.0.1:9") == Errors.NONE, "what others stored is no obstacle"
+    assert alter(active, OWN, overrides, None) == Errors.NONE
     store(active, OWN, "max.connections.per.ip", "0")
     assert described(active)["max.connections.per.ip"].config_source == sources.DEFAULT_CONFIG

@@ -28,6 +28,9 @@ from kraftctl_protocol.message import Message
 AUTHORIZER_LOGGER: Final = "kafka.authorizer.logger"
 """The authorizer makes no lines that this logger would not write."""
 
+CHANGES_PER_REQUEST_MAX: Final = 10_000
+"""A controller has some twenty loggers; a change takes a microsecond."""
+
 _OPERATIONS: Final = {APPEND: "APPEND", SUBTRACT: "SUBTRACT"}
 
 
@@ -36,12 +39,21 @@ class LogLevelChange(SoftChange):
 
     def __init__(self, state: ControllerState) -> None:
         self._state = state
+        self._count = 0
         self._levels: dict[str, str | None] = {}
 
-    def add(self, resource: AlterConfigsResource) -> None:
-        """Changes that were found to be valid."""
+    def add(self, context: RequestContext, resource: AlterConfigsResource) -> ApiError | None:
+        """The changes of one resource, or why it is refused."""
+        self._count += len(resource.configs)
+        if self._count > CHANGES_PER_REQUEST_MAX:
+            reason = f"One request cannot change more than {CHANGES_PER_REQUEST_MAX} levels of loggers."
+            return ApiError(Errors.POLICY_VIOLATION, reason)
+        error = _why_resource_refused(self._state, context, resource)
+        if error is not None:
+            return error
         for config in resource.configs:
             self._levels[config.name] = config.value if config.config_operation == SET else None
+        return None
 
     def make(self) -> None:
         levels = self._state.log_levels
@@ -57,7 +69,7 @@ def concerns_loggers_only(request: Message) -> bool:
     return all(resource.resource_type == config_resource.BROKER_LOGGER for resource in request.resources)
 
 
-def why_levels_refused(
+def _why_resource_refused(
     state: ControllerState, context: RequestContext, resource: AlterConfigsResource
 ) -> ApiError | None:
     """Who may not, whose loggers these are not, and what is wrong with the first change that is."""

@@ -169,6 +169,7 @@ def _topic_results(
             config_source=entry.source,
             is_sensitive=definition.sensitive,
             config_type=definition.type_code,
+            documentation=None,
         )
         if synonyms:
             if entry.source == config_source.TOPIC_CONFIG:
@@ -195,7 +196,11 @@ def _describe_plain(
         source = own_source if key in own else config_source.DEFAULT_CONFIG
         value = own.get(key, definition.default)
         result = DescribeConfigsResourceResult(
-            name=key, value=value, config_source=source, config_type=definition.type_code
+            name=key,
+            value=value,
+            config_source=source,
+            config_type=definition.type_code,
+            documentation=None,
         )
         if synonyms and key in own:
             result.synonyms.append(DescribeConfigsSynonym(name=key, value=value, source=source))

@@ -70,27 +70,15 @@ class NodeDescriptions:
 
     def __init__(self, state: ControllerState) -> None:
         self._state = state
-        configurations = state.image.configurations
         defaults = {
             name: definition.default
             for name, definition in BROKER_CONFIG_KEYS.items()
             if definition.default is not None
         }
-        defaulted = ConfigLayer(config_source.DEFAULT_CONFIG, defaults)
-        self._inherited = [*broker_layers(state.image, state.config), defaulted]
-        own = configurations.config(BROKER, str(state.node_id))
-        cluster = configurations.config(BROKER, CLUSTER_DEFAULT)
-        used = node_configs(state.config, own, cluster)
-        self._cluster = cluster
-        self._static = _with_both_node_ids(static_layer(state.config).values)
-        self._of_node = [
-            ConfigLayer(config_source.DYNAMIC_BROKER_CONFIG, used.own),
-            ConfigLayer(config_source.DYNAMIC_DEFAULT_BROKER_CONFIG, used.cluster),
-            ConfigLayer(config_source.STATIC_BROKER_CONFIG, self._static),
-            defaulted,
-        ]
-        self._properties = used.over(self._static)
+        self._defaulted = ConfigLayer(config_source.DEFAULT_CONFIG, defaults)
+        self._inherited = [*broker_layers(state.image, state.config), self._defaulted]
         self._synonyms: dict[tuple[str, bool], list[DescribeConfigsSynonym]] = {}
+        self._node: _NodeDescription | None = None
         self.of_topics_without_their_own: list[DescribeConfigsResourceResult] | None = None
 
     def inherited_synonyms(self, name: str, sensitive: bool) -> list[DescribeConfigsSynonym]:
@@ -103,25 +91,58 @@ class NodeDescriptions:
 
     def of_node(self, wanted: set[str] | None, synonyms: bool) -> list[DescribeConfigsResourceResult]:
         """All public keys of Kafka, and whatever else is set."""
-        names = [name for name, definition in BROKER_CONFIG_KEYS.items() if not definition.internal]
-        known = self._properties.keys() | set(names)
-        results: list[DescribeConfigsResourceResult] = []
-        for name in sorted(known if wanted is None else wanted & known):
-            definition = BROKER_CONFIG_KEYS.get(name)
-            text = self._properties.get(name)
-            if text is None and definition is not None:
-                text = definition.default
-            if text is not None and definition is not None and not definition.internal:
-                text = in_kafkas_form(definition.type, text)
-            results.append(_result(name, text, self._of_node, synonyms))
-        return results
+        node = self._node
+        if node is None:
+            node = _NodeDescription(self._state, self._defaulted)
+            self._node = node
+        return [
+            node.result(name, synonyms)
+            for name in sorted(node.names if wanted is None else wanted & node.names)
+        ]
 
     def of_cluster(self, wanted: set[str] | None, synonyms: bool) -> list[DescribeConfigsResourceResult]:
         """What is stored as the default of all nodes, in effect here or not: brokers may obey it."""
-        stored = self._cluster
+        stored = self._state.image.configurations.config(BROKER, CLUSTER_DEFAULT)
         layers = [ConfigLayer(config_source.DYNAMIC_DEFAULT_BROKER_CONFIG, stored)]
         names = sorted(stored if wanted is None else wanted & stored.keys())
         return [_result(name, stored[name], layers, synonyms) for name in names]
+
+
+class _NodeDescription:
+    """What is in effect here. A request may ask for it any number of times: each answer is made once."""
+
+    def __init__(self, state: ControllerState, defaulted: ConfigLayer) -> None:
+        configurations = state.image.configurations
+        own = configurations.config(BROKER, str(state.node_id))
+        used = node_configs(state.config, own, configurations.config(BROKER, CLUSTER_DEFAULT))
+        static = _with_both_node_ids(static_layer(state.config).values)
+        self._layers = [
+            ConfigLayer(config_source.DYNAMIC_BROKER_CONFIG, used.own),
+            ConfigLayer(config_source.DYNAMIC_DEFAULT_BROKER_CONFIG, used.cluster),
+            ConfigLayer(config_source.STATIC_BROKER_CONFIG, static),
+            defaulted,
+        ]
+        self._properties = used.over(static)
+        public = [name for name, definition in BROKER_CONFIG_KEYS.items() if not definition.internal]
+        self.names = {*public, *self._properties}
+        self._results: dict[tuple[str, bool], DescribeConfigsResourceResult] = {}
+
+    def result(self, name: str, synonyms: bool) -> DescribeConfigsResourceResult:
+        """Of one of `names`; do not change it."""
+        found = self._results.get((name, synonyms))
+        if found is None:
+            found = _result(name, self._text(name), self._layers, synonyms)
+            self._results[(name, synonyms)] = found
+        return found
+
+    def _text(self, name: str) -> str | None:
+        definition = BROKER_CONFIG_KEYS.get(name)
+        text = self._properties.get(name)
+        if definition is None:
+            return text
+        if text is None:
+            text = definition.default
+        return text if text is None or definition.internal else in_kafkas_form(definition.type, text)
 
 
 def _with_both_node_ids(properties: dict[str, str]) -> dict[str, str]:
@@ -144,6 +165,7 @@ def _result(
         is_sensitive=sensitive,
         synonyms=found if synonyms else [],
         config_type=UNKNOWN_TYPE_CODE if kind is None else TYPE_CODES[kind],
+        documentation=None,
     )
 
 

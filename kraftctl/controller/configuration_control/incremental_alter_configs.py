@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.controller.configuration_control.alter_log_levels import LogLevelChange, why_levels_refused
+from kraftctl.controller.configuration_control.alter_log_levels import LogLevelChange
 from kraftctl.controller.configuration_control.config_alteration import OK, ConfigAlteration
 from kraftctl.controller.configuration_control.config_operation import APPEND, DELETE, SET, SUBTRACT
 from kraftctl.controller.controller_result import ControllerResult
@@ -54,9 +54,7 @@ def incremental_alter_configs(
                 return too_many_records(context, request)
     levels = LogLevelChange(state)
     for resource in of_loggers:
-        refused = why_levels_refused(state, context, resource)
-        if refused is None:
-            levels.add(resource)
+        refused = levels.add(context, resource)
         alteration.answers.append(((BROKER_LOGGER, resource.resource_name), refused or OK))
     response = IncrementalAlterConfigsResponse(
         responses=[

@@ -45,14 +45,31 @@ _AT_LEAST_ONE: Final = (MAX_CONNECTIONS, MAX_CONNECTION_CREATION_RATE)
 PER_IP_KEYS: Final = (MAX_CONNECTIONS_PER_IP, MAX_CONNECTIONS_PER_IP_OVERRIDES)
 
 
+class UnusedConfig:
+    """A dynamic config without effect: of the node of that name, or of the cluster, whose name is empty."""
+
+    def __init__(self, name: str, key: str, value: str, reason: str) -> None:
+        self.name = name
+        self.key = key
+        self.value = value
+        self.reason = reason
+
+    def line(self) -> str:
+        """For the log; without the value, where it may be a secret."""
+        shown = shown_value(config_resource.BROKER, self.key, self.value)[:VALUE_CHARACTERS_MAX]
+        of = f"node {self.name}" if self.name else "the cluster's default"
+        key = self.key[:VALUE_CHARACTERS_MAX]
+        return f"The dynamic config {key}={shown} of {of} has no effect on this controller: {self.reason}"
+
+
 class NodeConfigs:
     """What this controller obeys of its own dynamic configs, and of those of the cluster's default.
 
-    `unused` has a line for each that is stored for this node alone and has no effect, and for each that has a
-    value which its key cannot have.
+    `unused` has each that is stored for this node alone and has no effect, and each that has a value which
+    its key cannot have.
     """
 
-    def __init__(self, own: dict[str, str], cluster: dict[str, str], unused: list[str]) -> None:
+    def __init__(self, own: dict[str, str], cluster: dict[str, str], unused: list[UnusedConfig]) -> None:
         self.own = own
         self.cluster = cluster
         self.unused = unused
@@ -65,16 +82,20 @@ class NodeConfigs:
 def node_configs(config: ControllerConfig, own: dict[str, str], cluster: dict[str, str]) -> NodeConfigs:
     """Of the dynamic configs `own` and `cluster` as they are stored."""
     used = NodeConfigs({}, {}, [])
+    prefixes = [listener_prefix(endpoint.listener) for endpoint in config.listeners]
     for key, value in sorted(cluster.items()):
+        prefix, _ = split_listener_key(key)
+        if prefix and prefix not in prefixes:
+            continue  # brokers may have such a listener
         reason = why_limit_invalid(key, value)
         if reason is not None:
-            used.unused.append(_unused_line(config_resource.CLUSTER_DEFAULT, key, value, reason))
-        elif _is_used_of_cluster(config, key, value):
+            used.unused.append(UnusedConfig(config_resource.CLUSTER_DEFAULT, key, value, reason))
+        elif _is_used_of_cluster(key, value):
             used.cluster[key] = value
     for key, value in sorted(own.items()):
-        reason = why_limit_invalid(key, value) or _why_not_used(config, key, value)
+        reason = _why_not_used(config, prefixes, key, value)
         if reason is not None:
-            used.unused.append(_unused_line(str(config.node_id), key, value, reason))
+            used.unused.append(UnusedConfig(str(config.node_id), key, value, reason))
         else:
             used.own[key] = value
     _let_some_client_connect(config, used)
@@ -101,9 +122,12 @@ def why_no_client_may_connect(
     config: ControllerConfig, own: dict[str, str], cluster: dict[str, str]
 ) -> str | None:
     """max.connections.per.ip=0 without an override: Kafka refuses it, as no client could take it back."""
-    static = config.originals
-    text = {key: own.get(key, cluster.get(key, static.get(key, ""))) for key in PER_IP_KEYS}
-    limits = ConfigValues({key: value for key, value in text.items() if value})
+    in_effect: dict[str, str] = {}
+    for layer in (config.originals, cluster, own):
+        for key in PER_IP_KEYS:
+            if key in layer and why_limit_invalid(key, layer[key]) is None:
+                in_effect[key] = layer[key]
+    limits = ConfigValues(in_effect)
     ConnectionLimits(limits, [])
     return limits.errors[0] if limits.errors else None
 
@@ -116,29 +140,29 @@ def _let_some_client_connect(config: ControllerConfig, used: NodeConfigs) -> Non
         for key in PER_IP_KEYS:
             if key in configs:
                 value = configs.pop(key)
-                used.unused.append(_unused_line(name, key, value, reason))
+                used.unused.append(UnusedConfig(name, key, value, reason))
 
 
-def _is_used_of_cluster(config: ControllerConfig, key: str, value: str) -> bool:
+def _is_used_of_cluster(key: str, value: str) -> bool:
     prefix, base = split_listener_key(key)
     if key in OBEYED_CONFIGS:
         return usable_value(key, value) is not None
     if prefix:
-        return base in LISTENER_LIMIT_KEYS and prefix in _prefixes(config)
+        return base in LISTENER_LIMIT_KEYS
     return key in LIMIT_KEYS or (key in _INHERITED and key in DYNAMIC_BROKER_CONFIGS)
 
 
-def _why_not_used(config: ControllerConfig, key: str, value: str) -> str | None:
+def _why_not_used(config: ControllerConfig, prefixes: list[str], key: str, value: str) -> str | None:
     """Of this node's own."""
     prefix, base = split_listener_key(key)
     if key in OBEYED_CONFIGS:
         return None if usable_value(key, value) is not None else "it is not a valid value"
-    if prefix and prefix not in _prefixes(config):
+    if prefix and prefix not in prefixes:
         return "this controller has no such listener"
     if prefix and base in STORE_KEYS:
         return None if prefix in _ssl_prefixes(config) else "the listener does not use SSL"
     if base in (LISTENER_LIMIT_KEYS if prefix else LIMIT_KEYS):
-        return None
+        return why_limit_invalid(key, value)
     if key in STORE_KEYS:
         return "a controller uses it only with the prefix of a listener, as listener.name.controller.ssl.*"
     if base in BROKER_CONFIG_KEYS and base not in DYNAMIC_BROKER_CONFIGS:
@@ -148,15 +172,5 @@ def _why_not_used(config: ControllerConfig, key: str, value: str) -> str | None:
     return "Kafka has no such configuration"
 
 
-def _prefixes(config: ControllerConfig) -> list[str]:
-    return [listener_prefix(endpoint.listener) for endpoint in config.listeners]
-
-
 def _ssl_prefixes(config: ControllerConfig) -> list[str]:
     return [listener_prefix(listener) for listener in config.ssl]
-
-
-def _unused_line(name: str, key: str, value: str, reason: str) -> str:
-    shown = shown_value(config_resource.BROKER, key, value)[:VALUE_CHARACTERS_MAX]
-    of = f"node {name}" if name else "the cluster's default"
-    return f"The dynamic config {key}={shown} of {of} has no effect on this controller: {reason}"

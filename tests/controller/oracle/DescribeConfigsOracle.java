@@ -70,7 +70,8 @@ public class DescribeConfigsOracle {
         entries.sort((left, right) -> left.name().compareTo(right.name()));
         for (DescribeConfigsResourceResult entry : entries) {
             out.append("entry\t" + entry.name() + "\t" + entry.value() + "\t" + entry.configSource() + "\t"
-                + entry.isSensitive() + "\t" + entry.readOnly() + "\t" + entry.configType() + "\n");
+                + entry.isSensitive() + "\t" + entry.readOnly() + "\t" + entry.configType()
+                + "\t" + entry.documentation() + "\n");
             for (DescribeConfigsSynonym synonym : entry.synonyms()) {
                 out.append("synonym\t" + synonym.name() + "\t" + synonym.value() + "\t" + synonym.source() + "\n");
             }
