@@ -390,6 +390,8 @@ def _secure_brokers(rng: random.Random, lines: list[Line]) -> None:
         "listener.name.internal.ssl.client.auth": ("required", "always"),
         "listener.name.broker.plain.sasl.login.refresh.buffer.seconds": ("1", "x"),
         "inter.broker.listener.name": NAMES,
+        "super.users": ("User:a", "a", "User:a;b", ""),
+        "authorizer.class.name": ("org.apache.kafka.metadata.authorizer.StandardAuthorizer", ""),
         "ssl.client.auth": ("required", "require", "NONE", "none", ""),
     }
     for key in rng.sample(list(choices), rng.choice((1, 2, 3))):

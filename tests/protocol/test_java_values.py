@@ -9,11 +9,11 @@ import pytest
 
 from kraftctl_protocol.java_values import parse_boolean, parse_double, parse_integer, split_list, trim
 
-LONGEST = 32_767
-"""Characters that a client can send as the value of a config."""
+LONG = 10_000
+"""Characters; a client can send 32,767 as the value of a config."""
 
 SECONDS_MAX = 1.0
-"""A hundred times what it takes; in the square of the length it takes a minute."""
+"""A hundred times what it takes; in the square of the length it takes five seconds."""
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_no_number_is_one_too() -> None:
 @pytest.mark.parametrize("digits", ["9", "0.", "1.1", "0x9", "9e9", "."])
 def test_long_fractions_take_linear_time(digits: str) -> None:
     began = time.process_time()
-    parse_double((digits * LONGEST)[:LONGEST] + "x")
+    parse_double((digits * LONG)[:LONG] + "x")
     assert time.process_time() - began < SECONDS_MAX
 
 
