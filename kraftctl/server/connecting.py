@@ -78,7 +78,8 @@ class Race(Generic[C]):
         """What `greet` has returned, for the first address that answered.
 
         Raises RefusedError when each address refuses, AuthenticationFailedError when none answers and SSL
-        fails at one, else OSError. When it is cancelled, the silence of the addresses is noted.
+        fails at one, the error itself when there is one address, and else OSError or DecodeError. When it is
+        cancelled, the silence of the addresses is noted.
         """
         await self._resolve()
         try:
@@ -198,11 +199,16 @@ class Race(Generic[C]):
     def _failure(self) -> Exception:
         """Of an attempt of which nothing is left."""
         addresses = self._host.addresses
-        text = addresses.reasons()
+        # An address that has left the name meanwhile is not noted there.
+        text = addresses.reasons() or "; ".join(dict.fromkeys(map(str, self._errors)))
         refusals = (ConnectionRefusedError, ConnectionResetError, RefusedError)
         if all(isinstance(each, refusals) for each in self._errors) and addresses.is_whole():
             return RefusedError(text)
+        if len(self._errors) == 1:
+            return self._errors[0]
         for each in self._errors:
             if isinstance(each, AuthenticationFailedError):
                 return AuthenticationFailedError(text, each.keys)
+        if self._errors and all(isinstance(each, DecodeError) for each in self._errors):
+            return DecodeError(text)
         return OSError(text)

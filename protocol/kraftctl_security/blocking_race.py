@@ -150,10 +150,12 @@ class BlockingRace:
         """Of a race of which nothing is left."""
         if len(self._errors) == 1:
             return self._errors[0]
-        text = self._known.reasons()
+        text = self._known.reasons() or "; ".join(dict.fromkeys(map(str, self._errors)))
         for error in self._errors:
             if isinstance(error, AuthenticationFailedError):
                 return AuthenticationFailedError(text, error.keys)
         if any(isinstance(error, TimeoutError) for error in self._errors):
             return TimeoutError(text)
+        if all(isinstance(error, DecodeError) for error in self._errors):
+            return DecodeError(text)
         return OSError(text)

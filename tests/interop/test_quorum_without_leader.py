@@ -17,7 +17,7 @@ from tests.support.processes.mixed_quorum import JAVA, KRAFTCTL, await_leader, m
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow, pytest.mark.long]
 
-ANSWER_SECONDS_MAX = 5.0
+ANSWER_SECONDS_MAX = 4.5
 
 NO_LEADER = "The quorum has no leader that answers"
 KNOWS = r"does not lead, (?:knows no leader of epoch \d+|says that controller \d+ leads epoch \d+.*)"
@@ -36,17 +36,19 @@ def without_majority(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator
 
 def described(flag: str, address: str, what: str = "--status") -> str:
     """The error, which comes in time."""
-    began_at = time.monotonic()
-    done = subprocess.run(
-        kraftctl_command("quorum", flag, address, "describe", what),
-        capture_output=True,
-        text=True,
-        timeout=60.0,
-    )
-    assert time.monotonic() - began_at < ANSWER_SECONDS_MAX
+    begun_s = seconds_of(kraftctl_command("quorum", "--help"))[0]
+    seconds, done = seconds_of(kraftctl_command("quorum", flag, address, "describe", what))
+    # A busy machine starts processes slowly.
+    assert seconds - begun_s < ANSWER_SECONDS_MAX
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(NO_LEADER)
     return done.stderr
+
+
+def seconds_of(command: list[str]) -> tuple[float, subprocess.CompletedProcess[str]]:
+    began_at = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60.0)
+    return time.monotonic() - began_at, done
 
 
 def test_each_node_says_what_it_knows(without_majority: Cluster) -> None:

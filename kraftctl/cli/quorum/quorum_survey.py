@@ -18,7 +18,7 @@ from kraftctl.cli.quorum.node_interview import Described, Finding, Named, NodeIn
 from kraftctl.server.clock import Clock
 from kraftctl_security.blocking_connection import Endpoint, endpoint_text
 
-LEADER_WAIT_MS: Final = 3_500
+LEADER_WAIT_MS: Final = 3_000
 """An election takes a second or two, and the whole command is to answer within five."""
 
 LATE_MS: Final = 300
