@@ -17,7 +17,7 @@ import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from crc32c import crc32c
 
@@ -47,7 +47,7 @@ VOTING = "voting"
 RECOVERING = "recovering"
 RECOVERING_VOTES = "recovering-votes"
 RECOVERING_LOG = "recovering-log"
-STATES = {
+STATES: Final[dict[str, tuple[bool, bool | None]]] = {
     VOTING: (False, None),
     RECOVERING: (True, None),
     RECOVERING_VOTES: (True, True),

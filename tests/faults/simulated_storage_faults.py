@@ -31,7 +31,6 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("quorum-state-is-written-again-without-the-vote", "supervised"),
     known("that-it-was-elected-is-not-remembered", "supervised"),
     known("a-start-forgets-the-vote", "supervised"),
-    known("the-witness-is-a-leftover", "supervised"),
     planted(
         "recovery-point-is-not-lowered",
         PARTITION,

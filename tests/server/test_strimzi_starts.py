@@ -8,6 +8,7 @@ import pytest
 
 from kraftctl.storage.witness import FILE_NAME as WITNESS
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
+from tests.support.effort import scaled
 from tests.support.processes.strimzi import Pods
 
 pytestmark = pytest.mark.slow
@@ -19,8 +20,9 @@ LEADER_SECONDS_MAX = 10.0
 @pytest.mark.timeout(900)
 def test_cold_starts_in_a_row(tmp_path: Path) -> None:
     """Stopped and killed in turn; each time there is a leader, and nothing that was acknowledged is lost."""
+    cold_starts = scaled(COLD_STARTS)
     with Pods(tmp_path) as pods:
-        for number in range(COLD_STARTS + 1):
+        for number in range(cold_starts + 1):
             pods.start()
             pods.set_quota(f"user-{number}", LEADER_SECONDS_MAX)
             if number > 0:
@@ -31,7 +33,7 @@ def test_cold_starts_in_a_row(tmp_path: Path) -> None:
                     assert any("It is written again with epoch" in line for line in lines), lines
                     assert not any("does not vote" in line for line in lines), lines
             pods.stop() if number % 2 else pods.kill()
-        assert len(pods.acknowledged) == COLD_STARTS + 1
+        assert len(pods.acknowledged) == cold_starts + 1
         have = [pods.acknowledged - pod.quotas() for pod in pods.pods]
         assert sum(not missing for missing in have) >= 2, have
 
