@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 
 from kraftctl.server.rotated_file import RotatedFile
-from kraftctl_protocol.file_errors import file_error
+from kraftctl_protocol.file_errors import next_step_of, reason_of
 
 logger = logging.getLogger("kraftctl.server.log_files")
 
@@ -25,8 +25,6 @@ WRITE_BYTES_MAX = 1024 * 1024
 LINGER_SECONDS = 0.05
 """How long lines are gathered before they are written: a call and a switch of threads for each cost more than
 the lines do."""
-
-LEFT_OUT = "Its lines are left out until it can be written again."
 
 CLOSE_SECONDS_MAX = 5.0
 """How long a stopping controller waits for a slow disk."""
@@ -123,7 +121,12 @@ class BackgroundFile:
             self._file.write(b"".join(lines))
         except OSError as error:
             if self._trouble is None:
-                logger.error("%s", file_error("write", self._file.path, error, note=LEFT_OUT))
+                logger.error(
+                    "%s cannot be written, its lines are left out until it can: %s. %s",
+                    self._file.path,
+                    reason_of(error),
+                    next_step_of(error),
+                )
             self._trouble = error
             return False
         if self._trouble is not None:
