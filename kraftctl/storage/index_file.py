@@ -11,11 +11,12 @@ import struct
 from array import array
 from bisect import bisect_left
 from pathlib import Path
+from typing import Final
 
 from kraftctl.storage.durable_files import write_all_at
 from kraftctl.storage.errors import cannot
 
-CLOSED = -1
+CLOSED: Final = -1
 
 INDEX_BYTES_MAX = 10 * 1024 * 1024
 """Kafka's segment.index.bytes."""

@@ -46,7 +46,7 @@ NEXT_STEPS: Final[dict[int, str]] = {
     errno.ELOOP: "correct the symbolic links in this path, which lead back to themselves (namei -l)",
     errno.ENOTDIR: "correct the path: a part of it that should be a directory is a file (namei -l)",
     errno.EISDIR: "correct the path: it leads to a directory where a file is expected (ls -ld)",
-    errno.ENOENT: "check the path, and that the file system it should be on is mounted (findmnt)",
+    errno.ENOENT: "see that the path exists, and that its file system is mounted (findmnt)",
     errno.EEXIST: "find out what has made it, and stop that if it is another process of this node",
     errno.ENAMETOOLONG: "choose a shorter path",
     errno.EMFILE: "raise the limit of open files of this process (ulimit -n, LimitNOFILE)",

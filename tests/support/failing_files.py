@@ -1,4 +1,4 @@
-"""Lets one call on one file below a directory fail, and tells which calls there were.
+"""Lets one call on one file below a directory fail, and records which calls there were.
 
 A call by path fails with its path, a call by descriptor without one, as those of the system do.
 """
@@ -23,7 +23,7 @@ FORCING = ("fsync", "fdatasync")
 class Call(NamedTuple):
     """`path` is relative to the directory, `number` counts equal calls on the same file from 0.
 
-    A path with `*` stands for many.
+    A path with `*` matches many.
     """
 
     name: str
