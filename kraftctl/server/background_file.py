@@ -12,13 +12,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Protocol
 
-<<<<<<< HEAD
 from kraftctl.server.clock import Clock
-from kraftctl_protocol.file_errors import file_error
-=======
-from kraftctl.server.rotated_file import RotatedFile
 from kraftctl_protocol.file_errors import next_step_of, reason_of
->>>>>>> storage
 
 logger = logging.getLogger("kraftctl.server.log_files")
 
@@ -34,9 +29,6 @@ WRITE_BYTES_MAX: Final = 1024 * 1024
 LINGER_SECONDS: Final = 0.05
 """How long lines are gathered before they are written: a call and a switch of threads for each cost more than
 the lines do."""
-
-<<<<<<< HEAD
-LEFT_OUT: Final = "Its lines are left out until it can be written again."
 
 CLOSE_STEP_SECONDS: Final = 2.0
 """A process that stops waits no longer for a file that takes nothing."""
@@ -72,10 +64,6 @@ class LeftOut:
         self.count = count
         self.since_wall_ms = since_wall_ms
         self.reason = reason
-=======
-CLOSE_SECONDS_MAX = 5.0
-"""How long a stopping controller waits for a slow disk."""
->>>>>>> storage
 
 
 class BackgroundFile:
@@ -236,28 +224,13 @@ class BackgroundFile:
         try:
             self._file.write(b"".join(lines))
         except OSError as error:
-<<<<<<< HEAD
-<<<<<<< HEAD
-            if self._trouble is None and self._logs_trouble:
-                logger.error("%s", file_error("write", self._file.path, error, note=LEFT_OUT))
-=======
             if self._trouble is None and not self._has_log:
-                logger.error(
-                    "%s cannot be written, its lines are left out until it can: %s. "
-                    "Next step: make room on its disk",
-                    self._file.path,
-                    error,
-                )
->>>>>>> logs
-=======
-            if self._trouble is None:
                 logger.error(
                     "%s cannot be written, its lines are left out until it can: %s. %s",
                     self._file.path,
                     reason_of(error),
                     next_step_of(error),
                 )
->>>>>>> storage
             self._trouble = error
             return error
         self._writes_count += 1
