@@ -63,7 +63,6 @@ async def run_controller(
     clock = Clock()
     rng = random.Random(random.SystemRandom().getrandbits(64))
     server = SocketServer(config)
-    ssl_context = peers_context(config)
     new_sasl_client = None if config.controller_sasl is None else new_sasl_client_of(config.controller_sasl)
     local_users = read_local_users(config)
     partition = open_partition(config, meta, clock.now_ms)
@@ -83,7 +82,7 @@ async def run_controller(
             retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
             has_room=server.has_room,
             is_own=server.listens_at,
-            ssl_context=ssl_context,
+            ssl_context=peers_context(config),
             new_sasl_client=new_sasl_client,
             audit_log=audit_log,
             probe=probe,

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from kraftctl.storage.data_directory_note import read_data_directory_note
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.meta_properties import MetaPropertiesEnsemble, read_meta_properties
+from kraftctl.storage.meta_properties import MetaPropertiesEnsemble, read_meta_properties, refuse_version_0
 from kraftctl.storage.metadata_evidence import Evidence, Shows, find_evidence
 from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT
 from kraftctl_protocol.java_values import split_list
@@ -77,6 +77,8 @@ def check_directories(directories: LogDirectories, node_id: int) -> None:
     for log_dir in ensemble.empty:
         raise _not_formatted(log_dir, directories)
     for log_dir, meta in ensemble.formatted.items():
+        if meta.version == 0:
+            refuse_version_0(log_dir, meta)
         if meta.node_id is None or meta.cluster_id is None:
             raise StorageError(
                 f"{log_dir / META_PROPERTIES} has no {'node.id' if meta.node_id is None else 'cluster.id'}."

@@ -124,15 +124,20 @@ def load_meta_properties(
         raise StorageError(f"{log_dir} has not been formatted. Next step: run `kraftctl format`.")
     ensemble.verify(None, node_id)
     meta = ensemble.formatted[log_dir]
+    refuse_version_0(log_dir, meta)
+    if meta.directory_id is None:
+        meta.directory_id = ensemble.unused_directory_id(rng)
+        write_meta_properties(log_dir, meta, wall_ms)
+    return meta, meta.directory_id
+
+
+def refuse_version_0(log_dir: Path, meta: MetaProperties) -> None:
+    """Raises StorageError for a directory of a cluster with ZooKeeper."""
     if meta.cluster_id is None or meta.version == 0:
         raise StorageError(
             f"{log_dir / META_PROPERTIES} is of version 0, from a cluster that was not in KRaft mode."
             " Next step: format a new directory."
         )
-    if meta.directory_id is None:
-        meta.directory_id = ensemble.unused_directory_id(rng)
-        write_meta_properties(log_dir, meta, wall_ms)
-    return meta, meta.directory_id
 
 
 def _unusable(path: Path, reason: str) -> StorageError:

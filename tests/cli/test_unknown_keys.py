@@ -232,7 +232,10 @@ def test_refusals(key: str, error: str) -> None:
     "given",
     [
         {"listener.security.protocol.map": "CONTROLLER:PLAINTEXT,In-ner:SSL"},
-        {"listener.security.protocol.map": "CONTROLLER:PLAINTEXT", "inter.broker.listener.name": "IN-NER"},
+        {
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,IN-NER:SSL",
+            "inter.broker.listener.name": "IN-NER",
+        },
         {"listener.security.protocol.map": "CONTROLLER:PLAINTEXT,in-ner:SSL , "},
     ],
 )

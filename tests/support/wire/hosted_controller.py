@@ -186,7 +186,7 @@ class HostedController:
         for listener in self._server.listeners:
             listener.handler = self.driver.requests
         # Every line is wanted, however many there are.
-        for limited in (*self.driver._notices.failed_requests.values(), self._server.failures):
+        for limited in (*self.driver._executor._notices.failed_requests.values(), self._server.failures):
             limited._lines_max = 1 << 30
         self.driver.start()
 
