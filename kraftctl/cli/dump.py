@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
+from kraftctl.storage.directory_entries import names_in, size_in_bytes
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.meta_properties import read_meta_properties
@@ -20,6 +21,7 @@ from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery import scan_file
 from kraftctl_protocol.batch_framing import BatchPlace, InvalidBatchError
 from kraftctl_protocol.control_record import decode_control_record
+from kraftctl_protocol.file_errors import file_error
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.json_converter import to_json
@@ -37,6 +39,7 @@ from kraftctl_protocol.secrets import REDACTED, redact
 from kraftctl_protocol.uuids import uuid_to_string
 
 NAME = "dump"
+PRINTS_ONLY = True
 
 SCRAM_SECRETS = ("salt", "storedKey", "serverKey")
 
@@ -65,8 +68,13 @@ def run(args: argparse.Namespace) -> int:
         try:
             for line in _directory_lines(path) if args.kind == "directory" else _file_lines(path, args):
                 print(json.dumps(line, separators=(",", ":")))
-        except (InvalidBatchError, DecodeError, StorageError, OSError) as error:
+        except BrokenPipeError:
+            raise
+        except (InvalidBatchError, DecodeError, StorageError) as error:
             print(f"{path}: {error}", file=sys.stderr)
+            status = 1
+        except OSError as unreadable:
+            print(file_error("read", path, unreadable, named_by="the argument FILE"), file=sys.stderr)
             status = 1
     return status
 
@@ -97,17 +105,17 @@ def _directory_lines(log_dir: Path) -> Iterator[JsonObject]:
             "dataVersion": state.data_version,
         }
     yield {"leaderEpochs": dict(read_leader_epochs(directory) or [])}
-    for path in sorted(directory.glob("*")):
+    for path in map(directory.joinpath, names_in(directory)):
         snapshot_id = parse_checkpoint_file_name(path.name)
         if snapshot_id is not None:
             yield {
                 "snapshot": path.name,
-                "sizeInBytes": path.stat().st_size,
+                "sizeInBytes": size_in_bytes(path),
                 "endOffset": snapshot_id.offset,
                 "epoch": snapshot_id.epoch,
             }
         elif path.suffix == LOG_SUFFIX:
-            yield {"segment": path.name, "sizeInBytes": path.stat().st_size, "baseOffset": _base_offset(path)}
+            yield {"segment": path.name, "sizeInBytes": size_in_bytes(path), "baseOffset": _base_offset(path)}
 
 
 def _file_lines(path: Path, args: argparse.Namespace) -> Iterator[JsonObject]:

@@ -8,20 +8,24 @@ import sys
 from pathlib import Path
 
 from kraftctl.cli.add_scram import scram_record
+from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.initial_controllers import parse_initial_controllers, voter_node
+from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.metadata import features
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl.server.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.formatter import Formatter
-from kraftctl.storage.properties_file import read_properties
+from kraftctl.storage.log_directories import log_directories
+from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.uuids import random_uuid
 from kraftctl_security.config_values import ConfigException
 from kraftctl_security.sasl.jaas_file import read_jaas_file
 
 NAME = "format"
+PRINTS_ONLY = False
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,10 +87,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 when everything is formatted; 1, with the reason on standard error, otherwise."""
     try:
-        config = ControllerConfig(read_properties(args.config), read_jaas_file())
+        properties = read_config_file(args.config)
+        for sentence in unknown_keys_of_node(properties).values():
+            print(sentence, file=sys.stderr)
+        config = ControllerConfig(properties, read_jaas_file())
         _formatter(args, config).format(random.SystemRandom(), Clock().wall_ms(), print)
-    except (StorageError, ConfigException, PropertiesError, OSError) as error:
+    except (StorageError, ConfigException, PropertiesError) as error:
         print(error, file=sys.stderr)
+        return 1
+    except OSError as unplaced:
+        print(unplaced_error(unplaced), file=sys.stderr)
         return 1
     return 0
 
@@ -95,11 +105,13 @@ def _formatter(args: argparse.Namespace, config: ControllerConfig) -> Formatter:
     if not args.cluster_id.strip():
         raise StorageError("--cluster-id must not be empty. Next step: choose one, the same for every node.")
     unstable = config.unstable_feature_versions_enable
+    directories = log_directories(config.originals, config.metadata_log_dir, config.log_dirs)
     return Formatter(
         cluster_id=args.cluster_id,
         node_id=config.node_id,
-        log_dirs=[Path(log_dir) for log_dir in config.log_dirs],
-        metadata_log_dir=Path(config.metadata_log_dir),
+        log_dirs=directories.log_dirs,
+        metadata_log_dir=directories.metadata_log_dir,
+        chosen_by=directories.chosen_by,
         has_dynamic_quorum=not config.controller_quorum_voters,
         initial_voters=_initial_voters(args, config),
         release_version=_release_version(args.release_version, unstable),

@@ -25,7 +25,7 @@ class SnapshotDownloads:
         self._check = DownloadCheck()
 
     def save(self, snapshot_id: OffsetAndEpoch, position: int, data: bytes) -> None:
-        """The next slice, or the first one of another snapshot. Raises OSError."""
+        """The next slice, or the first one of another snapshot. Raises StorageError."""
         if position == 0:
             self.abort()
             self._writer = self._store.writer(snapshot_id)
@@ -37,7 +37,7 @@ class SnapshotDownloads:
         self._check.take(data)
 
     def finish(self, snapshot_id: OffsetAndEpoch) -> SnapshotDownloaded:
-        """Give the file its final name, or delete it when it is damaged. Raises OSError."""
+        """Give the file its final name, or delete it when it is damaged. Raises StorageError."""
         writer = self._writer
         assert writer is not None, "there is nothing to finish"
         assert writer.snapshot_id == snapshot_id

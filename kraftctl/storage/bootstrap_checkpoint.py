@@ -19,6 +19,7 @@ from kraftctl.metadata.bootstrap_metadata import (
 from kraftctl.metadata.endpoint import VersionRange
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.storage.checkpoint_reader import CheckpointReader
+from kraftctl.storage.directory_entries import exists, names_in
 from kraftctl.storage.durable_files import replace_file
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.log_file_names import (
@@ -32,7 +33,7 @@ from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
 
 
 def write_bootstrap_checkpoint(log_dir: Path, records: list[RecordAndVersion], wall_ms: int) -> None:
-    """Replace the file in `log_dir`. Raises OSError."""
+    """Replace the file in `log_dir`. Raises StorageError."""
     batches = SnapshotBatches(0, wall_ms)
     content = [batches.header(0), *batches.records(records), batches.footer()]
     replace_file(log_dir / BOOTSTRAP_CHECKPOINT, b"".join(content))
@@ -68,7 +69,7 @@ def check_bootstrap(log_dir: Path, bootstrap: BootstrapMetadata, supported: dict
 
 def _read_zero_checkpoint(log_dir: Path) -> BootstrapMetadata | None:
     directory = log_dir / PARTITION_DIRECTORY
-    found = [parse_checkpoint_file_name(path.name) for path in directory.glob("*")]
+    found = [parse_checkpoint_file_name(name) for name in names_in(directory)]
     if max((id_ for id_ in found if id_ is not None), default=None) != BOOTSTRAP_SNAPSHOT_ID:
         return None
     path = directory / checkpoint_file_name(BOOTSTRAP_SNAPSHOT_ID)
@@ -78,7 +79,7 @@ def _read_zero_checkpoint(log_dir: Path) -> BootstrapMetadata | None:
 
 def _read_file(log_dir: Path) -> BootstrapMetadata | None:
     path = log_dir / BOOTSTRAP_CHECKPOINT
-    return _bootstrap_metadata(list(CheckpointReader(path).records()), path) if path.exists() else None
+    return _bootstrap_metadata(list(CheckpointReader(path).records()), path) if exists(path) else None
 
 
 def _bootstrap_metadata(records: list[RecordAndVersion], path: Path) -> BootstrapMetadata:

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from kraftctl.raft.control_records import control_changes
-from kraftctl.storage.errors import StorageError
+from kraftctl.storage.errors import StorageError, cannot
 from kraftctl.storage.recovery import scan_file
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl_protocol.batch_framing import InvalidBatchError
@@ -42,12 +42,14 @@ class CheckpointReader:
         try:
             descriptor = os.open(self.path, os.O_RDONLY)
         except OSError as error:
-            raise StorageError(f"cannot read {self.path}: {error}. Next step: check the disk.") from error
+            raise cannot("read", self.path, error) from error
         try:
             for place in scan_file(descriptor, 0, 0):
                 yield place.position, os.pread(descriptor, place.size_bytes, place.position)
-        except InvalidBatchError as error:
-            raise self._damaged(str(error)) from error
+        except InvalidBatchError as damage:
+            raise self._damaged(str(damage)) from damage
+        except OSError as error:
+            raise cannot("read", self.path, error) from error
         finally:
             os.close(descriptor)
 

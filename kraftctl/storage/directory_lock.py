@@ -6,13 +6,19 @@ to the process and ends with it; a list of held locks refuses a second attempt w
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from pathlib import Path
 
-from kraftctl.storage.errors import StorageError
+from kraftctl.storage.errors import StorageError, cannot
 
 FILE_NAME = ".lock"
+
+HELD = (errno.EAGAIN, errno.EACCES)
+"""What lockf says of a lock that another process holds: POSIX allows both."""
+
+MAY_BE_IN_USE = "Whether another process uses the directory is not known, and two would destroy it."
 
 _locked_here: set[Path] = set()
 
@@ -27,19 +33,19 @@ class DirectoryLock:
     @classmethod
     def acquire(cls, log_dir: Path) -> DirectoryLock:
         """Raises StorageError when another process uses `log_dir`."""
-        path = log_dir.resolve() / FILE_NAME
+        path = Path(os.path.realpath(log_dir)) / FILE_NAME
         if path in _locked_here:
             raise _in_use(log_dir, "this process")
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise StorageError(
-                f"cannot open {path}: {error}. Next step: check that the directory exists."
-            ) from error
+            raise cannot("open", path, error) from error
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(descriptor)
+            if error.errno not in HELD:
+                raise cannot("lock", path, error, note=MAY_BE_IN_USE) from error
             raise _in_use(log_dir, "another process") from error
         _locked_here.add(path)
         return cls(path, descriptor)

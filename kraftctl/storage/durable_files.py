@@ -5,31 +5,37 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from kraftctl.storage.errors import cannot
+
 TEMPORARY_SUFFIX = ".tmp"
 
 
-def replace_file(path: Path, content: bytes, mode: int = 0o644) -> None:
+def replace_file(path: Path, content: bytes, mode: int = 0o644, *, note: str = "") -> None:
     """Write `path` by way of `<path>.tmp`, fsync, atomic rename and fsync of the directory.
 
-    Raises OSError; the old content of `path` is then still there, or the new one is complete.
+    Raises StorageError, which says what `note` does about what follows from it; the old content of `path` is
+    then still there, or the new one is complete.
     """
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
-    temporary.unlink(missing_ok=True)
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        try:
-            write_all(descriptor, content)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        os.replace(temporary, path)
-    finally:
         temporary.unlink(missing_ok=True)
-    fsync_directory(path.parent)
+        try:
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            try:
+                write_all(descriptor, content)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        _fsync_directory(path.parent)
+    except OSError as error:
+        raise cannot("write", path, error, note) from error
 
 
 def write_all(descriptor: int, content: bytes | memoryview) -> None:
-    """os.write until everything is written: a nearly full disk accepts only a part."""
+    """os.write until everything is written: a nearly full disk accepts only a part. Raises OSError."""
     view = memoryview(content)
     while len(view) > 0:
         written = os.write(descriptor, view)  # on its own line: mypyc 2.4 evaluates a call in a slice twice
@@ -44,7 +50,14 @@ def write_all_at(descriptor: int, content: bytes, position: int) -> None:
 
 
 def fsync_directory(directory: Path) -> None:
-    """Make names created, renamed or removed in `directory` survive a power failure."""
+    """Make names created, renamed or removed in `directory` survive a power failure. Raises StorageError."""
+    try:
+        _fsync_directory(directory)
+    except OSError as error:
+        raise cannot("force to the disk the names in", directory, error) from error
+
+
+def _fsync_directory(directory: Path) -> None:
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -53,12 +66,24 @@ def fsync_directory(directory: Path) -> None:
 
 
 def create_directory(directory: Path) -> None:
-    """Create `directory` and its parents so that they survive a power failure."""
+    """Create `directory` and its parents so that they survive a power failure. Raises StorageError."""
     missing: list[Path] = []
-    parent = directory
-    while not parent.exists():
-        missing.append(parent)
-        parent = parent.parent
-    for path in reversed(missing):
-        path.mkdir(exist_ok=True)
-        fsync_directory(path.parent)
+    try:
+        parent = directory
+        while not _exists(parent):
+            missing.append(parent)
+            parent = parent.parent
+        for path in reversed(missing):
+            path.mkdir(exist_ok=True)
+            _fsync_directory(path.parent)
+    except OSError as error:
+        raise cannot("create the directory", directory, error) from error
+
+
+def _exists(directory: Path) -> bool:
+    """`Path.exists` says no where it cannot know."""
+    try:
+        directory.stat()
+    except FileNotFoundError:
+        return False
+    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
+from kraftctl_protocol.file_errors import file_error
 
 FOUND_CHARACTERS_MAX = 200
 """How much of what was found in a file an error quotes: it is one line for an operator."""
@@ -15,6 +16,11 @@ def shortened(found: str) -> str:
 
 class StorageError(Exception):
     """The directory cannot be used as it is; the text names the file, what is wrong and what to do next."""
+
+
+def cannot(action: str, path: object, error: OSError, note: str = "") -> StorageError:
+    """To raise `from error`. `action` is a verb, `note` whole sentences about what follows from it."""
+    return StorageError(file_error(action, path, error, note=note))
 
 
 class CorruptLogError(StorageError):

@@ -21,11 +21,13 @@ from kraftctl.raft.voter_set import VoterSet
 from kraftctl.storage.bootstrap_checkpoint import write_bootstrap_checkpoint
 from kraftctl.storage.durable_files import create_directory
 from kraftctl.storage.errors import StorageError
+from kraftctl.storage.log_directories import LogDirectories, refuse_log_elsewhere
 from kraftctl.storage.meta_properties import MetaPropertiesEnsemble, write_meta_properties
+from kraftctl.storage.metadata_evidence import shows_partition
 from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT_NAME
 from kraftctl.storage.recovery_point import create_recovery_point, read_recovery_point
 from kraftctl.storage.snapshots import SnapshotStore
-from kraftctl_protocol.log_file_names import LOG_SUFFIX, PARTITION_DIRECTORY
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
@@ -49,7 +51,10 @@ class Formatter:
         scram_records: list[RecordAndVersion] | None = None,
         unstable_feature_versions: bool = False,
         ignore_formatted: bool = False,
+        chosen_by: str | None = None,
     ) -> None:
+        """`chosen_by` has the key and value that choose `metadata_log_dir`."""
+        self.chosen_by = chosen_by or f"metadata.log.dir={metadata_log_dir}"
         self.cluster_id = cluster_id
         self.node_id = node_id
         self.log_dirs = sorted({*log_dirs, metadata_log_dir})
@@ -69,7 +74,7 @@ class Formatter:
         self.records = feature_level_records(self.metadata_version, self.levels) + (scram_records or [])
 
     def format(self, rng: random.Random, wall_ms: int, say: Callable[[str], None]) -> None:
-        """Format every directory that is not formatted yet. Raises StorageError or OSError."""
+        """Format every directory that is not formatted yet. Raises StorageError."""
         ensemble = MetaPropertiesEnsemble(self.log_dirs)
         self._check(ensemble)
         for log_dir, reason in ensemble.unreadable.items():
@@ -89,16 +94,19 @@ class Formatter:
 
     def _check(self, ensemble: MetaPropertiesEnsemble) -> None:
         ensemble.verify(self.cluster_id, self.node_id)
+        refuse_log_elsewhere(LogDirectories(self.metadata_log_dir, self.log_dirs, self.chosen_by))
         if ensemble.formatted and not self.ignore_formatted:
             first = min(ensemble.formatted)
             raise StorageError(
                 f"Log directory {first} is already formatted. Use --ignore-formatted to ignore this directory"
                 " and format the others."
             )
+        if self.metadata_log_dir in ensemble.unreadable:
+            raise StorageError(ensemble.unreadable[self.metadata_log_dir])
         if ensemble.unreadable and not ensemble.empty and not ensemble.formatted:
             raise StorageError("No available log directories to format.")
         for log_dir in ensemble.empty:
-            if any((log_dir / PARTITION_DIRECTORY).glob(f"*{LOG_SUFFIX}")):
+            if shows_partition(log_dir):
                 raise StorageError(
                     f"{log_dir} holds a metadata log although it has no meta.properties. Formatting it would"
                     " give the log to another replica. Next step: restore meta.properties, or format another"

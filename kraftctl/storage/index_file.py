@@ -11,15 +11,22 @@ import struct
 from array import array
 from bisect import bisect_left
 from pathlib import Path
+from typing import Final
 
 from kraftctl.storage.durable_files import write_all_at
+from kraftctl.storage.errors import cannot
+
+CLOSED: Final = -1
 
 INDEX_BYTES_MAX = 10 * 1024 * 1024
 """Kafka's segment.index.bytes."""
 
 
 class IndexFile:
-    """Two columns of equal length; the offsets rise strictly, and subclasses say how an entry is encoded."""
+    """Two columns of equal length; the offsets rise strictly, and subclasses say how an entry is encoded.
+
+    What uses the file raises StorageError.
+    """
 
     def __init__(self, path: Path, base_offset: int, size_bytes_max: int, entry: struct.Struct) -> None:
         self.path = path
@@ -29,7 +36,10 @@ class IndexFile:
         """Positions in an offset index, timestamps in a time index."""
         self._entry = entry
         self._entries_max = size_bytes_max // entry.size
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise cannot("open", path, error) from error
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -37,7 +47,10 @@ class IndexFile:
     def write_entries_from(self, count: int) -> None:
         """Write all but the first `count` entries to the file, if there are more."""
         if count < len(self.offsets):
-            write_all_at(self._descriptor, self.encoded(count), count * self._entry.size)
+            try:
+                write_all_at(self._descriptor, self.encoded(count), count * self._entry.size)
+            except OSError as error:
+                raise cannot("write", self.path, error) from error
 
     def truncate_to(self, offset: int) -> None:
         """Forget entries at or above `offset`."""
@@ -47,27 +60,42 @@ class IndexFile:
 
     def write_file(self, preallocate: bool) -> None:
         """Make the file hold exactly the entries, and room for more when `preallocate`."""
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, self.encoded(), 0)
+        self._set_size(0)
+        try:
+            write_all_at(self._descriptor, self.encoded(), 0)
+        except OSError as error:
+            raise cannot("write", self.path, error) from error
         if preallocate:
             self.preallocate()
 
     def file_is_current(self) -> bool:
         """Whether the file holds exactly the entries in memory and nothing else."""
         encoded = self.encoded()
-        if os.fstat(self._descriptor).st_size != len(encoded):
-            return False
-        return os.pread(self._descriptor, len(encoded), 0) == encoded
+        try:
+            if os.fstat(self._descriptor).st_size != len(encoded):
+                return False
+            return os.pread(self._descriptor, len(encoded), 0) == encoded
+        except OSError as error:
+            raise cannot("read", self.path, error) from error
 
     def preallocate(self) -> None:
-        os.ftruncate(self._descriptor, self._entries_max * self._entry.size)
+        self._set_size(self._entries_max * self._entry.size)
 
     def trim(self) -> None:
         """Cut the file after the last entry, as Kafka does when a segment is rolled or closed."""
-        os.ftruncate(self._descriptor, len(self.offsets) * self._entry.size)
+        self._set_size(len(self.offsets) * self._entry.size)
+
+    def _set_size(self, size_bytes: int) -> None:
+        try:
+            os.ftruncate(self._descriptor, size_bytes)
+        except OSError as error:
+            raise cannot("set the size of", self.path, error) from error
 
     def close(self) -> None:
-        os.close(self._descriptor)
+        """Once, as its segment."""
+        descriptor, self._descriptor = self._descriptor, CLOSED
+        if descriptor != CLOSED:
+            os.close(descriptor)
 
     def encoded(self, start: int = 0) -> bytes:
         """The entries from number `start` on, as the file holds them."""

@@ -9,29 +9,31 @@ from __future__ import annotations
 from pathlib import Path
 
 from kraftctl.storage.durable_files import replace_file
-from kraftctl.storage.errors import StorageError, shortened
+from kraftctl.storage.errors import StorageError, cannot, shortened
 
 FILE_NAME = "leader-epoch-checkpoint"
 
 
 def write_leader_epochs(directory: Path, epochs: list[tuple[int, int]]) -> None:
-    """Replace the file; raises OSError."""
+    """Replace the file; raises StorageError."""
     lines = ["0", str(len(epochs))] + [f"{epoch} {start_offset}" for epoch, start_offset in epochs]
     replace_file(directory / FILE_NAME, ("\n".join(lines) + "\n").encode())
 
 
 def read_leader_epochs(directory: Path) -> list[tuple[int, int]] | None:
-    """(epoch, start offset) pairs, None when there is no file. Raises StorageError when it is malformed."""
+    """(epoch, start offset) pairs, None when there is no file. Raises StorageError."""
     path = directory / FILE_NAME
-    if not path.exists():
-        return None
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         version, count = int(lines[0]), int(lines[1])
         entries = [line.split() for line in lines[2:]]
         epochs = [(int(epoch), int(start_offset)) for epoch, start_offset in entries]
-    except IndexError as error:
-        raise _malformed(path, "it has no version and number of entries") from error
+    except FileNotFoundError:
+        return None
+    except OSError as unreadable:
+        raise cannot("read", path, unreadable) from unreadable
+    except IndexError as short:
+        raise _malformed(path, "it has no version and number of entries") from short
     except ValueError as error:
         raise _malformed(path, str(error)) from error
     if version != 0:

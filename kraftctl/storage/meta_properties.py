@@ -9,9 +9,9 @@ from pathlib import Path
 
 from kraftctl.metadata.directory_id import is_reserved
 from kraftctl.storage.durable_files import create_directory, replace_file
-from kraftctl.storage.errors import StorageError, shortened
-from kraftctl.storage.properties_file import read_properties
-from kraftctl_protocol.java_properties import PropertiesError, format_properties
+from kraftctl.storage.errors import StorageError, cannot, shortened
+from kraftctl.storage.properties_file import find_properties
+from kraftctl_protocol.java_properties import format_properties
 from kraftctl_protocol.log_file_names import META_PROPERTIES
 from kraftctl_protocol.meta_properties import MetaProperties, parse_meta_properties
 from kraftctl_protocol.uuids import random_uuid, uuid_to_string
@@ -21,19 +21,16 @@ def read_meta_properties(log_dir: Path) -> MetaProperties | None:
     """None when `log_dir` has not been formatted. Raises StorageError when the file is unusable."""
     path = log_dir / META_PROPERTIES
     try:
-        properties = read_properties(path)
-    except FileNotFoundError:
-        return None
-    except (OSError, PropertiesError) as error:
-        raise _unusable(path, str(error)) from error
-    try:
-        return parse_meta_properties(properties)
-    except ValueError as error:
-        raise _unusable(path, str(error)) from error
+        properties = find_properties(path)
+        return None if properties is None else parse_meta_properties(properties)
+    except OSError as error:
+        raise cannot("read", path, error) from error
+    except ValueError as damage:
+        raise _unusable(path, str(damage)) from damage
 
 
 def write_meta_properties(log_dir: Path, meta: MetaProperties, wall_ms: int) -> None:
-    """Replace the file, creating `log_dir` if need be. Raises OSError."""
+    """Replace the file, creating `log_dir` if need be. Raises StorageError."""
     assert meta.cluster_id is not None
     assert meta.node_id is not None
     create_directory(log_dir)
@@ -98,8 +95,9 @@ class MetaPropertiesEnsemble:
             )
         if directory_id in owners:
             raise StorageError(
-                f"{owners[directory_id]} and {log_dir} have the same directory.id {name}. Next step: one is a"
-                " copy of the other; remove the copy."
+                f"{owners[directory_id]} and {log_dir} have the same directory.id {name}: one is a copy of"
+                " the other. Next step: find out which one this node has used last, and take the other one"
+                " out of log.dirs."
             )
         owners[directory_id] = log_dir
 
@@ -139,5 +137,8 @@ def load_meta_properties(
 
 def _unusable(path: Path, reason: str) -> StorageError:
     return StorageError(
-        f"{path} cannot be used: {shortened(reason)}. Next step: restore the file or format the directory."
+        f"{path} cannot be used: {shortened(reason)}. It is the identity of what is in this directory. Next"
+        " step: restore the file: version=1, cluster.id as on the other nodes, node.id as configured, and the"
+        " directory.id that metadata-recovery-point or the voters of the quorum have"
+        " (docs/operations/lost-disk.md)."
     )

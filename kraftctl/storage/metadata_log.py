@@ -203,8 +203,8 @@ class MetadataLog:
             end_offset = self._write()
             try:
                 self._force(end_offset)
-            except OSError as error:
-                raise self._out_of_service(f"fsync failed in {self.directory}: {error}") from error
+            except StorageError as error:
+                raise self._out_of_service(f"fsync failed: {error}") from error
             self.durable_end_offset = max(self.durable_end_offset, end_offset)
             return end_offset
 
@@ -236,12 +236,12 @@ class MetadataLog:
         segment = self._segments[-1]
         try:
             segment.append(run)
-        except OSError as error:
-            reason = f"cannot write to {segment.path}: {error}"
+        except StorageError as error:
+            reason = f"{error}"
             try:
                 segment.cut_back()
-            except OSError as second:
-                reason += f", and what was written of it could not be undone: {second}"
+            except StorageError as second:
+                reason += f" What was written of it could not be undone: {second}"
             raise self._out_of_service(reason) from error
         with self._lock:
             self._recent.written(len(run))
@@ -254,16 +254,11 @@ class MetadataLog:
         last = self._segments[-1]
         try:
             last.flush()
-        except OSError as error:
-            raise self._out_of_service(f"fsync failed in {self.directory}: {error}") from error
-        try:
             segment = self._open_segment(last.end_offset)
             segment.write_indexes(active=True)
             last.seal()
-        except OSError as error:
-            raise self._out_of_service(
-                f"cannot begin a segment at offset {last.end_offset} in {self.directory}: {error}"
-            ) from error
+        except StorageError as error:
+            raise self._out_of_service(f"{error}") from error
         self._set_segments([*self._segments, segment])
         self._directory_changed = True
 
@@ -335,10 +330,8 @@ class MetadataLog:
             if end_offset is None or end_offset < self._segments[-1].end_offset:
                 try:
                     end_offset = self._cut_files(offset)
-                except (OSError, StorageError) as error:
-                    raise self._out_of_service(
-                        f"truncating {self.directory} to offset {offset} failed: {error}"
-                    ) from error
+                except StorageError as error:
+                    raise self._out_of_service(f"truncating it to offset {offset} failed: {error}") from error
             # Otherwise the truncated batches were never in a file.
             with self._lock:
                 self.end_offset = end_offset
@@ -377,10 +370,8 @@ class MetadataLog:
                     self._start_epoch = snapshot_id.epoch
                 self._directory_changed = True
                 self._force(snapshot_id.offset)
-            except OSError as error:
-                raise self._out_of_service(
-                    f"starting {self.directory} over at {snapshot_id} failed: {error}"
-                ) from error
+            except StorageError as error:
+                raise self._out_of_service(f"starting it over at {snapshot_id} failed: {error}") from error
 
     def delete_segments_before(self, offset: int) -> int:
         """Move the start of the log up to `offset` and delete segments wholly below it; returns how many.
@@ -407,10 +398,8 @@ class MetadataLog:
                     self._start_epoch = start_epoch
                 self._directory_changed = True
                 self._force(end_offset)
-            except OSError as error:
-                raise self._out_of_service(
-                    f"deleting segments of {self.directory} failed: {error}"
-                ) from error
+            except StorageError as error:
+                raise self._out_of_service(f"removing its oldest segments failed: {error}") from error
         return len(doomed)
 
     def close(self) -> None:
@@ -422,7 +411,7 @@ class MetadataLog:
         finally:
             segments = self._segments
             self._set_segments([])
-            self._failure = self._failure or f"{self.directory} was closed"
+            self._failure = self._failure or "it was closed."
             for segment in segments:
                 segment.close()
 
@@ -453,6 +442,6 @@ class MetadataLog:
 
     def _failure_error(self) -> StorageError:
         return StorageError(
-            f"the metadata log is out of service: {self._failure}. Next step: check the disk, then restart;"
-            " recovery reads what really reached it."
+            f"the metadata log in {self.directory} is out of service: {self._failure} Then start this node"
+            " again: it reads what really reached the disk."
         )

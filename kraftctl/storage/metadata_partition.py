@@ -13,6 +13,7 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl.storage.checkpoint_parts import CheckpointParts
 from kraftctl.storage.contradictions import Contradictions
+from kraftctl.storage.directory_entries import exists, names_in, size_in_bytes
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.metadata_log import SEGMENT_BYTES, SEGMENT_MS, MetadataLog
@@ -70,7 +71,7 @@ class MetadataPartition:
     ) -> MetadataPartition:
         """Recover the partition in `log_dir`, or create it. The caller holds the directory's lock.
 
-        `static_voters` is empty for a dynamic quorum. Raises StorageError, DecodeError or OSError.
+        `static_voters` is empty for a dynamic quorum. Raises StorageError or DecodeError.
         """
         directory = log_dir / PARTITION_DIRECTORY
         snapshots = SnapshotStore.open(directory)
@@ -312,7 +313,8 @@ def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore) -> RecoveryPoi
     `stopped`, since it is unknown how far the log was flushed.
     """
     directory = quorum_state.path.parent
-    has_log = any(path.stat().st_size > 0 for path in directory.glob(f"*{LOG_SUFFIX}"))
+    segments = [directory / name for name in names_in(directory) if name.endswith(LOG_SUFFIX)]
+    has_log = any(size_in_bytes(path) > 0 for path in segments)
     try:
         election = quorum_state.read()
     except StorageError:
@@ -320,12 +322,12 @@ def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore) -> RecoveryPoi
     if election is not None:
         point = RecoveryPoint(replica.directory_id, stopped=True)
         return point.with_election(election, elected=election.leader_id == replica.id)
-    has_taken_part = has_log or quorum_state.path.exists()
+    has_taken_part = has_log or exists(quorum_state.path)
     return RecoveryPoint(replica.directory_id, quorum_epoch=int(has_taken_part), stopped=True)
 
 
 def _start_epoch(directory: Path, snapshots: SnapshotStore) -> int:
     """The epoch of the snapshot that ends exactly where the first segment starts, else 0."""
-    names = sorted(path.name for path in directory.glob(f"*{LOG_SUFFIX}"))
+    names = [name for name in names_in(directory) if name.endswith(LOG_SUFFIX)]
     first = parse_segment_file_name(names[0]) if names else None
     return max((id_.epoch for id_ in snapshots.ids() if id_.offset == first), default=0)

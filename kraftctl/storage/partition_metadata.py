@@ -5,20 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from kraftctl.storage.durable_files import replace_file
-from kraftctl.storage.errors import StorageError, shortened
+from kraftctl.storage.errors import StorageError, cannot, shortened
 from kraftctl_protocol.uuids import ONE_UUID, uuid_to_string
 
 FILE_NAME = "partition.metadata"
 
 
 def ensure_partition_metadata(directory: Path) -> None:
-    """Create the file, or check that the one there names the metadata topic. Raises StorageError, OSError."""
+    """Create the file, or check that the one there names the metadata topic. Raises StorageError."""
     path = directory / FILE_NAME
     topic_id = uuid_to_string(ONE_UUID)
-    if not path.exists():
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
         replace_file(path, f"version: 0\ntopic_id: {topic_id}".encode())
         return
-    text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise cannot("read", path, error) from error
     fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
     if fields.get("version") != "0" or fields.get("topic_id") != topic_id:
         raise StorageError(

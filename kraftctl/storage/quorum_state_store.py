@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kraftctl.raft.election_state import NOT_VOTED, UNKNOWN_LEADER_ID, ElectionState
 from kraftctl.storage.durable_files import replace_file
-from kraftctl.storage.errors import StorageError, shortened
+from kraftctl.storage.errors import StorageError, cannot, shortened
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl_protocol.log_file_names import QUORUM_STATE
 from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
@@ -41,8 +41,12 @@ class QuorumStateStore:
             text = self.path.read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
-        except (OSError, UnicodeDecodeError) as error:
-            raise self._unusable(str(error)) from error
+        except OSError as error:
+            raise cannot(
+                "read", self.path, error, "It may hold a vote, so it must not be guessed."
+            ) from error
+        except UnicodeDecodeError as undecodable:
+            raise self._unusable(str(undecodable)) from undecodable
         try:
             return _decode(json.loads(text.split("\n", 1)[0]))
         except KeyError as error:
@@ -55,13 +59,7 @@ class QuorumStateStore:
     def write(self, state: ElectionState) -> None:
         """Replace the file durably, in `state.data_version`. Raises StorageError when that fails."""
         content = json.dumps(_encode(state), separators=(",", ":")).encode()
-        try:
-            replace_file(self.path, content)
-        except OSError as error:
-            raise StorageError(
-                f"cannot write {self.path}: {error}. This node must not vote or lead. Next step: check the"
-                " disk, then restart."
-            ) from error
+        replace_file(self.path, content, note="This node must not vote or lead.")
 
     def _unusable(self, reason: str) -> StorageError:
         return StorageError(

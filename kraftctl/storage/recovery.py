@@ -16,7 +16,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from kraftctl.storage.errors import CorruptLogError, StorageError
+from kraftctl.storage.directory_entries import names_in, remove
+from kraftctl.storage.errors import CorruptLogError, StorageError, cannot
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl.storage.segment import Segment
 from kraftctl.storage.witness import FILE_NAME as WITNESS
@@ -93,14 +94,14 @@ class RecoveryReport:
 def segment_base_offsets(directory: Path) -> list[int]:
     """Base offsets of the `.log` files, rising."""
     offsets = []
-    for path in directory.iterdir():
-        if path.name.endswith(LOG_SUFFIX):
-            base_offset = parse_segment_file_name(path.name)
+    for name in names_in(directory):
+        if name.endswith(LOG_SUFFIX):
+            base_offset = parse_segment_file_name(name)
             if base_offset is None or base_offset > OFFSET_MAX:
                 raise StorageError(
-                    f"{path} is not the name of a log segment (20 digits, an offset, expected). Next step:"
-                    " move the file out of the directory; neither kraftctl nor Kafka writes files of that"
-                    " name."
+                    f"{directory / name} is not the name of a log segment (20 digits, an offset, expected)."
+                    " Next step: move the file out of the directory; neither kraftctl nor Kafka writes"
+                    " files of that name."
                 )
             offsets.append(base_offset)
     return sorted(offsets)
@@ -108,12 +109,13 @@ def segment_base_offsets(directory: Path) -> list[int]:
 
 def remove_leftovers(directory: Path, report: RecoveryReport) -> None:
     """Finish deletions that a crash interrupted: renamed files, and indexes whose segment is gone."""
-    for path in sorted(directory.iterdir()):
+    names = names_in(directory)
+    for path in map(directory.joinpath, names):
         is_index = path.name.endswith((INDEX_SUFFIX, TIME_INDEX_SUFFIX))
-        is_orphan = is_index and not path.with_suffix(LOG_SUFFIX).exists()
+        is_orphan = is_index and path.with_suffix(LOG_SUFFIX).name not in names
         is_deleted = path.name.endswith(DELETED_SUFFIX) and path.name != WITNESS
         if is_orphan or (is_deleted and CHECKPOINT_SUFFIX not in path.name):
-            path.unlink()
+            remove(path)
             report.removed_files.append(str(path))
 
 
@@ -154,7 +156,7 @@ def _scan_segment(
     segment: Segment, report: RecoveryReport, visit: Callable[[BatchPlace], None], epoch_max: int | None
 ) -> None:
     """Remember every batch of the file."""
-    for place in scan_file(segment.descriptor, segment.base_offset, report.last_epoch):
+    for place in _places(segment, report.last_epoch):
         if epoch_max is not None and place.epoch > epoch_max:
             raise StorageError(
                 f"{segment.path}: the batch at byte {place.position} (record offset {place.base_offset}) is"
@@ -167,8 +169,15 @@ def _scan_segment(
         report.last_epoch = place.epoch
 
 
+def _places(segment: Segment, last_epoch: int) -> Iterator[BatchPlace]:
+    try:
+        yield from scan_file(segment.descriptor, segment.base_offset, last_epoch)
+    except OSError as error:
+        raise cannot("read", segment.path, error) from error
+
+
 def scan_file(descriptor: int, base_offset: int, last_epoch: int) -> Iterator[BatchPlace]:
-    """Scan an open file like scan_batches, reading it in pieces."""
+    """Scan an open file like scan_batches, reading it in pieces. Raises OSError."""
 
     def read(position: int, size_bytes: int) -> bytes:
         return os.pread(descriptor, size_bytes, position)
@@ -191,10 +200,9 @@ def _cut_torn_tail(
     durable_end: DurableEnd | None,
 ) -> None:
     """Cut `segment` at the damage and drop everything after it, unless that could lose committed records."""
-    file_size = os.fstat(segment.descriptor).st_size
-    rest = os.pread(segment.descriptor, file_size - damage.position, damage.position)
+    rest = segment.content(damage.position)
     offset = segment.end_offset
-    if not _was_never_durable(offset, chain([rest], map(_content, later)), report, durable_end):
+    if not _was_never_durable(offset, chain([rest], map(Segment.content, later)), report, durable_end):
         reason = damage.reason
         if durable_end is not None and durable_end.epoch_max is None and offset < durable_end.offset:
             reason += f", although everything below offset {durable_end.offset} was forced to the disk"
@@ -235,17 +243,13 @@ def _epochs_of_intact_batches(data: bytes, next_offset: int) -> Iterator[int]:
         position = find_intact_batch(data, next_offset, start=position + 1)
 
 
-def _content(segment: Segment) -> bytes:
-    return os.pread(segment.descriptor, os.fstat(segment.descriptor).st_size, 0)
-
-
 def _drop(
     later: list[Segment], next_offset: int, report: RecoveryReport, durable_end: DurableEnd | None
 ) -> bool:
     """Delete the `later` segments, begun just before the crash; none, and False, if one has a valid batch."""
-    if not _was_never_durable(next_offset, map(_content, later), report, durable_end):
+    if not _was_never_durable(next_offset, map(Segment.content, later), report, durable_end):
         for segment in later:
-            if find_intact_batch(_content(segment), next_offset) is not None:
+            if find_intact_batch(segment.content(), next_offset) is not None:
                 return False
     for segment in reversed(later):
         report.removed_files.append(str(segment.path))

@@ -24,7 +24,7 @@ from crc32c import crc32c
 from kraftctl.raft.election_state import NOT_VOTED, ElectionState
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID
 from kraftctl.storage.durable_files import replace_file, write_all_at
-from kraftctl.storage.errors import StorageError
+from kraftctl.storage.errors import StorageError, cannot
 from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
 
 FILE_NAME = "metadata-recovery-point"
@@ -40,6 +40,8 @@ FORCE_INTERVAL_MS = 1_000
 
 INT32_MAX = (1 << 31) - 1
 INT64_MAX = (1 << 63) - 1
+
+NO_PROMISES = "This node must not make promises that it could lose."
 
 VOTING = "voting"
 RECOVERING = "recovering"
@@ -152,9 +154,9 @@ class RecoveryPointFile:
         with self._lock:
             self.point = point
             self._around_end = _around_end(point)
+            lines = _encode(self._sequence + 1, point) + _encode(self._sequence + 2, point)
+            replace_file(self.path, lines, note=NO_PROMISES)
             try:
-                lines = _encode(self._sequence + 1, point) + _encode(self._sequence + 2, point)
-                replace_file(self.path, lines)
                 if self._descriptor >= 0:
                     os.close(self._descriptor)
                 self._descriptor = os.open(self.path, os.O_RDWR)
@@ -238,10 +240,7 @@ class RecoveryPointFile:
         self._forced_ms = self._now_ms()
 
     def _not_written(self, error: OSError) -> StorageError:
-        return StorageError(
-            f"cannot write {self.path}: {error}. This node must not make promises that it could lose."
-            " Next step: check the disk, then restart."
-        )
+        return cannot("write", self.path, error, NO_PROMISES)
 
 
 def _ending_at(point: RecoveryPoint, log_epoch: int, end_offset: int) -> RecoveryPoint:
@@ -264,7 +263,7 @@ def _ending_at(point: RecoveryPoint, log_epoch: int, end_offset: int) -> Recover
 
 
 def create_recovery_point(log_dir: Path, directory_id: bytes) -> None:
-    """Write the file of a replica that never took part, replacing an existing one. Raises OSError."""
+    """Write the file of a replica that never took part, replacing an existing one. Raises StorageError."""
     replace_file(log_dir / FILE_NAME, _encode(1, RecoveryPoint(directory_id)) + b"\n".rjust(LINE_BYTES))
 
 
@@ -280,7 +279,7 @@ def _read(path: Path) -> tuple[int, RecoveryPoint] | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise StorageError(f"cannot read {path}: {error}. Next step: check the disk.") from error
+        raise cannot("read", path, error) from error
     lines = (content[:LINE_BYTES], content[LINE_BYTES : 2 * LINE_BYTES])
     readable = [found for line in lines if (found := _decode(line)) is not None]
     if not readable:

@@ -7,9 +7,10 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from kraftctl.storage.directory_entries import remove, rename
 from kraftctl.storage.durable_files import write_all_at
-from kraftctl.storage.errors import CorruptLogError, StorageError
-from kraftctl.storage.index_file import INDEX_BYTES_MAX
+from kraftctl.storage.errors import CorruptLogError, StorageError, cannot
+from kraftctl.storage.index_file import CLOSED, INDEX_BYTES_MAX
 from kraftctl.storage.offset_index import INDEX_INTERVAL_BYTES, OffsetIndex
 from kraftctl.storage.recent_batches import PlacedBatch
 from kraftctl.storage.time_index import NO_TIMESTAMP, TimeIndex
@@ -54,7 +55,10 @@ class Segment:
         self._offset_of_max_timestamp = base_offset
         self._bytes_since_index_entry = 0
         self._lock = threading.Lock()  # guards the offset index and the end of the file; never held for long
-        self.descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            self.descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise cannot("open", self.path, error) from error
         self.offset_index = OffsetIndex(
             directory / segment_file_name(base_offset, INDEX_SUFFIX), base_offset, index_bytes_max
         )
@@ -65,11 +69,14 @@ class Segment:
     def append(self, batches: list[PlacedBatch]) -> None:
         """Write whole batches at the end of the file, in one write.
 
-        After an OSError the caller must `cut_back`: some of it may have been written.
+        After a StorageError the caller must `cut_back`: some of it may have been written.
         """
         start = position = self.size_bytes
         data = batches[0][1] if len(batches) == 1 else b"".join([batch for _, batch in batches])
-        write_all_at(self.descriptor, data, start)
+        try:
+            write_all_at(self.descriptor, data, start)
+        except OSError as error:
+            raise cannot("write to", self.path, error) from error
         self.needs_flush = True
         offset_entries, time_entries = len(self.offset_index), len(self.time_index)
         with self._lock:
@@ -175,6 +182,13 @@ class Segment:
             position += size_bytes
         return start + position
 
+    def content(self, position: int = 0) -> bytes:
+        """Everything in the file from byte `position` on. Raises StorageError."""
+        try:
+            return os.pread(self.descriptor, os.fstat(self.descriptor).st_size - position, position)
+        except OSError as error:
+            raise cannot("read", self.path, error) from error
+
     def position_of(self, offset: int) -> int:
         """The byte at which the batch that contains `offset` begins; the end of the file beyond it."""
         if offset >= self.end_offset:
@@ -216,10 +230,7 @@ class Segment:
         try:
             data = os.pread(self.descriptor, size_bytes, position)
         except OSError as error:
-            raise StorageError(
-                f"cannot read {self.path} at byte {position}: {error}. Next step: check the disk, then"
-                " restart; recovery reads what is really there."
-            ) from error
+            raise cannot("read", f"{self.path} at byte {position}", error) from error
         if len(data) != size_bytes:
             raise StorageError(
                 f"{self.path} lost bytes while in use: {size_bytes} bytes expected at byte {position},"
@@ -243,7 +254,10 @@ class Segment:
     def cut_back(self) -> None:
         """Drop everything after `size_bytes` and `end_offset`, from the file and from memory: a truncation, a
         torn tail, or a write that failed halfway. `write_indexes` updates the index files."""
-        os.ftruncate(self.descriptor, self.size_bytes)
+        try:
+            os.ftruncate(self.descriptor, self.size_bytes)
+        except OSError as error:
+            raise cannot("truncate", self.path, error) from error
         self.needs_flush = True
         self.offset_index.truncate_to(self.end_offset)
         self.time_index.truncate_to(self.end_offset)
@@ -277,10 +291,16 @@ class Segment:
         """
         if self.needs_flush:
             self.needs_flush = False
-            os.fdatasync(self.descriptor)
+            try:
+                os.fdatasync(self.descriptor)
+            except OSError as error:
+                raise cannot("force to the disk", self.path, error) from error
 
     def close(self) -> None:
-        os.close(self.descriptor)
+        """Once: the number of a closed descriptor may be that of another file."""
+        descriptor, self.descriptor = self.descriptor, CLOSED
+        if descriptor != CLOSED:
+            os.close(descriptor)
         self.offset_index.close()
         self.time_index.close()
 
@@ -290,7 +310,7 @@ class Segment:
         doomed: list[Path] = []
         for path in (self.path, self.offset_index.path, self.time_index.path):
             renamed = path.with_name(path.name + DELETED_SUFFIX)
-            path.replace(renamed)
+            rename(path, renamed)
             doomed.append(renamed)
         for path in doomed:
-            path.unlink()
+            remove(path)

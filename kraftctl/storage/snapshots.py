@@ -14,8 +14,9 @@ from pathlib import Path
 
 from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.storage.checkpoint_reader import CheckpointReader
+from kraftctl.storage.directory_entries import names_in, remove, rename, size_in_bytes
 from kraftctl.storage.durable_files import create_directory, fsync_directory, write_all
-from kraftctl.storage.errors import StorageError
+from kraftctl.storage.errors import StorageError, cannot
 from kraftctl_protocol.log_file_names import (
     DELETED_CHECKPOINT_SUFFIX,
     PARTIAL_CHECKPOINT_SUFFIX,
@@ -32,26 +33,35 @@ EPOCH_MAX = (1 << 31) - 1
 
 
 class SnapshotWriter:
-    """One checkpoint being written. End it with `freeze` or `abort`; only `freeze` creates it."""
+    """One checkpoint being written. End it with `freeze` or `abort`; only `freeze` creates it.
+
+    Every method raises StorageError.
+    """
 
     def __init__(self, directory: Path, snapshot_id: OffsetAndEpoch) -> None:
         create_directory(directory)
         self.snapshot_id = snapshot_id
         self.size_bytes = 0
         prefix = checkpoint_file_name(snapshot_id, "-")
-        # Opened now: later there may be no descriptor, and what was written so far would be lost.
-        self._directory_descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            self._descriptor, name = tempfile.mkstemp(PARTIAL_CHECKPOINT_SUFFIX, prefix, directory)
-        except OSError:
-            os.close(self._directory_descriptor)
-            raise
-        self._path = Path(name)
         self._final_path = directory / checkpoint_file_name(snapshot_id)
+        try:
+            # Opened now: later there may be no descriptor, and what was written so far would be lost.
+            self._directory_descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                self._descriptor, name = tempfile.mkstemp(PARTIAL_CHECKPOINT_SUFFIX, prefix, directory)
+            except OSError:
+                os.close(self._directory_descriptor)
+                raise
+        except OSError as error:
+            raise self._cannot_write(error) from error
+        self._path = Path(name)
 
     def append(self, data: bytes) -> None:
-        """Batches of a local snapshot, or the next slice of one that is being fetched. Raises OSError."""
-        write_all(self._descriptor, data)
+        """Batches of a local snapshot, or the next slice of one that is being fetched."""
+        try:
+            write_all(self._descriptor, data)
+        except OSError as error:
+            raise self._cannot_write(error) from error
         self.size_bytes += len(data)
 
     def verify(self, *, decodes_records: bool = True) -> None:
@@ -59,12 +69,14 @@ class SnapshotWriter:
         CheckpointReader(self._path).verify_snapshot(decodes_records=decodes_records)
 
     def freeze(self) -> Path:
-        """Make the file durable under its final name, read-only, and return that name. Raises OSError."""
+        """Make the file durable under its final name, read-only, and return that name."""
         try:
             os.fsync(self._descriptor)
             os.fchmod(self._descriptor, READ_ONLY)
             self._path.replace(self._final_path)
             os.fsync(self._directory_descriptor)
+        except OSError as error:
+            raise self._cannot_write(error) from error
         finally:
             self._close()
         return self._final_path
@@ -72,7 +84,13 @@ class SnapshotWriter:
     def abort(self) -> None:
         """Remove what was written."""
         self._close()
-        self._path.unlink(missing_ok=True)
+        try:
+            self._path.unlink(missing_ok=True)
+        except OSError as error:
+            raise cannot("remove", self._path, error) from error
+
+    def _cannot_write(self, error: OSError) -> StorageError:
+        return cannot("write the snapshot", self._final_path, error, "The log itself is not affected.")
 
     def _close(self) -> None:
         os.close(self._descriptor)
@@ -106,14 +124,14 @@ class SnapshotStore:
         """
         create_directory(directory)
         store = cls(directory)
-        for path in sorted(directory.iterdir()):
+        for path in map(directory.joinpath, names_in(directory)):
             snapshot_id = parse_checkpoint_file_name(path.name)
             if path.name.endswith((PARTIAL_CHECKPOINT_SUFFIX, DELETED_CHECKPOINT_SUFFIX)):
-                path.unlink()
+                remove(path)
                 store.removed_files.append(str(path))
             elif snapshot_id is not None:
                 _check_name(path, snapshot_id)
-                store._sizes[snapshot_id] = path.stat().st_size
+                store._sizes[snapshot_id] = size_in_bytes(path)
         return store
 
     def ids(self) -> list[OffsetAndEpoch]:
@@ -146,9 +164,9 @@ class SnapshotStore:
             assert (writer.snapshot_id, writer.size_bytes) == (snapshot_id, position)
             for batch in batches:
                 writer.append(batch)
-        except OSError as error:
+        except StorageError:
             self.abandon()
-            raise self._cannot_write(snapshot_id, error) from error
+            raise
 
     def write(self, snapshot_id: OffsetAndEpoch, batches: Iterable[bytes], position: int = 0) -> SnapshotInfo:
         """The last part of a checkpoint, or all of it, durably. Raises StorageError, leaving no file."""
@@ -156,10 +174,7 @@ class SnapshotStore:
         writer = self._unfinished
         assert writer is not None
         self._unfinished = None
-        try:
-            writer.freeze()
-        except OSError as error:
-            raise self._cannot_write(snapshot_id, error) from error
+        writer.freeze()
         return self.add(writer)
 
     def abandon(self) -> None:
@@ -167,12 +182,6 @@ class SnapshotStore:
         writer, self._unfinished = self._unfinished, None
         if writer is not None:
             writer.abort()
-
-    def _cannot_write(self, snapshot_id: OffsetAndEpoch, error: OSError) -> StorageError:
-        return StorageError(
-            f"cannot write the snapshot {self.path(snapshot_id)}: {error}. Next step: check the disk; the"
-            " log itself is not affected."
-        )
 
     def writer(self, snapshot_id: OffsetAndEpoch) -> SnapshotWriter:
         """To write piece by piece; `add` it after its `freeze`."""
@@ -194,9 +203,7 @@ class SnapshotStore:
             finally:
                 os.close(descriptor)
         except OSError as error:
-            raise StorageError(
-                f"cannot read the snapshot {path}: {error}. Next step: check the disk."
-            ) from error
+            raise cannot("read the snapshot", path, error) from error
 
     def reader(self, snapshot_id: OffsetAndEpoch) -> CheckpointReader:
         """Decodes and checks the whole file. Raises StorageError when it is damaged."""
@@ -210,8 +217,8 @@ class SnapshotStore:
         """Delete these checkpoints."""
         for snapshot_id in doomed:
             renamed = self.directory / checkpoint_file_name(snapshot_id, DELETED_CHECKPOINT_SUFFIX)
-            self.path(snapshot_id).replace(renamed)
-            renamed.unlink()
+            rename(self.path(snapshot_id), renamed)
+            remove(renamed)
             with self._lock:
                 del self._sizes[snapshot_id]
         if doomed:

@@ -135,13 +135,12 @@ FAULTS: tuple[SimulatedFault, ...] = (
         LOG,
         "            try:\n"
         "                self._force(end_offset)\n"
-        "            except OSError as error:\n"
-        "                raise self._out_of_service("
-        'f"fsync failed in {self.directory}: {error}") from error\n'
+        "            except StorageError as error:\n"
+        '                raise self._out_of_service(f"fsync failed: {error}") from error\n'
         "            self.durable_end_offset",
         "            try:\n"
         "                self._force(end_offset)\n"
-        "            except OSError:\n"
+        "            except StorageError:\n"
         "                pass\n"
         "            self.durable_end_offset",
         "What the disk did not confirm is acknowledged.",
@@ -150,8 +149,8 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "flush-without-fsync",
         "kraftctl/storage/segment.py",
-        "            self.needs_flush = False\n            os.fdatasync(self.descriptor)\n",
-        "            self.needs_flush = False\n",
+        "                os.fdatasync(self.descriptor)\n",
+        "                pass\n",
         "Acknowledged records are in a page cache only.",
     ),
     planted(

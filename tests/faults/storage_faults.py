@@ -36,16 +36,16 @@ FAULTS = (
     PlantedFault(
         "small-files-without-fsync",
         "kraftctl/storage/durable_files.py",
-        "            write_all(descriptor, content)\n            os.fsync(descriptor)\n",
-        "            write_all(descriptor, content)\n",
+        "                write_all(descriptor, content)\n                os.fsync(descriptor)\n",
+        "                write_all(descriptor, content)\n",
         (POWER,),
         "After a power failure quorum-state is empty under its final name.",
     ),
     PlantedFault(
         "rename-without-fsync-of-the-directory",
         "kraftctl/storage/durable_files.py",
-        "    fsync_directory(path.parent)\n\n\ndef write_all(",
-        "\n\ndef write_all(",
+        '        _fsync_directory(path.parent)\n    except OSError as error:\n        raise cannot("write"',
+        '    except OSError as error:\n        raise cannot("write"',
         (POWER,),
         "After a power failure the quorum-state from before the vote is back.",
     ),
@@ -140,8 +140,8 @@ FAULTS = (
     PlantedFault(
         "all-that-is-cut-is-in-memory-together",
         "kraftctl/storage/recovery.py",
-        "    if not _was_never_durable(next_offset, map(_content, later), report, durable_end):\n",
-        "    if not _was_never_durable(next_offset, [*map(_content, later)], report, durable_end):\n",
+        "    if not _was_never_durable(next_offset, map(Segment.content, later), report, durable_end):\n",
+        "    if not _was_never_durable(next_offset, [*map(Segment.content, later)], report, durable_end):\n",
         ("tests/storage/test_metadata_log.py::test_a_start_looks_at_what_is_cut_one_segment_at_a_time",),
         "A start after a power failure takes gigabytes, and is ended for lack of memory.",
     ),
@@ -156,8 +156,10 @@ FAULTS = (
     PlantedFault(
         "unreadable-truncation-stays-in-service",
         "kraftctl/storage/metadata_log.py",
-        "                except (OSError, StorageError) as error:\n",
-        "                except OSError as error:\n",
+        "                except StorageError as error:\n                    raise self._out_of_service("
+        'f"truncating it',
+        "                except OSError as error:\n                    raise self._out_of_service("
+        'f"truncating it',
         ("tests/storage/test_recovery_point.py",),
         "A stop notes the end that the log had before; no start is possible any more.",
     ),

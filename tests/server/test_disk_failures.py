@@ -18,7 +18,9 @@ from kraftctl.dev.polling import await_result
 from kraftctl.dev.ports import free_port
 from kraftctl.server.controller_server import run_controller
 from kraftctl.storage.errors import StorageError
+from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.file_errors import NEXT_STEPS
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.topic_record import TopicRecord
@@ -26,6 +28,7 @@ from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_protocol.uuids import random_uuid
+from tests.support.failing_files import Call, FailingFiles
 from tests.support.wire.controller_client import ControllerClient, StandInBroker
 
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
@@ -98,18 +101,25 @@ def test_a_full_disk_stops_the_process_and_loses_nothing(tmp_path: Path) -> None
     assert node.stop() == 0
 
 
-def test_a_failing_fsync_acknowledges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def config_of(log_dir: Path, **properties: str) -> ControllerConfig:
+    """Of a controller that is alone in its quorum."""
     port = free_port()
-    config = ControllerConfig(
+    return ControllerConfig(
         {
             "process.roles": "controller",
             "node.id": "3000",
             "controller.listener.names": "CONTROLLER",
             "listeners": f"CONTROLLER://localhost:{port}",
             "controller.quorum.voters": f"3000@localhost:{port}",
-            "log.dirs": str(tmp_path),
+            "log.dirs": str(log_dir),
+            **properties,
         }
     )
+
+
+def test_a_failing_fsync_acknowledges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = config_of(tmp_path)
+    port = config.listeners[0].port
     meta = MetaProperties(CLUSTER_ID, 3000, random_uuid(random.Random(1)))
     fdatasync = os.fdatasync
 
@@ -142,3 +152,43 @@ def create_when_up(port: int, before: Callable[[int], None]) -> set[str]:
 
     await_result(is_up, "the controller listens", 30.0)
     return create_until_refused(port, before)
+
+
+@pytest.mark.parametrize(
+    ("call", "path", "number", "action"),
+    [
+        ("write", "quorum-state.tmp", errno.ENOSPC, "write"),
+        ("fsync", "quorum-state.tmp", errno.EIO, "write"),
+        ("open", "quorum-state.tmp", errno.EACCES, "write"),
+        ("replace", "quorum-state.tmp", errno.EROFS, "write"),
+        ("pwrite", f"{0:020d}.log", errno.ENOSPC, "write to"),
+        ("pwrite", f"{0:020d}.log", errno.EDQUOT, "write to"),
+        ("fdatasync", f"{0:020d}.log", errno.EIO, "force to the disk"),
+        ("pwrite", f"../{RECOVERY_POINT}", errno.ENOSPC, "write"),
+        ("fdatasync", f"../{RECOVERY_POINT}", errno.EIO, "write"),
+        ("write", "leader-epoch-checkpoint.tmp", errno.ENOSPC, "write"),
+        ("write", "*.checkpoint", errno.ENOSPC, "write the snapshot"),
+        ("replace", "*.checkpoint", errno.EROFS, "write the snapshot"),
+    ],
+)
+def test_what_ends_a_running_controller_names_file_action_and_next_step(
+    tmp_path: Path, call: str, path: str, number: int, action: str
+) -> None:
+    config = config_of(tmp_path, **{"metadata.log.max.record.bytes.between.snapshots": "1"})
+    meta = MetaProperties(CLUSTER_ID, 3000, random_uuid(random.Random(1)))
+    directory = "__cluster_metadata-0"
+    files = FailingFiles(tmp_path)
+    failing = Call(call, os.path.normpath(f"{directory}/{path}"), 1 if path.startswith("leader") else 0)
+
+    async def run() -> None:
+        # The first start writes some of the files before anything runs.
+        with files.active(failing, number):
+            await asyncio.wait_for(run_controller(config, meta, asyncio.Event()), 30.0)
+
+    with pytest.raises(StorageError) as ended:
+        asyncio.run(run())
+    said, _, step = str(ended.value).partition("Next step: ")
+    assert f"cannot {action} {tmp_path}/" in said
+    assert os.strerror(number) in said
+    assert "Errno" not in said
+    assert NEXT_STEPS[number] in step

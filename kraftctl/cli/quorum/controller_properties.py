@@ -13,9 +13,10 @@ from pathlib import Path
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.quorum.quorum_info import VoterEndpoint
 from kraftctl.config.endpoints import parse_listener
+from kraftctl.storage.log_directories import LogDirectories, log_directories, refuse_log_elsewhere
 from kraftctl.storage.meta_properties import read_meta_properties
+from kraftctl_protocol.java_values import split_list
 from kraftctl_protocol.log_file_names import META_PROPERTIES
-from kraftctl_security.config_values import split_list
 
 HOST_WITHOUT_ADDRESS = "localhost"
 """What Kafka's tool takes for a listener without a host."""
@@ -30,9 +31,15 @@ class ControllerProperties:
     log_dirs: list[Path]
     endpoints: list[VoterEndpoint]
     has_static_quorum: bool
+    chosen_by: str
+    """The key and value that choose `metadata_log_dir`."""
 
     def directory_id(self) -> bytes | None:
-        """The directory id of the metadata log; None if it is not formatted. StorageError if unreadable."""
+        """The directory id of the metadata log; None if it is not formatted.
+
+        StorageError if it is unreadable, or if another directory has the log.
+        """
+        refuse_log_elsewhere(LogDirectories(self.metadata_log_dir, self.log_dirs, self.chosen_by))
         meta = read_meta_properties(self.metadata_log_dir)
         return None if meta is None else meta.directory_id
 
@@ -50,12 +57,14 @@ class ControllerProperties:
 def read_controller_properties(properties: Mapping[str, str]) -> ControllerProperties:
     """AdminError that names the key which is missing or wrong."""
     metadata_log_dir, log_dirs = _directories(properties)
+    directories = log_directories(properties, str(metadata_log_dir), [str(log_dir) for log_dir in log_dirs])
     return ControllerProperties(
         node_id=_node_id(properties),
         metadata_log_dir=metadata_log_dir,
         log_dirs=log_dirs,
         endpoints=_controller_endpoints(properties),
         has_static_quorum=bool(properties.get("controller.quorum.voters", "").strip()),
+        chosen_by=directories.chosen_by,
     )
 
 

@@ -6,13 +6,13 @@ import base64
 import json
 import time
 import uuid
-from pathlib import Path
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from jwt.algorithms import get_default_algorithms
 
+from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.sasl.oauthbearer.assertion_config import (
     AssertionFile,
     SignedAssertion,
@@ -20,8 +20,11 @@ from kraftctl_security.sasl.oauthbearer.assertion_config import (
     assertion_header,
 )
 from kraftctl_security.sasl.oauthbearer.json_object import JsonObject, JsonObjectError, parse_json_object
+from kraftctl_security.small_files import read_small_file
 
 FILE_BYTES_MAX: Final = 1024 * 1024
+
+NAMED_BY: Final = "the files of sasl.oauthbearer.assertion.*"
 
 KEY_TYPES: Final[dict[str, type]] = {"RS256": rsa.RSAPrivateKey, "ES256": ec.EllipticCurvePrivateKey}
 P_256: Final = ec.SECP256R1.name
@@ -79,10 +82,9 @@ def _template(path: str | None) -> tuple[JsonObject, JsonObject]:
 
 def _read(path: str) -> bytes:
     try:
-        with Path(path).open("rb") as file:
-            return file.read(FILE_BYTES_MAX)
+        return read_small_file(path, FILE_BYTES_MAX)
     except OSError as error:
-        raise UnusableAssertionError(f"{path}: {error.strerror}") from error
+        raise UnusableAssertionError(file_error("read", path, error, named_by=NAMED_BY)) from error
 
 
 def _encoded(data: bytes) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
+from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.config_values import ConfigException
+from kraftctl_security.jvm_options import KAFKA_OPTS
 from kraftctl_security.sasl.jaas import JaasError
 from kraftctl_security.sasl.login_configuration import (
-    KAFKA_OPTS,
     LoginConfiguration,
     login_configuration_file,
     parse_login_configuration,
 )
+from kraftctl_security.small_files import read_once
 
 
 def read_jaas_file(environment: Mapping[str, str] = os.environ) -> LoginConfiguration | None:
@@ -22,11 +23,11 @@ def read_jaas_file(environment: Mapping[str, str] = os.environ) -> LoginConfigur
     if file is None:
         return None
     try:
-        return parse_login_configuration(file, Path(file).read_text(encoding="utf-8"))
+        return parse_login_configuration(file, read_once(file).decode())
     except JaasError as error:
         raise ConfigException([str(error)]) from None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ConfigException(
-            [f"cannot read the JAAS file {file}: {reason}. Next step: check {KAFKA_OPTS}"]
-        ) from None
+    except UnicodeDecodeError:
+        raise ConfigException([f"the JAAS file {file} is not UTF-8. Next step: check {KAFKA_OPTS}"]) from None
+    except OSError as error:
+        text = file_error("read", f"the JAAS file {file}", error, named_by=KAFKA_OPTS)
+        raise ConfigException([text]) from None

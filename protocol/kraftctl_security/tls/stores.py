@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from pathlib import Path
 from typing import Final, TypeAlias
 
 from cryptography import x509
@@ -14,6 +13,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import pkcs12
 
+from kraftctl_protocol.file_errors import file_error
+from kraftctl_security.small_files import read_small_file
 from kraftctl_security.tls.ssl_stores import PEM, KeyStoreConfig, TrustStoreConfig
 from kraftctl_security.tls.store_error import StoreError
 
@@ -33,6 +34,7 @@ UNREADABLE: Final = (
 )
 """What `cryptography` raises for keys and certificates that it cannot read; of names, when they are used."""
 
+KEYSTORE: Final = "the keystore "
 CERTIFICATE: Final = "CERTIFICATE"
 PRIVATE_KEY: Final = "PRIVATE KEY"
 ENCRYPTED_PRIVATE_KEY: Final = "ENCRYPTED PRIVATE KEY"
@@ -49,13 +51,13 @@ class KeyStore:
 def load_keystore(config: KeyStoreConfig) -> KeyStore:
     """Raises StoreError."""
     if config.location is not None and config.type != PEM:
-        source = f"the keystore {config.location}"
+        source = f"{KEYSTORE}{config.location}"
         key, chain = _pkcs12(_read(config.location, source), config.password, source, "ssl.keystore.password")
         if key is None or not chain:
             raise StoreError(f"{source} has no private key with a certificate")
         store = KeyStore(_supported(key, source), _ordered(chain, source))
     elif config.location is not None:
-        source = f"the keystore {config.location}"
+        source = f"{KEYSTORE}{config.location}"
         text = _text(_read(config.location, source), source)
         store = KeyStore(_pem_key(text, config.key_password, source), _pem_certificates(text, source))
     else:
@@ -87,9 +89,10 @@ def load_truststore(config: TrustStoreConfig) -> list[x509.Certificate]:
 
 def _read(location: str, source: str) -> bytes:
     try:
-        return Path(location).read_bytes()
+        return read_small_file(location)
     except OSError as error:
-        raise StoreError(f"cannot read {source}: {error.strerror or error}") from error
+        key = "ssl.keystore.location" if source.startswith(KEYSTORE) else "ssl.truststore.location"
+        raise StoreError(file_error("read", source, error, named_by=key)) from error
 
 
 def _text(data: bytes, source: str) -> str:

@@ -29,6 +29,7 @@ from kraftctl_spark.log.log_reader import (
 )
 from kraftctl_spark.log.log_tail import LogTail
 from kraftctl_spark.log.metadata_directory import LogFiles, MetadataDirectory
+from kraftctl_spark.log.reading import reading
 from kraftctl_spark.log.segment_file import SegmentFile, batches_of_file
 
 ATTEMPTS = 5
@@ -110,7 +111,7 @@ class DirectoryReader:
         path = self._directory.checkpoint_path(snapshot)
         position = 0
         try:
-            with path.open("rb") as file:
+            with reading(path), path.open("rb") as file:
                 for batch in batches_of_file(file.fileno()):
                     position += batch.header.size_bytes
                     yield batch

@@ -13,6 +13,7 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch
 from kraftctl_spark.log.metadata_directory import LogFiles, MetadataDirectory
+from kraftctl_spark.log.reading import reading
 from kraftctl_spark.log.segment_file import SegmentFile, batches_of_file
 
 
@@ -113,5 +114,6 @@ class LogTail:
                 self.voters = message
 
     def _first_batch(self, checkpoint: OffsetAndEpoch) -> RecordBatch | None:
-        with open(self._directory.checkpoint_path(checkpoint), "rb") as file:
+        path = self._directory.checkpoint_path(checkpoint)
+        with reading(path), open(path, "rb") as file:
             return next(batches_of_file(file.fileno()), None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from kraftctl_protocol.log_file_names import (
 from kraftctl_protocol.meta_properties import MetaProperties, parse_meta_properties
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from kraftctl_spark.log.log_reader import ObserverError
+from kraftctl_spark.log.reading import reading
 
 
 @dataclass(frozen=True)
@@ -45,15 +47,23 @@ class MetadataDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path.parent if path.name == PARTITION_DIRECTORY else path
         self.partition = self.path / PARTITION_DIRECTORY
-        if not self.partition.is_dir():
+        if not self._is_there():
             raise ObserverError(
                 f"{self.path} holds no {PARTITION_DIRECTORY}: name the metadata.log.dir of a controller, or"
                 " the first of its log.dirs"
             )
 
+    def _is_there(self) -> bool:
+        try:
+            with reading(self.partition):
+                return stat.S_ISDIR(self.partition.stat().st_mode)
+        except FileNotFoundError:
+            return False
+
     def files(self) -> LogFiles:
         """Without unfinished and deleted files, which have other names."""
-        names = os.listdir(self.partition)
+        with reading(self.partition):
+            names = os.listdir(self.partition)
         segments = sorted(base for name in names if (base := parse_segment_file_name(name)) is not None)
         checkpoints = sorted(found for name in names if (found := parse_checkpoint_file_name(name)))
         return LogFiles(tuple(segments), tuple(checkpoints))
@@ -65,7 +75,8 @@ class MetadataDirectory:
         """Empty if the file does not exist."""
         path = self.path / META_PROPERTIES
         try:
-            return parse_meta_properties(decode_properties(path.read_bytes()))
+            with reading(path):
+                return parse_meta_properties(decode_properties(path.read_bytes()))
         except FileNotFoundError:
             return MetaProperties(None, None, None)
         except ValueError as error:
@@ -75,7 +86,8 @@ class MetadataDirectory:
         """The voters of a quorum of kraft.version 0, from quorum-state; None for other quorums."""
         path = self.partition / QUORUM_STATE
         try:
-            state = json.loads(path.read_text(encoding="utf-8"))
+            with reading(path):
+                state = json.loads(path.read_text(encoding="utf-8"))
             if state["data_version"] != 0:
                 return None
             return [int(voter["voterId"]) for voter in state.get("currentVoters") or []] or None

@@ -23,6 +23,7 @@ from kraftctl_protocol.batch_framing import (
 )
 from kraftctl_protocol.log_file_names import INDEX_SUFFIX, segment_file_name
 from kraftctl_protocol.record_batch import RecordBatch, read_batch, read_batch_header
+from kraftctl_spark.log.reading import reading
 
 READ_BYTES = 1_048_576
 
@@ -35,7 +36,8 @@ class SegmentFile:
     def __init__(self, directory: Path, base_offset: int) -> None:
         self.base_offset = base_offset
         self.path = directory / segment_file_name(base_offset)
-        self._descriptor = os.open(self.path, os.O_RDONLY)
+        with reading(self.path):
+            self._descriptor = os.open(self.path, os.O_RDONLY)
 
     def __enter__(self) -> SegmentFile:
         return self
@@ -47,7 +49,8 @@ class SegmentFile:
 
     def bytes_at(self, position: int, size_bytes: int) -> bytes:
         """Fewer at the end of the file."""
-        return os.pread(self._descriptor, size_bytes, position)
+        with reading(self.path):
+            return os.pread(self._descriptor, size_bytes, position)
 
     def find(self, offset: int) -> BatchPlace | None:
         """The batch that contains `offset`; None if this segment has none, or is damaged before it."""
@@ -60,10 +63,12 @@ class SegmentFile:
         self, position: int, *, check_crc: bool, next_offset: int = ANY_OFFSET
     ) -> Iterator[BatchPlace]:
         """The batches from `position` on, up to the first that is incomplete, damaged, or out of sequence."""
+        with reading(self.path):
+            size_bytes = os.fstat(self._descriptor).st_size
         scan = scan_pieces(
             self.bytes_at,
             position,
-            os.fstat(self._descriptor).st_size,
+            size_bytes,
             next_offset=next_offset,
             last_epoch=-1,
             piece_bytes=READ_BYTES,
@@ -78,18 +83,19 @@ class SegmentFile:
 
     def batches(self, position: int) -> Iterator[RecordBatch]:
         """All complete batches from `position` on; DecodeError at a damaged one."""
-        return batches_of_file(self._descriptor, position)
+        with reading(self.path):
+            yield from batches_of_file(self._descriptor, position)
 
     def _hint(self, offset: int) -> int:
         """A position at or before the batch that contains `offset`."""
         try:
             index = os.open(self.path.with_suffix(INDEX_SUFFIX), os.O_RDONLY)
+            try:
+                position = _look_up(index, offset - self.base_offset)
+            finally:
+                os.close(index)
         except OSError:
             return 0
-        try:
-            position = _look_up(index, offset - self.base_offset)
-        finally:
-            os.close(index)
         for place in self.places(position, check_crc=True):
             return position if self.base_offset <= place.base_offset <= offset else 0
         return 0

@@ -28,11 +28,13 @@ def temporary_path(path: Path) -> Path:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Adds the file's name and the next step to the error when there is no space."""
+    """Adds the file's name to the error, and the next step when there is no space."""
     try:
         yield
     except OSError as error:
         if error.errno not in NO_SPACE:
+            if error.filename is None:  # of a call on a descriptor
+                error.filename = str(path)
             raise
         raise OSError(
             error.errno,

@@ -1,0 +1,57 @@
+"""The `metadata-log-dir` file in the directories of a node that do not hold its metadata log: which one does.
+
+Only a directory that is still in log.dirs can be looked at. This note, which each start keeps current,
+remembers the one that has left the list.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kraftctl.storage.durable_files import replace_file
+from kraftctl.storage.errors import StorageError, cannot, shortened
+from kraftctl.storage.properties_file import find_properties
+from kraftctl_protocol.java_properties import PropertiesError, format_properties
+from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
+
+FILE_NAME: Final = "metadata-log-dir"
+COMMENT: Final = "The metadata log of this node was here when it last started."
+
+
+class DataDirectoryNote(NamedTuple):
+    """The directory with the metadata log, as it was named, and its id."""
+
+    path: Path
+    metadata_log_dir: str
+    directory_id: bytes
+
+
+def read_data_directory_note(log_dir: Path) -> DataDirectoryNote | None:
+    """None without a note. Raises StorageError when it cannot be read."""
+    path = log_dir / FILE_NAME
+    try:
+        properties = find_properties(path)
+        if properties is None:
+            return None
+        directory_id = uuid_from_string(properties["directory.id"])
+        return DataDirectoryNote(path, properties["metadata.log.dir"], directory_id)
+    except OSError as error:
+        raise cannot("read", path, error) from error
+    except (PropertiesError, KeyError, ValueError) as damage:
+        raise StorageError(
+            f"{path} cannot be used: {shortened(str(damage))}. It names the directory that held the"
+            " metadata log of this node. Next step: set metadata.log.dir to that directory."
+        ) from damage
+
+
+def write_data_directory_note(log_dir: Path, metadata_log_dir: Path, directory_id: bytes) -> None:
+    """Durable; nothing happens when the note says so already. Raises StorageError."""
+    try:
+        note = read_data_directory_note(log_dir)
+    except StorageError:
+        note = None
+    name = str(metadata_log_dir.absolute())
+    if note is None or (note.metadata_log_dir, note.directory_id) != (name, directory_id):
+        content = {"metadata.log.dir": name, "directory.id": uuid_to_string(directory_id)}
+        replace_file(log_dir / FILE_NAME, format_properties(content, [COMMENT]).encode())

@@ -1,0 +1,23 @@
+"""Files of a controller that cannot be read: the error names the file and the next step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kraftctl_protocol.file_errors import file_error
+from kraftctl_spark.log.log_reader import ObserverError
+
+NAMED_BY = "the directory of the controller"
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """ObserverError for a file that cannot be read; FileNotFoundError for one that was deleted meanwhile."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ObserverError(file_error("read", path, error, named_by=NAMED_BY)) from error

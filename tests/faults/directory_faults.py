@@ -1,0 +1,89 @@
+"""Planted faults in the choice of the directory of the log, and in what is said of a file that fails."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+DIRECTORIES = "tests/storage/test_log_directories.py"
+RUNNING = (
+    "tests/server/test_disk_failures.py::test_what_ends_a_running_controller_names_file_action_and_next_step"
+)
+CALLS = "tests/storage/test_file_errors.py"
+
+FAULTS = (
+    PlantedFault(
+        "reordered-directories-start",
+        "kraftctl/storage/log_directories.py",
+        "    refuse_log_elsewhere(directories)\n    for reason",
+        "    for reason",
+        (f"{DIRECTORIES}::test_it_is_refused_before_anything_is_written",),
+        "A controller whose log.dirs were reordered begins an empty log, and votes again.",
+    ),
+    PlantedFault(
+        "promises-are-no-evidence",
+        "kraftctl/storage/metadata_evidence.py",
+        "    of_promises = _of_promises(log_dir) if RECOVERY_POINT in names else None\n",
+        "    of_promises = None\n",
+        (f"{DIRECTORIES}::test_it_is_refused_before_anything_is_written",),
+        "A voter whose log was moved away votes again from another directory.",
+    ),
+    PlantedFault(
+        "format-makes-a-second-log",
+        "kraftctl/storage/formatter.py",
+        "        refuse_log_elsewhere("
+        "LogDirectories(self.metadata_log_dir, self.log_dirs, self.chosen_by))\n",
+        "",
+        (f"{DIRECTORIES}::test_format_makes_no_second_log",),
+        "A new first entry of log.dirs is formatted as the directory of the log beside the real one.",
+    ),
+    PlantedFault(
+        "a-directory-that-left-the-list-is-forgotten",
+        "kraftctl/cli/start.py",
+        "    note_data_directories(directories, directory_id)\n",
+        "",
+        (f"{DIRECTORIES}::test_a_log_whose_directory_has_left_the_list",),
+        "The first entry of log.dirs is dropped, and the next one begins an empty log.",
+    ),
+    PlantedFault(
+        "an-unformatted-directory-is-ignored",
+        "kraftctl/storage/log_directories.py",
+        "    for log_dir in ensemble.empty:\n",
+        "    for log_dir in ensemble.empty[:0]:\n",
+        (f"{DIRECTORIES}::test_it_is_refused_before_anything_is_written",),
+        "A disk that is not mounted goes unnoticed, which Kafka refuses.",
+    ),
+    PlantedFault(
+        "what-cannot-be-read-is-not-there",
+        "kraftctl/storage/properties_file.py",
+        "    except FileNotFoundError:\n        return None\n",
+        "    except OSError:\n        return None\n",
+        (f"{DIRECTORIES}::test_it_is_refused_before_anything_is_written",),
+        "A meta.properties without permissions counts as none, and format is the advice.",
+    ),
+    PlantedFault(
+        "descriptors-are-closed-twice",
+        "kraftctl/storage/segment.py",
+        "        if descriptor != CLOSED:\n            os.close(descriptor)\n"
+        "        self.offset_index.close()\n",
+        "        os.close(descriptor)\n        self.offset_index.close()\n",
+        (f"{CALLS}::test_each_call_of_a_life",),
+        "A segment that cannot be removed ends the controller with 'Bad file descriptor'.",
+    ),
+    PlantedFault(
+        "a-failing-write-has-no-path",
+        "kraftctl/storage/snapshots.py",
+        "        try:\n            write_all(self._descriptor, data)\n        except OSError as error:\n"
+        "            raise self._cannot_write(error) from error\n        self.size_bytes",
+        "        write_all(self._descriptor, data)\n        self.size_bytes",
+        (f"{CALLS}::test_each_call_of_a_life",),
+        "A full disk during a download is '[Errno 28] No space left on device', and nothing else.",
+    ),
+    PlantedFault(
+        "every-errno-has-the-same-next-step",
+        "protocol/kraftctl_protocol/file_errors.py",
+        "    step = OTHERWISE if number is None else NEXT_STEPS.get(number, OTHERWISE)\n",
+        "    step = OTHERWISE\n",
+        (RUNNING,),
+        "A full disk and a missing permission have the advice to look at the disk.",
+    ),
+)

@@ -1,0 +1,51 @@
+"""What Kafka's server refuses of its directories is refused here; what is refused beyond has a reason."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
+from tests.storage.log_dirs_cases import CASES, NODE_ID
+from tests.support.processes.kafka import kafka
+
+pytestmark = pytest.mark.java
+
+ORACLE = Path(__file__).parent / "oracle" / "LogDirsOracle.java"
+
+
+def test_same_verdicts(tmp_path: Path) -> None:
+    blocks = []
+    for number, case in enumerate(CASES):
+        root = tmp_path / str(number)
+        root.mkdir()
+        properties = controller_properties() | case.build(root)
+        blocks.append("".join(f"{key}={value}\n" for key, value in properties.items()) + "\n")
+    verdicts = kafkas_verdicts("".join(blocks))
+    assert len(verdicts) == len(CASES)
+    differences = []
+    for case, verdict in zip(CASES, verdicts, strict=True):
+        refuses = verdict.startswith("refuses")
+        if refuses is not (bool(case.says) and not case.why):
+            differences.append(f"{case.name}: {verdict}")
+    assert not differences, "\n".join(differences)
+
+
+def controller_properties() -> dict[str, str]:
+    return {
+        "process.roles": "controller",
+        "node.id": str(NODE_ID),
+        "controller.listener.names": "CONTROLLER",
+        "listeners": "CONTROLLER://localhost:9093",
+        "controller.quorum.bootstrap.servers": "localhost:9093",
+    }
+
+
+def kafkas_verdicts(blocks: str) -> list[str]:
+    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
+    result = subprocess.run(command, input=blocks, capture_output=True, encoding="utf-8", check=False)
+    assert result.returncode == 0, result.stderr
+    prefix = "verdict\t"
+    return [line.removeprefix(prefix) for line in result.stdout.splitlines() if line.startswith(prefix)]
