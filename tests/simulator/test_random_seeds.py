@@ -26,6 +26,8 @@ KNOWN_SEEDS = [
 
 KNOWN_RUNS = 50
 
+SUPERVISED_RUNS = 25
+
 FORMER_FINDS = [
     pytest.param("mixed", 81_000_778, id="vote-of-a-voter-that-was-removed-meanwhile"),
     pytest.param("mixed", 82_000_862, id="brokers-in-an-epoch-that-a-lost-directory-had"),
@@ -49,6 +51,13 @@ def test_nothing_is_found_in_known_runs(first_seed: int, capsys: pytest.CaptureF
     with capsys.disabled():
         runs = Runs("mixed", shrinks=False)
         runs.run_for(first_seed, runs=KNOWN_RUNS)
+    assert runs.finds == 0
+
+
+def test_nothing_is_found_where_quorum_state_is_deleted_before_each_start() -> None:
+    """As Strimzi's start script does, in all controllers."""
+    runs = Runs("supervised", shrinks=False)
+    runs.run_for(1, runs=SUPERVISED_RUNS)
     assert runs.finds == 0
 
 

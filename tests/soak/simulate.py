@@ -82,6 +82,7 @@ FAULTS = (
     "failed reads",
     "log lost",
     "votes lost",
+    "quorum-states deleted",
     "directory lost",
     "old log restored",
     "old votes restored",
