@@ -234,7 +234,7 @@ def test_levels(
 def test_a_file_that_cannot_be_opened_refuses_the_start(tmp_path: Path) -> None:
     path = tmp_path / "no" / "audit.log"
     with pytest.raises(
-        StorageError, match=r"kraftctl.audit.log.path=.*no/audit.log: .*Next step: check kraftctl.audit.log.path"
+        StorageError, match=r"kraftctl.audit.log.path=.*no/audit.log: .*Next step: check kraftctl.audit"
     ):
         with LogFiles(config(kraftctl__audit__log__path=str(path)), "c", 7, Clock()):
             pass
