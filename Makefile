@@ -1,7 +1,7 @@
 # The same targets on a laptop and in CI. Needs Python 3.11, a C compiler, and for the tests JDK 17 and Maven.
 #
+#   make dev        a controller and three real Kafka brokers on this machine, until Ctrl-C; from source if need be
 #   make build      .venv with a compiled `kraftctl` in it
-#   make dev        a controller and three real Kafka brokers on this machine, until Ctrl-C
 #   make test       the suite against compiled code, and the pure tests from source as well
 #   make test-long  the variants and planted faults that it leaves out
 #   make test-quick   the pure core, uncompiled, in seconds
@@ -29,7 +29,8 @@ BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
 SOURCES := .:protocol:spark
-# For the C compiler: `make build OPT_LEVEL=3` builds, and `make bench OPT_LEVEL=3` measures, a release.
+# For the C compiler: quick to compile, where setup.py builds a release. `make build OPT_LEVEL=3` builds, and
+# `make bench OPT_LEVEL=3` measures, one.
 OPT_LEVEL ?= 1
 export KRAFTCTL_OPT_LEVEL := $(OPT_LEVEL)
 PYTEST_ARGS ?=
@@ -50,16 +51,28 @@ build: $(STAMPS)/compiled-$(TREE)
 # The build, and the packages that only tests, checks and the exporter need.
 setup: build $(STAMPS)/dev
 
-dev: setup
-	PYTHONSAFEPATH=1 $(BIN)/kraftctl dev $(DEV_ARGS)
+# Nothing is compiled for it: it runs what `make build` has made if that is up to date, otherwise the sources.
+dev:
+	@$(PYTHON) -m kraftctl.dev.kafka_distribution
+	@$(MAKE) --no-print-directory $(STAMPS)/run
+	@if $(MAKE) --no-print-directory -q build 2> /dev/null; then PYTHONSAFEPATH=1 exec $(BIN)/kraftctl dev $(DEV_ARGS); fi; \
+	echo "kraftctl runs from source, and needs several times the processor time: \`make build\` compiles it, in some minutes"; \
+	PYTHONPATH=$(CURDIR):$(CURDIR)/protocol:$(CURDIR)/spark exec $(BIN)/python -m kraftctl dev $(DEV_ARGS)
 
 export-demo: setup
 	PYTHONSAFEPATH=1 $(BIN)/python spark/demo/export_demo.py $(DEMO_ARGS)
 
 $(STAMPS)/venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kraftctl needs Python 3.11 or newer, and %s is %d.%d. Next step: name another one, as in `make PYTHON=python3.11`" % (sys.executable, *sys.version_info[:2]))'
 	$(PYTHON) -m venv $(VENV)
 	mkdir -p $(STAMPS)
 	touch $@
+
+# What a controller runs with, and no more: enough for `make dev`.
+$(STAMPS)/run: requirements-run.lock | $(STAMPS)/venv
+	@echo "installing what kraftctl runs with into $(VENV)"
+	@$(PIP) install --require-hashes -r requirements-run.lock
+	@touch $@
 
 # The files that requirements.lock names: the build and the tests of the wheel install from here, by hash.
 build/requirements/.complete: requirements.lock | $(STAMPS)/venv
@@ -88,7 +101,7 @@ $(WHEEL): $(PACKAGED) pyproject.toml setup.py trashcan.h MANIFEST.in build/requi
 	find build/source -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
 	tar -xzf build/sdist/kraftctl-*.tar.gz --strip-components=1 -C build/source
 	[ -x build/venv/bin/python ] || $(PYTHON) -m venv build/venv
-	@echo "compiling kraftctl: this takes some minutes the first time"
+	@$(BIN)/python setup.py -q check_compiler
 	$(subst $(BIN),build/venv/bin,$(PIP)) wheel --no-deps --no-index --find-links build/requirements -w build/wheel build/source
 	touch $@
 
@@ -147,11 +160,11 @@ bench-full: setup
 
 # The table, the plot and the data of docs/performance.md, from the last run of both.
 bench-publish: setup
-	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/compare/publish.py
+	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/compare/publish.py $(BENCH_ARGS)
 
 # Codec and image, without a controller.
 bench-core: setup
-	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/core.py
+	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/core.py $(BENCH_ARGS)
 
 bench-failover: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/failover.py $(BENCH_ARGS)
@@ -178,6 +191,7 @@ lock: $(STAMPS)/venv
 	$(PIP) install uv
 	$(LOCK) --extra build --extra dev --extra spark --extra report -o requirements-dev.lock
 	$(LOCK) --extra build -c requirements-dev.lock -o requirements.lock
+	$(LOCK) -c requirements-dev.lock -o requirements-run.lock
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -210,9 +224,10 @@ simulate: setup
 # Real controllers and brokers, with faults; a find prints the line that repeats it, and keeps the directories.
 .PHONY: test-chaos
 PLANT ?=
+CHAOS_ARGS ?=
 test-chaos: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/chaos/run.py --minutes $(or $(MINUTES),1) $(if $(SEED),--seed $(SEED)) \
-		$(if $(PLANT),--plant $(PLANT))
+		$(if $(PLANT),--plant $(PLANT)) $(CHAOS_ARGS)
 
 # Attacks a compiled controller with hand-made bytes, and fails when its brokers notice: ATTACK_ARGS="--only quotas".
 .PHONY: attack

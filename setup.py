@@ -1,28 +1,35 @@
 """Compile the pure packages, and what each request runs through, with mypyc.
 
-KRAFTCTL_PURE=1 builds without a C compiler.
+Without a C compiler the sources are installed as they are. KRAFTCTL_PURE=1 asks for that, and KRAFTCTL_PURE=0
+for an error instead.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
 import sys
+import sysconfig
 import tomllib
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar
 
-from setuptools import setup
+from setuptools import Command, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
-PURE = os.environ.get("KRAFTCTL_PURE", "0") not in ("", "0")
-OPT_LEVEL = os.environ.get("KRAFTCTL_OPT_LEVEL", "1")
-"""How far the C compiler optimises: 1 for a quick build, 3 for a release (docs/adr/0008)."""
+PURE = os.environ.get("KRAFTCTL_PURE", "")
+"""1 to install the sources as they are, 0 never to, empty to compile if there is a C compiler."""
+
+OPT_LEVEL = os.environ.get("KRAFTCTL_OPT_LEVEL", "3")
+"""How far the C compiler optimises: 3 for a release, 1 for a quick build (docs/adr/0008)."""
 
 RELEASE_FLAGS = ["-flto", "-fno-semantic-interposition"] if OPT_LEVEL == "3" else []
 """Functions of other modules are inlined, too: up to 8 % less processor time (docs/performance.md)."""
 
-METADATA_COMMANDS = {"egg_info", "dist_info", "sdist"}
+METADATA_COMMANDS = {"egg_info", "dist_info", "sdist", "check_compiler"}
 """Commands that run before a build and do not need the extensions."""
 
 GENERATED_GROUPS = 4
@@ -55,6 +62,54 @@ class ParallelBuildExt(build_ext):
         super().finalize_options()
         if self.parallel is None:
             self.parallel = os.cpu_count() or 1
+
+
+def why_no_compiler() -> str | None:
+    """What keeps an extension from being compiled here, in one line; None when nothing does."""
+    compiler = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
+    include = sysconfig.get_path("include")
+    with TemporaryDirectory() as directory:
+        source, made = Path(directory, "trial.c"), Path(directory, "trial.so")
+        source.write_text("#include <Python.h>\nint trial(void) { return PY_MAJOR_VERSION; }\n")
+        command = [*shlex.split(compiler), "-shared", "-fPIC", f"-I{include}", str(source), "-o", str(made)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True)
+        except OSError as error:
+            return f"the C compiler `{compiler}` cannot be run: {error.strerror}"
+    if done.returncode == 0:
+        return None
+    if not Path(include, "Python.h").exists():
+        return f"{include} has no Python.h (python3-dev or python3-devel of the distribution installs it)"
+    said = next(
+        (line for line in done.stderr.splitlines() if "error" in line), f"exit status {done.returncode}"
+    )
+    return f"the C compiler `{compiler}` fails: {said}"
+
+
+def is_compiled() -> bool:
+    """Whether extensions are compiled; says on standard error when a compiler is missing."""
+    if PURE not in ("", "0"):
+        return False
+    why = why_no_compiler()
+    if why is not None and PURE == "0":
+        sys.exit(f"kraftctl cannot be compiled: {why}")
+    if why is not None:
+        print(f"kraftctl is not compiled, and needs several times the processor time: {why}", file=sys.stderr)
+    return why is None
+
+
+class CheckCompiler(Command):
+    """`setup.py check_compiler`: say whether the build is about to compile, and for how long."""
+
+    user_options: ClassVar[list[tuple[str, str | None, str]]] = []
+
+    def initialize_options(self) -> None: ...
+
+    def finalize_options(self) -> None: ...
+
+    def run(self) -> None:
+        if is_compiled():
+            print("compiling kraftctl: this takes some minutes the first time", file=sys.stderr)
 
 
 def sources_under(directory: Path) -> list[str]:
@@ -92,7 +147,7 @@ def groups() -> list[tuple[list[str], str | None]]:
 
 def extensions() -> list[Any]:
     """One extension per module, over a few shared objects of native code."""
-    if PURE or METADATA_COMMANDS.intersection(sys.argv):
+    if METADATA_COMMANDS.intersection(sys.argv) or not is_compiled():
         return []
     from mypyc.build import mypycify
 
@@ -111,4 +166,4 @@ def extensions() -> list[Any]:
     return made
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": ParallelBuildExt})
+setup(ext_modules=extensions(), cmdclass={"build_ext": ParallelBuildExt, "check_compiler": CheckCompiler})

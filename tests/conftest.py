@@ -44,6 +44,13 @@ def pytest_configure(config: pytest.Config) -> None:
         ports.CANDIDATES = range(*map(int, os.environ["KRAFTCTL_TEST_PORTS"].split("-")))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what runs a whole quorum; `make test-quick` leaves it out."""
+    for item in items:
+        if "start_quorum" in getattr(item, "fixturenames", ()):
+            item.add_marker("quorum")
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """A controller in this process has frozen all objects for the collector; frozen objects leak at exit."""
     gc.unfreeze()

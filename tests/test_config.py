@@ -20,6 +20,11 @@ MINIMAL = {
     "log.dirs": "data",
 }
 
+WITH_KEY = {
+    "inter.broker.listener.name": {"listener.security.protocol.map": "EXTERNAL:SSL,CONTROLLER:PLAINTEXT"}
+}
+"""What some keys need beside them."""
+
 KEYS_OF_TEST_KITS = Path(__file__).parent / "data" / "controller-properties-seen.csv"
 
 
@@ -137,10 +142,19 @@ def test_a_bad_value_is_named_with_its_key_as_kafka_words_it(key: str, value: st
     )
 
 
-@pytest.mark.parametrize("key", ["process.roles", "node.id", "controller.listener.names", "listeners"])
+@pytest.mark.parametrize("key", ["process.roles", "node.id", "controller.listener.names"])
 def test_required_keys(key: str) -> None:
     expected = f'Missing required configuration "{key}" which has no default value.'
     assert expected in errors(**{key.replace(".", "__"): None})
+
+
+def test_the_default_of_listeners_is_kafkas() -> None:
+    (error,) = errors(listeners=None)
+    assert error.startswith(
+        'Missing required configuration "listeners": its default, PLAINTEXT://:9092, is not'
+    )
+    found = config(listeners=None, controller__listener__names="PLAINTEXT")
+    assert found.listeners == [Endpoint("PLAINTEXT", "PLAINTEXT", None, 9092)]
 
 
 def test_all_mistakes_are_reported_together() -> None:
@@ -347,7 +361,7 @@ def test_every_key_that_kafkas_test_kits_pass_is_accepted() -> None:
     assert len(rows) >= 50
     for row in rows:
         for value in row["values"].split(" | "):
-            ControllerConfig({**MINIMAL, row["key"]: value})
+            ControllerConfig({**MINIMAL, **WITH_KEY.get(row["key"], {}), row["key"]: value})
 
 
 @pytest.mark.parametrize(

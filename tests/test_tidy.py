@@ -159,6 +159,7 @@ CONTAINING = (
     "kraftctl/node/controller_node.py",
     "kraftctl/node/snapshot_generation.py",
     "kraftctl/server/connection.py",
+    "kraftctl/server/log_handler.py",
     "kraftctl/server/node_loop.py",
     "kraftctl/server/peers.py",
     "kraftctl/server/sasl_connection.py",

@@ -9,11 +9,14 @@ from typing import Protocol, cast
 
 import kraftctl
 from kraftctl.cli.parser import Parser
+from kraftctl_security.standard_output import GuardedOutput, guarded
 
 COMMANDS = {
     "start": ("kraftctl.cli.start", "run a controller until SIGTERM or SIGINT"),
     "format": ("kraftctl.cli.format_storage", "prepare the directories of a new controller"),
+    "random-uuid": ("kraftctl.cli.random_uuid", "print an id for a new cluster"),
     "quorum": ("kraftctl.cli.quorum.command", "describe the quorum of controllers"),
+    "end-recovery": ("kraftctl.cli.end_recovery", "let a controller vote again that has lost its votes"),
     "dump": ("kraftctl.cli.dump", "show what a log, a snapshot or a directory contains"),
     "dev": ("kraftctl.cli.dev", "run a small cluster with real Kafka brokers on this machine"),
 }
@@ -24,6 +27,9 @@ class Command(Protocol):
 
     NAME: str
 
+    PRINTS_ONLY: bool
+    """Ends without a reader of what it prints (`| head`). Others do the rest of their work."""
+
     def add_arguments(self, parser: Parser) -> None: ...
 
     def run(self, args: argparse.Namespace) -> int:
@@ -33,6 +39,11 @@ class Command(Protocol):
 
 def main(argv: list[str] | None = None) -> int:
     """Run one sub-command; only the module of that one is imported, so that `start` starts quickly."""
+    with guarded("kraftctl") as output:
+        return _run(argv, output)
+
+
+def _run(argv: list[str] | None, output: GuardedOutput | None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     chosen = next((argument for argument in arguments if not argument.startswith("-")), None)
     parser, command_parsers = _parsers(chosen)
@@ -43,14 +54,13 @@ def main(argv: list[str] | None = None) -> int:
     if args.command is None:
         parser.print_help()
         return 2
+    command = _load(args.command)
+    if output is not None:
+        output.ends_without_reader = command.PRINTS_ONLY
     try:
-        return _load(args.command).run(args)
+        return command.run(args)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # The reader closed the pipe (`| head`): avoid a second error at exit.
-        sys.stdout = sys.stderr
-        return 1
 
 
 def _parsers(chosen: str | None) -> tuple[Parser, dict[str, Parser]]:

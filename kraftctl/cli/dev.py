@@ -9,6 +9,7 @@ from kraftctl.dev.kafka_distribution import DEFAULT_KAFKA_VERSION
 from kraftctl.dev.session import DevOptions, run_session
 
 NAME = "dev"
+PRINTS_ONLY = False
 
 BROKERS_MAX = 20
 """Each is a JVM of several hundred megabytes."""

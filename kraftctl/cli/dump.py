@@ -39,6 +39,7 @@ from kraftctl_protocol.secrets import REDACTED, redact
 from kraftctl_protocol.uuids import uuid_to_string
 
 NAME = "dump"
+PRINTS_ONLY = True
 
 SCRAM_SECRETS = ("salt", "storedKey", "serverKey")
 

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 from kraftctl.cli.add_scram import scram_record
+from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.initial_controllers import parse_initial_controllers, voter_node
+from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.metadata import features
 from kraftctl.raft.voter_set import VoterSet
@@ -16,7 +18,6 @@ from kraftctl.server.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.formatter import Formatter
 from kraftctl.storage.log_directories import log_directories
-from kraftctl.storage.properties_file import read_properties
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.uuids import random_uuid
@@ -24,6 +25,7 @@ from kraftctl_security.config_values import ConfigException
 from kraftctl_security.sasl.jaas_file import read_jaas_file
 
 NAME = "format"
+PRINTS_ONLY = False
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +87,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 when everything is formatted; 1, with the reason on standard error, otherwise."""
     try:
-        config = ControllerConfig(read_properties(args.config), read_jaas_file())
+        properties = read_config_file(args.config)
+        for sentence in unknown_keys_of_node(properties).values():
+            print(sentence, file=sys.stderr)
+        config = ControllerConfig(properties, read_jaas_file())
         _formatter(args, config).format(random.SystemRandom(), Clock().wall_ms(), print)
     except (StorageError, ConfigException, PropertiesError) as error:
         print(error, file=sys.stderr)

@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import asyncio
-import faulthandler
 import io
 import logging
 import signal
@@ -24,6 +23,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
+from kraftctl.cli.loop_stack import LoopStack
 from kraftctl.server.collector import Collector
 from kraftctl.server.turn_probe import TurnProbe
 
@@ -58,13 +58,13 @@ def handled(
     for number in IGNORED:
         loop.add_signal_handler(number, _ignored, number)
     loop.add_signal_handler(signal.SIGHUP, _reload, reload)
-    loop.add_signal_handler(signal.SIGQUIT, _dump_stacks, loop, probe, collector)
-    dumps_loop = _dump_loop_on_quit()
+    loop_stack: list[LoopStack] = []
+    loop.add_signal_handler(signal.SIGQUIT, _dump_stacks, loop, loop_stack, probe, collector)
+    loop_stack.append(LoopStack())
     try:
         yield
     finally:
-        if dumps_loop:
-            faulthandler.unregister(signal.SIGQUIT)
+        loop_stack.pop().close()
         for number in (*IGNORED, signal.SIGQUIT):
             loop.remove_signal_handler(number)
             signal.signal(number, _ignored)
@@ -84,20 +84,11 @@ def _ignored(number: int, frame: FrameType | None = None) -> None:
     logger.info("Ignoring %s", signal.Signals(number).name)
 
 
-def _dump_loop_on_quit() -> bool:
-    """By a handler in C, so that the stack of a blocked loop is written, too: into the same output as the
-    log. Then the handler that was there before is called. False when that output is no file.
-
-    Not the stacks of other threads: they run meanwhile, and to read what they change ends the process.
-    """
-    try:
-        faulthandler.register(signal.SIGQUIT, file=sys.stdout, all_threads=False, chain=True)
-    except (AttributeError, OSError, ValueError):
-        return False
-    return True
-
-
-def _dump_stacks(loop: asyncio.AbstractEventLoop, probe: TurnProbe, collector: Collector) -> None:
+def _dump_stacks(
+    loop: asyncio.AbstractEventLoop, loop_stack: list[LoopStack], probe: TurnProbe, collector: Collector
+) -> None:
+    for each in loop_stack:
+        each.log()
     tasks = sorted(asyncio.all_tasks(loop), key=_name_of)
     frames = sys._current_frames()
     threads = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]

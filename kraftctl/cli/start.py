@@ -1,25 +1,27 @@
 """`kraftctl start server.properties`: check everything that can be checked, then run until a signal.
 
-An error in the file, the directory or the port is one line on standard error with the next step, and exit
-status 1. SIGTERM or SIGINT is a clean stop: status 0. Other signals are in `signals`.
+An error in the file, the directory or the port is one line in the log and on standard error with the next
+step, and exit status 1. SIGTERM or SIGINT is a clean stop: status 0. Other signals are in `signals`.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import difflib
 import logging
 import random
-import sys
 from pathlib import Path
 
 import uvloop
 
 import kraftctl
 from kraftctl.cli import signals
+from kraftctl.cli.config_file import read_config_file
+from kraftctl.cli.refused_start import refuse
+from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
-from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl.node import controller_node
+from kraftctl.server import printed_lines
 from kraftctl.server.bound_sockets import ListenError
 from kraftctl.server.clock import Clock
 from kraftctl.server.collector import Collector
@@ -28,13 +30,13 @@ from kraftctl.server.descriptors import raise_limit
 from kraftctl.server.driver import turn_probe
 from kraftctl.server.interpreter_lock import released_between_turns
 from kraftctl.server.log_files import LogFiles
-from kraftctl.server.logging import LEVELS, configure_logging
+from kraftctl.server.logging import LEVELS, configure_logging, stop_logging
+from kraftctl.server.shared_output import occupy_closed_descriptors
 from kraftctl.storage.data_directory_note import write_data_directory_note
 from kraftctl.storage.directory_lock import DirectoryLock
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.log_directories import LogDirectories, check_directories, log_directories
 from kraftctl.storage.meta_properties import load_meta_properties
-from kraftctl.storage.properties_file import read_properties
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.meta_properties import MetaProperties
@@ -42,9 +44,7 @@ from kraftctl_security.sasl.jaas_file import read_jaas_file
 from kraftctl_security.tls.store_error import StoreError
 
 NAME = "start"
-ALMOST_THE_SAME = 0.9
-"""A ratio of difflib: one or two letters differ in a key of Kafka's usual length."""
-
+PRINTS_ONLY = False
 logger = logging.getLogger("kraftctl.server")
 
 
@@ -57,22 +57,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a property that replaces the one in the file; may be given many times",
     )
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse keys that Kafka does not know, instead of a warning"
+    )
     parser.add_argument("--log-level", choices=sorted(LEVELS), default="info", help="default: info")
 
 
 def run(args: argparse.Namespace) -> int:
+    occupy_closed_descriptors()
+    configure_logging(None, args.log_level)
     try:
-        config = load_config(args.file, args.override)
+        config = load_config(args.file, args.override, strict=args.strict)
         configure_logging(config.node_id, args.log_level)
-        with signals.survived():
+        with signals.survived(), printed_lines.logged():
             _start(config)
     except ConfigException as error:
-        return _refuse(*error.errors)
+        return refuse(error.errors)
     except (StorageError, ListenError, StoreError, PropertiesError) as error:
-        return _refuse(str(error))
+        return refuse([str(error)])
     except OSError as unplaced:
-        return _refuse(unplaced_error(unplaced))
+        return refuse([unplaced_error(unplaced)])
     logger.info("Stopped")
+    stop_logging()
     return 0
 
 
@@ -87,15 +93,21 @@ def _start(config: ControllerConfig) -> None:
         lock.release()
 
 
-def load_config(file: Path, overrides: list[str]) -> ControllerConfig:
-    """The configuration of the file with `KEY=VALUE` overrides; raises the errors of either."""
-    properties = read_properties(file)
-    for override in overrides:
-        key, equals, value = override.partition("=")
-        if not equals or not key.strip():
-            raise ConfigException([f"--override {override}: expected KEY=VALUE"])
-        properties[key.strip()] = value.strip()
-    return ControllerConfig(properties, read_jaas_file())
+def load_config(file: Path, overrides: list[str], *, strict: bool = False) -> ControllerConfig:
+    """The configuration of the file with `KEY=VALUE` overrides; raises the errors of either.
+
+    With an error, keys that Kafka does not know are named, too: what is missing may be misspelt. With
+    `strict` they are errors.
+    """
+    properties = read_config_file(file, overrides)
+    unknown = list(unknown_keys_of_node(properties).values())
+    try:
+        config = ControllerConfig(properties, read_jaas_file())
+    except ConfigException as error:
+        raise ConfigException([*error.errors, *unknown]) from None
+    if strict and unknown:
+        raise ConfigException([f"{sentence} (--strict)" for sentence in unknown])
+    return config
 
 
 def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryLock]:
@@ -144,23 +156,16 @@ def announce(config: ControllerConfig, meta: MetaProperties) -> None:
         config.metadata_log_dir,
         config.listeners,
     )
+    if not (controller_node.__file__ or "").endswith(".so"):
+        logger.info(
+            "kraftctl is not compiled, and needs several times the processor time. Next step: install it"
+            " where there is a C compiler, or install a wheel that was built there"
+        )
     for warning in config.warnings:
         logger.warning("%s", warning)
-    if config.unused_keys:
-        logger.info("Configuration keys that a controller does not use: %s", ", ".join(config.unused_keys))
-    for key in config.unused_keys:
-        if (meant := _misspelt(key)) is not None:
-            logger.warning("Kafka has no configuration %s: did you mean %s?", key, meant)
-
-
-def _misspelt(key: str) -> str | None:
-    """The key of Kafka that `key` is probably meant to be."""
-    if key in BROKER_CONFIG_KEYS:
-        return None
-    return next(iter(difflib.get_close_matches(key, BROKER_CONFIG_KEYS, n=1, cutoff=ALMOST_THE_SAME)), None)
-
-
-def _refuse(*reasons: str) -> int:
-    for reason in reasons:
-        print(f"kraftctl start: {reason}", file=sys.stderr)
-    return 1
+    unknown = unknown_keys_of_node(config.originals)
+    unused = [key for key in config.unused_keys if key not in unknown]
+    if unused:
+        logger.info("Configuration keys that a controller does not use: %s", ", ".join(unused))
+    for sentence in unknown.values():
+        logger.warning("%s", sentence)

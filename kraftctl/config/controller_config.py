@@ -1,4 +1,6 @@
-"""ControllerConfig: the keys of a controller's properties file, with Kafka 4.3's defaults and checks.
+"""ControllerConfig: the keys of a controller's properties file, with Kafka 4.3's defaults.
+
+Kafka's checks, also of keys that only brokers use, are in `kafka_config_checks`.
 
 An attribute is named as its key, with underscores for dots; units are in the name as in Kafka's.
 Keys that are not here are kept in `originals` (dynamic config resolution wants broker keys as
@@ -8,7 +10,9 @@ well) and named in `unused_keys`, for one line in the log.
 from __future__ import annotations
 
 from kraftctl.config.audit_config import AuditConfig
+from kraftctl.config.connection_limits import ConnectionLimits
 from kraftctl.config.endpoints import (
+    DEFAULT_LISTENERS,
     SASL_PROTOCOLS,
     SSL_PROTOCOLS,
     WILDCARD_HOST,
@@ -18,9 +22,10 @@ from kraftctl.config.endpoints import (
     read_listeners,
     read_security_protocol_map,
     read_voters,
-    require_different_ports,
 )
-from kraftctl_security.config_values import INT_MAX, LONG_MAX, ConfigException, ConfigValues
+from kraftctl.config.kafka_config_checks import check_as_kafka
+from kraftctl.config.own_keys import refuse_unknown_keys
+from kraftctl_security.config_values import LONG_MAX, ConfigException, ConfigValues
 from kraftctl_security.sasl.login_configuration import LoginConfiguration
 from kraftctl_security.sasl.sasl_config import (
     SaslListenerConfig,
@@ -131,6 +136,8 @@ class ControllerConfig:
     max_connections: int
     max_connections_per_ip: int
     max_connections_per_ip_overrides: dict[str, int]
+    connection_limits: ConnectionLimits
+    """These and those of each listener. Dynamic configs may replace them while the controller runs."""
     connections_max_idle_ms: int
     connection_failed_authentication_delay_ms: int
     queued_max_requests: int
@@ -160,6 +167,8 @@ class ControllerConfig:
     ) -> None:
         """`login_configuration` is the JAAS file of the process, if it has one."""
         values = ConfigValues(properties)
+        kafka = check_as_kafka(properties)
+        values.adopt(kafka.errors, kafka.refused)
         self._login_configuration = login_configuration
         self.originals = dict(properties)
         self.warnings = []
@@ -171,43 +180,18 @@ class ControllerConfig:
         self._read_sockets(values)
         self._read_security(values)
         self.audit = AuditConfig(values)
+        refuse_unknown_keys(values)
         values.raise_errors()
         self.unused_keys = values.unread()
 
     def _read_identity(self, values: ConfigValues) -> None:
-        self.process_roles = values.names("process.roles", required=True)
-        if self.process_roles and self.process_roles != ["controller"]:
-            values.refuse(
-                "process.roles",
-                values.text("process.roles"),
-                "kraftctl is only a controller: it must be 'controller'",
-            )
+        self.process_roles = values.names("process.roles")
         node_key = "broker.id" if values.has("broker.id") and not values.has("node.id") else "node.id"
-        if not values.has(node_key):
-            values.missing("node.id")
         self.node_id = values.int32(node_key, 0, at_least=0)
-        if values.has("broker.id") and values.has("node.id") and values.int32("broker.id", 0) != self.node_id:
-            values.refuse(
-                "broker.id", values.text("broker.id"), f"must be equal to node.id, which is {self.node_id}"
-            )
 
     def _read_quorum(self, values: ConfigValues) -> None:
         self.controller_quorum_voters = read_voters(values)
         self.controller_quorum_bootstrap_servers = read_bootstrap_servers(values)
-        if not values.text("controller.quorum.voters") and not values.text(
-            "controller.quorum.bootstrap.servers"
-        ):
-            values.errors.append(
-                "Either controller.quorum.bootstrap.servers (host:port of the controllers) or "
-                "controller.quorum.voters (id@host:port of all static voters) must be set."
-            )
-        voters = self.controller_quorum_voters
-        if voters and self.node_id not in voters:
-            values.refuse(
-                "controller.quorum.voters",
-                values.text("controller.quorum.voters"),
-                f"the node id {self.node_id} of this controller must be one of the voters",
-            )
         prefix = "controller.quorum."
         self.controller_quorum_election_timeout_ms = values.int32(prefix + "election.timeout.ms", 1_000, 0)
         self.controller_quorum_fetch_timeout_ms = values.int32(prefix + "fetch.timeout.ms", 2_000, 0)
@@ -225,16 +209,12 @@ class ControllerConfig:
         self.observer_fetch_interval_ms = values.int32(OBSERVER_FETCH_INTERVAL_MS, 1, 0)
 
     def _read_listeners(self, values: ConfigValues) -> None:
-        names = values.names("controller.listener.names", required=True)
+        names = values.names("controller.listener.names")
         protocols = read_security_protocol_map(values, names)
-        if not values.has("listeners"):
-            values.missing("listeners")
         self.controller_listener_names = names
         self.listener_security_protocol_map = protocols
-        self.listeners = read_listeners(values, "listeners", protocols)
+        self.listeners = read_listeners(values, "listeners", protocols, DEFAULT_LISTENERS)
         self.inter_broker_listener_name = values.optional_text("inter.broker.listener.name")
-        require_different_ports(values, self.listeners)
-        self._check_listener_names(values)
         self.ssl = {
             endpoint.listener: read_listener_ssl_config(
                 values, endpoint.listener, with_sasl=endpoint.security_protocol in SASL_PROTOCOLS
@@ -244,14 +224,10 @@ class ControllerConfig:
         }
         self._read_sasl(values)
         advertised = read_listeners(values, "advertised.listeners", protocols)
-        self.advertised_listeners = self._advertised(values, advertised)
-        early = values.names("early.start.listeners")
-        self.early_start_listeners = early if values.has("early.start.listeners") else names
-        for name in early:
-            if name not in names:
-                values.refuse(
-                    "early.start.listeners", ",".join(early), f"{name} is not in controller.listener.names"
-                )
+        self.advertised_listeners = self._advertised(advertised)
+        self.early_start_listeners = (
+            values.names("early.start.listeners") if values.has("early.start.listeners") else names
+        )
 
     def _read_sasl(self, values: ConfigValues) -> None:
         self.sasl = {
@@ -277,28 +253,7 @@ class ControllerConfig:
                 f" certificate. Next step: set {prefixed} if it has to."
             )
 
-    def _check_listener_names(self, values: ConfigValues) -> None:
-        names, bound = self.controller_listener_names, [endpoint.listener for endpoint in self.listeners]
-        for name in names:
-            if bound and name not in bound:
-                values.refuse(
-                    "controller.listener.names",
-                    ",".join(names),
-                    f"{name} must appear in 'listeners', which has {bound}",
-                )
-        for endpoint in self.listeners:
-            if endpoint.listener not in names:
-                values.refuse(
-                    "listeners",
-                    values.text("listeners"),
-                    f"{endpoint.listener} must be in controller.listener.names when process.roles=controller",
-                )
-        if self.inter_broker_listener_name is not None and self.inter_broker_listener_name.upper() in names:
-            values.refuse(
-                "controller.listener.names", ",".join(names), "must not contain inter.broker.listener.name"
-            )
-
-    def _advertised(self, values: ConfigValues, advertised: list[Endpoint]) -> list[Endpoint]:
+    def _advertised(self, advertised: list[Endpoint]) -> list[Endpoint]:
         """One endpoint per controller listener: where peers and brokers connect.
 
         A wildcard address cannot be advertised: the entry of this node among the static voters
@@ -308,19 +263,13 @@ class ControllerConfig:
         for index, name in enumerate(self.controller_listener_names):
             for endpoint in advertised + self.listeners:
                 if endpoint.listener == name:
-                    result.append(self._routable(values, endpoint, endpoint in advertised, index == 0))
+                    result.append(self._routable(endpoint, endpoint in advertised, index == 0))
                     break
         return result
 
-    def _routable(self, values: ConfigValues, endpoint: Endpoint, explicit: bool, default: bool) -> Endpoint:
+    def _routable(self, endpoint: Endpoint, explicit: bool, default: bool) -> Endpoint:
         if endpoint.host is not None and endpoint.host != WILDCARD_HOST:
             return endpoint
-        if explicit and endpoint.host == WILDCARD_HOST:
-            values.refuse(
-                "advertised.listeners",
-                values.text("advertised.listeners"),
-                f"{WILDCARD_HOST} cannot be connected to",
-            )
         own = self.controller_quorum_voters.get(self.node_id)
         if not explicit and default and own is not None:
             return Endpoint(endpoint.listener, endpoint.security_protocol, own[0], own[1])
@@ -398,43 +347,17 @@ class ControllerConfig:
         self.socket_receive_buffer_bytes = values.int32("socket.receive.buffer.bytes", 100 * 1024)
         self.socket_request_max_bytes = values.int32("socket.request.max.bytes", 100 * MIB, 1)
         self.socket_listen_backlog_size = values.int32("socket.listen.backlog.size", 50, 1)
-        self.max_connections = values.int32("max.connections", INT_MAX, 0)
-        self.max_connections_per_ip = values.int32("max.connections.per.ip", INT_MAX, 0)
-        self.max_connections_per_ip_overrides = self._read_per_ip_overrides(values)
+        limits = ConnectionLimits(values, [each.listener for each in self.listeners])
+        self.max_connections = limits.max_connections
+        self.max_connections_per_ip = limits.max_connections_per_ip
+        self.max_connections_per_ip_overrides = limits.max_connections_per_ip_overrides
+        self.connection_limits = limits
         self.connections_max_idle_ms = values.int64("connections.max.idle.ms", 10 * MINUTE_MS)
-        self._read_failed_authentication_delay(values)
+        self.connection_failed_authentication_delay_ms = values.int32(
+            "connection.failed.authentication.delay.ms", 100, 0
+        )
         self.queued_max_requests = values.int32("queued.max.requests", 500, 1)
         self.queued_max_request_bytes = values.int64("queued.max.request.bytes", -1)
-        if 0 < self.queued_max_request_bytes < self.socket_request_max_bytes:
-            values.refuse(
-                "queued.max.request.bytes",
-                str(self.queued_max_request_bytes),
-                "must be larger or equal to socket.request.max.bytes",
-            )
-
-    def _read_failed_authentication_delay(self, values: ConfigValues) -> None:
-        key = "connection.failed.authentication.delay.ms"
-        delay_ms = values.int32(key, 100, 0)
-        self.connection_failed_authentication_delay_ms = delay_ms
-        if 0 <= self.connections_max_idle_ms <= delay_ms:
-            values.refuse(
-                key,
-                str(delay_ms),
-                f"must be less than connections.max.idle.ms, which is {self.connections_max_idle_ms}",
-            )
-
-    def _read_per_ip_overrides(self, values: ConfigValues) -> dict[str, int]:
-        key = "max.connections.per.ip.overrides"
-        overrides: dict[str, int] = {}
-        for entry in values.names(key):
-            host, colon, count = entry.rpartition(":")
-            if not colon or not host or not count.isdigit():
-                values.refuse(key, values.text(key), f"expected host:count entries, got '{entry}'")
-                continue
-            overrides[host.strip("[]")] = int(count)
-        if self.max_connections_per_ip == 0 and not overrides:
-            values.refuse("max.connections.per.ip", "0", f"zero is for use together with {key}")
-        return overrides
 
     def _read_security(self, values: ConfigValues) -> None:
         self.authorizer_class_name = values.choice("authorizer.class.name", "", ["", STANDARD_AUTHORIZER])
@@ -445,14 +368,14 @@ class ControllerConfig:
                     key, values.text(key), "a Java class cannot be loaded here, and its rules would not hold"
                 )
         self.super_users = [name.strip() for name in values.text("super.users").split(";") if name.strip()]
-        for name in self.super_users:
+        for name in self.super_users if self.authorizer_class_name else []:
             if ":" not in name:
                 values.refuse(
                     "super.users", values.text("super.users"), f"expected Type:name entries, got '{name}'"
                 )
         self.node_principals = _node_principals(values)
         self.allow_everyone_if_no_acl_found = values.boolean("allow.everyone.if.no.acl.found", False)
-        self.delegation_token_secret_key = values.optional_text("delegation.token.secret.key")
+        self.delegation_token_secret_key = values.optional_text("delegation.token.secret.key") or None
         prefix = "delegation.token."
         self.delegation_token_max_lifetime_ms = values.int64(prefix + "max.lifetime.ms", 7 * DAY_MS, 1)
         self.delegation_token_expiry_time_ms = values.int64(prefix + "expiry.time.ms", DAY_MS, 1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kraftctl_security.config_values import ConfigValues, split_list
+from kraftctl_protocol.java_values import parse_integer, split_list, trim
+from kraftctl_security.config_values import ConfigValues
 
 _LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
 _HOST_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
@@ -16,6 +17,7 @@ SSL_PROTOCOLS = ("SSL", "SASL_SSL")
 SASL_PROTOCOLS = ("SASL_PLAINTEXT", "SASL_SSL")
 PORT_MAX = 65_535
 WILDCARD_HOST = "0.0.0.0"
+DEFAULT_LISTENERS = "PLAINTEXT://:9092"
 
 
 class Endpoint:
@@ -70,68 +72,57 @@ def read_security_protocol_map(values: ConfigValues, controller_listeners: list[
             name: "PLAINTEXT" for name in controller_listeners if name not in SECURITY_PROTOCOLS
         }
     protocols: dict[str, str] = {}
-    text = values.text(key)
-    for entry in split_list(text.rstrip(", ")):
-        name, colon, protocol = entry.rpartition(":")
-        if not colon or not name.strip():
-            values.refuse(key, text, f"expected NAME:PROTOCOL entries, got '{entry}'")
-        elif protocol.strip().upper() not in SECURITY_PROTOCOLS:
-            values.refuse(key, text, f"'{protocol}' is none of {', '.join(SECURITY_PROTOCOLS)}")
-        else:
-            protocols[name.strip().upper()] = protocol.strip().upper()
+    for entry in split_map(values.text(key)):
+        name, _, protocol = entry.rpartition(":")
+        protocols[trim(name).upper()] = trim(protocol).upper()
     return protocols
 
 
-def read_listeners(values: ConfigValues, key: str, protocols: dict[str, str]) -> list[Endpoint]:
-    """The endpoints of `listeners` or `advertised.listeners`; names must differ and be in the map."""
+def split_map(text: str) -> list[str]:
+    """The entries of a map in one text. Empty ones at its end do not count."""
+    entries = split_list(text)
+    while entries and not entries[-1]:
+        entries.pop()
+    return entries
+
+
+def read_listeners(
+    values: ConfigValues, key: str, protocols: dict[str, str], default: str = ""
+) -> list[Endpoint]:
+    """The endpoints of `listeners` or `advertised.listeners` with a port that exists.
+
+    What Kafka refuses about them is left out: see kraftctl.config.listener_checks.
+    """
     endpoints: list[Endpoint] = []
-    for entry in values.names(key):
-        endpoint = _parse_listener(values, key, entry, protocols)
-        if endpoint is None:
+    for entry in values.names(key) if values.has(key) else split_list(default):
+        listener = parse_listener(entry)
+        if listener is None or listener[0] not in protocols:
             continue
-        if any(other.listener == endpoint.listener for other in endpoints):
-            values.refuse(key, values.text(key), "Each listener must have a different name")
-        endpoints.append(endpoint)
+        name, host, port = listener
+        if 0 <= port <= PORT_MAX:
+            endpoints.append(Endpoint(name, protocols[name], host, port))
+        else:
+            values.refuse(key, values.text(key), f"port {port} of '{entry}' is not within 0..{PORT_MAX}")
     return endpoints
 
 
-def _parse_listener(values: ConfigValues, key: str, entry: str, protocols: dict[str, str]) -> Endpoint | None:
-    listener = parse_listener(entry)
-    if listener is None:
-        values.refuse(key, values.text(key), f"'{entry}' is not of the form NAME://host:port")
+def parse_voter(entry: str) -> tuple[int, str, int] | None:
+    """Id, host and port of `id@host:port`; None when it is not one."""
+    voter_id, at, address = entry.rstrip("@").partition("@")
+    number, host_port = parse_integer(voter_id, 32), parse_host_port(address)
+    if not at or number is None or number < 0 or host_port is None:
         return None
-    name, host, port = listener
-    protocol = protocols.get(name)
-    if protocol is None:
-        values.refuse(key, values.text(key), f"No security protocol defined for listener {name}")
-        return None
-    if not 0 <= port <= PORT_MAX:
-        values.refuse(key, values.text(key), f"port {port} of '{entry}' is not within 0..{PORT_MAX}")
-        return None
-    return Endpoint(name, protocol, host, port)
+    return number, host_port[0], host_port[1]
 
 
-def require_different_ports(values: ConfigValues, endpoints: list[Endpoint]) -> None:
-    """Two listeners may share a port only as one IPv4 and one IPv6 address."""
-    by_port: dict[int, list[Endpoint]] = {}
-    for endpoint in endpoints:
-        if endpoint.port != 0:
-            by_port.setdefault(endpoint.port, []).append(endpoint)
-    for port, sharing in by_port.items():
-        families = sorted(_address_family(endpoint.host) for endpoint in sharing)
-        if len(sharing) > 1 and families != ["4", "6"]:
-            values.refuse(
-                "listeners",
-                values.text("listeners"),
-                f"Each listener must have a different port unless one has an IPv4 address and the other an "
-                f"IPv6 address, port: {port}",
-            )
+def why_voter_invalid(entry: str) -> str | None:
+    """Why Kafka refuses an entry of controller.quorum.voters."""
+    return f"'{entry}' is not of the form {{id}}@{{host}}:{{port}}" if parse_voter(entry) is None else None
 
 
-def _address_family(host: str | None) -> str:
-    if host is not None and ":" in host:
-        return "6"
-    return "4" if host is not None and re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,3}){3}", host) else "name"
+def why_bootstrap_server_invalid(entry: str) -> str | None:
+    """Why Kafka refuses an entry of controller.quorum.bootstrap.servers."""
+    return f"'{entry}' is not of the form {{host}}:{{port}}" if parse_host_port(entry) is None else None
 
 
 def read_voters(values: ConfigValues) -> dict[int, tuple[str, int]]:
@@ -139,13 +130,11 @@ def read_voters(values: ConfigValues) -> dict[int, tuple[str, int]]:
     key = "controller.quorum.voters"
     voters: dict[int, tuple[str, int]] = {}
     for entry in split_list(values.text(key)):
-        voter_id, at, address = entry.partition("@")
-        host_port = parse_host_port(address)
-        if not at or host_port is None or re.fullmatch("[0-9]{1,10}", voter_id) is None:
-            reason = f"'{entry}' is not of the form {{id}}@{{host}}:{{port}}"
-            values.refuse(key, values.text(key), reason)
+        voter = parse_voter(entry)
+        if voter is None:
+            values.refuse(key, values.text(key), str(why_voter_invalid(entry)))
             continue
-        voters[int(voter_id)] = host_port
+        voters[voter[0]] = (voter[1], voter[2])
     return voters
 
 
@@ -156,7 +145,7 @@ def read_bootstrap_servers(values: ConfigValues) -> list[tuple[str, int]]:
     for entry in split_list(values.text(key)):
         host_port = parse_host_port(entry)
         if host_port is None:
-            values.refuse(key, values.text(key), f"'{entry}' is not of the form {{host}}:{{port}}")
+            values.refuse(key, values.text(key), str(why_bootstrap_server_invalid(entry)))
             continue
         servers.append(host_port)
     return servers

@@ -14,6 +14,7 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.configuration_control.effective_configs import TopicSettings
 from kraftctl.controller.configuration_control.unusable_values import UnusableValues
+from kraftctl.controller.log_levels import LogLevels
 from kraftctl.controller.replication_control.inherited_topic_config import InheritedTopicConfigs
 from kraftctl.controller.replication_control.mutation_quota import MutationQuotas
 from kraftctl.controller.security.authorization import Authorizer
@@ -46,6 +47,7 @@ class ControllerState:
     `metadata_loaded`: everything that was committed when this process started is in the image.
     `topic_settings` are what elections obey, and `inherited_topic_configs` what new topics inherit, in the
     image of now.
+    `log_levels` are those of the loggers of this process; who runs it sets them.
     `committed_features` are the finalized features as committed; the rest of the image is read as it is.
     """
 
@@ -75,6 +77,7 @@ class ControllerState:
         self.unusable_values = UnusableValues()
         self.topic_settings = TopicSettings(image, config)
         self.inherited_topic_configs = InheritedTopicConfigs(image, config)
+        self.log_levels = LogLevels({})
 
     @property
     def active(self) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from kraftctl.dev.prerequisites import java_binary, why_unfit
 
 DEFAULT_KAFKA_VERSION = "4.3.1"
 
@@ -126,6 +127,12 @@ def cache_directory() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kraftctl"
 
 
+def why_unavailable(version: str = DEFAULT_KAFKA_VERSION) -> str | None:
+    """What this machine lacks to fetch and run `version`, as one line; None when it lacks nothing."""
+    is_remembered = _remembered_classpath(cache_directory() / f"kafka-{version}", _pom(version)) is not None
+    return why_unfit(with_maven=not is_remembered)
+
+
 def resolve_kafka(
     version: str = DEFAULT_KAFKA_VERSION, progress: Callable[[str], None] | None = None
 ) -> KafkaDistribution:
@@ -183,14 +190,13 @@ def _remembered_classpath(directory: Path, pom: str) -> str | None:
 
 
 def _resolve_with_maven(version: str, directory: Path, pom: str, progress: Callable[[str], None]) -> str:
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise KafkaUnavailableError("Maven (mvn) is not on the PATH; it fetches Apache Kafka's jars, once")
+    if (why := why_unfit(with_maven=True)) is not None:
+        raise KafkaUnavailableError(why)
     progress(f"Fetching Apache Kafka {version} from Maven Central (once; remembered in {directory}) ...")
     (directory / "pom.xml").write_text(pom)
     output = directory / "classpath.new"
     command = [
-        maven,
+        "mvn",
         "-B",
         "-f",
         str(directory / "pom.xml"),
@@ -223,15 +229,24 @@ def _run_maven(command: list[str], progress: Callable[[str], None]) -> list[str]
 
 
 def _java_binary() -> str:
-    home = os.environ.get("JAVA_HOME")
-    if home and (Path(home) / "bin" / "java").exists():
-        return str(Path(home) / "bin" / "java")
-    java = shutil.which("java")
+    java = java_binary()
     if java is None:
-        raise KafkaUnavailableError("Java is not on the PATH; Apache Kafka's brokers need Java 17 or newer")
+        raise KafkaUnavailableError(why_unfit(with_maven=False) or "there is no java on the PATH")
     return java
 
 
 def print_progress(line: str) -> None:
     """A `progress` for a terminal."""
     print(line, file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    """For `make dev`, before it installs a package: 1, and the reason, if brokers cannot be started."""
+    why = why_unavailable()
+    if why is not None:
+        print(f"make dev: {why}", file=sys.stderr)
+    return int(why is not None)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

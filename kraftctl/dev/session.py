@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import shlex
 import shutil
 import signal
 import sys
@@ -14,18 +16,29 @@ from pathlib import Path
 from types import FrameType, TracebackType
 
 from kraftctl.dev.cluster import Cluster
-from kraftctl.dev.kafka_distribution import KafkaUnavailableError, print_progress, resolve_kafka
+from kraftctl.dev.kafka_distribution import (
+    KafkaUnavailableError,
+    print_progress,
+    resolve_kafka,
+    why_unavailable,
+)
 from kraftctl.dev.nodes import JavaBroker, JavaController, Node, kraftctl_command
 from kraftctl.dev.ports import can_listen, free_port
 from kraftctl.dev.processes import ManagedProcess, ProcessFailedError
 from kraftctl.dev.settings import random_id, replication_for
 from kraftctl_protocol.log_file_names import segment_file_name
 
-FIRST_BROKER_PORT = 9092
-CONTROLLER_PORT = 9090
+CONTROLLER_PORT = 9093
+"""As in the configuration that Apache Kafka is distributed with."""
+
+FIRST_BROKER_PORTS = (9092, 9094, 9095)
+"""Around the port of the controller; further brokers get the ports after these."""
 
 STATE_FILE = "cluster.json"
 """Keeps the identity and the ports of a cluster for its next run."""
+
+SCRIPTS = "bin"
+"""In the directory of the cluster: Kafka's tools and kraftctl's commands."""
 
 AUDIT_LOG = "audit.log"
 """In the directory of the cluster; Kafka's own controller ignores the key that names it."""
@@ -107,6 +120,8 @@ class DevSession:
     def start(self) -> None:
         """Start everything in order, with progress. Raises DevError and the errors of nodes."""
         options = self._options
+        if (why := why_unavailable(options.kafka_version)) is not None:
+            raise KafkaUnavailableError(why)
         kafka = resolve_kafka(options.kafka_version, print_progress)
         if options.temporary:
             self._directory = Path(tempfile.mkdtemp(prefix="kraftctl-dev-"))
@@ -124,7 +139,8 @@ class DevSession:
         )
         self._cluster = cluster
         cluster.controller.properties["kraftctl.audit.log.path"] = str(self._directory / AUDIT_LOG)
-        cluster.tools().write_scripts(self._directory / "bin")
+        cluster.tools().write_scripts(self._directory / SCRIPTS)
+        write_own_scripts(self._directory / SCRIPTS)
         cluster.format()
         print_progress(
             f"Starting the controller ({cluster.controller.name}) on {cluster.controller.address} ..."
@@ -186,7 +202,9 @@ class DevSession:
         if not self._options.export:
             return
         if any(importlib.util.find_spec(name) is None for name in ("pyspark", "pyarrow", "kraftctl_spark")):
-            print_progress("Not exporting metadata to Parquet: install kraftctl[spark] for that.")
+            print_progress(
+                "Not exporting metadata to Parquet: `make setup` or kraftctl[spark] installs Spark."
+            )
             return
         command = exporter_command(cluster.controller.address, tables_directory(self._directory))
         log_file = self._directory / "exporter.log"
@@ -238,7 +256,7 @@ def load_state(directory: Path, brokers: int) -> DevState:
     else:
         state = DevState(random_id(), _port_near(CONTROLLER_PORT), [])
     while len(state.broker_ports) < brokers:
-        state.broker_ports.append(_port_near(FIRST_BROKER_PORT + len(state.broker_ports)))
+        state.broker_ports.append(_port_near(_wanted_port(len(state.broker_ports))))
     directory.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(asdict(state), indent=1) + "\n")
     return state
@@ -262,6 +280,21 @@ def export_command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "kraftctl_spark.cli", *arguments]
 
 
+def write_own_scripts(directory: Path) -> None:
+    """Write `kraftctl` and `kraftctl-export`, of the Python and the sources that run this."""
+    sources = [os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    variables = ["env", f"PYTHONPATH={os.pathsep.join(sources)}"] if sources else []
+    for name, command in (("kraftctl", kraftctl_command()), ("kraftctl-export", export_command())):
+        script = directory / name
+        script.write_text(f'#!/bin/sh\nexec {shlex.join([*variables, *command])} "$@"\n')
+        script.chmod(0o755)
+
+
+def _wanted_port(index: int) -> int:
+    beyond = index - len(FIRST_BROKER_PORTS) + 1
+    return FIRST_BROKER_PORTS[-1] + beyond if beyond > 0 else FIRST_BROKER_PORTS[index]
+
+
 def _port_near(wanted: int) -> int:
     return wanted if can_listen(wanted) else free_port()
 
@@ -277,7 +310,7 @@ def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
         "controller": cluster.bootstrap_controllers,
         "cluster id": cluster.cluster_id,
         "files": str(directory),
-        "Kafka's tools": str(directory / "bin"),
+        "tools": str(directory / SCRIPTS),
     }
     if exporting:
         facts["metadata tables"] = str(tables_directory(directory))
@@ -287,14 +320,14 @@ def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
         "",
         "Try, in another terminal:",
         f"  cd {directory}",
-        f"  bin/kafka-topics {server} --create --topic hello --partitions 6",
-        f"  bin/kafka-console-producer {server} --topic hello",
-        f"  bin/kafka-metadata-quorum {controller} describe --status",
-        f"  {' '.join(kraftctl_command('dump', 'log', str(log)))}",
+        f"  {SCRIPTS}/kafka-topics {server} --create --topic hello --partitions 6",
+        f"  {SCRIPTS}/kafka-console-producer {server} --topic hello",
+        f"  {SCRIPTS}/kafka-metadata-quorum {controller} describe --status",
+        f"  {SCRIPTS}/kraftctl dump log {log.relative_to(directory)}",
         f"  kill -9 {_pid_of_last_broker(cluster)}   # {cluster.brokers[-1].name}: is fenced, then restarted",
     ]
     if exporting:
-        lines.append(f"  {' '.join(export_command('status', '--output', 'tables'))}")
+        lines.append(f"  {SCRIPTS}/kraftctl-export status --output tables")
     lines += ["", "Ctrl-C stops everything."]
     return "\n".join(lines)
 

@@ -7,6 +7,7 @@ from typing import Final, assert_never
 from kraftctl.apis.api import Owner
 from kraftctl.controller.audit.audit_trail import AuditTrail
 from kraftctl.controller.batch_limits import total_bytes
+from kraftctl.controller.configuration_control.alter_log_levels import concerns_loggers_only
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_answer
 from kraftctl.controller.error_responses import body_to_refuse
 from kraftctl.controller.moment import UNITS, Moment
@@ -16,6 +17,7 @@ from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.sliced_works import WaitingRequest
+from kraftctl.node.deadlines import earlier
 from kraftctl.node.events import (
     Audited,
     AuthorizerLines,
@@ -37,6 +39,7 @@ from kraftctl.node.long_work import LOADING, SLICES, SNAPSHOT
 from kraftctl.node.metadata_loader import MetadataLoader
 from kraftctl.node.next_step import NextStep, PreparedRequest
 from kraftctl.node.registration import NodeRegistration
+from kraftctl.node.setting_changes import SettingChanges
 from kraftctl.node.snapshot_generation import SnapshotGenerator, SnapshotPolicy
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RaftNode
@@ -60,13 +63,6 @@ UNITS_BESIDE_WORK: Final = 50
 """A fraction of a millisecond: when 100 brokers return together, each begins elections of its own."""
 
 
-def earlier(deadline_ms: int | None, other_ms: int | None) -> int | None:
-    """The first of two deadlines, each of which may be missing."""
-    if deadline_ms is None:
-        return other_ms
-    return deadline_ms if other_ms is None or deadline_ms < other_ms else other_ms
-
-
 class ControllerNode:
     """Routes events and effects; it makes no decisions itself.
 
@@ -86,6 +82,7 @@ class ControllerNode:
         self._envelopes: dict[int, Envelope] = {}
         self._audit = AuditTrail(controller.state.config.audit.api_keys)
         self._registration = NodeRegistration()
+        self._settings = SettingChanges()
         self._upgrader = RaftKRaftVersionUpgrader(raft)
         controller.state.kraft_version_upgrader = self._upgrader
         self._loader = MetadataLoader(raft, controller, self._generator)
@@ -171,6 +168,7 @@ class ControllerNode:
             self._effects += self._generator.begin(now_ms, wall_ms)
         self._ask_for_a_turn()
         self._register(now_ms)
+        self._effects += self._settings.take_changes(self._controller)
         for notice in self._controller.take_notices():
             self._notice(CONTROLLER, notice)
         for line in self._controller.take_refusals():
@@ -261,6 +259,8 @@ class ControllerNode:
                 undecoded, opened.undecoded = opened.undecoded, None
                 return self._before_decoding(event.request_id, context, undecoded)
             error = self._controller.why_refused(context)
+        if error is not None and error.error == Errors.NOT_CONTROLLER and concerns_loggers_only(request):
+            error = None  # any controller changes the levels of its own loggers
         error = error or self._controller.state.node_principals.why_refused(context, request)
         if error is not None:
             return PreparedRequest(context, request, self._controller.refused(context, request, error))

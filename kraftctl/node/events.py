@@ -224,6 +224,21 @@ class AuthorizerLines(Value):
         self.left_out_count = left_out_count
 
 
+class NodeConfigsChanged(Value):
+    """These dynamic broker configs are committed: of this node, and the cluster's default. Obey them."""
+
+    def __init__(self, own: dict[str, str], cluster: dict[str, str]) -> None:
+        self.own = own
+        self.cluster = cluster
+
+
+class LogLevelsChanged(Value):
+    """Give the loggers of this process these levels; None removes a logger's own."""
+
+    def __init__(self, levels: dict[str, str | None]) -> None:
+        self.levels = levels
+
+
 NodeEvent = (
     ClientRequest
     | UndecodedRequest
@@ -254,6 +269,8 @@ NodeEffect = (
     | RequestFailed
     | Audited
     | AuthorizerLines
+    | NodeConfigsChanged
+    | LogLevelsChanged
     | TakeTurn
     | WriteQuorumState
     | AppendBatch

@@ -41,6 +41,14 @@ class Admission(Protocol):
         """Why a connection from `host` is turned away; None when it is not."""
         ...
 
+    def pause_seconds(self) -> float:
+        """How long clients wait in the backlog before the next one is accepted; 0 if they need not."""
+        ...
+
+    def accepted(self) -> None:
+        """A client was accepted, whether it is turned away or not."""
+        ...
+
     def refuse(self, peer: str, reason: str) -> None:
         """A client was turned away: count and log it."""
         ...
@@ -84,6 +92,9 @@ class Acceptor:
         for _ in range(ACCEPTS_PER_TURN):
             if len(self._pending) >= PENDING_MAX or not self._admission.may_accept():
                 return
+            if (pause_seconds := self._admission.pause_seconds()) > 0:
+                self._pause(pause_seconds)
+                return
             try:
                 client, address = self._listening.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
@@ -91,6 +102,7 @@ class Acceptor:
             except OSError as error:
                 self._cannot_accept(error)
                 return
+            self._admission.accepted()
             self._admit(client, address)
 
     def _admit(self, client: socket.socket, address: tuple[str, int]) -> None:
@@ -113,6 +125,10 @@ class Acceptor:
             logger.debug("A connection ended while it was accepted: %s", error)
             client.close()
 
+    def _pause(self, seconds: float) -> None:
+        self._loop.remove_reader(self._listening)
+        self._retry = self._loop.call_later(seconds, self._accept_again)
+
     # Without descriptors.
 
     def _cannot_accept(self, error: OSError) -> None:
@@ -121,8 +137,7 @@ class Acceptor:
             self._release_spare()
             self._turn_away(error)
             self._take_spare()
-        self._loop.remove_reader(self._listening)
-        self._retry = self._loop.call_later(RETRY_SECONDS, self._accept_again)
+        self._pause(RETRY_SECONDS)
 
     def _turn_away(self, error: OSError) -> None:
         try:

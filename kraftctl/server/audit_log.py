@@ -11,7 +11,7 @@ from kraftctl.controller.audit.change_list import TEXT_LENGTH_MAX
 from kraftctl.controller.failures import shortened
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.standard_authorizer import host_address
-from kraftctl.server.background_file import BackgroundFile
+from kraftctl.server.background_file import BackgroundFile, LeftOut
 from kraftctl.server.rotated_file import RotatedFile
 from kraftctl_protocol.principal import KafkaPrincipal
 
@@ -38,10 +38,10 @@ class AuditLog:
     def audited(self, entry: AuditEntry) -> None:
         self.file.write(line_of(entry, self._cluster_id, self._node_id))
 
-    def _left_out_line(self, count: int) -> bytes:
-        """The line in the place of `count` lines that could not be written."""
+    def _left_out_line(self, gap: LeftOut) -> bytes:
+        """The line in the place of those that could not be written."""
         origin = _origin(self._wall_ms(), self._cluster_id, self._node_id)
-        return _encoded({**origin, "outcome": LEFT_OUT, "lines_left_out": count})
+        return _encoded({**origin, "outcome": LEFT_OUT, "lines_left_out": gap.count})
 
 
 def line_of(entry: AuditEntry, cluster_id: str, node_id: int) -> bytes:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.endpoints import Endpoint
+from kraftctl.server.name_lookup import addresses_of
 
 
 class ListenError(Exception):
     """A listener cannot be bound; the message says which, why, and what to do."""
 
 
-async def bind_endpoint(
-    loop: asyncio.AbstractEventLoop, endpoint: Endpoint, config: ControllerConfig
-) -> socket.socket:
+async def bind_endpoint(endpoint: Endpoint, config: ControllerConfig) -> socket.socket:
     """A bound socket: the host's first address, IPv4 first as Java does, or the wildcard of both."""
     try:
         if endpoint.host is None:
             return _bind_wildcard(endpoint.port, config)
-        found = await loop.getaddrinfo(
-            endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
+        found = await addresses_of(endpoint.host, endpoint.port, flags=socket.AI_PASSIVE)
         family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
         return _bound(socket.AddressFamily(family), address, config)
     except OSError as error:

@@ -1,51 +1,214 @@
-"""A connection to another controller, or the knowledge that none of its addresses accepts one."""
+"""A connection to another controller, or the knowledge that none of its addresses accepts one.
+
+The addresses of its name are raced (RFC 8305): while one is silent, the next is tried beside it. The first
+over which ApiVersions is answered wins; the others are closed.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 import ssl
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Final, Generic, Protocol, TypeVar
 
-from kraftctl_security.authentication_failures import failure_of_ssl
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_security.addresses.host_addresses import (
+    ATTEMPT_DELAY_SECONDS,
+    NOT_ANSWERED,
+    NOT_CONNECTED,
+    NOT_ENCRYPTED,
+    Address,
+    Failure,
+)
+from kraftctl_security.addresses.known_hosts import LOOKUP_SECONDS_MAX, KnownHost
+from kraftctl_security.authentication_failures import AuthenticationFailedError, failure_of_ssl
+
+RACING_MAX: Final = 3
+"""Connections of one attempt at a time. `descriptors.py` reserves what two for each controller need."""
+
+CannotConnect: Final = (OSError, EOFError, DecodeError, AuthenticationFailedError)
+"""How an attempt at one address fails."""
+
+
+class Closable(Protocol):
+    """What a greeting makes of a connection."""
+
+    def close(self) -> None:
+        """Immediately, without waiting for what is unsent."""
+        ...
+
+
+C = TypeVar("C", bound=Closable)
 
 
 class RefusedError(OSError):
     """All addresses refuse connections, or close them before they say anything."""
 
 
-async def connect(
-    host: str, port: int, context: ssl.SSLContext | None = None
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """To the first address of `host` that accepts, with SSL if there is a `context`.
+class Race(Generic[C]):
+    """One attempt to connect: to each address of the name at most once."""
 
-    Raises RefusedError when each refuses, AuthenticationFailedError when SSL fails, else OSError.
+    def __init__(
+        self,
+        host: KnownHost,
+        greet: Callable[[Address, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[C]],
+        *,
+        context: ssl.SSLContext | None,
+        is_own: Callable[[str, int], bool],
+    ) -> None:
+        """With SSL if there is a `context`.
 
-    `asyncio.open_connection` makes one text of several errors, and does not say what they have in common.
-    """
-    loop = asyncio.get_running_loop()
-    errors: list[OSError] = []
-    for family, kind, protocol, _, address in await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        `greet` has ApiVersions answered, and returns what the caller uses the connection by. `is_own` says
+        whether this process listens at an address.
+        """
+        self._host = host
+        self._greet = greet
+        self._context = context
+        self._is_own = is_own
+        self._loop = asyncio.get_running_loop()
+        self._began_at: dict[Address, float] = {}
+        self._missing: dict[Address, str] = {}
+        """What has not happened yet."""
+        self._errors: list[Exception] = []
+        self._running: dict[asyncio.Task[C], Address] = {}
+
+    async def run(self) -> C:
+        """What `greet` has returned, for the first address that answered.
+
+        Raises RefusedError when each address refuses, AuthenticationFailedError when none answers and SSL
+        fails at one, the error itself when there is one address, and else OSError or DecodeError. When it is
+        cancelled, the silence of the addresses is noted.
+        """
+        await self._resolve()
         try:
-            sock = socket.socket(family, kind, protocol)
-        except OSError as error:
-            errors.append(error)
-            continue
+            return await self._first(deque(self._host.addresses.to_try()))
+        except asyncio.CancelledError:
+            self._note_silence()
+            raise
+        finally:
+            await self._close_losers()
+
+    async def _resolve(self) -> None:
+        lookup = asyncio.wrap_future(self._host.lookup.start())
+        began_at = self._loop.time()
+        wait = LOOKUP_SECONDS_MAX if self._host.addresses.is_known() else None
+        try:
+            if not lookup.done():
+                await asyncio.wait([lookup], timeout=wait)
+        except asyncio.CancelledError:
+            self._host.is_unresolved(self._loop.time() - began_at)
+            raise
+        else:
+            if lookup.done():
+                self._host.take(lookup.result())
+        finally:
+            lookup.cancel()  # Of a lookup that has not ended, the next attempt gets the answer.
+
+    async def _first(self, left: deque[Address]) -> C:
+        """The next one begins when one has failed, or has been silent for a while."""
+        while left or self._running:
+            if left and len(self._running) < RACING_MAX:
+                address = left.popleft()
+                self._running[asyncio.ensure_future(self._attempt(address))] = address
+            delay = ATTEMPT_DELAY_SECONDS if left and len(self._running) < RACING_MAX else None
+            await asyncio.wait(self._running, timeout=delay, return_when=asyncio.FIRST_COMPLETED)
+            for task in [each for each in self._running if each.done()]:
+                address = self._running[task]
+                try:
+                    connection = task.result()
+                except CannotConnect as error:
+                    self._failed(address, error)
+                    del self._running[task]
+                else:
+                    del self._running[task]
+                    return connection
+        raise self._failure()
+
+    async def _attempt(self, address: Address) -> C:
+        self._began_at[address] = self._loop.time()
+        self._missing[address] = NOT_CONNECTED
+        sock = socket.socket(address.family, socket.SOCK_STREAM)
         try:
             sock.setblocking(False)
-            await loop.sock_connect(sock, address)
-            if context is None:
-                return await asyncio.open_connection(sock=sock)
-            return await asyncio.open_connection(sock=sock, ssl=context, server_hostname=host)
-        except OSError as error:
-            sock.close()
-            errors.append(error)
+            await self._loop.sock_connect(sock, address.place)
+            self._refuse_own(address, sock)
+            reader, writer = await self._streams(address, sock)
         except BaseException:
             sock.close()
             raise
-    text = "; ".join(dict.fromkeys(str(error) for error in errors)) or f"{host} has no address"
-    if errors and all(isinstance(error, ConnectionRefusedError | ConnectionResetError) for error in errors):
-        raise RefusedError(text)
-    for each in errors:
-        if isinstance(each, ssl.SSLError) and (failure := failure_of_ssl(each)) is not None:
-            raise failure from each
-    raise OSError(text)
+        self._missing[address] = NOT_ANSWERED
+        try:
+            return await self._greet(address, reader, writer)
+        except BaseException as error:
+            writer.transport.abort()
+            if self._context is None and isinstance(error, ConnectionError | EOFError):
+                # A process that ends accepts no connection, or closes it; so does a proxy in front of it.
+                raise RefusedError("closed before an answer") from error
+            # With SSL, the process has finished a handshake: it may refuse the certificate of this node. In
+            # TLS 1.3 it does so after the handshake of the side that has it.
+            if isinstance(error, ssl.SSLError):
+                raise failure_of_ssl(error) or error from error
+            raise
+
+    async def _streams(
+        self, address: Address, sock: socket.socket
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if self._context is None:
+            return await asyncio.open_connection(sock=sock)
+        self._missing[address] = NOT_ENCRYPTED
+        try:
+            return await asyncio.open_connection(
+                sock=sock, ssl=self._context, server_hostname=self._host.host
+            )
+        except ssl.SSLError as error:
+            raise failure_of_ssl(error) or error from error
+
+    def _refuse_own(self, address: Address, sock: socket.socket) -> None:
+        """A process that asks itself learns nothing; where the name has one address, the answer says so."""
+        if not self._host.addresses.has_several():
+            return
+        here, there = sock.getsockname(), sock.getpeername()
+        if here[0] == there[0] and self._is_own(there[0], there[1]):
+            self._host.addresses.is_own(address)
+            raise OSError("this controller itself listens there")
+
+    def _failed(self, address: Address, error: Exception) -> None:
+        self._errors.append(error)
+        self._note(address, str(error) or type(error).__name__)
+
+    def _note_silence(self) -> None:
+        """Those that had no time yet are left alone: the next attempt begins with them."""
+        for address in self._running.values():
+            seconds = self._loop.time() - self._began_at.get(address, self._loop.time())
+            if seconds >= ATTEMPT_DELAY_SECONDS or not self._host.addresses.has_several():
+                self._note(address, f"{self._missing[address]} within {seconds:.1f} s")
+
+    def _note(self, address: Address, reason: str) -> None:
+        now = self._loop.time()
+        self._host.addresses.failed(address, Failure(reason, now - self._began_at[address], now))
+
+    async def _close_losers(self) -> None:
+        for task in self._running:
+            task.cancel()
+        for outcome in await asyncio.gather(*self._running, return_exceptions=True):
+            if not isinstance(outcome, BaseException):
+                outcome.close()
+
+    def _failure(self) -> Exception:
+        """Of an attempt of which nothing is left."""
+        addresses = self._host.addresses
+        # An address that has left the name meanwhile is not noted there.
+        text = addresses.reasons() or "; ".join(dict.fromkeys(map(str, self._errors)))
+        refusals = (ConnectionRefusedError, ConnectionResetError, RefusedError)
+        if all(isinstance(each, refusals) for each in self._errors) and addresses.is_whole():
+            return RefusedError(text)
+        if len(self._errors) == 1:
+            return self._errors[0]
+        for each in self._errors:
+            if isinstance(each, AuthenticationFailedError):
+                return AuthenticationFailedError(text, each.keys)
+        if self._errors and all(isinstance(each, DecodeError) for each in self._errors):
+            return DecodeError(text)
+        return OSError(text)

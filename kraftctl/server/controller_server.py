@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import socket
 import ssl
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -27,7 +26,10 @@ from kraftctl.server.credential_lookup import CredentialLookup
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.local_users import read_local_users
+from kraftctl.server.log_levels import current_log_levels
+from kraftctl.server.name_lookup import own_name
 from kraftctl.server.own_rights import OwnRights
+from kraftctl.server.running_settings import RunningSettings
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
@@ -69,8 +71,9 @@ async def run_controller(
         for notice in partition.notices:
             storage_logger.warning("%s", notice)
         await server.bind()
+        own_host = "" if all(each.host for each in config.advertised_listeners) else await own_name()
         driver = Driver(
-            build_node(config, meta, partition, server.bound_ports, rng),
+            build_node(config, meta, partition, server.bound_ports, rng, own_host),
             partition,
             clock,
             retention_bytes=config.metadata_max_retention_bytes,
@@ -79,6 +82,7 @@ async def run_controller(
             request_timeout_ms=config.controller_quorum_request_timeout_ms,
             retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
             has_room=server.has_room,
+            is_own=server.listens_at,
             ssl_context=ssl_context,
             new_sasl_client=new_sasl_client,
             audit_log=audit_log,
@@ -87,6 +91,7 @@ async def run_controller(
         credentials = LocalUsersFirst(local_users, CredentialLookup(driver.credentials, clock.wall_ms))
         await server.accept(driver.requests, driver.has_rules, credentials)
         own_rights = OwnRights(asyncio.get_running_loop(), config, driver.authorizer)
+        driver.change(RunningSettings(server))
         driver.start()
         reloading = asyncio.ensure_future(_ssl_reloading(server, driver, clock, reload or asyncio.Event()))
         try:
@@ -171,11 +176,15 @@ def build_node(
     partition: MetadataPartition,
     bound_ports: dict[str, int],
     rng: random.Random,
+    own_host: str,
 ) -> ControllerNode:
-    """The pure node, in its state after recovery; `rng` decides all that is random. Raises StorageError."""
+    """The pure node, in its state after recovery; `rng` decides all that is random. Raises StorageError.
+
+    `own_host` is advertised for listeners without a host of their own.
+    """
     assert meta.cluster_id is not None
     assert meta.directory_id is not None
-    endpoints = advertised_endpoints(config, bound_ports)
+    endpoints = advertised_endpoints(config, bound_ports, own_host)
     history = read_control_history(partition.log, partition.snapshots)
     if history.voters:
         replica = ReplicaKey(config.node_id, meta.directory_id)
@@ -203,6 +212,7 @@ def build_node(
     )
     bootstrap = _bootstrap_metadata(config, partition)
     controller = QuorumController(config, meta.cluster_id, rng, bootstrap.records, endpoints)
+    controller.state.log_levels = current_log_levels()
     snapshots = SnapshotPolicy(
         config.metadata_log_max_record_bytes_between_snapshots, config.metadata_log_max_snapshot_interval_ms
     )
@@ -230,14 +240,14 @@ def _static_voters(config: ControllerConfig) -> VoterSet:
     return static_voter_set(config.controller_listener_names[0], config.controller_quorum_voters)
 
 
-def advertised_endpoints(config: ControllerConfig, bound_ports: dict[str, int]) -> Endpoints:
+def advertised_endpoints(config: ControllerConfig, bound_ports: dict[str, int], own_host: str) -> Endpoints:
     """Listener name -> the address that others connect to: never a wildcard host, never port 0.
 
     In the order of controller.listener.names: controllers reach each other by the first of them.
     """
     known = {
         endpoint.listener: (
-            endpoint.host or socket.getfqdn(),
+            endpoint.host or own_host,
             endpoint.port or bound_ports[endpoint.listener],
         )
         for endpoint in config.advertised_listeners

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from kraftctl.controller.committed_credentials import CommittedCredentials
 from kraftctl.controller.security.authorization import Authorizer
+from kraftctl.node.committed_configs import committed_configs
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import NodeEvent
 from kraftctl.raft import events
@@ -23,12 +24,12 @@ from kraftctl.server.node_loop import NodeLoop
 from kraftctl.server.notice_log import LoggedNotices
 from kraftctl.server.peers import Peers
 from kraftctl.server.request_intake import RequestIntake
+from kraftctl.server.running_settings import RunningSettings
 from kraftctl.server.snapshot_downloads import SnapshotDownloads
 from kraftctl.server.storage_threads import StorageThreads
 from kraftctl.server.turn_pace import TurnPace
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.metadata_partition import MetadataPartition
-from kraftctl_protocol.config_resource import BROKER
 from kraftctl_security.sasl.mechanism import NewSaslClient
 
 logger = logging.getLogger("kraftctl.server.driver")
@@ -66,6 +67,7 @@ class Driver:
         request_timeout_ms: int,
         retry_backoff_ms: int,
         has_room: Callable[[], bool] = lambda: True,
+        is_own: Callable[[str, int], bool] = lambda _host, _port: False,
         ssl_context: ssl.SSLContext | None = None,
         new_sasl_client: NewSaslClient | None = None,
         audit_log: AuditLog | None = None,
@@ -84,11 +86,11 @@ class Driver:
             offer=self.offer,
             ssl_context=ssl_context,
             new_sasl_client=new_sasl_client,
+            is_own=is_own,
         )
         self._network = ControllerNetwork(self._peers, has_room)
         self._threads = threads or StorageThreads(loop)
         self._downloads = SnapshotDownloads(storage.snapshots)
-        self._notices = LoggedNotices(loop.time, loop.call_later, audit_log)
         self._node_loop = NodeLoop(
             node,
             clock=clock,
@@ -104,7 +106,7 @@ class Driver:
             network=self._network,
             clock=clock,
             scheduler=self._threads,
-            notices=self._notices,
+            notices=LoggedNotices(loop.time, loop.call_later, audit_log),
             inbox=self._node_loop,
             probe=self.probe,
             pace=TurnPace(clock.now_ns),
@@ -112,8 +114,7 @@ class Driver:
             retention_ms=retention_ms,
         )
         self._node_loop.attach(self._executor)
-        self.requests = RequestIntake(node, self._network, self._node_loop)
-        """For connections."""
+        self.requests = RequestIntake(node, self._network, self._node_loop)  # For connections.
 
     def start(self) -> None:
         self.offer(events.Started())
@@ -132,6 +133,10 @@ class Driver:
         """To ask; it is never replaced."""
         return self._node.controller.state.authorizer
 
+    def change(self, settings: RunningSettings) -> None:
+        """Dynamic configs change these, and requests the levels of loggers. Call it before `start`."""
+        self._executor.settings = settings
+
     def has_rules(self) -> bool:
         """Whether the authorizer, if there is one, knows the ACLs."""
         return self.authorizer.ready
@@ -145,11 +150,7 @@ class Driver:
         controller, high_watermark = self._node.controller, self._node.raft.high_watermark
         if not controller.active and not 0 <= high_watermark <= controller.next_replay_offset:
             return None
-        image, node_id = controller.image, controller.state.config.node_id
-        view = image.journal.open_view(controller.last_stable_offset + 1)
-        configs = dict(image.configurations.config_in_view(view, (BROKER, str(node_id))))
-        image.journal.close_view(view)
-        return configs
+        return committed_configs(controller, controller.last_stable_offset).own
 
     async def stop(self) -> None:
         """Resign if this node leads, finish what is being written, stop the timer."""

@@ -19,7 +19,9 @@ from kraftctl.node.events import (
     AuthorizerLines,
     CloseConnection,
     DecodeBody,
+    LogLevelsChanged,
     LogRead,
+    NodeConfigsChanged,
     NodeEffect,
     NodeEvent,
     ReadLog,
@@ -49,6 +51,7 @@ from kraftctl.server.executor_protocols import (
     Pace,
     RetentionDue,
     Scheduler,
+    Settings,
     Storage,
 )
 from kraftctl.server.kept_reads import KeptReads
@@ -100,6 +103,8 @@ class EffectExecutor:
         self._inbox = inbox
         self._probe = probe
         self._pace = pace
+        self.settings: Settings | None = None
+        """None: they never change."""
         self._bodies = BodyDecoding(scheduler, network, inbox)
         self._snapshot_writing = SnapshotWriting(storage, scheduler, inbox)
         self._retention_bytes = retention_bytes
@@ -173,8 +178,18 @@ class EffectExecutor:
             self._notices.authorizer_lines(effect)
         elif isinstance(effect, effects.SendRequest):
             self._network.send(effect)
+        elif isinstance(effect, (NodeConfigsChanged, LogLevelsChanged)):
+            self._change_settings(effect)
         else:
             assert_never(effect)
+
+    def _change_settings(self, effect: NodeConfigsChanged | LogLevelsChanged) -> None:
+        if self.settings is None:
+            return
+        if isinstance(effect, NodeConfigsChanged):
+            self.settings.node_configs(effect)
+        else:
+            self.settings.log_levels(effect)
 
     def _respond(self, effect: Respond) -> None:
         response = effect.response if effect.encoded is None else effect.encoded

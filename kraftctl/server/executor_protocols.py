@@ -12,6 +12,8 @@ from typing import Protocol, TypeVar
 from kraftctl.controller.audit.audit_trail import AuditEntry
 from kraftctl.node.events import (
     AuthorizerLines,
+    LogLevelsChanged,
+    NodeConfigsChanged,
     NodeEffect,
     NodeEvent,
     RequestFailed,
@@ -208,6 +210,14 @@ class Pace(Protocol):
     def asked(self, effect: TakeTurn) -> None:
         """The turn before is over, if there was one, and there is more to do."""
         ...
+
+
+class Settings(Protocol):
+    """What changes while the process runs, other than by its node."""
+
+    def node_configs(self, effect: NodeConfigsChanged) -> None: ...
+
+    def log_levels(self, effect: LogLevelsChanged) -> None: ...
 
 
 class NoticeLog(Protocol):

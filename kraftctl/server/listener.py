@@ -105,8 +105,15 @@ class Listener:
 
     async def bind(self) -> None:
         """Take the port; clients cannot connect yet."""
-        self._bound = await bind_endpoint(asyncio.get_running_loop(), self.endpoint, self._server.config)
+        self._bound = await bind_endpoint(self.endpoint, self._server.config)
         self.port = self._bound.getsockname()[1]
+
+    def covers(self, host: str, port: int) -> bool:
+        """Whether it is bound to this address, or to all addresses with this port."""
+        if self._bound is None or port != self.port:
+            return False
+        bound_host = self._bound.getsockname()[0]
+        return bound_host in (host, "::") or (bound_host == "0.0.0.0" and ":" not in host)
 
     def accept(self, handler: RequestHandler, *, is_late: bool = False) -> None:
         """Every request goes to `handler` from now on. With `is_late`, `start` comes later."""
@@ -150,16 +157,24 @@ class Listener:
 
     def why_not(self, host: str) -> str | None:
         """What quotas have against one more connection."""
-        return self._server.quotas.why_not(host)
+        return self._server.quotas.why_not(host, self.listener_name)
+
+    def pause_seconds(self) -> float:
+        """How long clients wait in the backlog, as they come too fast."""
+        return self._server.quotas.pause_seconds(self.listener_name)
+
+    def accepted(self) -> None:
+        """One has come."""
+        self._server.quotas.accepted(self.listener_name)
 
     def admit(self, connection: Connection) -> bool:
         """Whether quotas leave room; logs a refusal."""
         quotas = self._server.quotas
-        reason = quotas.why_not(connection.peer_host)
+        reason = quotas.why_not(connection.peer_host, self.listener_name)
         if reason is not None:
             self.refuse(connection.peer, reason)
             return False
-        quotas.add(connection.peer_host)
+        quotas.add(connection.peer_host, self.listener_name)
         self.connections.add(connection)
         self._server.metrics.connections_count += 1
         return True
@@ -173,7 +188,7 @@ class Listener:
         """The connection is gone."""
         self.connections.discard(connection)
         self._server.leaving.discard(connection)
-        self._server.quotas.remove(connection.peer_host)
+        self._server.quotas.remove(connection.peer_host, self.listener_name)
         self._server.metrics.connections_count -= 1
 
     def reap(self, idle_since: float) -> None:
@@ -197,7 +212,7 @@ class SocketServer:
         self.request_log = RequestLog(self.metrics)
         self.refusals = RateLimitedLog(logger, loop.time)
         self.failures = RateLimitedLog(logger, loop.time)
-        self.quotas = ConnectionQuotas(config)
+        self.quotas = ConnectionQuotas(config.connection_limits, loop.time)
         self.budget: ByteBudget[Connection] = ByteBudget(_unfinished_bytes_max(config))
         self.unsent: ByteBudget[Connection] = ByteBudget(UNSENT_BYTES_MAX)
         self.answers = TurnAnswers(loop)
@@ -222,6 +237,10 @@ class SocketServer:
     def bound_ports(self) -> dict[str, int]:
         """Listener name -> the port it is bound to; differs from the configured one where that is 0."""
         return {listener.listener_name: listener.port for listener in self.listeners}
+
+    def listens_at(self, host: str, port: int) -> bool:
+        """Whether a connection to this address of this machine is one to this process."""
+        return any(listener.covers(host, port) for listener in self.listeners)
 
     def ssl_listener(self, endpoint: Endpoint) -> SslListener | None:
         """What a listener that uses SSL needs; None for the others."""

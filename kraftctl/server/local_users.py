@@ -14,7 +14,9 @@ from typing import Final
 from kraftctl.config.controller_config import SCRAM_USERS_PATH, ConfigException, ControllerConfig
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_protocol.scram import MECHANISM_NUMBERS
+from kraftctl_security.config_providers.variables import provider_begun
 from kraftctl_security.sasl.scram_users import ScramUserError, ScramUsers, parse_scram_users
+from kraftctl_security.small_files import read_small_file
 
 logger = logging.getLogger("kraftctl.server")
 
@@ -40,7 +42,9 @@ def _read(path: Path) -> ScramUsers:
             raise ConfigException([f"{SCRAM_USERS_PATH}: {path} has more than {FILE_BYTES_MAX:,} bytes"])
         if path.stat().st_mode & OTHERS:
             logger.warning("Other accounts may read the passwords in %s. Next step: chmod 600", path)
-        return parse_scram_users(path.read_text(encoding="utf-8"))
+        text = read_small_file(path, FILE_BYTES_MAX).decode()
+        _refuse_variables(path, text)
+        return parse_scram_users(text)
     except ScramUserError as error:
         raise ConfigException([f"{SCRAM_USERS_PATH}: {path}, {error}"]) from None
     except UnicodeDecodeError:
@@ -48,6 +52,14 @@ def _read(path: Path) -> ScramUsers:
     except OSError as error:
         text = file_error("read", path, error, named_by=SCRAM_USERS_PATH)
         raise ConfigException([f"{SCRAM_USERS_PATH}: {text}"]) from None
+
+
+def _refuse_variables(path: Path, text: str) -> None:
+    name = provider_begun(text)
+    if name is not None:
+        reason = f"has ${{{name}:...}}, which is not replaced in this file"
+        next_step = "write the password, or saltedpassword with salt and iterations"
+        raise ConfigException([f"{SCRAM_USERS_PATH}: {path} {reason}. Next step: {next_step}"])
 
 
 def _warn_without_own_user(config: ControllerConfig, users: ScramUsers) -> None:

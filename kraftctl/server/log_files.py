@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from pathlib import Path
 
@@ -10,27 +11,11 @@ from kraftctl.controller.security.authorizer_log import LEVELS
 from kraftctl.server.audit_log import AuditLog
 from kraftctl.server.background_file import BackgroundFile
 from kraftctl.server.clock import Clock
+from kraftctl.server.log_handler import BackgroundHandler
 from kraftctl.server.logging import AUTHORIZER_LOGGER, KafkaFormatter
 from kraftctl.server.rotated_file import RotatedFile
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.file_errors import file_error
-
-
-class _FileHandler(logging.Handler):
-    """Formats on the thread that logs, writes on that of the file."""
-
-    def __init__(self, file: RotatedFile, node_id: int) -> None:
-        super().__init__()
-        self.setFormatter(KafkaFormatter(node_id))
-        self.file = BackgroundFile(file, self.left_out_line)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.file.write(self.format(record).encode() + b"\n")
-
-    def left_out_line(self, count: int) -> bytes:
-        text = f"Left out {count} lines that could not be written"
-        record = logging.LogRecord(AUTHORIZER_LOGGER, logging.INFO, __file__, 0, text, None, None)
-        return self.format(record).encode() + b"\n"
 
 
 class LogFiles:
@@ -45,7 +30,7 @@ class LogFiles:
         self._node_id = node_id
         self._clock = clock
         self._files: list[BackgroundFile] = []
-        self._handler: _FileHandler | None = None
+        self._handler: BackgroundHandler | None = None
 
     def __enter__(self) -> AuditLog | None:
         try:
@@ -74,7 +59,8 @@ class LogFiles:
         logger.setLevel(LEVELS[self._config.authorizer_level])
         config = self._config.authorizer_file
         if config.path:
-            self._handler = _FileHandler(_rotated(config), self._node_id)
+            self._handler = BackgroundHandler(_rotated(config), AUTHORIZER_LOGGER)
+            self._handler.setFormatter(KafkaFormatter(self._node_id))
             self._start(config, self._handler.file)
             logger.addHandler(self._handler)
             logger.propagate = False
@@ -84,6 +70,11 @@ class LogFiles:
             file.start()
         except OSError as error:
             text = file_error("open", config.path, error, named_by=config.path_key)
+            if error.errno == errno.ENXIO:
+                text = (
+                    "the file cannot be opened: it is a FIFO without a reader. Next step: start its"
+                    " reader first"
+                )
             raise StorageError(f"{config.path_key}={config.path}: {text}") from error
         self._files.append(file)
 

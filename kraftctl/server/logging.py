@@ -8,6 +8,10 @@ import time
 from types import TracebackType
 from typing import TextIO
 
+from kraftctl.server.log_handler import BackgroundHandler
+from kraftctl.server.shared_output import BLOCK_BYTES_MAX, SharedOutput
+from kraftctl_security.standard_output import descriptor_of
+
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 
 _LEVEL_NAMES = {5: "TRACE", logging.WARNING: "WARN", logging.CRITICAL: "FATAL"}
@@ -31,39 +35,88 @@ _CONTROL_CHARACTERS = {code: f"\\x{code:02x}" for code in (*range(32), *range(12
 """Names of clients and of what they ask for are logged: they must not be able to forge a line."""
 
 
+LATE = "standard output was not read in time. Next step: check what reads it"
+
+
 class KafkaFormatter(logging.Formatter):
     """Formats as Kafka's default console appender does."""
 
-    def __init__(self, node_id: int) -> None:
+    def __init__(self, node_id: int | None) -> None:
+        """None as long as it is not known."""
         super().__init__()
         self._node_id = node_id
+        self._second = (-1, "")
+        """That of the last line, and its text: making it takes as long as the rest of a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        seconds = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.created))
         level = _LEVEL_NAMES.get(record.levelno, record.levelname)
         text = record.getMessage().translate(_CONTROL_CHARACTERS)
-        part = "" if record.name == AUTHORIZER_LOGGER else f"[{self._part(record.name)} id={self._node_id}] "
-        line = f"[{seconds},{int(record.msecs):03d}] {level} {part}{text} ({record.name})"
+        part = self._part(record.name)
+        line = f"[{self.formatTime(record)}] {level} {part}{text} ({record.name})"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        second = int(record.created)
+        known, text = self._second
+        if second != known:
+            text = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
+            self._second = (second, text)
+        return f"{text},{int(record.msecs):03d}"
+
     def _part(self, logger_name: str) -> str:
+        if logger_name == AUTHORIZER_LOGGER or self._node_id is None:
+            return ""
         for prefix, part in _PARTS.items():
             if logger_name == prefix or logger_name.startswith(prefix + "."):
-                return part
-        return "ControllerServer"
+                return f"[{part} id={self._node_id}] "
+        return f"[ControllerServer id={self._node_id}] "
 
 
-def configure_logging(node_id: int, level: str = "info", stream: TextIO | None = None) -> None:
-    """Log to standard output, as kafka-server-start does; replaces what was configured before."""
-    handler = logging.StreamHandler(stream or sys.stdout)
-    handler.setFormatter(KafkaFormatter(node_id))
+def configure_logging(node_id: int | None, level: str = "info", stream: TextIO | None = None) -> None:
+    """Log to standard output, as kafka-server-start does; replaces what was configured before.
+
+    Lines are written on a thread of their own, unless there is a `stream`, or standard output is none of the
+    operating system. The end of the process waits for that, and so does `stop_logging`.
+    """
     root = logging.getLogger()
+    handler = _handler(stream)
+    handler.setFormatter(KafkaFormatter(node_id))
     for previous in list(root.handlers):
         root.removeHandler(previous)
     root.addHandler(handler)
     root.setLevel(LEVELS[level])
     logging.getLogger("asyncio").setLevel(logging.WARNING)
     sys.excepthook = _log_uncaught_exception
+
+
+def stop_logging() -> None:
+    """Write the last lines, within seconds. Afterwards nothing is logged."""
+    root = logging.getLogger()
+    for handler in [each for each in root.handlers if isinstance(each, BackgroundHandler)]:
+        handler.close()
+        root.removeHandler(handler)
+        root.addHandler(logging.NullHandler())
+
+
+def _handler(stream: TextIO | None) -> logging.Handler:
+    descriptor = descriptor_of(sys.stderr if sys.stdout is None else sys.stdout)
+    if stream is not None:
+        return logging.StreamHandler(stream)
+    if descriptor is None:
+        return logging.NullHandler() if sys.stdout is None else logging.StreamHandler(sys.stdout)
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, BackgroundHandler) and handler.descriptor == descriptor:
+            return handler
+    background = BackgroundHandler(
+        SharedOutput(descriptor, "standard output"),
+        "kraftctl.server.log_files",
+        LATE,
+        write_bytes_max=BLOCK_BYTES_MAX,
+        has_log=True,
+    )
+    background.descriptor = descriptor
+    background.file.start()
+    return background
 
 
 def _log_uncaught_exception(

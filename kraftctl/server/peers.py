@@ -13,6 +13,7 @@ import logging
 import ssl
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from kraftctl import __version__
@@ -20,15 +21,25 @@ from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.controller.failures import reason_of
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
-from kraftctl.server.connecting import RefusedError, connect
+from kraftctl.server.connecting import Race, RefusedError
+from kraftctl.server.detached_calls import call_detached
 from kraftctl.server.sockets_first import answered_before
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, SIZE_PREFIX_BYTES, encode_frame
+from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
+from kraftctl_security.addresses.host_addresses import (
+    ATTEMPT_DELAY_SECONDS,
+    NOT_AUTHENTICATED,
+    SASL_SECONDS_MAX,
+    Address,
+    Failure,
+)
+from kraftctl_security.addresses.known_hosts import KnownHost, KnownHosts
 from kraftctl_security.authentication_failures import (
     SECURITY_PROTOCOL,
     AuthenticationFailedError,
-    failure_of_ssl,
     refuse_ssl_alert,
 )
 from kraftctl_security.peer_codec import PeerCodec
@@ -48,6 +59,9 @@ DESTINATIONS_MAX: Final = 64
 
 RECONNECT_BACKOFF_SECONDS_MAX: Final = 0.5
 
+USELESS_SECONDS: Final = 1.0
+"""For so long a bootstrap server may know no leader before another address of its name is tried."""
+
 WARNING_SECONDS: Final = 60.0
 """How often a line says that a peer and this node do not accept each other."""
 
@@ -57,7 +71,14 @@ CONTROLLER_KEYS: Final = {
 }
 """Keys of clients that have other names between controllers."""
 
-Failure = (OSError, EOFError, TimeoutError, UnicodeError, DecodeError, AuthenticationFailedError)
+ExchangeFailure: Final = (
+    OSError,
+    EOFError,
+    TimeoutError,
+    UnicodeError,
+    DecodeError,
+    AuthenticationFailedError,
+)
 """How an exchange with a peer fails; the connection cannot be used afterwards."""
 
 
@@ -76,13 +97,17 @@ class Peers:
         offer: Callable[[ResponseReceived], None],
         ssl_context: ssl.SSLContext | None = None,
         new_sasl_client: NewSaslClient | None = None,
+        is_own: Callable[[str, int], bool] = lambda _host, _port: False,
     ) -> None:
+        """`is_own` says whether this process listens at an address."""
         self.client_id = client_id
         self.request_timeout_seconds = request_timeout_ms / 1000
         self.backoff_seconds = backoff_ms / 1000
         self.offer = offer
         self.ssl_context = ssl_context
         self.new_sasl_client = new_sasl_client
+        self.is_own = is_own
+        self.hosts = KnownHosts()
         self._destinations: dict[tuple[str, int, bool], Destination] = {}
         """By host, port and kind of request; the one that was used last is the last one."""
 
@@ -132,6 +157,7 @@ class Destination:
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Waiting] = deque()
         self._worker: asyncio.Task[None] | None = None
+        self._known: KnownHost = peers.hosts.host(host, port)
         self._connection: PeerConnection | None = None
         self._failures = 0
         self._connect_at = 0.0
@@ -169,7 +195,7 @@ class Destination:
             async with answered_before(self._loop, waiting.deadline):
                 connection = await self._connected()
                 response = await connection.call_in_common_version(waiting.effect.request)
-        except Failure as error:
+        except ExchangeFailure as error:
             self._failed(error)
             return ResponseReceived(send_id, None, refused=isinstance(error, RefusedError))
         except Exception as error:  # noqa: BLE001 - otherwise nothing would be sent to this address again
@@ -178,7 +204,19 @@ class Destination:
             return ResponseReceived(send_id, None)
         self._failures = 0
         self._warned_at = None
+        connection.has_served = True
+        self._known.addresses.served(connection.address)
+        if waiting.effect.destination_id < 0 and knows_no_leader(response):
+            self._try_another_address(connection)
         return ResponseReceived(send_id, response)
+
+    def _try_another_address(self, connection: PeerConnection) -> None:
+        """The name of a bootstrap server may be that of all controllers, one of which knows the leader."""
+        now = self._loop.time()
+        if len(self._known.addresses.to_try()) > 1 and now >= connection.opened_at + USELESS_SECONDS:
+            failure = Failure("it knows no leader", ATTEMPT_DELAY_SECONDS, now)
+            self._known.addresses.failed(connection.address, failure)
+            self._disconnect()
 
     async def _may_connect_before(self, deadline: float) -> bool:
         """Wait until the backoff is over, or until `deadline`.
@@ -201,28 +239,56 @@ class Destination:
                 await self._connection.authenticate(new_sasl_client)
             return self._connection
         self._disconnect()
-        ssl_context = self._peers.ssl_context
-        reader, writer = await connect(self._host, self._port, ssl_context)
-        self._connection = PeerConnection(self._peers.client_id, reader, writer)
-        try:
-            await self._connection.learn_versions()
-        except (ConnectionError, EOFError) as error:
-            if ssl_context is not None:
-                raise  # The process has finished a handshake: it may refuse the certificate of this node.
-            # A process that ends accepts no connection, or closes it; so does a proxy in front of it.
-            raise RefusedError("closed before an answer") from error
-        except ssl.SSLError as error:
-            # In TLS 1.3 a certificate is refused after the handshake of the side that has it.
-            raise failure_of_ssl(error) or error from error
-        if new_sasl_client is not None:
-            await self._connection.authenticate(new_sasl_client)
+        while not await self._begin(new_sasl_client):
+            self._disconnect()
+        assert self._connection is not None
         return self._connection
 
+    async def _begin(self, new_sasl_client: NewSaslClient | None) -> bool:
+        """Open a connection. False when SASL takes so long that another address is better tried first."""
+        self._known = self._peers.hosts.host(self._host, self._port)
+        self._connection = connection = await Race(
+            self._known, self._greet, context=self._peers.ssl_context, is_own=self._peers.is_own
+        ).run()
+        if new_sasl_client is None:
+            return True
+        has_alternative = self._known.addresses.has_alternative(connection.address)
+        limit = asyncio.timeout(SASL_SECONDS_MAX if has_alternative else None)
+        try:
+            async with limit:
+                await connection.authenticate(new_sasl_client)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            self._note(error, SASL_SECONDS_MAX)
+            return False
+        return True
+
+    async def _greet(
+        self, address: Address, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> PeerConnection:
+        connection = PeerConnection(self._peers.client_id, address, reader, writer)
+        await connection.learn_versions()
+        return connection
+
+    def _note(self, error: Exception, seconds: float) -> str:
+        """Why it failed. Silence counts against the address, and all that precedes the first answer."""
+        connection = self._connection
+        if connection is None:
+            return str(error) or self._known.reasons() or type(error).__name__
+        is_silent = isinstance(error, TimeoutError)
+        reason = f"{connection.missing} within {seconds:.1f} s" if is_silent else ""
+        reason = reason or str(error) or type(error).__name__
+        if is_silent or not connection.has_served:
+            failure = Failure(reason, seconds if is_silent else 0.0, self._loop.time())
+            self._known.addresses.failed(connection.address, failure)
+        return reason
+
     def _failed(self, error: Exception) -> None:
+        reason = self._note(error, self._peers.request_timeout_seconds)
         if isinstance(error, AuthenticationFailedError):
             self._warn(error)
         elif self._failures == 0:
-            reason = str(error) or type(error).__name__
             logger.info("Connection to the controller at %s:%d failed: %s", self._host, self._port, reason)
         backoff = self._peers.backoff_seconds * 2.0 ** min(self._failures, 10)
         self._failures += 1
@@ -252,7 +318,19 @@ class Destination:
 class PeerConnection:
     """An open connection to a peer that has reported its API versions."""
 
-    def __init__(self, client_id: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self,
+        client_id: str,
+        address: Address,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        self.address = address
+        self.has_served = False
+        """Whether a request was answered: its end says nothing against the address any more."""
+        self.missing = ""
+        """What has not happened yet."""
+        self.opened_at = asyncio.get_running_loop().time()
         self._reader = reader
         self._writer = writer
         self._codec = PeerCodec(client_id, SOFTWARE)
@@ -264,6 +342,7 @@ class PeerConnection:
         return not self._reader.at_eof() and not self._writer.is_closing()
 
     def close(self) -> None:
+        """Immediately, without waiting for what is unsent."""
         self._writer.transport.abort()
 
     async def learn_versions(self) -> None:
@@ -275,10 +354,11 @@ class PeerConnection:
 
         Raises AuthenticationFailedError.
         """
+        self.missing = NOT_AUTHENTICATED
         exchange = SaslExchange(self._codec, new_client)
         answer: bytes | None = None
         # Hashes take milliseconds, and a token server may take seconds: the loop must not wait for either.
-        while (payload := await asyncio.to_thread(exchange.advance, answer)) is not None:
+        while (payload := await call_detached(partial(exchange.advance, answer))) is not None:
             answer = await self._exchange(payload)
         renewed_after_seconds = exchange.renewed_after_seconds
         self._renew_at = None if renewed_after_seconds is None else self._loop.time() + renewed_after_seconds
@@ -289,6 +369,7 @@ class PeerConnection:
 
     async def call_in_common_version(self, request: Message) -> Message:
         """The answer; UNSUPPORTED_VERSION, as if from the peer, when it does not know the request."""
+        self.missing = f"{request.NAME} was not answered"
         payload = self._codec.encode(request)
         if payload is None:
             return unsupported(request.API_KEY)
@@ -303,3 +384,14 @@ class PeerConnection:
         if not 0 <= size <= FRAME_BYTES_MAX_DEFAULT:
             raise DecodeError(f"a response of {size} bytes")
         return await self._reader.readexactly(size)
+
+
+def knows_no_leader(response: Message) -> bool:
+    """Whether a Fetch was answered without records, and without a leader to fetch from."""
+    if not isinstance(response, FetchResponse):
+        return False
+    return response.error_code != Errors.NONE or any(
+        partition.error_code != Errors.NONE and partition.current_leader.leader_id < 0
+        for topic in response.responses
+        for partition in topic.partitions
+    )

@@ -12,11 +12,15 @@ logger = logging.getLogger("kraftctl.server.request")
 
 
 class RequestLog:
-    """Counts every answered request and describes it at level DEBUG (`--log-level debug`)."""
+    """Counts every answered request and describes it at level DEBUG."""
 
     def __init__(self, metrics: RequestMetrics) -> None:
         self.metrics = metrics
-        # The level is that of the start: to ask the logger takes longer than to count.
+        self._describes = False
+        self.follow_level()
+
+    def follow_level(self) -> None:
+        """Look at the level of the logger: to ask it for each request takes longer than to count."""
         self._describes = logger.isEnabledFor(logging.DEBUG)
 
     def completed(

@@ -3,13 +3,19 @@
 `audit.log` becomes `audit.log.1`, that one `audit.log.2`; the oldest is replaced. The mode is 0600. A file is
 forced to the disk when it is renamed or closed, not before: what was written last may be lost when the
 machine fails, but not when the process does.
+
+The path may also name a device, standard output or a FIFO: these are never renamed. A FIFO is read already
+when it is opened, otherwise opening it fails: it does not wait for a reader.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from pathlib import Path
+
+from kraftctl_security.standard_output import write_whole
 
 MODE = 0o600
 
@@ -25,23 +31,28 @@ class RotatedFile:
         self._size_bytes = 0
         self._is_torn = False
         """Whether the file ends in a part of a line, which could not be removed."""
+        self._is_regular = True
+        self.kept_bytes = 0
+        """None of a call that fails: see `_remove_part`."""
 
     def open(self) -> None:
         """Continue the file, or begin it."""
         if self._descriptor < 0:
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
             self._descriptor = os.open(self.path, flags, MODE)
-            self._size_bytes = os.fstat(self._descriptor).st_size
+            found = os.fstat(self._descriptor)
+            self._size_bytes = found.st_size
+            self._is_regular = stat.S_ISREG(found.st_mode)
 
     def write(self, lines: bytes) -> None:
         """Append whole lines, all of them or none."""
         self.open()
-        if self._size_bytes and self._size_bytes + len(lines) > self._max_bytes:
+        if self._is_regular and self._size_bytes and self._size_bytes + len(lines) > self._max_bytes:
             self._rotate()
         if self._is_torn:
             lines = b"\n" + lines
         try:
-            self._write_all(lines)
+            write_whole(self._descriptor, lines)
         except OSError:
             self._remove_part()
             raise
@@ -55,11 +66,6 @@ class RotatedFile:
                 os.fsync(self._descriptor)
             os.close(self._descriptor)
             self._descriptor = -1
-
-    def _write_all(self, lines: bytes) -> None:
-        rest = memoryview(lines)
-        while rest:
-            rest = rest[os.write(self._descriptor, rest) :]
 
     def _remove_part(self) -> None:
         try:

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from kraftctl.controller.failures import reason_of
+from kraftctl.server.detached_calls import call_detached
 from kraftctl.server.expiry_lines import ExpiryLines
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.watched_stores import Replacement, WatchedStores
@@ -26,6 +27,9 @@ logger = logging.getLogger("kraftctl.server.ssl")
 
 LOOK_SECONDS: Final = 2.0
 """Between two looks at the files. What has changed is read with the look after, if it is the same then."""
+
+LATE_SECONDS: Final = 30.0
+"""Files that are not read by then are on a file system that does not answer."""
 
 
 class Driver(Protocol):
@@ -43,10 +47,17 @@ class Driver(Protocol):
 class SslReloading:
     """Of all listeners of `server`. Other controllers are reached with the keys of the first."""
 
-    def __init__(self, server: SocketServer, driver: Driver, wall_ms: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        server: SocketServer,
+        driver: Driver,
+        wall_ms: Callable[[], int],
+        late_seconds: float = LATE_SECONDS,
+    ) -> None:
         self._server = server
         self._driver = driver
         self._wall_ms = wall_ms
+        self._late_seconds = late_seconds
         self._metrics = server.ssl_metrics
         self._to_controllers = server.config.controller_listener_names[0]
         self._watched = [
@@ -78,9 +89,10 @@ class SslReloading:
 
     async def _look_at(self, stores: WatchedStores, *, forced: bool) -> None:
         now = datetime.datetime.fromtimestamp(self._wall_ms() / 1000, datetime.UTC)
+        late = asyncio.get_running_loop().call_later(self._late_seconds, _log_late, stores.listener)
         try:
             dynamic = self._driver.dynamic_configs()
-            replacement = await asyncio.to_thread(partial(stores.look, dynamic, now, forced=forced))
+            replacement = await call_detached(partial(stores.look, dynamic, now, forced=forced))
         except (StoreError, ConfigException) as error:
             self._failed(stores, str(error))
         except Exception as error:  # noqa: BLE001 - otherwise nothing would ever be read again
@@ -90,6 +102,8 @@ class SslReloading:
                 self._use(stores.listener, replacement)
             elif forced:
                 logger.info("Listener %s: keys and certificates are the same", stores.listener)
+        finally:
+            late.cancel()
 
     def _use(self, listener: str, replacement: Replacement) -> None:
         self._server.ssl_listeners[listener].context = replacement.server
@@ -106,6 +120,14 @@ class SslReloading:
             stores.listener,
             reason.rstrip("."),
         )
+
+
+def _log_late(listener: str) -> None:
+    logger.warning(
+        "Listener %s keeps its keys and certificates: its keystore and truststore are being looked at, and"
+        " their file system does not answer. Next step: check where they are mounted",
+        listener,
+    )
 
 
 async def _is_requested(requested: asyncio.Event) -> bool:

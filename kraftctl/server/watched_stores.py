@@ -7,27 +7,14 @@ from __future__ import annotations
 
 import datetime
 import ssl
-from typing import Final
 
 from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.config.dynamic_keys import STORE_KEYS
+from kraftctl_security.config_providers.resolve import refuse_variables
 from kraftctl_security.tls.contexts import Stores, client_context, load_stores, server_context
 from kraftctl_security.tls.ssl_config import SslConfig, listener_prefix
 from kraftctl_security.tls.store_files import FileState, store_states
 from kraftctl_security.tls.store_replacement import check_dates, check_names, check_peers
-
-DYNAMIC_KEYS: Final = (
-    "ssl.keystore.type",
-    "ssl.keystore.location",
-    "ssl.keystore.password",
-    "ssl.key.password",
-    "ssl.truststore.type",
-    "ssl.truststore.location",
-    "ssl.truststore.password",
-    "ssl.keystore.certificate.chain",
-    "ssl.keystore.key",
-    "ssl.truststore.certificates",
-)
-"""What may be altered while a listener runs, with its prefix: Kafka's SslConfigs.RECONFIGURABLE_CONFIGS."""
 
 
 class Replacement:
@@ -106,10 +93,11 @@ class WatchedStores:
         if dynamic is None:
             return False, False
         prefix = listener_prefix(self.listener)
-        own = {key: dynamic[key] for name in DYNAMIC_KEYS if (key := prefix + name) in dynamic}
+        own = {key: dynamic[key] for name in STORE_KEYS if (key := prefix + name) in dynamic}
         is_first, former = self._dynamic is None, self._dynamic or {}
         self._dynamic = own
         if own == former:
             return False, False
+        refuse_variables(own)
         self._tried = ControllerConfig({**self._properties, **own}).ssl[self.listener]
         return True, is_first

@@ -2,7 +2,8 @@
 
 | found | outcome |
 |---|---|
-| the log is gone, or quorum-state is | this replica does not vote until it has fetched everything again |
+| quorum-state is gone, and nothing else has opened the log since | it is written again, as it was |
+| quorum-state is gone otherwise, or the log is | it does not vote until it has fetched everything again |
 | the same, and it is the only voter | log gone: refused; quorum-state gone: it starts, no other node voted |
 | the log ends before the recovery point | refused: it was truncated, or replaced by an older copy |
 | quorum-state is of an earlier epoch, or without the vote | refused |
@@ -10,7 +11,7 @@
 | leader-epoch-checkpoint differs below the recovery point | refused |
 
 Kafka's controller may have used the directory in between: it appends, truncates in a later epoch, votes in
-later epochs, and does not update the recovery point.
+later epochs, and does not update the recovery point. It deletes the witness.
 """
 
 from __future__ import annotations
@@ -25,8 +26,14 @@ from kraftctl.storage.metadata_log import MetadataLog
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery import DurableEnd
 from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
-from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA, RESTORE_THE_ONLY_VOTER
+from kraftctl.storage.replacing_a_replica import (
+    LET_IT_VOTE,
+    REPLACE_THIS_REPLICA,
+    RESTORE_IT,
+    RESTORE_THE_ONLY_VOTER,
+)
 from kraftctl.storage.snapshots import SnapshotStore
+from kraftctl.storage.witness import Witness
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
 
 
@@ -42,6 +49,7 @@ class Contradictions:
         self,
         *,
         replica: ReplicaKey,
+        witness: Witness,
         static_voters: VoterSet,
         snapshots: SnapshotStore,
         quorum_state: QuorumStateStore,
@@ -50,8 +58,8 @@ class Contradictions:
     ) -> None:
         """Raises StorageError when quorum-state contradicts the recovery point."""
         self.recovering_epoch: int | None = None
-        self.restored_epoch: int | None = None
-        """Not None when the only voter has lost its quorum-state: the epoch to begin again from."""
+        self.restored: ElectionState | None = None
+        """Not None when quorum-state is lost and need not be: what it has to be."""
         self.notices: list[str] = []
         self._replica = replica
         self._static_voters = static_voters
@@ -62,6 +70,8 @@ class Contradictions:
         self._point = recovery_point.point
         self._leader_epochs = leader_epochs
         self._election = quorum_state.read()
+        self._is_witnessed = self._election is None and witness.is_there()
+        self._witness = witness
         if self._election is not None and not self._point.recovering:
             self._check_votes(self._election)
 
@@ -87,6 +97,7 @@ class Contradictions:
         return DurableEnd(point.end_offset, is_exact=True, epoch_max=point.quorum_epoch)
 
     def _check_votes(self, election: ElectionState) -> None:
+        """A quorum-state that knows less than the recovery point is an older copy."""
         point = self._point
         if election.epoch < point.quorum_epoch:
             raise StorageError(
@@ -101,24 +112,82 @@ class Contradictions:
                 f" gave in epoch {point.quorum_epoch} ({self._file.path}): it is an older copy."
                 f" {REPLACE_THIS_REPLICA}"
             )
+        if election.epoch == point.quorum_epoch and point.elected and election.leader_id != self._replica.id:
+            raise StorageError(
+                f"{self._quorum_state.path} does not say that this replica was elected in epoch"
+                f" {point.quorum_epoch} ({self._file.path}): it is an older copy. {REPLACE_THIS_REPLICA}"
+            )
 
     def judge(self, log: MetadataLog) -> None:
         """Called after every batch of `log` is read and before anything is written. Raises StorageError."""
-        if self._point.recovering:
-            self._recover(log, "it stopped before it had fetched everything again")
-            return
         log_is_gone = self._point.end_offset > 0 and self._is_empty(log)
+        log_is_whole = False if log_is_gone else self._is_whole(log)
+        if self._point.recovering:
+            reason = "it stopped before it had fetched everything again"
+            self._recover(
+                log, reason, log_is_whole=False if log_is_whole is False else self._point.log_is_whole
+            )
+            return
         votes_are_gone = self._election is None and self._has_taken_part(log)
+        doubt = self._doubt(log) if votes_are_gone else None
         if log_is_gone and not self._is_only_voter(log):
-            self._recover(log, f"the log in {log.directory} is gone")
-        elif votes_are_gone and not self._is_only_voter(log):
-            self._recover(log, f"{self._quorum_state.path} is missing, and with it the votes")
+            self._recover(log, f"the log in {log.directory} is gone", log_is_whole=False)
+        elif doubt is not None and not self._is_only_voter(log):
+            reason = f"{self._quorum_state.path} is missing, and with it the votes; {doubt}"
+            self._recover(log, reason, log_is_whole=log_is_whole)
         else:
             self._check_snapshot_epoch()
             self._check_end(log)
             self._check_leader_epochs(log)
-            if votes_are_gone:
+            if doubt is not None:
                 self._begin_alone(log)
+            elif votes_are_gone:
+                self._restore(log)
+
+    def _is_whole(self, log: MetadataLog) -> bool | None:
+        """None: the recovery point knows of no record, as in a directory that was just adopted."""
+        if self._what_is_missing(log) is not None:
+            return False
+        return None if self._point.end_offset == 0 and not self._is_empty(log) else True
+
+    def _doubt(self, log: MetadataLog) -> str | None:
+        """Why the recovery point may not have the last vote of this replica. None: it has.
+
+        It is written after quorum-state and before anyone learns of the epoch or the vote. So only another
+        controller could have given a later one: every one that opens the log deletes the witness.
+        """
+        point = self._point
+        if not self._is_witnessed:
+            return f"another controller may have voted since: {self._witness.path} is not there, either"
+        epochs = [log.last_epoch, *(epoch for epoch, _ in self._leader_epochs or [])]
+        if (latest := self._snapshots.latest_id()) is not None:
+            epochs.append(latest.epoch)
+        if max(epochs) > point.quorum_epoch:
+            return (
+                f"{log.directory} has epoch {max(epochs)}, and {self._file.path} only knows epoch"
+                f" {point.quorum_epoch}"
+            )
+        missing = self._what_is_missing(log)
+        if missing is None and point.stopped and log.end_offset != point.end_offset:
+            missing = (
+                f"the log ends at offset {log.end_offset}, when it was stopped it ended at {point.end_offset}"
+                f" ({self._file.path})"
+            )
+        return missing
+
+    def _restore(self, log: MetadataLog) -> None:
+        self.restored = restored = self._point.election(self._replica.id)
+        vote = restored.voted_key()
+        if self._point.elected:
+            promised = "that it was elected"
+        else:
+            promised = "no vote" if vote is None else f"the vote for {vote}"
+        self.notices.append(
+            f"{self._quorum_state.path} is missing. Only this controller has opened the log since it was"
+            f" written: {self._file.path} and {self._witness.path} agree with the log, which ends at offset"
+            f" {log.end_offset} in epoch {log.last_epoch}. It is written again with epoch"
+            f" {restored.epoch} and {promised}"
+        )
 
     def _is_empty(self, log: MetadataLog) -> bool:
         return log.size_bytes == 0 and self._snapshots.latest_id() in (None, BOOTSTRAP_SNAPSHOT_ID)
@@ -131,37 +200,49 @@ class Contradictions:
         voters = history.voters[-1][1] if history.voters else self._static_voters
         return voters.is_only_voter(self._replica)
 
-    def _recover(self, log: MetadataLog, reason: str) -> None:
+    def _recover(self, log: MetadataLog, reason: str, *, log_is_whole: bool | None) -> None:
         """Written before anything else: this replica must know it is recovering after a crash too."""
         self.recovering_epoch = max(self._point.quorum_epoch, log.last_epoch)
         self._file.begin(
-            RecoveryPoint(self._replica.directory_id, quorum_epoch=self.recovering_epoch, recovering=True)
+            RecoveryPoint(
+                self._replica.directory_id,
+                quorum_epoch=self.recovering_epoch,
+                recovering=True,
+                log_is_whole=log_is_whole,
+            )
         )
         self.notices.append(
             f"This replica is recovering and does not vote: {reason}. It votes again after it has fetched"
             f" all committed records from a leader of epoch {self.recovering_epoch} or later. If the"
-            " other voters alone are no majority, as in a quorum of one or two, restore the directory from a"
-            " backup (docs/operations/lost-disk.md)"
+            " other voters alone are no majority, as in a quorum of one or two,"
+            f" {RESTORE_IT if log_is_whole is False else LET_IT_VOTE} (docs/operations/lost-disk.md)"
         )
 
     def _begin_alone(self, log: MetadataLog) -> None:
-        self.restored_epoch = max(self._point.quorum_epoch, log.last_epoch)
+        epoch = max(self._point.quorum_epoch, log.last_epoch)
+        is_known = epoch == self._point.quorum_epoch
+        self.restored = self._point.election(self._replica.id) if is_known else ElectionState(epoch=epoch)
         self.notices.append(
             f"{self._quorum_state.path} is missing, but the log is whole. This node is the only voter, so"
-            f" no other node can have been elected: it starts again from epoch {self.restored_epoch}"
+            f" no other node can have been elected: it starts again from epoch {epoch}"
         )
 
     def _check_end(self, log: MetadataLog) -> None:
+        missing = self._what_is_missing(log)
+        if missing is not None:
+            next_step = RESTORE_THE_ONLY_VOTER if self._is_only_voter(log) else REPLACE_THIS_REPLICA
+            raise StorageError(f"{missing}. {next_step}")
+
+    def _what_is_missing(self, log: MetadataLog) -> str | None:
         point = self._point
         latest = self._snapshots.latest_id() or BOOTSTRAP_SNAPSHOT_ID
         end = max((log.last_epoch, log.end_offset), (latest.epoch, latest.offset))
         if end >= (point.log_epoch, point.end_offset) or latest.offset >= point.end_offset:
-            return
-        next_step = RESTORE_THE_ONLY_VOTER if self._is_only_voter(log) else REPLACE_THIS_REPLICA
-        raise StorageError(
+            return None
+        return (
             f"{log.last_segment_path} ends at offset {log.end_offset} in epoch {log.last_epoch}, but up to"
             f" offset {point.end_offset} in epoch {point.log_epoch} everything was durable"
-            f" ({self._file.path}): it was truncated, deleted or replaced by an older copy. {next_step}"
+            f" ({self._file.path}): it was truncated, deleted or replaced by an older copy"
         )
 
     def _check_snapshot_epoch(self) -> None:

@@ -17,9 +17,9 @@ from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import MetaPropertiesEnsemble, read_meta_properties
 from kraftctl.storage.metadata_evidence import Evidence, Shows, find_evidence
 from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT
+from kraftctl_protocol.java_values import split_list
 from kraftctl_protocol.log_file_names import META_PROPERTIES, PARTITION_DIRECTORY
 from kraftctl_protocol.uuids import uuid_to_string
-from kraftctl_security.config_values import split_list
 
 METADATA_LOG_DIR: Final = "metadata.log.dir"
 LOG_DIRS: Final = "log.dirs"

@@ -22,6 +22,7 @@ from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl.storage.retention import Cleaned, next_to_delete
 from kraftctl.storage.snapshots import SnapshotStore
+from kraftctl.storage.witness import Witness
 from kraftctl_protocol.log_file_names import LOG_SUFFIX, PARTITION_DIRECTORY, parse_segment_file_name
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from kraftctl_protocol.record_batch import read_batch_header
@@ -42,6 +43,7 @@ class MetadataPartition:
         snapshots: SnapshotStore,
         quorum_state: QuorumStateStore,
         recovery_point: RecoveryPointFile,
+        node_id: int,
     ) -> None:
         self.log = log
         self.snapshots = snapshots
@@ -50,6 +52,7 @@ class MetadataPartition:
         self.notices: list[str] = []
         self.recovering_epoch: int | None = None
         """Not None when log or votes are lost: the highest epoch in which this replica may have voted."""
+        self._node_id = node_id
         self._parts: CheckpointParts | None = None
         """The snapshot that is being read."""
         self._cutting = threading.Lock()
@@ -76,8 +79,10 @@ class MetadataPartition:
         recovery_point = RecoveryPointFile.open(log_dir, replica.directory_id, now_ms)
         if recovery_point.point is None:
             recovery_point.begin(_adopted(replica, quorum_state))
+        witness = Witness(directory, replica.directory_id)
         contradictions = Contradictions(
             replica=replica,
+            witness=witness,
             static_voters=static_voters,
             snapshots=snapshots,
             quorum_state=quorum_state,
@@ -93,31 +98,33 @@ class MetadataPartition:
             epoch_max=contradictions.epoch_max,
             judge=contradictions.judge,
         )
-        partition = cls(log, snapshots, quorum_state, recovery_point)
+        partition = cls(log, snapshots, quorum_state, recovery_point, replica.id)
         partition.notices += recovery_point.notices + contradictions.notices
         partition.notices += log.recovery.notices()
         partition.notices += [f"removed unfinished snapshot {file}" for file in snapshots.removed_files]
         partition.recovering_epoch = contradictions.recovering_epoch
         partition._agree_with_snapshots()
         partition._begin(contradictions)
+        witness.leave()
         return partition
 
     def _begin(self, contradictions: Contradictions) -> None:
         """Write the recovery point, which is kept current from here on."""
         state = self.quorum_state.read()
-        if contradictions.restored_epoch is not None:
-            state = ElectionState(epoch=contradictions.restored_epoch)
+        if contradictions.restored is not None:
+            state = contradictions.restored
             self.quorum_state.write(state)
         known = self.recovery_point.point
         assert known is not None
-        if state is not None and state.epoch >= known.quorum_epoch:
-            known = known._replace(quorum_epoch=state.epoch, voted_id=state.voted_id)
+        if state is not None:
+            known = known.with_election(state, elected=state.leader_id == self._node_id)
         end_offset = self.log.durable_end_offset
         self.recovery_point.begin(
             known._replace(
                 log_epoch=self.log.epoch_at(end_offset - 1),
                 end_offset=end_offset,
                 recovering=self.recovering_epoch is not None,
+                log_is_whole=known.log_is_whole if self.recovering_epoch is not None else None,
                 stopped=False,
             )
         )
@@ -164,7 +171,7 @@ class MetadataPartition:
     def write_quorum_state(self, state: ElectionState) -> None:
         """Durable, in this order: a quorum-state older than the recovery point is always an old copy."""
         self.quorum_state.write(state)
-        self.recovery_point.note_election(state)
+        self.recovery_point.note_election(state, elected=state.leader_id == self._node_id)
 
     def note_recovered(self) -> None:
         """Durable: this replica has fetched again what it lost."""
@@ -313,7 +320,8 @@ def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore) -> RecoveryPoi
     except StorageError:
         election = None
     if election is not None:
-        return RecoveryPoint(replica.directory_id, election.epoch, election.voted_id, stopped=True)
+        point = RecoveryPoint(replica.directory_id, stopped=True)
+        return point.with_election(election, elected=election.leader_id == replica.id)
     has_taken_part = has_log or exists(quorum_state.path)
     return RecoveryPoint(replica.directory_id, quorum_epoch=int(has_taken_part), stopped=True)
 

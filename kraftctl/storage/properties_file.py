@@ -7,6 +7,7 @@ from pathlib import Path
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_protocol.java_properties import PropertiesError, decode_properties
+from kraftctl_security.small_files import read_once
 
 NAMED_BY = "the name of the properties file"
 
@@ -28,7 +29,7 @@ def read_properties(path: Path) -> dict[str, str]:
 def find_properties(path: Path) -> dict[str, str] | None:
     """The same, None without such a file. Raises OSError or PropertiesError."""
     try:
-        data = path.read_bytes()
+        data = read_once(path)
     except FileNotFoundError:
         return None
     try:

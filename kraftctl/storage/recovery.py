@@ -20,6 +20,7 @@ from kraftctl.storage.directory_entries import names_in, remove
 from kraftctl.storage.errors import CorruptLogError, StorageError, cannot
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl.storage.segment import Segment
+from kraftctl.storage.witness import FILE_NAME as WITNESS
 from kraftctl_protocol.batch_framing import (
     BatchPlace,
     InvalidBatchError,
@@ -112,7 +113,8 @@ def remove_leftovers(directory: Path, report: RecoveryReport) -> None:
     for path in map(directory.joinpath, names):
         is_index = path.name.endswith((INDEX_SUFFIX, TIME_INDEX_SUFFIX))
         is_orphan = is_index and path.with_suffix(LOG_SUFFIX).name not in names
-        if is_orphan or (path.name.endswith(DELETED_SUFFIX) and CHECKPOINT_SUFFIX not in path.name):
+        is_deleted = path.name.endswith(DELETED_SUFFIX) and path.name != WITNESS
+        if is_orphan or (is_deleted and CHECKPOINT_SUFFIX not in path.name):
             remove(path)
             report.removed_files.append(str(path))
 

@@ -6,7 +6,8 @@ quorum-state that ends earlier was lost, truncated or replaced (docs/adr/0006).
 
 Two lines of a fixed length, each with a checksum. The one with the higher sequence is valid. The line that
 was flushed last is not overwritten before the other one is flushed, too: however a write ends, one good line
-remains.
+remains. A line is of the lowest version that can say what it has to, so that an older release can mostly read
+the file.
 """
 
 from __future__ import annotations
@@ -16,18 +17,20 @@ import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from crc32c import crc32c
 
 from kraftctl.raft.election_state import NOT_VOTED, ElectionState
+from kraftctl.raft.replica_key import NO_DIRECTORY_ID
 from kraftctl.storage.durable_files import replace_file, write_all_at
 from kraftctl.storage.errors import StorageError, cannot
 from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
 
 FILE_NAME = "metadata-recovery-point"
 
-VERSION = 1
+VERSION = 2
+"""1 knows neither the directory of a vote nor `elected` nor `log_is_whole`."""
 
 LINE_BYTES = 512
 """One sector: a power failure leaves the old line or the new one."""
@@ -42,6 +45,15 @@ NO_PROMISES = "This node must not make promises that it could lose."
 
 VOTING = "voting"
 RECOVERING = "recovering"
+RECOVERING_VOTES = "recovering-votes"
+RECOVERING_LOG = "recovering-log"
+STATES: Final[dict[str, tuple[bool, bool | None]]] = {
+    VOTING: (False, None),
+    RECOVERING: (True, None),
+    RECOVERING_VOTES: (True, True),
+    RECOVERING_LOG: (True, False),
+}
+"""As they are written -> `recovering`, `log_is_whole`."""
 
 
 class RecoveryPoint(NamedTuple):
@@ -66,6 +78,46 @@ class RecoveryPoint(NamedTuple):
     stopped: bool = False
     """The log ended at `end_offset` when this replica stopped: another program wrote everything after it."""
 
+    voted_directory_id: bytes = NO_DIRECTORY_ID
+    """The directory of the candidate, where it is known (KIP-853)."""
+
+    elected: bool = False
+    """This replica was the leader of `quorum_epoch`: it must not lead in it again (KAFKA-10527)."""
+
+    log_is_whole: bool | None = None
+    """Of a replica that is `recovering`, whether it has lost its votes alone. None: version 1 did not say."""
+
+    def with_election(self, state: ElectionState, *, elected: bool) -> RecoveryPoint:
+        """Of the epoch of `state`, unless this one is later. A vote of the same epoch stays.
+
+        `elected`: the leader in `state` is this replica. quorum-state has no vote of a leader.
+        """
+        if state.epoch < self.quorum_epoch:
+            return self
+        later = self
+        if state.epoch > self.quorum_epoch:
+            later = self._replace(
+                quorum_epoch=state.epoch,
+                voted_id=NOT_VOTED,
+                voted_directory_id=NO_DIRECTORY_ID,
+                elected=False,
+            )
+        if state.voted_id != NOT_VOTED:
+            later = later._replace(voted_id=state.voted_id, voted_directory_id=state.voted_directory_id)
+        return later._replace(elected=True) if elected else later
+
+    def election(self, node_id: int) -> ElectionState:
+        """The quorum-state of this replica, with the id `node_id`; of leaders it knows only itself."""
+        data_version = 0 if self.voted_directory_id == NO_DIRECTORY_ID else 1
+        if self.elected:
+            return ElectionState(epoch=self.quorum_epoch, leader_id=node_id, data_version=data_version)
+        return ElectionState(
+            epoch=self.quorum_epoch,
+            voted_id=self.voted_id,
+            voted_directory_id=self.voted_directory_id,
+            data_version=data_version,
+        )
+
 
 class RecoveryPointFile:
     """Thread-safe. `point` is None until `begin`, when the directory has no file of this replica."""
@@ -78,7 +130,7 @@ class RecoveryPointFile:
         self._lock = threading.Lock()
         self._descriptor = -1
         self._sequence = 0
-        self._around_end = ("", "")
+        self._around_end = ("", "", "")
         """Of `point`, as encoded."""
         self._free_line = 0
         self._forced_ms = 0
@@ -114,14 +166,16 @@ class RecoveryPointFile:
             self._free_line = 0
             self._forced_ms = self._now_ms()
 
-    def note_election(self, state: ElectionState) -> None:
-        """Durable: this replica takes part in the epoch of `state`, which is already in quorum-state."""
+    def note_election(self, state: ElectionState, *, elected: bool = False) -> None:
+        """Durable: this replica takes part in the epoch of `state`, which is already in quorum-state.
+
+        `elected`: as in `RecoveryPoint.with_election`.
+        """
         with self._lock:
             point = self._begun()
-            is_later = state.epoch > point.quorum_epoch
-            is_vote = state.epoch == point.quorum_epoch and state.voted_id not in (NOT_VOTED, point.voted_id)
-            if is_later or is_vote:
-                self._write(point._replace(quorum_epoch=state.epoch, voted_id=state.voted_id))
+            noted = point.with_election(state, elected=elected)
+            if noted != point:
+                self._write(noted)
                 self._force()
 
     def note_durable(self, log_epoch: int, end_offset: int) -> None:
@@ -144,7 +198,7 @@ class RecoveryPointFile:
         """Durable: this replica votes. Written to both lines, so that neither says it is recovering."""
         with self._lock:
             for _ in range(2):
-                self._write(self._begun()._replace(recovering=False))
+                self._write(self._begun()._replace(recovering=False, log_is_whole=None))
                 self._force()
 
     def close(self, *, stopped: bool) -> None:
@@ -201,6 +255,9 @@ def _ending_at(point: RecoveryPoint, log_epoch: int, end_offset: int) -> Recover
             end_offset,
             point.recovering,
             point.stopped,
+            point.voted_directory_id,
+            point.elected,
+            point.log_is_whole,
         ),
     )
 
@@ -274,21 +331,40 @@ def _encode(sequence: int, point: RecoveryPoint) -> bytes:
     return _line(sequence, _around_end(point), point.log_epoch, point.end_offset)
 
 
-def _around_end(point: RecoveryPoint) -> tuple[str, str]:
-    """What stands before and after the end of the log."""
+def _version_of(point: RecoveryPoint) -> int:
+    """The lowest that can say it."""
+    has_vote_in_directory = point.voted_directory_id != NO_DIRECTORY_ID
+    return 2 if has_vote_in_directory or point.elected or point.log_is_whole is not None else 1
+
+
+def _around_end(point: RecoveryPoint) -> tuple[str, str, str]:
+    """The version, and what stands before and after the end of the log."""
+    version = _version_of(point)
     before = (
         f"directory.id={uuid_to_string(point.directory_id)} quorum.epoch={point.quorum_epoch}"
         f" voted.id={point.voted_id}"
     )
-    state = RECOVERING if point.recovering else VOTING
-    return before, f"state={state} stopped={'yes' if point.stopped else 'no'}"
+    if version > 1:
+        before += (
+            f" voted.directory.id={uuid_to_string(point.voted_directory_id)}"
+            f" elected={'yes' if point.elected else 'no'}"
+        )
+    return str(version), before, f"state={_state_of(point)} stopped={'yes' if point.stopped else 'no'}"
 
 
-def _line(sequence: int, around_end: tuple[str, str], log_epoch: int, end_offset: int) -> bytes:
+def _state_of(point: RecoveryPoint) -> str:
+    if not point.recovering:
+        return VOTING
+    if point.log_is_whole is None:
+        return RECOVERING
+    return RECOVERING_VOTES if point.log_is_whole else RECOVERING_LOG
+
+
+def _line(sequence: int, around_end: tuple[str, str, str], log_epoch: int, end_offset: int) -> bytes:
     """Every commit waits for it. What stays the same is not encoded again: 2.2 us for a commit, not 2.8."""
-    before, after = around_end
+    version, before, after = around_end
     end = f"log.epoch={log_epoch} end.offset={end_offset}"
-    text = f"version={VERSION} sequence={sequence} {before} {end} {after}".encode()
+    text = f"version={version} sequence={sequence} {before} {end} {after}".encode()
     line = b"%s crc32c=%08x" % (text, crc32c(text))
     assert len(line) < LINE_BYTES
     return line.ljust(LINE_BYTES - 1) + b"\n"
@@ -298,14 +374,19 @@ def _decode(line: bytes) -> tuple[int, RecoveryPoint] | None:
     """None unless `line` is exactly what `_encode` makes of its values."""
     try:
         fields = dict(word.split("=", 1) for word in line.decode("ascii").split())
+        directory_id = fields.get("voted.directory.id")
+        recovering, log_is_whole = STATES[fields["state"]]
         point = RecoveryPoint(
             directory_id=uuid_from_string(fields["directory.id"]),
             quorum_epoch=int(fields["quorum.epoch"]),
             voted_id=int(fields["voted.id"]),
             log_epoch=int(fields["log.epoch"]),
             end_offset=int(fields["end.offset"]),
-            recovering=fields["state"] == RECOVERING,
+            recovering=recovering,
             stopped=fields["stopped"] == "yes",
+            voted_directory_id=NO_DIRECTORY_ID if directory_id is None else uuid_from_string(directory_id),
+            elected=fields.get("elected") == "yes",
+            log_is_whole=log_is_whole,
         )
         sequence = int(fields["sequence"])
     except (ValueError, KeyError):

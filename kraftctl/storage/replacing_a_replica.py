@@ -19,3 +19,9 @@ RESTORE_THE_ONLY_VOTER = (
     "This node is the only voter, so no other node has the missing data. Next step: restore the directory"
     " from a backup; or, to begin a new cluster without this data, format an empty directory."
 )
+
+RESTORE_IT = "restore the directory from a backup"
+"""For a replica that has lost records."""
+
+LET_IT_VOTE = "and no leader is elected, stop all controllers and read kraftctl end-recovery --help"
+"""For a replica that has lost its votes alone."""

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
 import time
-from typing import Final
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, FrameDecoder, encode_frame
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
-from kraftctl_security.authentication_failures import failure_of_ssl, refuse_ssl_alert
+from kraftctl_security.addresses.host_addresses import (
+    ATTEMPT_DELAY_SECONDS,
+    NOT_AUTHENTICATED,
+    SASL_SECONDS_MAX,
+    Failure,
+)
+from kraftctl_security.addresses.known_hosts import KnownHost
+from kraftctl_security.authentication_failures import AuthenticationFailedError
+from kraftctl_security.blocking_attempt import RECEIVE_BYTES, closed_by_node
+from kraftctl_security.blocking_race import BlockingRace
 from kraftctl_security.client_config import ClientSecurity
 from kraftctl_security.peer_codec import PeerCodec
 from kraftctl_security.sasl.client_exchange import SaslExchange
-
-RECEIVE_BYTES: Final = 262_144
 
 Endpoint = tuple[str, int]
 """Host and port."""
@@ -47,33 +54,69 @@ class BlockingConnection:
         security: ClientSecurity,
         setup_timeout_s: float,
         timeout_s: float,
+        known: KnownHost | None = None,
     ) -> None:
         """Connects, in `setup_timeout_s` with SSL; asks for versions and authenticates, in `timeout_s`.
 
-        `software` is the name and version that the node gets to know.
+        `software` is the name and version that the node gets to know; `known` remembers which addresses of
+        its name have failed.
         """
         self.endpoint = endpoint
         self._security = security
-        self._codec = PeerCodec(client_id, software)
-        self._decoder = FrameDecoder(FRAME_BYTES_MAX_DEFAULT)
-        self._is_accepted = False
-        """Whether the node has answered: before that it may refuse the certificate of this side."""
+        self._client_id = client_id
+        self._software = software
+        self._known = known or KnownHost(*endpoint)
+        self._has_served = False
+        """Whether a request was answered: its end says nothing against the address any more."""
         self._renew_at: float | None = None
-        self._socket = socket.create_connection(endpoint, timeout=setup_timeout_s)
+        deadline = time.monotonic() + setup_timeout_s + timeout_s
+        while True:
+            left_s = max(0.0, deadline - time.monotonic())
+            self._open(min(setup_timeout_s, left_s), min(timeout_s, left_s))
+            if self._begin(min(timeout_s, left_s)):
+                return
+            self._socket.close()
+
+    def _open(self, setup_timeout_s: float, timeout_s: float) -> None:
+        won = BlockingRace(
+            self._known,
+            context=self._security.ssl_context,
+            new_codec=lambda: PeerCodec(self._client_id, self._software),
+            setup_timeout_s=setup_timeout_s,
+            timeout_s=timeout_s,
+        ).run()
+        self.address = won.address
+        self._codec = won.codec
+        self._socket = won.socket
+        self._decoder = FrameDecoder(FRAME_BYTES_MAX_DEFAULT)
+
+    def _begin(self, timeout_s: float) -> bool:
+        """Authenticate. False when that takes so long that another address is better tried first."""
+        has_alternative = self._known.addresses.has_alternative(self.address)
+        wait_s = min(SASL_SECONDS_MAX, timeout_s) if has_alternative else timeout_s
         try:
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._encrypt()
-            deadline = time.monotonic() + timeout_s
-            self._codec.decode_versions(self._exchange(self._codec.encode_versions_request(), deadline))
-            self._is_accepted = True
-            self._authenticate(deadline)
+            self._authenticate(time.monotonic() + wait_s, wait_s)
+        except TimeoutError:
+            if has_alternative and wait_s < timeout_s:
+                return False
+            self._socket.close()
+            raise
         except BaseException:
             self._socket.close()
             raise
+        return True
 
     def close(self) -> None:
         """Never raises."""
         self._socket.close()
+
+    def try_another_address(self, reason: str) -> bool:
+        """Whether the next connection is to another address: the name may be that of several nodes."""
+        if len(self._known.addresses.to_try()) < 2:
+            return False
+        failure = Failure(reason, ATTEMPT_DELAY_SECONDS, time.monotonic())
+        self._known.addresses.failed(self.address, failure)
+        return True
 
     def ask(self, request: Message, timeout_s: float, lowest_version: int = 0) -> Message:
         """The response, in the highest common version, which is not before `lowest_version`.
@@ -82,72 +125,64 @@ class BlockingConnection:
         """
         deadline = time.monotonic() + timeout_s
         if self._renew_at is not None and time.monotonic() >= self._renew_at:
-            self._authenticate(deadline)
+            self._authenticate(deadline, timeout_s)
         payload = self._codec.encode(request, lowest_version)
         if payload is None:
             versions = f" in version {lowest_version} or later" if lowest_version else ""
             raise UnservedRequestError(f"it does not serve this {request.NAME}{versions}")
-        return self._codec.decode(self._exchange(payload, deadline))
+        with self._noted(f"{request.NAME} was not answered within {timeout_s:.1f} s"):
+            response = self._codec.decode(self._exchange(payload, deadline))
+        self._has_served = True
+        self._known.addresses.served(self.address)
+        return response
 
-    def _encrypt(self) -> None:
-        context = self._security.ssl_context
-        if context is None:
-            return
-        try:
-            self._socket = context.wrap_socket(self._socket, server_hostname=self.endpoint[0])
-        except ssl.SSLError as error:
-            raise _meaning_of(error) from error
-
-    def _authenticate(self, deadline: float) -> None:
+    def _authenticate(self, deadline: float, timeout_s: float) -> None:
         """The first time, and again before the session expires (KIP-368)."""
         if self._security.new_sasl_client is None:
             return
         exchange = SaslExchange(self._codec, self._security.new_sasl_client)
         answer: bytes | None = None
-        while (payload := exchange.advance(answer)) is not None:
-            answer = self._exchange(payload, deadline)
+        with self._noted(f"{NOT_AUTHENTICATED} within {timeout_s:.1f} s"):
+            while (payload := exchange.advance(answer)) is not None:
+                answer = self._exchange(payload, deadline)
         renewed_after_s = exchange.renewed_after_seconds
         self._renew_at = None if renewed_after_s is None else time.monotonic() + renewed_after_s
+
+    @contextmanager
+    def _noted(self, silence: str) -> Iterator[None]:
+        """Silence counts against the address, and so does all that precedes the first answer."""
+        began_at = time.monotonic()
+        try:
+            yield
+        except (OSError, DecodeError, AuthenticationFailedError) as error:
+            is_silent = isinstance(error, TimeoutError)
+            reason = silence if is_silent else str(error) or type(error).__name__
+            now = time.monotonic()
+            if is_silent or not self._has_served:
+                self._known.addresses.failed(self.address, Failure(reason, now - began_at, now))
+            if is_silent:
+                raise TimeoutError(reason) from error
+            raise
 
     def _exchange(self, payload: bytes, deadline: float) -> bytes:
         try:
             self._wait_until(deadline)
-            self._send(encode_frame(payload))
+            self._socket.sendall(encode_frame(payload))
             while True:
                 self._wait_until(deadline)
                 data = self._socket.recv(RECEIVE_BYTES)
                 if not data:
-                    raise _closed()
-                if not self._is_accepted:
-                    refuse_ssl_alert(data)
+                    raise closed_by_node()
                 frames = self._decoder.feed(data)
                 if len(frames) > 1:
                     raise DecodeError("more than one response to one request")
                 if frames:
                     return frames[0]
         except ssl.SSLError as error:
-            # In TLS 1.3 a node refuses the certificate of a client after the client's handshake.
-            raise (_closed() if self._is_accepted else _meaning_of(error)) from error
-
-    def _send(self, frame: bytes) -> None:
-        try:
-            self._socket.sendall(frame)
-        except OSError:
-            if not self._is_accepted:
-                # The node has closed the connection; what it sent before may say why: an alert.
-                self._socket.recv(RECEIVE_BYTES)
-            raise
+            raise closed_by_node() from error
 
     def _wait_until(self, deadline: float) -> None:
         left_s = deadline - time.monotonic()
         if left_s <= 0:
             raise TimeoutError("timed out")
         self._socket.settimeout(left_s)
-
-
-def _meaning_of(error: ssl.SSLError) -> Exception:
-    return failure_of_ssl(error) or _closed()
-
-
-def _closed() -> ConnectionResetError:
-    return ConnectionResetError("the node has closed the connection")

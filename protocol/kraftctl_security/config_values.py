@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_COMMA = re.compile(r"\s*,\s*")
+from kraftctl_protocol.java_values import parse_boolean, parse_integer, split_list, trim
+from kraftctl_security.resolved_properties import HIDDEN, ResolvedProperties
 
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
@@ -24,23 +22,22 @@ def invalid_value(key: str, value: str | None, reason: str) -> str:
     return f"Invalid value {'null' if value is None else value} for configuration {key}: {reason}"
 
 
-def split_list(value: str) -> list[str]:
-    """The elements of a LIST property; blanks around commas do not count, empty elements do."""
-    trimmed = value.strip()
-    return _COMMA.split(trimmed) if trimmed else []
-
-
 class ConfigValues:
     """Reads keys one at a time, remembers which were asked for and collects what is wrong.
 
     Every reader returns something of the right type even when the value is bad, so that one
-    pass finds all mistakes; call `raise_errors` before using anything that was read.
+    pass finds all mistakes; call `raise_errors` before using anything that was read. Values that came from
+    config providers are not in the errors.
     """
 
     def __init__(self, properties: dict[str, str]) -> None:
         self.properties = properties
         self.read: set[str] = set()
         self.errors: list[str] = []
+        self._resolved = properties if isinstance(properties, ResolvedProperties) else None
+        if self._resolved is not None:
+            self.read.update(self._resolved.provider_keys)
+        self._refused: set[str] = set()
 
     def has(self, key: str) -> bool:
         """Whether the file sets `key`; asking counts as reading it."""
@@ -49,11 +46,11 @@ class ConfigValues:
 
     def text(self, key: str, default: str = "") -> str:
         """A STRING, trimmed."""
-        return self.properties[key].strip() if self.has(key) else default
+        return trim(self.properties[key]) if self.has(key) else default
 
     def optional_text(self, key: str) -> str | None:
         """A STRING without default."""
-        return self.properties[key].strip() if self.has(key) else None
+        return trim(self.properties[key]) if self.has(key) else None
 
     def choice(self, key: str, default: str, allowed: list[str]) -> str:
         """A STRING that must be one of `allowed`."""
@@ -64,11 +61,11 @@ class ConfigValues:
 
     def int32(self, key: str, default: int, at_least: int | None = None) -> int:
         """An INT."""
-        return self._number(key, default, at_least, INT_MAX, "INT")
+        return self._number(key, default, at_least, 32, "INT")
 
     def int64(self, key: str, default: int, at_least: int | None = None) -> int:
         """A LONG."""
-        return self._number(key, default, at_least, LONG_MAX, "LONG")
+        return self._number(key, default, at_least, 64, "LONG")
 
     def optional_int32(self, key: str) -> int | None:
         """An INT without default."""
@@ -78,46 +75,61 @@ class ConfigValues:
         """A BOOLEAN: true or false in any case, nothing else."""
         if not self.has(key):
             return default
-        value = self.properties[key].strip().lower()
-        if value not in ("true", "false"):
+        value = parse_boolean(trim(self.properties[key]))
+        if value is None:
             self.refuse(key, self.properties[key], "Expected value to be either true or false")
-        return value == "true"
+        return value is True
 
     def names(self, key: str, required: bool = False) -> list[str]:
         """A LIST of non-empty values without repetitions; `required` lists may not be empty."""
         values = split_list(self.properties[key]) if self.has(key) else []
         if "" in values:
-            self.errors.append(f"Configuration '{key}' values must not be empty.")
+            self._note(key, f"Configuration '{key}' values must not be empty.")
         if required and not values:
             self.missing(key)
         return list(dict.fromkeys(values))
 
     def refuse(self, key: str, value: str | None, reason: str) -> None:
         """Note a bad value."""
-        self.errors.append(invalid_value(key, value, reason))
+        if self._resolved is not None and key in self._resolved.provided_keys:
+            value = HIDDEN
+        self._note(key, invalid_value(key, value, reason))
 
     def missing(self, key: str) -> None:
         """Note a key that has no default and is not there, or is there and empty."""
         if key in self.properties:
-            self.errors.append(f"Configuration '{key}' must not be empty.")
+            self._note(key, f"Configuration '{key}' must not be empty.")
         else:
-            self.errors.append(f'Missing required configuration "{key}" which has no default value.')
+            self._note(key, f'Missing required configuration "{key}" which has no default value.')
+
+    def adopt(self, errors: list[str], refused: set[str]) -> None:
+        """Note what was found before; of a key in `refused`, nothing more is said."""
+        self.errors += errors
+        self._refused |= refused
 
     def raise_errors(self) -> None:
         """Raise ConfigException if anything read so far was wrong."""
         if self.errors:
-            raise ConfigException(list(self.errors))
+            raise ConfigException([self.hide(error) for error in self.errors])
+
+    def hide(self, error: str) -> str:
+        """The text of an error without values that came from config providers."""
+        return error if self._resolved is None else self._resolved.hide(error)
 
     def unread(self) -> list[str]:
         """Keys of the file that were not read, sorted."""
         return sorted(key for key in self.properties if key not in self.read)
 
-    def _number(self, key: str, default: int, at_least: int | None, largest: int, kind: str) -> int:
+    def _note(self, key: str, error: str) -> None:
+        if key not in self._refused:
+            self.errors.append(error)
+
+    def _number(self, key: str, default: int, at_least: int | None, bits: int, kind: str) -> int:
         if not self.has(key):
             return default
-        value = self.properties[key].strip()
-        number = int(value) if _INTEGER.fullmatch(value) else largest + 1
-        if not -largest - 1 <= number <= largest:
+        value = trim(self.properties[key])
+        number = parse_integer(value, bits)
+        if number is None:
             self.refuse(key, value, f"Not a number of type {kind}")
             return default
         if at_least is not None and number < at_least:

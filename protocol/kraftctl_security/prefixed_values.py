@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kraftctl_security.config_values import ConfigValues, split_list
+from kraftctl_protocol.java_values import split_list
+from kraftctl_security.config_values import ConfigValues
 
 
 class PrefixedValues:

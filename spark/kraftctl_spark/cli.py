@@ -22,6 +22,7 @@ from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from kraftctl_security.standard_output import guarded
 from kraftctl_spark.commands import compact, history, report, run, status
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ log = logging.getLogger("kraftctl_spark.cli")
 
 def main(arguments: list[str] | None = None, hook: Hook | None = None) -> int:
     """Exit code: 0 after an orderly end, 1 when the command failed, 2 when it was refused."""
+    with guarded("kraftctl-export"):
+        return _run(arguments, hook)
+
+
+def _run(arguments: list[str] | None, hook: Hook | None) -> int:
     options = _parse(arguments)
     command, _ = COMMANDS[options.command]
     missing = [name for name in command.NEEDED if importlib.util.find_spec(name) is None]

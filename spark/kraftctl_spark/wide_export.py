@@ -17,6 +17,7 @@ from functools import partial
 
 from pyspark.sql import SparkSession
 
+from kraftctl_security.standard_output import guarded
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
 from kraftctl_spark.commands.path_flag import path_flag
 from kraftctl_spark.commands.stream_flags import add_stream_flags, schedule_of
@@ -31,6 +32,11 @@ log = logging.getLogger("kraftctl_spark.wide_export")
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit code: 0 after an orderly end, 1 when the query failed, 2 when it was refused."""
+    with guarded("wide_export"):
+        return _run(arguments)
+
+
+def _run(arguments: list[str] | None) -> int:
     options = _parse(arguments)
     logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
     stop = stop_on_signals()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -32,4 +33,6 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description="Codec and image in a process, without a controller.")
+    parser.add_argument("names", metavar="PART", nargs="*", help=f"of {', '.join(PARTS)}; all without one")
+    sys.exit(main(parser.parse_args().names))

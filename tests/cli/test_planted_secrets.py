@@ -39,6 +39,7 @@ from kraftctl_protocol.generated.renew_delegation_token_request import RenewDele
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import encode_request
+from kraftctl_security.config_providers.providers import ENV_VAR
 from kraftctl_spark.log.log_location import DirectoryLocation
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.reader import read_table
@@ -93,7 +94,7 @@ class Planted:
         self.properties = {
             "listeners": f"CONTROLLER://localhost:{self.port},PEOPLE://localhost:{self.people_port}",
             "controller.listener.names": "CONTROLLER,PEOPLE",
-            "listener.security.protocol.map": "CONTROLLER:SSL,PEOPLE:SASL_SSL",
+            "listener.security.protocol.map": "CONTROLLER:SSL,PEOPLE:SASL_SSL,OTHER:SASL_SSL",
             **{f"listener.name.controller.{key}": value for key, value in self.keystore.items()},
             **{f"listener.name.people.{key}": value for key, value in self.keystore.items()},
             "listener.name.controller.ssl.client.auth": "requested",
@@ -382,17 +383,26 @@ BAD_STARTS = {
 
 @pytest.mark.usefixtures("logging_as_before")
 @pytest.mark.parametrize("name", BAD_STARTS)
+@pytest.mark.parametrize("provided", [False, True], ids=["in-the-file", "provided"])
 def test_a_start_that_is_refused(
-    planted: Planted, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+    planted: Planted,
+    tmp_path: Path,
+    name: str,
+    provided: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """It names the key."""
     secrets = PlantedSecrets()
     secret = secrets.text(name)
-    changed = {key: value.replace("{secret}", secret) for key, value in BAD_STARTS[name].items()}
+    monkeypatch.setenv("PLANTED", secret)
+    written = "${env:PLANTED}" if provided else secret
+    changed = {key: value.replace("{secret}", written) for key, value in BAD_STARTS[name].items()}
     file = tmp_path / "controller.properties"
     data = tmp_path / "data"
     write_meta_properties(data, cluster_id=planted.controller.cluster_id, node_id=3000)
     properties = {**planted.controller.properties, "log.dirs": str(data), **changed}
+    properties |= {"config.providers": "env", "config.providers.env.class": ENV_VAR}
     write_properties(file, properties)
     assert main(["start", str(file)]) == 1
     printed = capsys.readouterr()

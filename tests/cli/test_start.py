@@ -67,11 +67,17 @@ def free_port() -> int:
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """What standard error says when `kraftctl start` refuses."""
+    """What standard error says when `kraftctl start` refuses; the log has the same reasons."""
     assert main(["start", *arguments]) == 1
-    error = capsys.readouterr().err
+    output, error = capsys.readouterr()
     assert error.startswith("kraftctl start: ")
     assert "Traceback" not in error
+    logged = re.findall(
+        r"^\[[-0-9: ,]{23}\] FATAL (?:\[ControllerServer id=\d+\] )?Exiting: (.*) \(kraftctl\.server\)$",
+        output,
+        re.MULTILINE,
+    )
+    assert logged == [line.removeprefix("kraftctl start: ") for line in error.splitlines()]
     return error
 
 
@@ -245,9 +251,10 @@ def test_a_misspelt_key_is_named_with_what_was_meant(
     config = load_config(file, keys)
     with caplog.at_level(logging.WARNING):
         announce(config, MetaProperties(CLUSTER_ID, NODE_ID, None))
-    assert [record.message for record in caplog.records] == [
-        "Kafka has no configuration num.partitons: did you mean num.partitions?"
-    ]
+    own, misspelt, removed = (record.message for record in caplog.records)
+    assert own.startswith("Kafka has no configuration my.own.key: it has no effect.")
+    assert misspelt == "Kafka has no configuration num.partitons: did you mean num.partitions?"
+    assert removed.startswith("Kafka has removed the configuration zookeeper.connect, which 3.9 had")
 
 
 def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:

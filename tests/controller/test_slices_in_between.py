@@ -234,7 +234,8 @@ class Life:
 @pytest.mark.parametrize("elr", [False, True])
 def test_invariants_between_slices(elr: bool) -> None:
     cut = failovers = 0
-    for seed in seeds(20):
+    chosen = seeds(20)
+    for seed in chosen:
         life = Life(seed, elr=elr)
         try:
             for _ in range(STEPS):
@@ -245,5 +246,5 @@ def test_invariants_between_slices(elr: bool) -> None:
             raise
         cut += life.cut
         failovers += life.failovers
-    assert cut > 100
-    assert failovers > 20
+    assert cut > 5 * len(chosen)
+    assert failovers > len(chosen)

@@ -296,14 +296,6 @@ def test_enabling_elr_replaces_an_unusable_min_isr_of_the_cluster() -> None:
     assert active.controller.image.configurations.config(*CLUSTER_LAYER)[MIN_ISR] == "2"
 
 
-def test_a_group_may_be_altered_whatever_the_properties_file_has_for_brokers() -> None:
-    active = cluster(group_consumer_session_timeout_ms="soon", group_consumer_min_session_timeout_ms="")
-    change = IncrementalConfig(name="consumer.session.timeout.ms", config_operation=0, value="50000")
-    resource = IncrementalResource(resource_type=32, resource_name="g", configs=[change])
-    response = active.request(IncrementalAlterConfigsRequest(resources=[resource]))
-    assert response.responses[0].error_code == Errors.NONE
-
-
 KEYS = [MIN_ISR, UNCLEAN, "cordoned.log.dirs", "log.retention.hours", "log.roll.hours", "retention.ms"]
 KEYS += ["cleanup.policy", "remote.storage.enable", "log.cleanup.policy", "message.timestamp.type", "match"]
 KEYS += ["min.compaction.lag.ms", "consumer.session.timeout.ms", "metrics", "ssl.keystore.password", "é"]

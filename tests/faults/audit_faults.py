@@ -89,8 +89,8 @@ FAULTS = (
     PlantedFault(
         "lines-wait-without-a-limit",
         "kraftctl/server/background_file.py",
-        "            if self._waiting_bytes + len(line) > self._waiting_bytes_max:\n",
-        "            if self._waiting_bytes + len(line) < 0:\n",
+        "            if self._waiting_bytes + size_bytes > self._waiting_bytes_max:\n",
+        "            if self._waiting_bytes + size_bytes < 0:\n",
         (f"{FILE_TESTS}::test_a_flood_is_not_waited_for",),
         "A slow disk and a flood of requests fill the memory.",
     ),

@@ -11,18 +11,19 @@ FACTORY_FILE = "protocol/kraftctl_security/sasl/sasl_client_factory.py"
 EXPORTER = "tests/spark/test_client_config.py"
 PEERS = "tests/server/test_sasl_peers.py"
 SSL_PEERS = "tests/server/test_ssl_peers.py"
+CONNECTING_FILE = "kraftctl/server/connecting.py"
 PEERS_FILE = "kraftctl/server/peers.py"
 CONNECTION_FILE = "protocol/kraftctl_security/blocking_connection.py"
+ATTEMPT_FILE = "protocol/kraftctl_security/blocking_attempt.py"
 EXCHANGE_FILE = "protocol/kraftctl_security/sasl/client_exchange.py"
 EXPORTER_FILE = "spark/kraftctl_spark/log/client_config.py"
 
 FAULTS = (
     PlantedFault(
         "a-blocking-client-checks-no-host-name",
-        CONNECTION_FILE,
-        "            self._socket = context.wrap_socket(self._socket, server_hostname=self.endpoint[0])\n",
-        "            context.check_hostname = False\n"
-        "            self._socket = context.wrap_socket(self._socket)\n",
+        ATTEMPT_FILE,
+        "        self.missing = NOT_ENCRYPTED\n",
+        "        self.missing = NOT_ENCRYPTED\n        self._context.check_hostname = False\n",
         (f"{BLOCKING}::test_what_ssl_does_not_accept_names_the_key",),
         "Any holder of a certificate of the authority is taken for the controller.",
     ),
@@ -111,9 +112,9 @@ FAULTS = (
     ),
     PlantedFault(
         "a-connection-closed-after-its-handshake-counts-as-refused",
-        PEERS_FILE,
-        "            if ssl_context is not None:\n                raise ",
-        "            if ssl_context is not None and not reader.at_eof():\n                raise ",
+        CONNECTING_FILE,
+        "            if self._context is None and isinstance(error, ConnectionError | EOFError):\n",
+        "            if isinstance(error, ConnectionError | EOFError):\n",
         (f"{SSL_PEERS}::test_a_connection_that_is_closed_after_the_handshake_is_not_refused",),
         "A leader that does not accept a certificate is taken for a dead one.",
     ),
@@ -128,7 +129,7 @@ FAULTS = (
     PlantedFault(
         "a-mechanism-runs-on-the-loop",
         PEERS_FILE,
-        "        while (payload := await asyncio.to_thread(exchange.advance, answer)) is not None:\n",
+        "        while (payload := await call_detached(partial(exchange.advance, answer))) is not None:\n",
         "        while (payload := exchange.advance(answer)) is not None:\n",
         (f"{PEERS}::test_a_mechanism_that_computes_does_not_stop_the_loop",),
         "A token server that does not answer stops the controller.",

@@ -170,7 +170,7 @@ FAULTS = (
     PlantedFault(
         "sigquit-kills",
         "kraftctl/cli/signals.py",
-        "    loop.add_signal_handler(signal.SIGQUIT, _dump_stacks, loop, probe, collector)\n",
+        "    loop.add_signal_handler(signal.SIGQUIT, _dump_stacks, loop, loop_stack, probe, collector)\n",
         "    signal.signal(signal.SIGQUIT, signal.SIG_DFL)\n",
         ("tests/cli/test_signals.py::test_sigquit_writes_all_stacks_and_it_serves_on",),
         "Who asks for the stacks, as of a JVM, ends the controller.",
@@ -187,7 +187,7 @@ FAULTS = (
     ),
     PlantedFault(
         "stacks-of-running-threads",
-        "kraftctl/cli/signals.py",
+        "kraftctl/cli/loop_stack.py",
         "all_threads=False",
         "all_threads=True",
         ("tests/cli/test_signals.py::test_stacks_are_written_while_other_threads_run",),

@@ -28,6 +28,9 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("what-a-killed-process-wrote-is-not-forced", "rot"),
     known("a-stop-leaves-the-recovery-point-behind", "rot"),
     known("a-flush-takes-promises-back", "rot"),
+    known("quorum-state-is-written-again-without-the-vote", "supervised"),
+    known("that-it-was-elected-is-not-remembered", "supervised"),
+    known("a-start-forgets-the-vote", "supervised"),
     planted(
         "recovery-point-is-not-lowered",
         PARTITION,

@@ -61,6 +61,29 @@ def test_configs_by_controller(cluster: Cluster) -> None:
     tools.output("kafka-configs", *controllers, "--alter", *entity, "--delete-config", "message.max.bytes")
 
 
+def test_configs_of_a_controller(cluster: Cluster) -> None:
+    """A limit of connections of its own id, which is described with its source and can be deleted."""
+    tools, controllers = cluster.tools(), ("--bootstrap-controller", cluster.bootstrap_controllers)
+    entity = ("--entity-type", "brokers", "--entity-name", str(cluster.controller.node_id))
+    tools.output("kafka-configs", *controllers, "--alter", *entity, "--add-config", "max.connections=5000")
+    described = tools.output("kafka-configs", *controllers, "--describe", *entity)
+    assert (
+        "max.connections=5000 sensitive=false synonyms={DYNAMIC_BROKER_CONFIG:max.connections=5000"
+        in described
+    )
+    tools.output("kafka-configs", *controllers, "--alter", *entity, "--delete-config", "max.connections")
+
+
+def test_loggers_of_a_controller(cluster: Cluster) -> None:
+    """kafka-configs lists levels and sets them; those of loggers that do not exist are refused."""
+    tools, controllers = cluster.tools(), ("--bootstrap-controller", cluster.bootstrap_controllers)
+    entity = ("--entity-type", "broker-loggers", "--entity-name", str(cluster.controller.node_id))
+    tools.output("kafka-configs", *controllers, "--alter", *entity, "--add-config", "root=INFO")
+    assert "root=INFO" in tools.output("kafka-configs", *controllers, "--describe", *entity)
+    refused = tools.run("kafka-configs", *controllers, "--alter", *entity, "--add-config", "no.such=DEBUG")
+    assert "no.such" in refused.output
+
+
 @pytest.mark.parametrize("door", ["--bootstrap-server", "--bootstrap-controller"])
 def test_metadata_quorum(cluster: Cluster, door: str) -> None:
     """kafka-metadata-quorum describe, --status and --replication: one leader, three observers."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.dev.config_definitions.__main__ import render_files
+from kraftctl.dev.config_definitions.config_names import render_name_files
 from kraftctl.dev.config_definitions.dump import dump_config_definitions
 from kraftctl.metadata.config_definitions.config_key import InvalidConfigValueError, parse_value
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
@@ -24,6 +25,13 @@ from tests.support.processes.kafka import kafka
 def test_the_data_is_what_kafkas_jars_say():
     files = render_files(dump_config_definitions(kafka()))
     for path, text in files.items():
+        assert path.read_text() == text, path
+
+
+@pytest.mark.java
+@pytest.mark.interop
+def test_the_names_of_other_releases_are_what_their_jars_say():
+    for path, text in render_name_files().items():
         assert path.read_text() == text, path
 
 
@@ -78,6 +86,7 @@ def test_some_facts():
         ("DOUBLE", "1e3", 1000.0),
         ("DOUBLE", "0.5f", 0.5),
         ("DOUBLE", "-Infinity", float("-inf")),
+        ("DOUBLE", "0x1p3", 8.0),
         ("LIST", " a , b,c ", ["a", "b", "c"]),
         ("LIST", "  ", []),
         ("LIST", "a,,b", ["a", "", "b"]),

@@ -20,6 +20,7 @@ from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.raft.events import ShutdownRequested
 from kraftctl.server.audit_log import LINE_BYTES_MAX
 from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.config_resource import BROKER_LOGGER
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_configs_request import AlterableConfig as LegacyConfig
 from kraftctl_protocol.generated.alter_configs_request import AlterConfigsRequest
@@ -343,6 +344,16 @@ def test_configurations_have_the_value_that_is_replaced() -> None:
         {**common, "config": "flush.ms", "operation": "SET", "old": None, "new": "7"},
         {**common, "config": "retention.ms", "operation": "DELETE", "old": "2000", "new": None},
     ]
+
+
+def test_levels_of_loggers_are_named_and_nothing_else() -> None:
+    node = audited_node()
+    request = configs(str(NODE_ID), ("root", 0, "DEBUG"), ("root", 0, SECRET), kind=BROKER_LOGGER)
+    line = line_after(node, request)
+    assert [change["new"] for change in line["changes"]] == ["DEBUG", "(redacted)"]
+    assert line["outcome"] == "refused"
+    line = line_after(node, configs(str(NODE_ID), ("root", 0, "INFO"), kind=BROKER_LOGGER))
+    assert (line["outcome"], line["first_offset"]) == ("unchanged", None)
 
 
 def test_topics_that_are_deleted_by_id_have_their_names() -> None:

@@ -45,7 +45,7 @@ def registered(tmp_path: Path, properties: dict[str, str]) -> RegisterController
     partition = open_partition(tmp_path)
     bound_ports = {endpoint.listener: endpoint.port or BOUND_PORT for endpoint in config.listeners}
     try:
-        node = build_node(config, meta, partition, bound_ports, random.Random(1))
+        node = build_node(config, meta, partition, bound_ports, random.Random(1), HERE)
     finally:
         partition.close()
     record = node.controller.own_registration.to_record().record

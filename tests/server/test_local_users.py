@@ -109,6 +109,11 @@ def test_the_file_precedes_the_log(path: Path) -> None:
             f"SCRAM-SHA-256=[name=a,{SECRET}=x]", "Unknown SCRAM configuration; known are", id="key"
         ),
         pytest.param(f"{TEXT}{TEXT}", "line 7: the user is there twice with this mechanism", id="twice"),
+        pytest.param(
+            f"SCRAM-SHA-256=[name=a,password=${{env:{SECRET}}}]",
+            "has ${env:...}, which is not",
+            id="variable",
+        ),
         pytest.param(b"# \xff", "is not UTF-8", id="not-utf-8"),
         pytest.param(b"#" * (FILE_BYTES_MAX + 1), "has more than 1,048,576 bytes", id="long"),
     ],

@@ -22,7 +22,7 @@ from kraftctl.server.authorizer_logger import (
     INTERVAL_SECONDS,
     AuthorizerLogger,
 )
-from kraftctl.server.background_file import BackgroundFile
+from kraftctl.server.background_file import LINE_OVERHEAD_BYTES, BackgroundFile, LeftOut
 from kraftctl.server.clock import Clock
 from kraftctl.server.log_files import LogFiles
 from kraftctl.server.logging import AUTHORIZER_LOGGER
@@ -115,15 +115,15 @@ class SlowFile(RotatedFile):
         super().write(lines)
 
 
-def left_out_line(count: int) -> bytes:
-    return b"left out %d\n" % count
+def left_out_line(gap: LeftOut) -> bytes:
+    return b"left out %d\n" % gap.count
 
 
 def test_a_flood_is_not_waited_for(tmp_path: Path) -> None:
     """A hundred thousand lines while the disk takes none: the memory is bounded, and nothing waits."""
     path = tmp_path / "audit.log"
     slow = SlowFile(path)
-    file = BackgroundFile(slow, left_out_line, waiting_bytes_max=100_000)
+    file = BackgroundFile(slow, left_out_line, waiting_bytes_max=1_000 * (100 + LINE_OVERHEAD_BYTES))
     file.start()
     file.write(b"0" * 99 + b"\n")
     assert slow.asked.wait(20.0)
@@ -173,7 +173,7 @@ def test_lines_that_the_disk_did_not_take_are_counted_in_the_file(tmp_path: Path
         file.write(line)
         assert written.wait(20.0)
     file.close()
-    assert path.read_bytes() == b"c\nleft out 2\n"
+    assert path.read_bytes() == b"left out 2\nc\n"
 
 
 # As they are configured.
@@ -196,9 +196,11 @@ def test_the_audit_log_is_json_by_lines(tmp_path: Path) -> None:
         assert audit_log is not None
         for entry in node.process.audit_entries:
             audit_log.audited(entry)
-        audit_log.file._leave_out(3)
+        with audit_log.file._changed:
+            for _ in range(3):
+                audit_log.file._leave_out_last()
         audit_log.audited(node.process.audit_entries[0])
-    line, again, left_out = [json.loads(each) for each in path.read_text().splitlines()]
+    line, left_out, again = [json.loads(each) for each in path.read_text().splitlines()]
     assert (line["api"], line["cluster_id"], line["node_id"]) == ("CreateTopics", "cluster", 7)
     assert again == line
     assert (left_out["outcome"], left_out["lines_left_out"]) == ("left_out", 3)
@@ -234,7 +236,8 @@ def test_levels(
 def test_a_file_that_cannot_be_opened_refuses_the_start(tmp_path: Path) -> None:
     path = tmp_path / "no" / "audit.log"
     with pytest.raises(
-        StorageError, match=r"kraftctl.audit.log.path=.*no/audit.log: .*Next step: check kraftctl.audit"
+        StorageError,
+        match=r"kraftctl.audit.log.path=.*no/audit.log: .*Next step: check kraftctl.audit.log.path",
     ):
         with LogFiles(config(kraftctl__audit__log__path=str(path)), "c", 7, Clock()):
             pass

@@ -103,6 +103,21 @@ def test_power_fails_for_all_and_nothing_acknowledged_is_lost(
         Failures(quorum, topics, random.Random(FIRST_SEED)).fail_power_somehow(scaled(2))
 
 
+def test_power_fails_for_all_and_their_supervisor_deletes_quorum_state(shim: Path, tmp_path: Path) -> None:
+    """Whatever a power failure has left, it proves their votes."""
+    print(f"seed {FIRST_SEED}")
+    with (
+        LyingQuorum(shim, tmp_path, dynamic=True, settings=SMALL_FILES) as quorum,
+        Acknowledged(quorum, CLIENTS) as topics,
+    ):
+        quorum.deletes_votes = True
+        Failures(quorum, topics, random.Random(FIRST_SEED)).fail_power_somehow(scaled(2))
+        for node in quorum.nodes:
+            node.await_log("It is written again with epoch")
+            assert node.process is not None
+            assert not any("does not vote" in line for line in node.process.lines())
+
+
 def test_voters_are_killed_while_another_disk_is_slow(shim: Path, tmp_path: Path) -> None:
     """One after the other, and then all together.
 

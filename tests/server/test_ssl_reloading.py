@@ -7,6 +7,7 @@ import os
 import re
 import socket
 import ssl
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from kraftctl.server.clock import Clock
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.ssl_reloading import SslReloading
 from kraftctl_protocol.requests import decode_response
+from kraftctl_security.tls import store_files
 from tests.server.serving import UNREGISTER_BROKER, Client, Handler, both_loops, run, unregister
 from tests.server.ssl_serving import (
     BROKER,
@@ -364,11 +366,13 @@ def test_dynamic_configs_that_cannot_be_used_change_nothing(
                 "ssl.keystore.type": "JKS",
                 "ssl.keystore.location": str(tmp_path / "nowhere.pem"),
                 "ssl.keystore.key": "hunter2",
+                "ssl.truststore.password": "${env:HOME}",
+                "ssl.truststore.location": "${file:/etc/x:location}",
             }.items():
                 running.driver.dynamic = {PREFIX + name: value}
                 await running.settle()
                 assert await running.serial() == serial_of(identity())
-            assert running.server.ssl_metrics.failed_reloads_count == 3
+            assert running.server.ssl_metrics.failed_reloads_count == 5
             new = renewed()
             swap(tmp_path / "nowhere.pem", new.pem())
             running.driver.dynamic = {f"{PREFIX}ssl.keystore.location": str(tmp_path / "nowhere.pem")}
@@ -377,6 +381,8 @@ def test_dynamic_configs_that_cannot_be_used_change_nothing(
 
     run(scenario)
     assert "Invalid value JKS for configuration listener.name.controller.ssl.keystore.type" in caplog.text
+    assert "listener.name.controller.ssl.truststore.password: it has ${env:...}" in caplog.text
+    assert "listener.name.controller.ssl.truststore.location: it has ${file:...}" in caplog.text
     assert "hunter2" not in caplog.text
 
 
@@ -402,5 +408,48 @@ def test_the_first_dynamic_configs_after_a_start_are_not_compared(tmp_path: Path
             running.driver.dynamic = {}
             await running.reloading.look()
             assert await running.serial(client) == serial_of(own), "compared from then on"
+
+    run(scenario)
+
+
+@both_loops
+def test_a_file_system_that_does_not_answer_delays_nothing(
+    loop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Connections are served, a line says so, and the process ends without an answer."""
+    asked, answered = threading.Event(), threading.Event()
+    stat = os.stat
+
+    def hanging(path: str) -> os.stat_result:
+        if str(path).endswith("keystore.pem"):
+            asked.set()
+            assert answered.wait(60.0)
+        return stat(path)
+
+    async def scenario() -> None:
+        async with reloading(tmp_path) as running:
+            monkeypatch.setattr(store_files.os, "stat", hanging)
+            late = SslReloading(running.server, running.driver, Clock().wall_ms, late_seconds=0.0)
+            looking = asyncio.ensure_future(late.look())
+            await asyncio.to_thread(asked.wait, 20.0)
+            assert await running.serial() == serial_of(identity())
+            assert "Listener CONTROLLER keeps its keys and certificates: its keystore" in caplog.text
+            assert "Next step: check where they are mounted" in caplog.text
+            looking.cancel()
+
+    run(scenario, loop)
+    answered.set()
+
+
+def test_a_fifo_in_place_of_a_keystore_changes_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario() -> None:
+        async with reloading(tmp_path) as running:
+            running.keystore.unlink()
+            os.mkfifo(running.keystore)
+            await running.settle()
+            assert await running.serial() == serial_of(identity())
+            assert "it is a FIFO, and has to be a file" in caplog.text
 
     run(scenario)

@@ -68,7 +68,14 @@ SSL_CONFIG = {
         ),
         pytest.param({"request.timeout.ms": "0"}, "request.timeout.ms=0 .* whole number above 0", id="zero"),
         pytest.param(
-            {"security.protcol": "SSL"}, "security.protcol is not known: .* client.id", id="misspelt"
+            {"security.protcol": "SSL"},
+            r"security.protcol is not known: .* client.id, .* Did you mean security\.protocol\?",
+            id="misspelt",
+        ),
+        pytest.param(
+            {"security.protocol": "SSL", "ssl.trustore.location": "/x"},
+            r"ssl.trustore.location is not known: .* Did you mean ssl\.truststore\.location\?",
+            id="misspelt-store",
         ),
     ],
 )

@@ -20,6 +20,7 @@ from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery_point import FILE_NAME, read_recovery_point
+from kraftctl.storage.witness import FILE_NAME as WITNESS
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.storage.batches import batch
@@ -192,10 +193,16 @@ def lose_quorum_state_and_recovery_point(log_dir: Path) -> None:
     (log_dir / FILE_NAME).unlink()
 
 
+def lose_quorum_state_after_another_controller(log_dir: Path) -> None:
+    """Kafka's deletes the witness when it opens the log."""
+    delete("quorum-state")(log_dir)
+    delete(WITNESS)(log_dir)
+
+
 LOST = [
     pytest.param(lose_the_directory, 0, id="directory"),
     pytest.param(lose_the_segments, 0, id="segments"),
-    pytest.param(delete("quorum-state"), 30, id="quorum-state"),
+    pytest.param(lose_quorum_state_after_another_controller, 30, id="quorum-state"),
     pytest.param(lose_quorum_state_and_recovery_point, 30, id="quorum-state-without-recovery-point"),
 ]
 
@@ -261,7 +268,7 @@ def test_votes_that_are_lost_before_the_first_record_count(tmp_path: Path) -> No
     partition = open_partition(tmp_path, static_voters=THREE)
     partition.write_quorum_state(ElectionState(epoch=4, voted_id=2, data_version=1))
     partition.close()
-    delete("quorum-state")(tmp_path)
+    lose_quorum_state_after_another_controller(tmp_path)
     assert open_partition(tmp_path, static_voters=THREE).recovering_epoch == 4
 
 
@@ -269,7 +276,7 @@ def test_the_only_voter_without_quorum_state_begins_again_from_its_epoch(tmp_pat
     """No other node can have been elected, and none has the missing records."""
     log_dir = tmp_path / "data"
     live(log_dir).close()
-    delete("quorum-state")(log_dir)
+    lose_quorum_state_after_another_controller(log_dir)
     partition = open_partition(log_dir, static_voters=ALONE)
     assert partition.recovering_epoch is None
     assert ["only voter" in notice for notice in partition.notices] == [True]

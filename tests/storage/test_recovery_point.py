@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from crc32c import crc32c
 
 from kraftctl.raft.election_state import NOT_VOTED, ElectionState
 from kraftctl.storage.errors import StorageError
@@ -121,7 +122,8 @@ def test_a_flush_keeps_all_other_promises(tmp_path: Path) -> None:
     assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID, 1, NOT_VOTED, 1, 20)
     file.note_election(ElectionState(epoch=2, voted_id=3, voted_directory_id=OTHER_ID))
     file.note_durable(2, 30)
-    assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID, 2, 3, 2, 30) == file.point
+    expected = RecoveryPoint(DIRECTORY_ID, 2, 3, 2, 30, voted_directory_id=OTHER_ID)
+    assert _point(tmp_path) == expected == file.point
 
 
 def test_a_stop_notes_what_it_flushes(tmp_path: Path) -> None:
@@ -273,3 +275,41 @@ def test_a_disk_that_does_not_take_it_stops_everything(
     monkeypatch.setattr(os, "fdatasync", fail)
     with pytest.raises(StorageError, match=r"cannot write .*metadata-recovery-point.*Next step"):
         partition.write_quorum_state(ElectionState(epoch=3, data_version=1))
+
+
+@pytest.mark.parametrize(
+    ("point", "version"),
+    [
+        pytest.param(RecoveryPoint(DIRECTORY_ID, 7, 3, 6, 90, stopped=True), 1, id="a-vote"),
+        pytest.param(RecoveryPoint(DIRECTORY_ID, 7, recovering=True), 1, id="recovering"),
+        pytest.param(
+            RecoveryPoint(DIRECTORY_ID, 7, 3, 6, 90, voted_directory_id=OTHER_ID),
+            2,
+            id="a-vote-with-directory",
+        ),
+        pytest.param(RecoveryPoint(DIRECTORY_ID, 7, 1, 6, 90, elected=True), 2, id="elected"),
+        pytest.param(RecoveryPoint(DIRECTORY_ID, 7, recovering=True, log_is_whole=True), 2, id="votes-lost"),
+    ],
+)
+def test_a_line_is_of_the_lowest_version_that_can_say_it(
+    tmp_path: Path, point: RecoveryPoint, version: int
+) -> None:
+    """So that an older release, which knows version 1 alone, can mostly read the file."""
+    file = RecoveryPointFile.open(tmp_path, DIRECTORY_ID, always_now)
+    file.begin(point)
+    file.note_durable(point.log_epoch, point.end_offset + 1)
+    lines = (tmp_path / FILE_NAME).read_text().splitlines(keepends=True)
+    assert [line.split()[0] for line in lines] == [f"version={version}"] * 2
+    assert [len(line) for line in lines] == [LINE_BYTES] * 2
+    assert _point(tmp_path) == point._replace(end_offset=point.end_offset + 1)
+
+
+def test_a_file_of_version_1_is_read(tmp_path: Path) -> None:
+    """As a release wrote it that knew no other version."""
+    text = (
+        "version=1 sequence=4 directory.id=bGzDaR4ySNmJaPXzonU2CA quorum.epoch=3 voted.id=2 log.epoch=3"
+        " end.offset=5 state=voting stopped=yes"
+    )
+    line = f"{text} crc32c={crc32c(text.encode()):08x}".ljust(LINE_BYTES - 1) + "\n"
+    (tmp_path / FILE_NAME).write_text(line + "\n".rjust(LINE_BYTES))
+    assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID, 3, 2, 3, 5, stopped=True)

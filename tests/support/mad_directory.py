@@ -262,7 +262,7 @@ def _captured(stopper: _Stopper) -> Iterator[StringIO]:
     handlers, level, hook, stderr = list(root.handlers), root.level, sys.excepthook, sys.stderr
     configure = command.configure_logging
 
-    def to_stopper(node_id: int, level: str = "info", stream: TextIO | None = None) -> None:
+    def to_stopper(node_id: int | None, level: str = "info", stream: TextIO | None = None) -> None:
         root.handlers[:] = [stopper]
         root.setLevel(logging.INFO)
 

@@ -69,9 +69,9 @@ def recovery_point(**changes: Any) -> Make:
     return make
 
 
-def recovery_point_version_2(directory: MadDirectory) -> None:
+def recovery_point_of_a_later_version(directory: MadDirectory) -> None:
     words = (directory.path / FILE_NAME).read_bytes()[:LINE_BYTES].split()
-    line = b" ".join([b"version=2", *words[1:-1]])
+    line = b" ".join([b"version=3", *words[1:-1]])
     line += b" crc32c=%08x" % crc32c(line)
     directory.write(FILE_NAME, (line.ljust(LINE_BYTES - 1) + b"\n") * 2)
 
@@ -278,7 +278,7 @@ OTHERS = (
     MadCase("recovery-point-epoch-2-40", recovery_point(quorum_epoch=2**40), "metadata-recovery-point"),
     MadCase("recovery-point-epoch-negative", recovery_point(quorum_epoch=-1), "metadata-recovery-point"),
     MadCase("recovery-point-voted", recovery_point(voted_id=-9), "metadata-recovery-point"),
-    MadCase("recovery-point-version-2", recovery_point_version_2, "metadata-recovery-point"),
+    MadCase("recovery-point-version-3", recovery_point_of_a_later_version, "version 3, 2 is supported"),
     MadCase(
         "bootstrap-without-version",
         bootstrap(metadata_value(TopicRecord(name="x"))),

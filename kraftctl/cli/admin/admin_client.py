@@ -15,13 +15,16 @@ from typing import TypeVar
 from kraftctl import __version__
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import AdminError, RefusedError, UnavailableError
+from kraftctl.cli.admin.unavailable import no_node_serves, no_node_was_asked
 from kraftctl.config.endpoints import parse_host_port
 from kraftctl.server.clock import Clock
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
+from kraftctl_protocol.java_values import split_list
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
+from kraftctl_security.addresses.known_hosts import KnownHosts
 from kraftctl_security.authentication_failures import SECURITY_PROTOCOL, AuthenticationFailedError
 from kraftctl_security.blocking_connection import (
     BlockingConnection,
@@ -29,7 +32,6 @@ from kraftctl_security.blocking_connection import (
     UnservedRequestError,
     endpoint_text,
 )
-from kraftctl_security.config_values import split_list
 
 SOFTWARE = "kraftctl", __version__
 
@@ -65,6 +67,7 @@ class AdminClient:
         self._to_controllers = to_controllers
         self._config = config
         self._clock = clock
+        self._hosts = KnownHosts()
         self._connections: dict[Endpoint, BlockingConnection] = {}
         self._known: list[Endpoint] = []
         """What DescribeCluster has named, the active controller first."""
@@ -123,16 +126,12 @@ class AdminClient:
                 if error not in NOT_ACTIVE:
                     raise RefusedError(f"{request.NAME} at {endpoint_text(endpoint)}", error, message)
                 self._problems[endpoint] = error.name
+                self._try_another_address(endpoint, error.name)
             if self._without_api.issuperset(endpoints):
-                raise UnavailableError(
-                    f"No node serves {request.NAME}: {self._reasons()}."
-                    " Next step: ask nodes of a later release."
-                )
+                raise UnavailableError(no_node_serves(request.NAME, self._reasons()))
             if self._keys_to_check.keys() >= set(endpoints):
-                raise UnavailableError(
-                    f"No node was asked {request.NAME}: {self._reasons()}."
-                    f" Next step: check {self._keys_in_doubt()} of --command-config."
-                )
+                keys = self._keys_to_check.values()
+                raise UnavailableError(no_node_was_asked(request.NAME, self._reasons(), keys))
             if self._clock.now_ms() + self._config.retry_backoff_ms >= deadline_ms:
                 raise UnavailableError(self._why_unavailable(request))
             self._known = []
@@ -192,6 +191,7 @@ class AdminClient:
             security=self._config.security,
             setup_timeout_s=setup_s,
             timeout_s=timeout_s,
+            known=self._hosts.host(*endpoint),
         )
 
     def _failed(self, endpoint: Endpoint, error: Exception, *, is_cut_short: bool = False) -> None:
@@ -201,6 +201,12 @@ class AdminClient:
         dropped = self._connections.pop(endpoint, None)
         if dropped is not None:
             dropped.close()
+
+    def _try_another_address(self, endpoint: Endpoint, reason: str) -> None:
+        connection = self._connections.get(endpoint)
+        if connection is not None and connection.try_another_address(reason):
+            del self._connections[endpoint]
+            connection.close()
 
     def _why_unavailable(self, request: Message) -> str:
         return (

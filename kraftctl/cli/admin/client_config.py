@@ -6,12 +6,13 @@ begin with the name of a listener as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl_security.client_config import ClientSecurity, read_client_security
 from kraftctl_security.config_values import ConfigException, ConfigValues
+
+DEFAULT_API_TIMEOUT_MS = "default.api.timeout.ms"
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class ClientConfig:
     """PLAINTEXT by default."""
 
 
-def parse_client_config(properties: Mapping[str, str]) -> ClientConfig:
+def parse_client_config(properties: dict[str, str]) -> ClientConfig:
     """Raises AdminError that names the key and what is allowed."""
     default = ClientConfig()
     return ClientConfig(
@@ -39,21 +40,21 @@ def parse_client_config(properties: Mapping[str, str]) -> ClientConfig:
         ),
         request_timeout_ms=_milliseconds(properties, "request.timeout.ms", default.request_timeout_ms),
         default_api_timeout_ms=_milliseconds(
-            properties, "default.api.timeout.ms", default.default_api_timeout_ms
+            properties, DEFAULT_API_TIMEOUT_MS, default.default_api_timeout_ms
         ),
         retry_backoff_ms=_milliseconds(properties, "retry.backoff.ms", default.retry_backoff_ms),
         security=_security(properties),
     )
 
 
-def _security(properties: Mapping[str, str]) -> ClientSecurity:
+def _security(properties: dict[str, str]) -> ClientSecurity:
     try:
-        return read_client_security(ConfigValues(dict(properties)))
+        return read_client_security(ConfigValues(properties))
     except ConfigException as error:
         raise AdminError(str(error)) from error
 
 
-def _milliseconds(properties: Mapping[str, str], key: str, default: int) -> int:
+def _milliseconds(properties: dict[str, str], key: str, default: int) -> int:
     text = properties.get(key, str(default)).strip()
     if not text.isdecimal() or int(text) == 0:
         raise AdminError(f"{key}={text} is not a number of milliseconds: give a whole number above 0.")

@@ -12,22 +12,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kraftctl.cli.admin.admin_client import AdminClient, parse_bootstrap
-from kraftctl.cli.admin.client_config import parse_client_config
+from kraftctl.cli.admin.client_config import DEFAULT_API_TIMEOUT_MS, ClientConfig, parse_client_config
 from kraftctl.cli.admin.errors import AdminError
+from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.parser import KAFKAS_USAGE_STATUS, KafkaToolParser, Parser
 from kraftctl.cli.quorum.controller_properties import read_controller_properties
 from kraftctl.cli.quorum.describe import replication_text, status_text
-from kraftctl.cli.quorum.quorum_info import describe_quorum
+from kraftctl.cli.quorum.node_interview import Described
+from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, QuorumSurvey
 from kraftctl.cli.quorum.replace_voter import VoterReplacement
 from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_voter, removed_text
+from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.server.clock import Clock
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.properties_file import read_properties
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.uuids import uuid_from_string
+from kraftctl_security.config_values import ConfigException
+from kraftctl_security.resolved_properties import ResolvedProperties
 
 NAME = "quorum"
+PRINTS_ONLY = False
 
 STALL_TIMEOUT_MS = 600_000
 """Long enough to start a process by hand."""
@@ -40,6 +45,22 @@ class Session:
     client: AdminClient
     properties: dict[str, str] | None
     clock: Clock
+    config: ClientConfig
+    bootstrap: list[tuple[str, int]]
+    to_controllers: bool
+
+    def survey(self, *, with_cluster_id: bool) -> Described:
+        """The quorum as its leader describes it; AdminError has what each node says if there is no leader."""
+        limit_ms = self.config.default_api_timeout_ms
+        is_given = self.properties is not None and DEFAULT_API_TIMEOUT_MS in self.properties
+        return QuorumSurvey(
+            self.bootstrap,
+            to_controllers=self.to_controllers,
+            config=self.config,
+            clock=self.clock,
+            wait_ms=limit_ms if is_given else min(limit_ms, LEADER_WAIT_MS),
+            with_cluster_id=with_cluster_id,
+        ).run()
 
 
 Operation = Callable[[argparse.Namespace, Session], None]
@@ -66,16 +87,15 @@ def add_arguments(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0, or 1 with the reason on standard error."""
-    operation: Operation = args.run_operation
+    properties = None
     try:
-        properties = None if args.command_config is None else read_properties(args.command_config)
-        config = parse_client_config(properties or {})
-        bootstrap, to_controllers = _bootstrap(args)
-        clock = Clock()
-        with AdminClient(bootstrap, to_controllers=to_controllers, config=config, clock=clock) as client:
-            operation(args, Session(client, properties, clock))
-    except (AdminError, StorageError, PropertiesError) as error:
-        print(error, file=sys.stderr)
+        if args.command_config is not None:
+            properties = read_config_file(args.command_config)
+            for sentence in unknown_keys_of_client(properties).values():
+                print(f"{args.command_config}: {sentence}", file=sys.stderr)
+        _run(args, properties)
+    except (AdminError, ConfigException, StorageError, PropertiesError) as error:
+        print(str(error) if properties is None else properties.hide(str(error)), file=sys.stderr)
         return 1
     except BrokenPipeError:
         raise
@@ -83,6 +103,15 @@ def run(args: argparse.Namespace) -> int:
         print(unplaced_error(unplaced), file=sys.stderr)
         return 1
     return 0
+
+
+def _run(args: argparse.Namespace, properties: ResolvedProperties | None) -> None:
+    operation: Operation = args.run_operation
+    config = parse_client_config({} if properties is None else properties)
+    bootstrap, to_controllers = _bootstrap(args)
+    clock = Clock()
+    with AdminClient(bootstrap, to_controllers=to_controllers, config=config, clock=clock) as client:
+        operation(args, Session(client, properties, clock, config, bootstrap, to_controllers))
 
 
 def _add_connection_flags(parser: argparse.ArgumentParser, default: str | None) -> None:
@@ -123,12 +152,12 @@ def _describe(args: argparse.Namespace, session: Session) -> None:
         raise AdminError("describe needs either --status or --replication.")
     if args.status and args.human_readable:
         raise AdminError("--human-readable is for --replication only.")
+    described = session.survey(with_cluster_id=args.status)
     if args.status:
-        cluster_id = session.client.cluster_id()
-        print(status_text(cluster_id, describe_quorum(session.client)))
+        print(status_text(described.cluster_id, described.quorum))
         return
-    quorum = describe_quorum(session.client)
-    print(replication_text(quorum, session.clock.wall_ms(), human_readable=args.human_readable))
+    wall_ms = session.clock.wall_ms()
+    print(replication_text(described.quorum, wall_ms, human_readable=args.human_readable))
 
 
 def _add_add_controller(parser: argparse.ArgumentParser) -> None:

@@ -15,8 +15,8 @@ from kraftctl.cli.quorum.quorum_info import VoterEndpoint
 from kraftctl.config.endpoints import parse_listener
 from kraftctl.storage.log_directories import LogDirectories, log_directories, refuse_log_elsewhere
 from kraftctl.storage.meta_properties import read_meta_properties
+from kraftctl_protocol.java_values import split_list
 from kraftctl_protocol.log_file_names import META_PROPERTIES
-from kraftctl_security.config_values import split_list
 
 HOST_WITHOUT_ADDRESS = "localhost"
 """What Kafka's tool takes for a listener without a host."""

@@ -68,10 +68,17 @@ class QuorumInfo:
 
 def describe_quorum(client: AdminClient) -> QuorumInfo:
     """Raises AdminError."""
-    topic = TopicData(
-        topic_name=METADATA_TOPIC, partitions=[PartitionIndex(partition_index=METADATA_PARTITION)]
-    )
-    response = client.call(DescribeQuorumRequest(topics=[topic]), DescribeQuorumResponse, _error_in)
+    return quorum_info_of(client.call(quorum_request(), DescribeQuorumResponse, error_in))
+
+
+def quorum_request() -> DescribeQuorumRequest:
+    """About the metadata partition."""
+    partition = PartitionIndex(partition_index=METADATA_PARTITION)
+    return DescribeQuorumRequest(topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[partition])])
+
+
+def quorum_info_of(response: DescribeQuorumResponse) -> QuorumInfo:
+    """What a response without an error says."""
     partition = _only_partition(response)
     assert partition is not None
     return QuorumInfo(
@@ -89,7 +96,8 @@ def describe_quorum(client: AdminClient) -> QuorumInfo:
     )
 
 
-def _error_in(response: DescribeQuorumResponse) -> tuple[Errors, str | None]:
+def error_in(response: DescribeQuorumResponse) -> tuple[Errors, str | None]:
+    """The first error of a response, and its message."""
     if response.error_code != Errors.NONE:
         return error_of(response.error_code), response.error_message
     partition = _only_partition(response)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.controller.audit.change_list import ChangeList
+from kraftctl.controller.log_levels import LEVELS
 from kraftctl.image.client_quotas_image import quota_entity_key
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl_protocol.config_resource import type_name
+from kraftctl_protocol.config_resource import BROKER_LOGGER, type_name
 from kraftctl_protocol.generated.alter_client_quotas_request import AlterClientQuotasRequest
 from kraftctl_protocol.generated.alter_configs_request import AlterConfigsRequest
 from kraftctl_protocol.generated.incremental_alter_configs_request import IncrementalAlterConfigsRequest
@@ -74,6 +75,8 @@ def _add_config(
 
 
 def _shown(found: ChangeList, resource_type: int, key: str, value: str | None) -> str | None:
+    if resource_type == BROKER_LOGGER and value in LEVELS:
+        return value  # what is no level may be anything
     return None if value is None else found.text(shown_value(resource_type, key, value))
 
 

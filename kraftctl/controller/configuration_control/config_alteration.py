@@ -17,8 +17,14 @@ from kraftctl.controller.configuration_control.elr_configs import (
     clear_elr_records,
     why_min_isr_change_refused,
 )
+from kraftctl.controller.configuration_control.node_configs import (
+    PER_IP_KEYS,
+    why_limit_invalid,
+    why_no_client_may_connect,
+)
 from kraftctl.controller.configuration_control.validate_configs import (
     ResourceCheck,
+    why_broker_name_invalid,
     why_resource_unknown,
     why_value_too_long,
 )
@@ -26,14 +32,14 @@ from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.excessive_requests import has_too_many
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
-from kraftctl.metadata.config_definitions.config_key import InvalidConfigValueError, split_list
+from kraftctl.metadata.config_definitions.config_key import InvalidConfigValueError
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
-from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.java_values import split_list
 from kraftctl_protocol.metadata_record import RecordAndVersion
 
 CORDONED_LOG_DIRS: Final = "cordoned.log.dirs"
@@ -50,7 +56,7 @@ DELETIONS_PER_CONFIG: Final = 8
 Resource = tuple[int, str]
 """Type and name."""
 
-_OK: Final = ApiError(Errors.NONE)
+OK: Final = ApiError(Errors.NONE)
 
 
 class ConfigAlteration:
@@ -124,7 +130,7 @@ class ConfigAlteration:
             return
         for key, value in altered.items():
             self._records.append(RecordAndVersion(ConfigRecord(kind, name, key, value), 0))
-        self.answers.append((resource, _OK))
+        self.answers.append((resource, OK))
 
     def records(self) -> list[RecordAndVersion]:
         """The records of every resource that was altered, ClearElr records last."""
@@ -137,6 +143,10 @@ class ConfigAlteration:
             error = self._why_change_refused(kind, name, key, value)
             if error is not None:
                 return error
+        if kind == config_resource.BROKER and any(key in PER_IP_KEYS for key in altered):
+            reason = self._why_no_client_may_connect(name, _changed(current, altered))
+            if reason is not None:
+                return ApiError(Errors.INVALID_CONFIG, reason)
         # A broker may have thousands of configs, and what it stores is not validated.
         complete = current if kind == config_resource.BROKER else _changed(current, altered)
         error = self._check.why_invalid(kind, name, complete, current)
@@ -152,7 +162,8 @@ class ConfigAlteration:
     def _why_broker_change_refused(self, name: str, key: str, value: str | None) -> str | None:
         """Brokers check broker configs before they forward them; a controller stores what it is sent, as
         Kafka's does. Checked here are the configs that elections depend on (KIP-966 for
-        min.insync.replicas), and cordoned directories, which only a broker can check (KIP-1066).
+        min.insync.replicas), limits of connections that a controller applies itself, and cordoned
+        directories, which only a broker can check (KIP-1066).
         """
         if key == MIN_INSYNC_REPLICAS and self._image.features.elr_enabled:
             reason = why_min_isr_change_refused(name, value)
@@ -163,12 +174,37 @@ class ConfigAlteration:
                 TOPIC_CONFIG_KEYS[key].parse(value)
             except InvalidConfigValueError as error:
                 return str(error)
+        if value is not None and self._is_of_controllers(name):
+            reason = why_limit_invalid(key, value)
+            if reason is not None:
+                return reason
         if key == CORDONED_LOG_DIRS:
             if not features.is_cordoned_log_dirs_supported(self._image.features.metadata_version):
                 return f"{key} needs metadata.version {features.metadata_version_name(features.IBP_4_3_IV0)}"
             present = self._image.configurations.config(config_resource.BROKER, name).get(key)
             if not self._forwarded and not _is_subset(value, present):
                 return f"a controller cannot check paths: without a broker, {key} may only be shortened"
+        return None
+
+    def _is_of_controllers(self, name: str) -> bool:
+        """Whether a controller obeys the broker configs of this name."""
+        if name == config_resource.CLUSTER_DEFAULT:
+            return True
+        if why_broker_name_invalid(name) is not None or int(name) in self._image.cluster.brokers:
+            return False
+        node_id = int(name)
+        controllers = self._image.cluster.controllers
+        return node_id == self._state.node_id or node_id in controllers or node_id in self._state.voter_ids
+
+    def _why_no_client_may_connect(self, name: str, changed: dict[str, str]) -> str | None:
+        """To this controller; what others have in their files is not known here."""
+        own_name, configurations = str(self._state.node_id), self._image.configurations
+        if name == config_resource.CLUSTER_DEFAULT:
+            own = configurations.config(config_resource.BROKER, own_name)
+            return why_no_client_may_connect(self._state.config, own, changed)
+        if name == own_name:
+            cluster = configurations.config(config_resource.BROKER, config_resource.CLUSTER_DEFAULT)
+            return why_no_client_may_connect(self._state.config, changed, cluster)
         return None
 
 
@@ -193,19 +229,9 @@ def _why_refused_up_front(
     if count > 1:
         return ApiError(Errors.INVALID_REQUEST, "Duplicate resource.")
     if kind == config_resource.BROKER_LOGGER:
-        return _why_no_logger(state, context, name)
-    return why_not_authorized(state, context, AclOperation.ALTER_CONFIGS, kind, name)
-
-
-def _why_no_logger(state: ControllerState, context: RequestContext, name: str) -> ApiError:
-    """AlterConfigs has no levels of loggers; IncrementalAlterConfigs has those of the node that is asked."""
-    if context.api_key == ApiKey.ALTER_CONFIGS:
+        # AlterConfigs has no levels of loggers; those of IncrementalAlterConfigs do not come here.
         return ApiError(Errors.INVALID_REQUEST, "Unexpected resource type BROKER_LOGGER.")
-    if not state.authorizer.allows_on_cluster(context, AclOperation.CLUSTER_ACTION):
-        return ApiError(Errors.CLUSTER_AUTHORIZATION_FAILED)
-    if name != str(state.node_id):
-        return ApiError(Errors.INVALID_REQUEST, f"this is node {state.node_id}, not {name!r}")
-    return ApiError(Errors.INVALID_CONFIG, "this controller has no Java loggers")
+    return why_not_authorized(state, context, AclOperation.ALTER_CONFIGS, kind, name)
 
 
 def _is_subset(value: str | None, present: str | None) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from kraftctl.controller.configuration_control.config_alteration import ConfigAlteration
+from kraftctl.controller.configuration_control.alter_log_levels import LogLevelChange
+from kraftctl.controller.configuration_control.config_alteration import OK, ConfigAlteration
+from kraftctl.controller.configuration_control.config_operation import APPEND, DELETE, SET, SUBTRACT
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.excessive_requests import too_many_records, why_too_many_items
@@ -13,6 +13,7 @@ from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata.config_definitions.config_key import LIST, ConfigKey
 from kraftctl.metadata.config_definitions.config_keys import config_keys
 from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.config_resource import BROKER_LOGGER
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.incremental_alter_configs_request import (
     AlterableConfig,
@@ -25,23 +26,22 @@ from kraftctl_protocol.generated.incremental_alter_configs_response import (
 )
 from kraftctl_protocol.message import Message
 
-SET: Final = 0
-DELETE: Final = 1
-APPEND: Final = 2
-SUBTRACT: Final = 3
+__all__ = ["APPEND", "DELETE", "SET", "SUBTRACT", "changed_list", "incremental_alter_configs"]
 
 
 def incremental_alter_configs(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """SET, DELETE, APPEND and SUBTRACT single keys."""
+    """SET, DELETE, APPEND and SUBTRACT single keys. Loggers are answered last, as in Kafka."""
     assert isinstance(request, IncrementalAlterConfigsRequest)
     refusal = why_too_many_items(context, request, len(request.resources))
     if refusal is not None:
         return refusal
-    named = [(resource.resource_type, resource.resource_name) for resource in request.resources]
+    of_loggers = [each for each in request.resources if each.resource_type == BROKER_LOGGER]
+    others = [each for each in request.resources if each.resource_type != BROKER_LOGGER]
+    named = [(resource.resource_type, resource.resource_name) for resource in others]
     alteration = ConfigAlteration(state, context, named)
-    for resource in request.resources:
+    for resource in others:
         key = (resource.resource_type, resource.resource_name)
         if alteration.begin(key, [config.value for config in resource.configs]):
             current = state.image.configurations.config(key[0], key[1])
@@ -52,6 +52,10 @@ def incremental_alter_configs(
                 alteration.alter(key, wanted)
             if alteration.has_too_many_records:
                 return too_many_records(context, request)
+    levels = LogLevelChange(state)
+    for resource in of_loggers:
+        refused = levels.add(context, resource)
+        alteration.answers.append(((BROKER_LOGGER, resource.resource_name), refused or OK))
     response = IncrementalAlterConfigsResponse(
         responses=[
             AlterConfigsResourceResponse(
@@ -63,7 +67,9 @@ def incremental_alter_configs(
             for (kind, name), error in alteration.answers
         ]
     )
-    return ControllerResult.atomic_of([] if request.validate_only else alteration.records(), response)
+    if request.validate_only:
+        return ControllerResult.atomic_of([], response)
+    return ControllerResult.atomic_of(alteration.records(), response, levels if of_loggers else None)
 
 
 def _wanted(resource: AlterConfigsResource, current: dict[str, str]) -> dict[str, str | None] | ApiError:

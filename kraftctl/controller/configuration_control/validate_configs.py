@@ -12,7 +12,6 @@ from kraftctl.metadata.config_definitions.config_key import (
     ConfigKey,
     ConfigValue,
     InvalidConfigValueError,
-    split_list,
 )
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.client_metrics_config_data import (
@@ -23,6 +22,7 @@ from kraftctl.metadata.topic_name import why_topic_name_invalid
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.java_values import split_list
 
 BROKER_ID = re.compile(r"[+-]?[0-9]{1,10}")
 
@@ -199,13 +199,21 @@ class ResourceCheck:
         return self._node_numbers[name]
 
 
+def node_id_of(name: str) -> int | None:
+    """The number that the name of a broker or controller is; None if it is none."""
+    if BROKER_ID.fullmatch(name) is None or abs(int(name)) >= 1 << 31:
+        return None
+    return int(name)
+
+
 def why_broker_name_invalid(name: str) -> ApiError | None:
     """Empty, or the text of a number that is not negative."""
     if not name:
         return None
-    if BROKER_ID.fullmatch(name) is None or abs(int(name)) >= 1 << 31:
+    node_id = node_id_of(name)
+    if node_id is None:
         return ApiError(Errors.INVALID_REQUEST, f"the broker name {name!r} is not a number")
-    if int(name) < 0:
+    if node_id < 0:
         return ApiError(Errors.INVALID_REQUEST, f"the broker id {name} is negative")
     return None
 
@@ -276,9 +284,5 @@ def _node_number(config: ControllerConfig, name: str) -> int | None:
     definition = BROKER_CONFIG_KEYS.get(name)
     if definition is None or definition.default is None:
         return None
-    try:
-        value = definition.parse(config.originals.get(name, definition.default))
-    except InvalidConfigValueError:
-        # Not a key of a controller: it is not checked when the properties file is read.
-        value = definition.parse(definition.default)
+    value = definition.parse(config.originals.get(name, definition.default))
     return value if isinstance(value, int) else None

@@ -23,6 +23,7 @@ public class DumpConfigDefinitions {
         keys("group", GroupConfig.CONFIG_DEF.configKeys(), true);
         keys("client_metrics", ClientMetricsConfigs.configDef().configKeys(), true);
         keys("broker", AbstractKafkaConfig.CONFIG_DEF.configKeys(), false);
+        rules(AbstractKafkaConfig.CONFIG_DEF.configKeys());
         synonyms();
         for (String name : new TreeSet<>(DynamicBrokerConfig.ALL_DYNAMIC_CONFIGS)) {
             line("dynamic", name);
@@ -36,6 +37,14 @@ public class DumpConfigDefinitions {
             line("key", kind, key.name, key.type.name(), key.hasDefault() ? value : "none",
                 key.internalConfig ? "internal" : "public",
                 validators && key.validator != null ? validator(key.validator) : "");
+        }
+    }
+
+    /** Of the keys of a node, in the order in which Kafka checks them. */
+    private static void rules(Map<String, ConfigDef.ConfigKey> keys) throws Exception {
+        for (ConfigDef.ConfigKey key : keys.values()) {
+            line("rule", key.name, key.hasDefault() ? "optional" : "required",
+                key.validator == null ? "" : validator(key.validator));
         }
     }
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import kraftctl_protocol
+from kraftctl.dev.config_definitions.config_names import render_name_files
 from kraftctl.dev.config_definitions.dump import dump_config_definitions
 from kraftctl.dev.config_definitions.render import render_modules, render_readable_names
 from kraftctl.dev.kafka_distribution import resolve_kafka
@@ -16,7 +17,7 @@ READABLE_NAMES = Path(kraftctl_protocol.__path__[0]) / "readable_config_names.py
 
 def main(arguments: list[str]) -> int:
     """The exit code: 1 when `--check` found a module that differs."""
-    files = render_files(dump_config_definitions(resolve_kafka()))
+    files = {**render_files(dump_config_definitions(resolve_kafka())), **render_name_files()}
     stale = [path for path, text in files.items() if _current(path) != text]
     if "--check" in arguments:
         for path in stale:

@@ -18,6 +18,15 @@ from __future__ import annotations
 
 VALIDATOR_CALL = re.compile(r"\b([A-Z][A-Za-z]+)\(")
 
+SIMPLE_VALIDATORS = {
+    "ThrottledReplicaListValidator": "ThrottledReplicas",
+    "NonEmptyString": "NotEmpty",
+    "NonNullValidator": "AnyValue",
+    "ControllerQuorumVotersValidator": "AnyValue",
+    "ControllerQuorumBootstrapServersValidator": "AnyValue",
+}
+"""Those without fields. No value of a properties file is null; kraftctl.config.endpoints checks addresses."""
+
 KEY_MODULES = {
     "topic": ("topic_config_data.py", "TOPIC_CONFIG_KEYS", "Configuration keys of a topic."),
     "group": ("group_config_data.py", "GROUP_CONFIG_KEYS", "Configuration keys of a group."),
@@ -40,6 +49,7 @@ def render_modules(facts: list[list[str]]) -> dict[str, str]:
     for kind, (file_name, constant, title) in KEY_MODULES.items():
         rows = [row[2:] for row in facts if row[0] == "key" and row[1] == kind]
         modules[file_name] = _key_module(title, constant, rows)
+    modules["broker_config_rules.py"] = _rules_module([row[1:] for row in facts if row[0] == "rule"])
     modules["topic_config_synonyms.py"] = _synonym_module([row[1:] for row in facts if row[0] == "synonyms"])
     modules["dynamic_broker_configs.py"] = _dynamic_module([row[1] for row in facts if row[0] == "dynamic"])
     return modules
@@ -68,6 +78,19 @@ def _key_module(title: str, constant: str, rows: list[list[str]]) -> str:
     return text + f"):\n    {constant}[_key.name] = _key\n"
 
 
+def _rules_module(rows: list[list[str]]) -> str:
+    lines = [f"{name!r}: {_validator(dumped) if dumped else 'AnyValue()'}" for name, _, dumped in rows]
+    validators = sorted({match for line in lines for match in VALIDATOR_CALL.findall(line)})
+    required = tuple(name for name, necessity, _ in rows if necessity == "required")
+    text = HEADER.format(title="The rule of each configuration key of a node, in Kafka's order.")
+    text += "from kraftctl.metadata.config_definitions.validators import (\n"
+    text += "".join(f"    {name},\n" for name in sorted([*validators, "Validator"])) + ")\n"
+    text += f"\nREQUIRED_BROKER_CONFIGS: tuple[str, ...] = {required!r}\n"
+    text += "\n\ndef broker_config_rules() -> dict[str, Validator]:\n"
+    text += '    """Made anew by each call: a controller needs them once, at its start."""\n    return {\n'
+    return text + "".join(f"        {line},\n" for line in lines) + "    }\n"
+
+
 def _key(name: str, type_: str, default: str, visibility: str, validator: str) -> str:
     text = repr(default[1:]) if default.startswith("=") else "None"
     parts = [repr(name), repr(type_), text]
@@ -90,8 +113,10 @@ def _validator(dumped: str) -> str:
         return f"OneOf({_words(rest)!r})"
     if kind == "ValidList":
         return f"ListOf({_words(rest)!r}, {_field(rest, 'isEmptyAllowed') == 'true'})"
-    if kind == "ThrottledReplicaListValidator":
-        return "ThrottledReplicas()"
+    if kind in SIMPLE_VALIDATORS:
+        return f"{SIMPLE_VALIDATORS[kind]}()"
+    if kind == "CaseInsensitiveValidString":
+        return f"OneOfInAnyCase({_words(rest)!r})"
     if shown == "[1,...,9] or -1":
         return "RangeOr(1, 9, -1)"
     if shown.startswith("[latest, earliest, by_duration"):

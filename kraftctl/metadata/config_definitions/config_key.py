@@ -1,15 +1,14 @@
 """One configuration key as Kafka defines it, and whether a text is a valid value for it.
 
-The rules are those of Kafka's ConfigDef: values are trimmed, numbers are decimal (in the digits of any
-script), a LIST is cut at commas.
+The rules and the sentences are those of Kafka's ConfigDef.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from kraftctl.metadata.config_definitions.validators import AnyValue, Validator
+from kraftctl_protocol.java_values import parse_boolean, parse_double, parse_integer, split_list, trim
 
 BOOLEAN: Final = "BOOLEAN"
 STRING: Final = "STRING"
@@ -29,14 +28,6 @@ TYPE_CODES: Final = {
 UNKNOWN_TYPE_CODE: Final = 0
 
 BITS: Final = {SHORT: 16, INT: 32, LONG: 64}
-
-INTEGER = re.compile(r"[+-]?\d+")
-DOUBLE_NUMBER = re.compile(r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)")
-BLANKS: Final = "".join([chr(code) for code in range(33)])
-"""What Java trims: the space and the control characters before it."""
-
-WHITESPACE: Final = " \t\n\v\f\r"
-"""What a regular expression in Java counts as whitespace."""
 
 ConfigValue = bool | int | float | str | list[str]
 
@@ -85,9 +76,9 @@ class ConfigKey:
         if text and text == known:
             return number
         value = parse_value(self.name, self.type, text)
-        reason = self.validator.why_invalid(value)
-        if reason is not None:
-            raise InvalidConfigValueError(f"Invalid value {text} for configuration {self.name}: {reason}")
+        error = self.validator.error(self.name, text, value)
+        if error is not None:
+            raise InvalidConfigValueError(error)
         if type(value) is int:
             self._last_number = (text, value)
         return value
@@ -95,43 +86,31 @@ class ConfigKey:
 
 def parse_value(name: str, type_: str, text: str) -> ConfigValue:
     """`text` read as `type_`, without the key's own rule."""
-    trimmed = text.strip(BLANKS)
+    trimmed = trim(text)
     if type_ == BOOLEAN:
-        if trimmed.lower() not in ("true", "false"):
-            raise InvalidConfigValueError(f"Invalid value {text} for configuration {name}: not true or false")
-        return trimmed.lower() == "true"
+        boolean = parse_boolean(trimmed)
+        if boolean is None:
+            raise InvalidConfigValueError(
+                f"Invalid value {text} for configuration {name}: Expected value to be either true or false"
+            )
+        return boolean
     if type_ in BITS:
-        return _parse_integer(name, type_, trimmed)
+        number = parse_integer(trimmed, BITS[type_])
+        if number is None:
+            raise not_a_number(name, type_, text)
+        return number
     if type_ == DOUBLE:
-        return _parse_double(name, trimmed)
+        fraction = parse_double(trimmed)
+        if fraction is None:
+            raise not_a_number(name, type_, text)
+        return fraction
     if type_ == LIST:
         return split_list(trimmed)
     return trimmed
 
 
-def split_list(text: str) -> list[str]:
-    """The items of a LIST value; none at all in blank text."""
-    trimmed = text.strip(BLANKS)
-    return [item.strip(WHITESPACE) for item in trimmed.split(",")] if trimmed else []
-
-
-def _parse_integer(name: str, type_: str, text: str) -> int:
-    if INTEGER.fullmatch(text) is not None and len(text) <= 32:
-        value = int(text)
-        limit = 1 << (BITS[type_] - 1)
-        if -limit <= value < limit:
-            return value
-    raise not_a_number(name, type_, text)
-
-
-def _parse_double(name: str, text: str) -> float:
-    if DOUBLE_NUMBER.fullmatch(text) is None:
-        raise not_a_number(name, DOUBLE, text)
-    return float(text.rstrip("fFdD") if not text.endswith("Infinity") else text)
-
-
 def not_a_number(name: str, type_: str, text: str) -> InvalidConfigValueError:
     """The error for text where a number should be."""
     return InvalidConfigValueError(
-        f"Invalid value {text} for configuration {name}: not a number of type {type_}"
+        f"Invalid value {text} for configuration {name}: Not a number of type {type_}"
     )

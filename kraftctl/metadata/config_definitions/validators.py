@@ -20,6 +20,11 @@ class Validator:
         """Why `value` breaks the rule; None if it does not."""
         return None
 
+    def error(self, name: str, text: str, value: object) -> str | None:
+        """Kafka's sentence for `value`, read from `text` for the key `name`, if it breaks the rule."""
+        reason = self.why_invalid(value)
+        return None if reason is None else f"Invalid value {text} for configuration {name}: {reason}"
+
 
 class AnyValue(Validator):
     """No rule."""
@@ -68,6 +73,25 @@ class OneOf(Validator):
         return f"String must be one of: {', '.join(self.words)}"
 
 
+class OneOfInAnyCase(Validator):
+    """One of the given words, which are upper case here."""
+
+    def __init__(self, words: list[str]) -> None:
+        self.words = words
+
+    def why_invalid(self, value: object) -> str | None:
+        if str(value).upper() in self.words:
+            return None
+        return f"String must be one of (case insensitive): {', '.join(self.words)}"
+
+
+class NotEmpty(Validator):
+    """Any text but the empty one."""
+
+    def why_invalid(self, value: object) -> str | None:
+        return None if value else "String must be non-empty"
+
+
 class ListOf(Validator):
     """A list without blanks; of certain words when there are any. Kafka drops repetitions."""
 
@@ -76,14 +100,19 @@ class ListOf(Validator):
         self.empty_allowed = empty_allowed
 
     def why_invalid(self, value: object) -> str | None:
+        return self.error("", "", value)
+
+    def error(self, name: str, text: str, value: object) -> str | None:
         assert isinstance(value, list), value
         if not value and not self.empty_allowed:
-            return "the list must not be empty"
+            valid = f"[{', '.join(self.words)}]" if self.words else "any non-empty value"
+            return f"Configuration '{name}' must not be empty. Valid values include: {valid}"
         for item in value:
             if not item:
-                return "the list must not contain an empty value"
+                return f"Configuration '{name}' values must not be empty."
             if self.words and item not in self.words:
-                return f"String must be one of: {', '.join(self.words)}"
+                reason = f"String must be one of: {', '.join(self.words)}"
+                return f"Invalid value {item} for configuration {name}: {reason}"
         return None
 
 

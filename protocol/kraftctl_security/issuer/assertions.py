@@ -6,7 +6,6 @@ import base64
 import json
 import time
 import uuid
-from pathlib import Path
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
@@ -21,6 +20,7 @@ from kraftctl_security.sasl.oauthbearer.assertion_config import (
     assertion_header,
 )
 from kraftctl_security.sasl.oauthbearer.json_object import JsonObject, JsonObjectError, parse_json_object
+from kraftctl_security.small_files import read_small_file
 
 FILE_BYTES_MAX: Final = 1024 * 1024
 
@@ -82,8 +82,7 @@ def _template(path: str | None) -> tuple[JsonObject, JsonObject]:
 
 def _read(path: str) -> bytes:
     try:
-        with Path(path).open("rb") as file:
-            return file.read(FILE_BYTES_MAX)
+        return read_small_file(path, FILE_BYTES_MAX)
     except OSError as error:
         raise UnusableAssertionError(file_error("read", path, error, named_by=NAMED_BY)) from error
 

@@ -11,7 +11,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 from kraftctl_protocol.file_errors import next_step_of, reason_of
@@ -22,6 +21,7 @@ from kraftctl_security.sasl.oauthbearer.verification_keys import (
     VerificationKeysError,
     parse_verification_keys,
 )
+from kraftctl_security.small_files import read_small_file
 from kraftctl_security.tls.contexts import client_context
 
 logger = logging.getLogger("kraftctl.server.oauthbearer")
@@ -141,14 +141,11 @@ class JwksEndpoint:
 
     def _file(self) -> bytes | None:
         """None if it has not changed since it was read."""
-        path = Path(self._config.url.path or "")
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            version = (status.st_ino, status.st_mtime_ns, status.st_size)
-            if version == self._version:
-                return None
-            document = file.read(BODY_BYTES_MAX + 1)
-        if len(document) > BODY_BYTES_MAX:
-            raise VerificationKeysError(f"it has more than {BODY_BYTES_MAX} bytes")
+        path = self._config.url.path or ""
+        status = os.stat(path)
+        version = (status.st_ino, status.st_mtime_ns, status.st_size)
+        if version == self._version:
+            return None
+        document = read_small_file(path, BODY_BYTES_MAX)
         self._version = version
         return document

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from kraftctl_protocol.file_errors import file_error
@@ -13,6 +12,7 @@ from kraftctl_security.sasl.oauthbearer.client_credentials import Credentials, t
 from kraftctl_security.sasl.oauthbearer.client_token import read_client_token
 from kraftctl_security.sasl.oauthbearer.json_object import JsonObject, JsonObjectError, parse_json_object
 from kraftctl_security.sasl.oauthbearer.oauthbearer_config import OAuthBearerClientConfig
+from kraftctl_security.small_files import read_small_file
 
 TOKEN_NAMES: Final = ("access_token", "id_token")
 """As Kafka's JwtResponseParser: the first that is there."""
@@ -100,8 +100,7 @@ def _error(content: JsonObject) -> str:
 
 def _from_file(config: OAuthBearerClientConfig) -> str:
     try:
-        with Path(config.url.path or "").open("rb") as file:
-            content = file.read(BODY_BYTES_MAX)
+        content = read_small_file(config.url.path or "", BODY_BYTES_MAX)
     except OSError as error:
         text = file_error("read", config.url.text, error, named_by="sasl.oauthbearer.token.endpoint.url")
         raise TokenEndpointError(text, retriable=True) from error

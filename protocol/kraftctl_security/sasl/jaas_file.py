@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.config_values import ConfigException
+from kraftctl_security.jvm_options import KAFKA_OPTS
 from kraftctl_security.sasl.jaas import JaasError
 from kraftctl_security.sasl.login_configuration import (
-    KAFKA_OPTS,
     LoginConfiguration,
     login_configuration_file,
     parse_login_configuration,
 )
+from kraftctl_security.small_files import read_once
 
 
 def read_jaas_file(environment: Mapping[str, str] = os.environ) -> LoginConfiguration | None:
@@ -23,7 +23,7 @@ def read_jaas_file(environment: Mapping[str, str] = os.environ) -> LoginConfigur
     if file is None:
         return None
     try:
-        return parse_login_configuration(file, Path(file).read_text(encoding="utf-8"))
+        return parse_login_configuration(file, read_once(file).decode())
     except JaasError as error:
         raise ConfigException([str(error)]) from None
     except UnicodeDecodeError:

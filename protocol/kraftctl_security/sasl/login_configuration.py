@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl_security.jvm_options import last_option
 from kraftctl_security.sasl.jaas import (
     ALLOWED_FLAGS,
     CONTROL_FLAGS,
@@ -19,7 +20,6 @@ from kraftctl_security.sasl.jaas import (
 )
 from kraftctl_security.sasl.java_tokens import DOUBLE_QUOTED, END, WORD, Token, tokens
 
-KAFKA_OPTS: Final = "KAFKA_OPTS"
 LOGIN_CONFIG_OPTION: Final = "-Djava.security.auth.login.config="
 
 SERVER_SECTION: Final = "KafkaServer"
@@ -48,11 +48,8 @@ class LoginConfiguration:
 
 def login_configuration_file(kafka_opts: str) -> str | None:
     """The file that the options of a JVM name, None without one. As in Java, the last of them decides."""
-    for option in reversed(kafka_opts.split()):
-        if option.startswith(LOGIN_CONFIG_OPTION):
-            file = option.removeprefix(LOGIN_CONFIG_OPTION).removeprefix("=")
-            return file.removeprefix("file:") or None
-    return None
+    file = last_option(kafka_opts, LOGIN_CONFIG_OPTION)
+    return None if file is None else file.removeprefix("=").removeprefix("file:") or None
 
 
 def parse_login_configuration(file: str, text: str) -> LoginConfiguration:

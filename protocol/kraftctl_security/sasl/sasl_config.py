@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl_security.config_values import ConfigValues
+from kraftctl_security.jvm_options import KAFKA_OPTS
 from kraftctl_security.prefixed_values import PrefixedValues
 from kraftctl_security.sasl.jaas import (
     OAUTHBEARER_LOGIN_MODULE,
@@ -26,7 +27,6 @@ from kraftctl_security.sasl.java_classes import (
 )
 from kraftctl_security.sasl.login_configuration import (
     CLIENT_SECTION,
-    KAFKA_OPTS,
     LOGIN_CONFIG_OPTION,
     SERVER_SECTION,
     LoginConfiguration,

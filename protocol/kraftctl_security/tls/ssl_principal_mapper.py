@@ -1,14 +1,15 @@
 """`ssl.principal.mapping.rules`: the name of a principal from the subject of its certificate (KIP-371).
 
 As Kafka's SslPrincipalMapper: the first rule whose pattern matches the whole subject decides. Patterns are
-Java's, and Python's `re` reads most of them alike; what it reads differently or not at all is refused.
+Java's: see kraftctl_security.java_patterns.
 """
 
 from __future__ import annotations
 
 import re
-import warnings
 from typing import Final
+
+from kraftctl_security.java_patterns import PatternError, compile_pattern
 
 _RULE: Final = r"(DEFAULT)|RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?).*?|(.*?)"
 _SPLITTER: Final = re.compile(rf"\s*({_RULE})\s*(?:,\s*|$)", re.ASCII)
@@ -18,11 +19,6 @@ _DIGITS_MAX: Final = 9
 
 _OTHER_LINE_ENDS: Final = re.compile("[\r\x85\u2028\u2029]")
 """A dot in a pattern does not match them in Java; in Python it does."""
-
-_DIFFERENT_IN_JAVA: Final = re.compile(r"&&|\(\?[axLsmu-]|\(\?P|\\[ZvN0]|\[(?:\\.|[^\]\\])*\[")
-"""Classes within classes, and flags, groups and escapes that mean something else there."""
-
-_NAMED_GROUP: Final = re.compile(r"(?<!\\)\(\?<([a-zA-Z])")
 
 
 class RuleError(Exception):
@@ -92,21 +88,13 @@ def _parsed(rule: str) -> _Rule | None:
         return _Rule(None, "", "")
     if match.group(2) is None:
         return None  # an empty rule
-    pattern = _compiled(match.group(2))
+    try:
+        pattern = compile_pattern(match.group(2))
+    except PatternError as error:
+        raise RuleError(str(error)) from error
     replacement = _with_literal_references(match.group(3), pattern.groups)
     _check_replacement(replacement, pattern)
     return _Rule(pattern, replacement, match.group(4))
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    if _DIFFERENT_IN_JAVA.search(pattern) is not None:
-        raise RuleError(f"the pattern '{pattern}' has an element of Java's that is not supported here")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # of nested sets, which Java reads as unions
-            return re.compile(_NAMED_GROUP.sub(r"(?P<\1", pattern), re.ASCII)
-    except (re.error, Warning) as error:
-        raise RuleError(f"the pattern '{pattern}' cannot be used: {error}") from error
 
 
 def _with_literal_references(replacement: str, groups_count: int) -> str:

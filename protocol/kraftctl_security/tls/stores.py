@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from pathlib import Path
 from typing import Final, TypeAlias
 
 from cryptography import x509
@@ -15,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import pkcs12
 
 from kraftctl_protocol.file_errors import file_error
+from kraftctl_security.small_files import read_small_file
 from kraftctl_security.tls.ssl_stores import PEM, KeyStoreConfig, TrustStoreConfig
 from kraftctl_security.tls.store_error import StoreError
 
@@ -89,7 +89,7 @@ def load_truststore(config: TrustStoreConfig) -> list[x509.Certificate]:
 
 def _read(location: str, source: str) -> bytes:
     try:
-        return Path(location).read_bytes()
+        return read_small_file(location)
     except OSError as error:
         key = "ssl.keystore.location" if source.startswith(KEYSTORE) else "ssl.truststore.location"
         raise StoreError(file_error("read", source, error, named_by=key)) from error

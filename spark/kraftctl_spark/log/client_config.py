@@ -11,11 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kraftctl_protocol.client_config_names import ADMIN_CLIENT_CONFIGS
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_protocol.java_properties import decode_properties
 from kraftctl_security.authentication_failures import SECURITY_PROTOCOL
 from kraftctl_security.client_config import PLAINTEXT, ClientSecurity, read_client_security
+from kraftctl_security.config_providers.resolve import refuse_variables, resolve_properties
 from kraftctl_security.config_values import ConfigException, ConfigValues
+from kraftctl_security.nearest_key import KnownKeys
 
 CLIENT_ID = "client.id"
 REQUEST_TIMEOUT_MS = "request.timeout.ms"
@@ -60,6 +63,10 @@ def parse_client_options(properties: Mapping[str, str], default: ClientConfig) -
             )
         if key not in KEYS:
             raise ValueError(f"{key} is not known: allowed are {', '.join(KEYS)}")
+    try:
+        refuse_variables(properties)
+    except ConfigException as error:
+        raise ValueError(str(error)) from None
     protocol = properties.get(SECURITY_PROTOCOL, PLAINTEXT)
     if protocol.upper() != PLAINTEXT:
         raise ValueError(
@@ -85,8 +92,17 @@ def parse_timeout_ms(key: str, text: str | None, default: ClientConfig) -> int:
 
 def _read(file: Path) -> tuple[ClientConfig, ClientSecurity]:
     try:
-        values = ConfigValues(decode_properties(file.read_bytes()))
-        default = ClientConfig()
+        values = ConfigValues(resolve_properties(decode_properties(file.read_bytes())))
+        return _parse(file, values)
+    except OSError as unreadable:
+        raise ValueError(file_error("read", file, unreadable, named_by="--command-config")) from unreadable
+    except (ValueError, ConfigException) as error:
+        raise ValueError(f"{file}: {error}") from error
+
+
+def _parse(file: Path, values: ConfigValues) -> tuple[ClientConfig, ClientSecurity]:
+    default = ClientConfig()
+    try:
         config = ClientConfig(
             values.text(CLIENT_ID, default.client_id),
             parse_timeout_ms(REQUEST_TIMEOUT_MS, values.optional_text(REQUEST_TIMEOUT_MS), default),
@@ -95,21 +111,22 @@ def _read(file: Path) -> tuple[ClientConfig, ClientSecurity]:
         security = read_client_security(values)
         _check_all_are_used(values)
     except (ValueError, ConfigException) as error:
-        raise ValueError(f"{file}: {error}") from error
-    except OSError as unreadable:
-        raise ValueError(file_error("read", file, unreadable, named_by="--command-config")) from unreadable
+        raise ValueError(values.hide(str(error))) from None
     return config, security
 
 
 def _check_all_are_used(values: ConfigValues) -> None:
     """Values are not repeated: they may be secrets."""
     for key in values.unread():
-        if key.startswith(SECURITY_PREFIXES):
+        is_known = key in ADMIN_CLIENT_CONFIGS
+        meant = None if is_known else KnownKeys(ADMIN_CLIENT_CONFIGS).nearest(key)
+        question = f" Did you mean {meant}?" if meant else ""
+        if key.startswith(SECURITY_PREFIXES) and not meant:
             protocol = values.text(SECURITY_PROTOCOL, PLAINTEXT)
             raise ValueError(
                 f"{key} is not used with {SECURITY_PROTOCOL}={protocol}: remove it, or set that key"
             )
         allowed = ", ".join(KEYS)
         raise ValueError(
-            f"{key} is not known: allowed are {allowed}, and those that begin with ssl. and sasl."
+            f"{key} is not known: allowed are {allowed}, and those that begin with ssl. and sasl.{question}"
         )

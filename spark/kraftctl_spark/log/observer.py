@@ -31,6 +31,7 @@ from kraftctl_protocol.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch, read_batches
+from kraftctl_security.addresses.known_hosts import KnownHosts
 from kraftctl_security.authentication_failures import AuthenticationFailedError
 from kraftctl_security.blocking_connection import (
     BlockingConnection,
@@ -105,6 +106,7 @@ class QuorumObserver:
         """How long one controller may not respond: this leaves time for the others."""
         self._leader_epoch = 0
         self._leader: Endpoint | None = None
+        self._hosts = KnownHosts()
         self._connection: BlockingConnection | None = None
         self._asked = bootstrap[0]
         """To which there is, or was tried, the latest connection."""
@@ -352,6 +354,8 @@ class QuorumObserver:
             f"is {leader_id} of epoch {leader_epoch}"
         )
         log.debug("%s, at %s", self._problem, found)
+        if found is None and self._connection is not None:
+            self._connection.try_another_address("it knows no leader")
         if found is None or self._connection is None or found != self._connection.endpoint:
             self._forget_connection()
             self._leader = found
@@ -397,6 +401,7 @@ class QuorumObserver:
                 security=security,
                 setup_timeout_s=self._silence_s,
                 timeout_s=self._silence_s,
+                known=self._hosts.host(*endpoint),
             )
         return self._connection
 

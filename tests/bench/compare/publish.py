@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -87,5 +88,11 @@ def joined(runs: Sequence[Results]) -> Results:
 
 
 if __name__ == "__main__":
-    files = [Path(name) for name in sys.argv[1:]] or [path for path in MEASURED if path.exists()]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "files", metavar="FILE", type=Path, nargs="*", help="results of runs; those of the last ones without"
+    )
+    files = parser.parse_args().files or [path for path in MEASURED if path.exists()]
+    if not files:
+        sys.exit(f"there is no {MEASURED[0]}. Next step: measure, with `make bench`")
     publish(joined([read_results(path) for path in files]), PAGE)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
-from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, QUORUM_STATE
 from tests.support.file_states import Aftermath
 from tests.support.lying_disk.lying_disk import LyingDisk
 from tests.support.processes.quorum import Quorum, TopicCreator, topics_known_to
@@ -43,6 +43,8 @@ class LyingQuorum(Quorum):
         settings = {"broker.session.timeout.ms": BROKER_SESSION_MS, **(settings or {})}
         super().__init__(directory, size=size, dynamic=dynamic, settings=settings)
         self.disks: dict[int, LyingDisk] = {}
+        self.deletes_votes = False
+        """Whether quorum-state is deleted before each start, as a supervisor may do."""
         self._shim = shim
         if planted:
             start = f"import sys\n{planted}\nfrom kraftctl.cli import main\nsys.exit(main())"
@@ -64,6 +66,8 @@ class LyingQuorum(Quorum):
 
     def start_all(self) -> None:
         for node in self.nodes:
+            if self.deletes_votes:
+                (node.metadata_directory / QUORUM_STATE).unlink(missing_ok=True)
             node.start(wait=False)
         for node in self.nodes:
             node.await_ready()

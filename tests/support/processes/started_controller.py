@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 SECONDS_MAX = 30.0
@@ -16,10 +17,11 @@ SECONDS_MAX = 30.0
 class StartedController:
     """On the configuration in `file`."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, wrap: Callable[[list[str]], list[str]] = list) -> None:
+        """`wrap` makes another command of the one that starts it."""
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "kraftctl", "start", str(file)],
+            wrap([sys.executable, "-m", "kraftctl", "start", str(file)]),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=environment,

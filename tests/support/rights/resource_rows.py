@@ -152,7 +152,7 @@ VALID = {
     config_resource.GROUP: ("consumer.session.timeout.ms", "50000"),
     config_resource.BROKER: ("log.cleaner.threads", "1"),
     config_resource.CLIENT_METRICS: ("interval.ms", "50000"),
-    config_resource.BROKER_LOGGER: ("kafka.server.KafkaConfig", "INFO"),
+    config_resource.BROKER_LOGGER: ("root", "INFO"),
 }
 
 

@@ -52,7 +52,7 @@ class Row:
     """The answer to a direct request of the anonymous principal, if it is another one."""
     deletes: bool = False
     has_loggers: bool = False
-    """Kafka describes its loggers; kraftctl has none: only refusals are alike."""
+    """Kafka describes its loggers, kraftctl others: only refusals are alike."""
     errors_only: bool = False
     """What the answer has besides errors depends on the kind of controller."""
 

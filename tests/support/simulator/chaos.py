@@ -53,6 +53,7 @@ class Chaos:
             "kill": lambda: self._with_running(ControllerProcess.kill),
             "lose power": lambda: self._with_running(ControllerProcess.lose_power),
             "lose power everywhere": self._lose_power_everywhere,
+            "kill everywhere": self._kill_everywhere,
             "end between effects": self._end_between_effects,
             "end after a rare effect": self._end_after_rare_effect,
             "end while the log is cut": self._end_while_the_log_is_cut,
@@ -154,6 +155,11 @@ class Chaos:
     def _lose_power_everywhere(self) -> bool:
         for process in self._cluster.running():
             process.lose_power()
+        return True
+
+    def _kill_everywhere(self) -> bool:
+        for process in self._cluster.running():
+            process.kill()
         return True
 
     def _end_between_effects(self) -> bool:
@@ -391,7 +397,10 @@ class Chaos:
         return self._damage(self._operator.lose_log, ends_process=True)
 
     def _votes_lost(self) -> bool:
-        return self._damage(self._operator.lose_votes, ends_process=True)
+        """In half of the cases another controller has been there."""
+        had_other = self._rng.random() < 0.5
+        lose = partial(self._operator.lose_votes, had_other=had_other)
+        return self._damage(lose, ends_process=True)
 
     def _directory_lost(self) -> bool:
         if not self._plan.dynamic:

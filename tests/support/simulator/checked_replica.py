@@ -30,6 +30,7 @@ class CheckedReplica:
         "asked",
         "controller",
         "damaged_files",
+        "deleted_votes",
         "epoch",
         "epoch_start",
         "fetched_snapshot",
@@ -82,6 +83,8 @@ class CheckedReplica:
         self.is_gone = False
         """Its directory is lost with its identity."""
         self.forgot_votes = False
+        self.deleted_votes = False
+        """Its quorum-state was deleted after its last life, and has to be written again as it was."""
         self.is_misled = False
         self.promised_nothing = False
         """What its disk has lost was of no use to others."""

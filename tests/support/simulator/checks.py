@@ -55,6 +55,10 @@ class Checks:
         """See `QuorumChecks.forgot`."""
         self.quorum.forgot(key, log=log, votes=votes)
 
+    def deleted_votes(self, key: ReplicaKey) -> None:
+        """Its quorum-state is deleted, and nothing else: it has to know all the same what that said."""
+        self.quorum.replicas[key].deleted_votes = True
+
     def replaced(self, key: ReplicaKey) -> None:
         """See `QuorumChecks.replaced`."""
         self.quorum.replaced(key)

@@ -11,6 +11,8 @@ from kraftctl.node.events import (
     ClientRequest,
     CloseConnection,
     DecodeBody,
+    LogLevelsChanged,
+    NodeConfigsChanged,
     NodeEffect,
     NodeEvent,
     ReadLog,
@@ -98,14 +100,24 @@ def effect_line(effect: RaftEffect | NodeEffect) -> str:
             return f"send {effect.send_id} to {effect.destination_id}@{effect.host}: {render(effect.request)}"
         case DecodeBody():
             return f"decode {effect.request_id} of {effect.head.size_bytes} bytes"
-        case Audited():
-            return f"audit {effect.entry.context.api.name}: {effect.entry.outcome}"
-        case AuthorizerLines():
-            return "\n".join(line.text for line in effect.lines)
+        case Audited() | AuthorizerLines() | NodeConfigsChanged() | LogLevelsChanged():
+            return _line_beside_the_log(effect)
         case WriteSnapshotPart() | WriteSnapshot() | AbandonSnapshot():
             return _line_of_a_snapshot(effect)
         case ReadLog() | ReadSnapshot() | TakeTurn() | CloseConnection() | RequestFailed():
             return _line_of_the_nodes_own(effect)
+        case _:
+            assert_never(effect)
+
+
+def _line_beside_the_log(effect: Audited | AuthorizerLines | NodeConfigsChanged | LogLevelsChanged) -> str:
+    match effect:
+        case Audited():
+            return f"audit {effect.entry.context.api.name}: {effect.entry.outcome}"
+        case AuthorizerLines():
+            return "\n".join(line.text for line in effect.lines)
+        case NodeConfigsChanged() | LogLevelsChanged():
+            return repr(effect)
         case _:
             assert_never(effect)
 

@@ -10,6 +10,7 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.server.controller_server import open_partition
 from kraftctl.storage.durable_files import fsync_directory, replace_file
 from kraftctl.storage.meta_properties import read_meta_properties
+from kraftctl.storage.witness import FILE_NAME as WITNESS
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest, Listener
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
@@ -37,6 +38,8 @@ class Operator:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        self.deletes_votes = False
+        """Whether quorum-state is deleted before each start."""
         self.damaged: set[int] = set()
         self.rotten: set[int] = set()
         self._backups: dict[int, Backup] = {}
@@ -57,6 +60,7 @@ class Operator:
         if self._failures.pop(process.node_id, None) is not None:
             # It reads what is damaged again and again: its disk is replaced.
             self._repair(process)
+        self._delete_votes(process)
         refusal = self._cluster.restart(process)
         if not refusal:
             return
@@ -65,6 +69,14 @@ class Operator:
         self._repair(process)
         again = self._cluster.restart(process)
         assert not again, f"NoIllegalState: {process.node_id} does not start after the repair: {again}"
+
+    def _delete_votes(self, process: ControllerProcess) -> None:
+        """As a supervisor does that begins each start with that: `rm`, which forces nothing."""
+        path = process.disk.root / PARTITION_DIRECTORY / QUORUM_STATE
+        if self.deletes_votes and path.exists():
+            path.unlink()
+            self._cluster.checks.deleted_votes(self._key(process))
+            self._cluster.counts["quorum-states deleted"] += 1
 
     def failed(self, process: ControllerProcess, error: BaseException) -> None:
         """A process ended with this failure. AssertionError unless its own disk failed it, or is damaged."""
@@ -125,11 +137,14 @@ class Operator:
     def _key(self, process: ControllerProcess) -> ReplicaKey:
         return ReplicaKey(process.node_id, self._cluster.directory_ids[process.node_id])
 
-    def lose_votes(self, process: ControllerProcess) -> bool:
+    def lose_votes(self, process: ControllerProcess, *, had_other: bool) -> bool:
+        """`had_other`: as after another controller on this directory, which deletes the witness."""
         path = process.disk.root / PARTITION_DIRECTORY / QUORUM_STATE
         if not path.exists():
             return False
         path.unlink()
+        if had_other:
+            path.with_name(WITNESS).unlink(missing_ok=True)
         fsync_directory(path.parent)
         self.lost_votes(process)
         return True

@@ -60,6 +60,8 @@ class Plan:
     old_releases: tuple[int, ...]
     broker_profiles: tuple[BrokerProfile, ...]
     properties: dict[str, str]
+    deletes_votes: bool = False
+    """A supervisor deletes quorum-state before each start, as Strimzi's start script does."""
     large_brokers: bool = False
     turn_units: tuple[int, ...] = FEW
     turn_us_max: int = 0
@@ -112,6 +114,8 @@ class Profile:
     """A static quorum is raised to kraft.version 1; after that its voters may change."""
     joins: float = 0.0
     """How often controllers make themselves voters."""
+    deletes_votes: float = 0.0
+    """How often a supervisor deletes quorum-state before each start."""
     large_brokers: bool = False
     """Each broker has many more partitions than a turn has units, and turns of long work take time."""
     durations_ms: tuple[int, ...] = RUN_MS
@@ -178,7 +182,9 @@ TOGETHER = {"kill brokers": 4, "shut down brokers": 2, "cut off brokers": 2}
 FAULTS = PROCESSES | NETWORK | BROKERS | CLOCKS | DISKS | DESTRUCTION | MEMBERSHIP | LOAD
 
 PROFILES = {
-    "mixed": Profile((0, 0, 3, 3, 4), FAULTS, 0.4, 0.3, extra={"lose power in a flush": 1}),
+    "mixed": Profile(
+        (0, 0, 3, 3, 4), FAULTS, 0.4, 0.3, extra={"lose power in a flush": 1}, deletes_votes=0.15
+    ),
     "quorum": Profile((0,), FAULTS, 0.4, 0.3),
     "brokers": Profile((3, 4, 5), PROCESSES | NETWORK | BROKERS | LOAD, 0.0, 0.1),
     "slices": Profile(
@@ -212,6 +218,18 @@ PROFILES = {
         0.0,
         0.3,
         voter_counts=(1, 2, 3, 3, 3, 5),
+    ),
+    "supervised": Profile(
+        (0, 0, 3),
+        PROCESSES
+        | NETWORK
+        | MEMBERSHIP
+        | {"kill": 3, "lose power everywhere": 3, "kill everywhere": 3, "end twice": 2}
+        | LOAD,
+        0.0,
+        0.25,
+        voter_counts=(1, 2, 3, 3, 3, 3, 5),
+        deletes_votes=1.0,
     ),
     "membership": Profile((0, 0, 3), PROCESSES | NETWORK | MEMBERSHIP | LOAD, 0.0, 1.0),
     "upgrades": Profile(
@@ -317,6 +335,8 @@ def draw_plan(seed: int, profile_name: str = "mixed") -> Plan:
             turn_units=rng.choice(LARGE_BROKERS_UNITS),
             turn_us_max=rng.choice(LARGE_BROKERS_TURN_US),
         )
+    if random.Random(f"supervisor {seed}").random() < profile.deletes_votes:
+        plan = replace(plan, deletes_votes=True)
     happenings = _draw_happenings(rng, plan, profile) + _draw_extra(plan, profile)
     return replace(plan, happenings=tuple(sorted(happenings, key=_time_of)))
 

@@ -157,7 +157,7 @@ class ControllerProcess:
         self.partition: MetadataPartition = open_partition(self.config, meta, self.clock.now_ms)
         watch_locks(self.partition, self.disk)
         node_rng = random.Random(self.rng.getrandbits(64))
-        self.node = build_node(self.config, meta, self.partition, {}, node_rng)
+        self.node = build_node(self.config, meta, self.partition, {}, node_rng, "localhost")
         self.raft: RaftNode = self.node.raft
         self.controller: QuorumController = self.node.controller
         self._build_loop(lifetime)

@@ -28,7 +28,7 @@ def check(history: LogHistory, replica: CheckedReplica, *, is_new: bool) -> None
         _check_quorum_state(replica)
         _check_snapshots(replica)
     replica.is_recovering = recovering
-    replica.promised_nothing = False
+    replica.promised_nothing = replica.deleted_votes = False
     replica.damaged_files.clear()
     if not recovering:
         replica.forgot_log = replica.forgot_votes = False
@@ -143,7 +143,13 @@ def _check_quorum_state(replica: CheckedReplica) -> None:
     expected = [replica.stored]
     if isinstance(replica.storing, WriteQuorumState):
         expected.append(replica.storing.state)
-    if _election(found) not in [_election(state) for state in expected]:
+    said = [_election(state) for state in expected]
+    if replica.deleted_votes:
+        if replica.partition.recovering_epoch is not None:
+            return  # `_check_recovering` has asked why
+        said += [_written_again(state, replica.node_id) for state in said]
+        said += [None] if (0, -1, -1) in said else []
+    if _election(found) not in said:
         broken("ElectionSafety", f"{replica.name} found quorum-state {found!r}, not {replica.stored!r}")
 
 
@@ -162,6 +168,14 @@ def _check_old_votes(replica: CheckedReplica) -> None:
 
 def _election(state: ElectionState | None) -> tuple[int, int, int] | None:
     return None if state is None else (state.epoch, state.leader_id, state.voted_id)
+
+
+def _written_again(election: tuple[int, int, int] | None, node_id: int) -> tuple[int, int, int] | None:
+    """Without the leader, unless that is this replica."""
+    if election is None:
+        return None
+    epoch, leader_id, voted_id = election
+    return epoch, leader_id if leader_id == node_id else -1, voted_id
 
 
 def _check_snapshots(replica: CheckedReplica) -> None:

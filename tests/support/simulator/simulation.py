@@ -67,6 +67,7 @@ class Simulation:
         )
         self.checks = self.cluster.checks
         self.operator = Operator(self.cluster)
+        self.operator.deletes_votes = plan.deletes_votes
         mix = _mix(plan, rng)
         self._world = BrokerWorld(
             cluster_id=CLUSTER_ID,

@@ -164,7 +164,7 @@ class HostedController:
         self._clients: list[MemoryClient] = []
         ports = {endpoint.listener: endpoint.port for endpoint in self.config.listeners}
         node_rng = random.Random(rng.getrandbits(64))
-        self._node = build_node(self.config, meta, self.partition, ports, node_rng)
+        self._node = build_node(self.config, meta, self.partition, ports, node_rng, "localhost")
 
     def start(self) -> None:
         loop = asyncio.get_running_loop()

@@ -27,14 +27,21 @@ class ScriptedNode:
     """Serves ApiVersions and the APIs of its script; `requests` has all that it got of the latter."""
 
     def __init__(
-        self, script: Script, versions: Versions | None = None, ssl_context: ssl.SSLContext | None = None
+        self,
+        script: Script,
+        versions: Versions | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+        place: tuple[str, int] = ("127.0.0.1", 0),
     ) -> None:
-        """`versions` narrows what ApiVersions lists; with an `ssl_context`, the node serves SSL."""
+        """`versions` narrows what ApiVersions lists; with an `ssl_context`, the node serves SSL.
+
+        It listens at `place`, an address of either family and a port.
+        """
         self.script = dict(script)
         self.versions = dict(versions or {})
         self.requests: list[Message] = []
         self.ssl_context = ssl_context
-        self._server = _Server(("127.0.0.1", 0), _Conversation)
+        self._server = (_Server6 if ":" in place[0] else _Server)(place, _Conversation)
         self._server.node = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
@@ -75,6 +82,10 @@ class _Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
     block_on_close = False
     node: ScriptedNode
+
+
+class _Server6(_Server):
+    address_family = socket.AF_INET6
 
 
 class _Conversation(socketserver.BaseRequestHandler):

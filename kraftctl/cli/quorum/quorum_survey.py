@@ -1,0 +1,160 @@
+"""`kraftctl quorum describe`: all nodes are asked at the same time, until one has the answer of the leader.
+
+Kafka's tool asks one node after the other, and says after a minute that the time is over. Here a leader that
+is being elected is awaited for a few seconds; then the error says what each node knows, and which are not
+reached.
+"""
+
+from __future__ import annotations
+
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import Final, assert_never
+
+from kraftctl.cli.admin.client_config import ClientConfig
+from kraftctl.cli.admin.errors import UnavailableError
+from kraftctl.cli.admin.unavailable import no_node_serves, no_node_was_asked
+from kraftctl.cli.quorum.node_interview import Described, Finding, Named, NodeInterview, Refused, Statement
+from kraftctl.server.clock import Clock
+from kraftctl_security.blocking_connection import Endpoint, endpoint_text
+
+LEADER_WAIT_MS: Final = 3_000
+"""An election takes a second or two, and the whole command is to answer within five."""
+
+LATE_MS: Final = 300
+"""How much later than the others a thread may report."""
+
+NODES_MAX: Final = 32
+"""That are asked: bootstrap servers, and the controllers that these name."""
+
+
+class QuorumSurvey:
+    """One survey of one cluster."""
+
+    def __init__(
+        self,
+        bootstrap: list[Endpoint],
+        *,
+        to_controllers: bool,
+        config: ClientConfig,
+        clock: Clock,
+        wait_ms: int,
+        with_cluster_id: bool,
+    ) -> None:
+        """`wait_ms`: how long there may be no leader."""
+        self._bootstrap = bootstrap
+        self._to_controllers = to_controllers
+        self._config = config
+        self._with_cluster_id = with_cluster_id
+        self._clock = clock
+        self._began_ms = clock.now_ms()
+        self._deadline_ms = self._began_ms + wait_ms
+        self._stop = Event()
+        self._findings: SimpleQueue[Finding] = SimpleQueue()
+        self._threads: dict[Endpoint, Thread] = {}
+        self._said: dict[Endpoint, dict[str, Statement]] = {}
+        """By address, where a name has several."""
+
+    def run(self) -> Described:
+        """Raises AdminError: the first refusal, or what each node says when the time is over."""
+        self._interview(self._bootstrap)
+        try:
+            while (finding := self._next()) is not None:
+                match finding:
+                    case Described():
+                        return finding
+                    case Refused(error):
+                        raise error
+                    case Named(endpoints):
+                        self._interview(endpoints)
+                    case Statement():
+                        self._said.setdefault(finding.endpoint, {})[finding.address] = finding
+                        self._end_if_hopeless()
+                    case _:
+                        assert_never(finding)
+        finally:
+            self._stop.set()
+        raise UnavailableError(self._text())
+
+    def _interview(self, endpoints: list[Endpoint]) -> None:
+        for endpoint in endpoints:
+            if endpoint in self._threads or len(self._threads) >= NODES_MAX:
+                continue
+            interview = NodeInterview(
+                endpoint,
+                self._findings.put,
+                config=self._config,
+                to_controllers=self._to_controllers,
+                with_cluster_id=self._with_cluster_id,
+                clock=self._clock,
+                deadline_ms=self._deadline_ms,
+                stop=self._stop,
+            )
+            # Nothing waits for them: one that hangs in the resolver does not delay the end of the process.
+            thread = Thread(target=interview.run, name=f"ask {endpoint_text(endpoint)}", daemon=True)
+            self._threads[endpoint] = thread
+            thread.start()
+
+    def _next(self) -> Finding | None:
+        """None when the time is over, or no thread is left that could report."""
+        while True:
+            is_last = not any(thread.is_alive() for thread in self._threads.values())
+            left_s = (self._deadline_ms + LATE_MS - self._clock.now_ms()) / 1000
+            try:
+                return self._findings.get(timeout=0.0 if is_last else max(0.0, min(left_s, 0.05)))
+            except Empty:
+                if is_last or left_s <= 0:
+                    return None
+
+    def _end_if_hopeless(self) -> None:
+        """When no attempt can have another result: all have said so."""
+        if self._said.keys() != self._threads.keys():
+            return
+        said = self._statements()
+        if all(each.is_unserved for each in said):
+            raise UnavailableError(no_node_serves("DescribeQuorumRequest", "; ".join(self._lines())))
+        keys = [each.keys_to_check for each in said if each.keys_to_check is not None]
+        if len(keys) == len(said):
+            raise UnavailableError(no_node_was_asked("DescribeQuorumRequest", "; ".join(self._lines()), keys))
+
+    def _statements(self) -> list[Statement]:
+        return [each for said in self._said.values() for each in said.values()]
+
+    def _lines(self) -> list[str]:
+        """One of each node, in the order in which they were named."""
+        seconds = (self._clock.now_ms() - self._began_ms) / 1000
+        lines: list[str] = []
+        for endpoint in self._threads:
+            node = endpoint_text(endpoint)
+            said = self._said.get(endpoint)
+            if said is None:
+                lines.append(f"{node} has said nothing within {seconds:.1f} s")
+                continue
+            for address, statement in said.items():
+                lines.append(f"{node} {f'({address}) ' if address else ''}{statement.text}")
+        return lines
+
+    def _text(self) -> str:
+        seconds = (self._clock.now_ms() - self._began_ms) / 1000
+        lines = [f"  {line}" for line in self._lines()]
+        return "\n".join(
+            [
+                f"The quorum has no leader that answers: none was found within {seconds:.1f} s.",
+                *lines,
+                f"Next step: {self._next_step()}",
+            ]
+        )
+
+    def _next_step(self) -> str:
+        keys = [each.keys_to_check for each in self._statements() if each.keys_to_check is not None]
+        checks = f"check {', '.join(dict.fromkeys(keys))} of --command-config; " if keys else ""
+        if not self._to_controllers:
+            return (
+                f"{checks}ask the controllers themselves with --bootstrap-controller: brokers only forward"
+                " this request to the leader that they know."
+            )
+        return (
+            f"{checks}start the controllers that are not reached: a leader needs a majority of the voters."
+            " The log of each controller says why it elects none. default.api.timeout.ms of"
+            " --command-config waits longer."
+        )

@@ -1,0 +1,49 @@
+"""Says why `kraftctl start` ends with status 1: in the log, as Kafka does, and on standard error.
+
+What keeps the logs of containers may keep standard output alone. Where both lead to the same file, the
+log has the reason once; at a terminal it is one short line.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+from kraftctl.server.background_file import BackgroundFile, LeftOut
+from kraftctl.server.logging import stop_logging
+from kraftctl.server.shared_output import SharedOutput, are_the_same
+from kraftctl_security.standard_output import descriptor_of
+
+logger = logging.getLogger("kraftctl.server")
+
+
+def refuse(reasons: Sequence[str]) -> int:
+    """The exit status. Waits for what reads the lines for seconds at most."""
+    output, error = descriptor_of(sys.stdout), descriptor_of(sys.stderr)
+    is_once = are_the_same(output, error)
+    at_terminal = is_once and error is not None and os.isatty(error)
+    if not at_terminal:
+        for reason in reasons:
+            logger.critical("Exiting: %s", reason)
+    stop_logging()
+    if at_terminal or not is_once:
+        _print(error, [f"kraftctl start: {reason}\n" for reason in reasons])
+    return 1
+
+
+def _print(descriptor: int | None, lines: Sequence[str]) -> None:
+    if descriptor is None:
+        for line in lines:
+            print(line, end="", file=sys.stderr)
+        return
+    background = BackgroundFile(SharedOutput(descriptor, "standard error"), _none_left_out, has_log=True)
+    background.start()
+    for line in lines:
+        background.write(line.encode(errors="backslashreplace"))
+    background.close()
+
+
+def _none_left_out(gap: LeftOut) -> bytes:
+    return b""

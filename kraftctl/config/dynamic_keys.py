@@ -1,0 +1,50 @@
+"""The dynamic broker configs that a controller changes while it runs, by what they concern.
+
+Kafka's controller: `addReconfigurables(controller)` of DynamicBrokerConfig. Threads, metrics reporters and
+quota callbacks, which it changes as well, do not exist here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+MAX_CONNECTIONS: Final = "max.connections"
+MAX_CONNECTIONS_PER_IP: Final = "max.connections.per.ip"
+MAX_CONNECTIONS_PER_IP_OVERRIDES: Final = "max.connections.per.ip.overrides"
+MAX_CONNECTION_CREATION_RATE: Final = "max.connection.creation.rate"
+
+LIMIT_KEYS: Final = (
+    MAX_CONNECTIONS,
+    MAX_CONNECTIONS_PER_IP,
+    MAX_CONNECTIONS_PER_IP_OVERRIDES,
+    MAX_CONNECTION_CREATION_RATE,
+)
+"""Of one node, or the default of all: Kafka's SocketServer.RECONFIGURABLE_CONFIGS."""
+
+LISTENER_LIMIT_KEYS: Final = (MAX_CONNECTIONS, MAX_CONNECTION_CREATION_RATE)
+"""Also with the prefix of a listener: Kafka's SocketServer.LISTENER_RECONFIGURABLE_CONFIGS."""
+
+STORE_KEYS: Final = (
+    "ssl.keystore.type",
+    "ssl.keystore.location",
+    "ssl.keystore.password",
+    "ssl.key.password",
+    "ssl.truststore.type",
+    "ssl.truststore.location",
+    "ssl.truststore.password",
+    "ssl.keystore.certificate.chain",
+    "ssl.keystore.key",
+    "ssl.truststore.certificates",
+)
+"""Of one node, with the prefix of a listener that uses SSL: Kafka's SslConfigs.RECONFIGURABLE_CONFIGS."""
+
+_LISTENER_KEY = re.compile(r"(listener\.name\.[^.]*\.)(.*)", re.DOTALL)
+
+
+def split_listener_key(key: str) -> tuple[str, str]:
+    """The prefix of a listener, or "", and the key without it. Kafka's DynamicBrokerConfig cuts them so."""
+    if not key.startswith("listener.name."):
+        return "", key
+    found = _LISTENER_KEY.fullmatch(key)
+    return ("", key) if found is None else (found.group(1), found.group(2))

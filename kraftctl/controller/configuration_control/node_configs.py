@@ -1,0 +1,176 @@
+"""Which dynamic broker configs a controller obeys, of its own node and of the cluster's default.
+
+| key | what becomes of a dynamic value |
+|--|--|
+| `LIMIT_KEYS`, and `LISTENER_LIMIT_KEYS` with a listener's prefix | applied when it is committed |
+| `STORE_KEYS` with a listener's prefix, of the own node | applied when it is committed and can be used |
+| `OBEYED_CONFIGS` | elections of partition leaders obey it |
+| what topics inherit, as the cluster's default | part of what is answered about topics |
+| any other | stored, as Kafka's controllers store it, and without effect: the static value is shown |
+
+A value that its key cannot have is stored as well, if another controller let it pass: the next layer applies.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.config.connection_limits import ConnectionLimits
+from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.config.dynamic_keys import (
+    LIMIT_KEYS,
+    LISTENER_LIMIT_KEYS,
+    MAX_CONNECTION_CREATION_RATE,
+    MAX_CONNECTIONS,
+    MAX_CONNECTIONS_PER_IP,
+    MAX_CONNECTIONS_PER_IP_OVERRIDES,
+    STORE_KEYS,
+    split_listener_key,
+)
+from kraftctl.controller.configuration_control.effective_configs import OBEYED_CONFIGS, usable_value
+from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs import DYNAMIC_BROKER_CONFIGS
+from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
+from kraftctl_protocol import config_resource
+from kraftctl_protocol.secrets import shown_value
+from kraftctl_security.config_values import ConfigValues
+from kraftctl_security.tls.ssl_config import listener_prefix
+
+VALUE_CHARACTERS_MAX: Final = 100
+
+_INHERITED: Final = frozenset([name for pairs in TOPIC_CONFIG_SYNONYMS.values() for name, _ in pairs])
+_AT_LEAST_ONE: Final = (MAX_CONNECTIONS, MAX_CONNECTION_CREATION_RATE)
+"""Dynamically, as in Kafka: zero would end the connections by which it could be taken back."""
+
+PER_IP_KEYS: Final = (MAX_CONNECTIONS_PER_IP, MAX_CONNECTIONS_PER_IP_OVERRIDES)
+
+
+class UnusedConfig:
+    """A dynamic config without effect: of the node of that name, or of the cluster, whose name is empty."""
+
+    def __init__(self, name: str, key: str, value: str, reason: str) -> None:
+        self.name = name
+        self.key = key
+        self.value = value
+        self.reason = reason
+
+    def line(self) -> str:
+        """For the log; without the value, where it may be a secret."""
+        shown = shown_value(config_resource.BROKER, self.key, self.value)[:VALUE_CHARACTERS_MAX]
+        of = f"node {self.name}" if self.name else "the cluster's default"
+        key = self.key[:VALUE_CHARACTERS_MAX]
+        return f"The dynamic config {key}={shown} of {of} has no effect on this controller: {self.reason}"
+
+
+class NodeConfigs:
+    """What this controller obeys of its own dynamic configs, and of those of the cluster's default.
+
+    `unused` has each that is stored for this node alone and has no effect, and each that has a value which
+    its key cannot have.
+    """
+
+    def __init__(self, own: dict[str, str], cluster: dict[str, str], unused: list[UnusedConfig]) -> None:
+        self.own = own
+        self.cluster = cluster
+        self.unused = unused
+
+    def over(self, static: dict[str, str]) -> dict[str, str]:
+        """The properties in effect: `static`, those of the file, with the dynamic ones over them."""
+        return {**static, **self.cluster, **self.own}
+
+
+def node_configs(config: ControllerConfig, own: dict[str, str], cluster: dict[str, str]) -> NodeConfigs:
+    """Of the dynamic configs `own` and `cluster` as they are stored."""
+    used = NodeConfigs({}, {}, [])
+    prefixes = [listener_prefix(endpoint.listener) for endpoint in config.listeners]
+    for key, value in sorted(cluster.items()):
+        prefix, _ = split_listener_key(key)
+        if prefix and prefix not in prefixes:
+            continue  # brokers may have such a listener
+        reason = why_limit_invalid(key, value)
+        if reason is not None:
+            used.unused.append(UnusedConfig(config_resource.CLUSTER_DEFAULT, key, value, reason))
+        elif _is_used_of_cluster(key, value):
+            used.cluster[key] = value
+    for key, value in sorted(own.items()):
+        reason = _why_not_used(config, prefixes, key, value)
+        if reason is not None:
+            used.unused.append(UnusedConfig(str(config.node_id), key, value, reason))
+        else:
+            used.own[key] = value
+    _let_some_client_connect(config, used)
+    return used
+
+
+def why_limit_invalid(key: str, value: str) -> str | None:
+    """Why a limit of connections cannot have this value; None if it can, and for all other keys."""
+    _, base = split_listener_key(key)
+    if base not in (LIMIT_KEYS if base == key else LISTENER_LIMIT_KEYS):
+        return None
+    values = ConfigValues({base: value})
+    ConnectionLimits(values, [])
+    if base == MAX_CONNECTIONS_PER_IP and values.errors and value.strip() == "0":
+        return None  # it depends on the overrides
+    if values.errors:
+        return values.errors[0].replace(f"configuration {base}:", f"configuration {key}:")
+    if base in _AT_LEAST_ONE and int(value) == 0:
+        return f"Invalid value {value} for configuration {key}: a dynamic value must be at least 1"
+    return None
+
+
+def why_no_client_may_connect(
+    config: ControllerConfig, own: dict[str, str], cluster: dict[str, str]
+) -> str | None:
+    """max.connections.per.ip=0 without an override: Kafka refuses it, as no client could take it back."""
+    in_effect: dict[str, str] = {}
+    for layer in (config.originals, cluster, own):
+        for key in PER_IP_KEYS:
+            if key in layer and why_limit_invalid(key, layer[key]) is None:
+                in_effect[key] = layer[key]
+    limits = ConfigValues(in_effect)
+    ConnectionLimits(limits, [])
+    return limits.errors[0] if limits.errors else None
+
+
+def _let_some_client_connect(config: ControllerConfig, used: NodeConfigs) -> None:
+    reason = why_no_client_may_connect(config, used.own, used.cluster)
+    if reason is None:
+        return
+    for name, configs in ((str(config.node_id), used.own), (config_resource.CLUSTER_DEFAULT, used.cluster)):
+        for key in PER_IP_KEYS:
+            if key in configs:
+                value = configs.pop(key)
+                used.unused.append(UnusedConfig(name, key, value, reason))
+
+
+def _is_used_of_cluster(key: str, value: str) -> bool:
+    prefix, base = split_listener_key(key)
+    if key in OBEYED_CONFIGS:
+        return usable_value(key, value) is not None
+    if prefix:
+        return base in LISTENER_LIMIT_KEYS
+    return key in LIMIT_KEYS or (key in _INHERITED and key in DYNAMIC_BROKER_CONFIGS)
+
+
+def _why_not_used(config: ControllerConfig, prefixes: list[str], key: str, value: str) -> str | None:
+    """Of this node's own."""
+    prefix, base = split_listener_key(key)
+    if key in OBEYED_CONFIGS:
+        return None if usable_value(key, value) is not None else "it is not a valid value"
+    if prefix and prefix not in prefixes:
+        return "this controller has no such listener"
+    if prefix and base in STORE_KEYS:
+        return None if prefix in _ssl_prefixes(config) else "the listener does not use SSL"
+    if base in (LISTENER_LIMIT_KEYS if prefix else LIMIT_KEYS):
+        return why_limit_invalid(key, value)
+    if key in STORE_KEYS:
+        return "a controller uses it only with the prefix of a listener, as listener.name.controller.ssl.*"
+    if base in BROKER_CONFIG_KEYS and base not in DYNAMIC_BROKER_CONFIGS:
+        return "it is read only when a node starts. Set it in the properties file"
+    if base in BROKER_CONFIG_KEYS or base in DYNAMIC_BROKER_CONFIGS:
+        return "a controller does not change it while it runs. Set it for brokers, or in the properties file"
+    return "Kafka has no such configuration"
+
+
+def _ssl_prefixes(config: ControllerConfig) -> list[str]:
+    return [listener_prefix(listener) for listener in config.ssl]

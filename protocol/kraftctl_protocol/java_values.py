@@ -1,0 +1,65 @@
+"""Values of properties read as Kafka's ConfigDef reads them: what Java trims, numbers, booleans, lists."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+BLANKS: Final = "".join([chr(code) for code in range(33)])
+"""What Java trims: the space and the control characters before it."""
+
+WHITESPACE: Final = " \t\n\v\f\r"
+"""What a regular expression in Java counts as whitespace."""
+
+_INTEGER: Final = re.compile(r"[+-]?\d+")
+_DECIMAL: Final = re.compile(r"[+-]?(NaN|Infinity|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)")
+_HEXADECIMAL: Final = re.compile(
+    r"[+-]?0[xX]([0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?"
+)
+
+DIGITS_MAX: Final = 4_000
+"""Python reads no longer ones; Java would read a number with so many leading zeros."""
+
+LAST_OF_ONE_UNIT: Final = "\uffff"
+"""Of characters. Java looks at units of UTF-16 one at a time, and knows no digit of two."""
+
+
+def trim(text: str) -> str:
+    """`text` without blanks around it."""
+    return text.strip(BLANKS)
+
+
+def split_list(text: str) -> list[str]:
+    """The items of a LIST value; none at all in blank text. Whitespace around commas does not count."""
+    trimmed = trim(text)
+    return [item.strip(WHITESPACE) for item in trimmed.split(",")] if trimmed else []
+
+
+def parse_integer(text: str, bits: int) -> int | None:
+    """A decimal number of so many bits, in the digits of any script; None if it is none."""
+    if _INTEGER.fullmatch(text) is None or len(text) > DIGITS_MAX:
+        return None
+    if not text.isascii() and max(text) > LAST_OF_ONE_UNIT:
+        return None
+    number = int(text)
+    limit = 1 << (bits - 1)
+    return number if -limit <= number < limit else None
+
+
+def parse_double(text: str) -> float | None:
+    """A number with a fraction, decimal or hexadecimal; None if it is none."""
+    if _DECIMAL.fullmatch(text) is not None:
+        return float(text if text.endswith("Infinity") else text.rstrip("fFdD"))
+    if _HEXADECIMAL.fullmatch(text) is None:
+        return None
+    digits, exponent = text.lower().split("p")
+    try:
+        return float.fromhex(f"{digits}p{exponent.rstrip('fd')}")
+    except OverflowError:
+        return float("-inf") if text.startswith("-") else float("inf")
+
+
+def parse_boolean(text: str) -> bool | None:
+    """True or false in any case; None for everything else."""
+    known = text.upper() if len(text) <= 5 else ""
+    return known == "TRUE" if known in ("TRUE", "FALSE") else None

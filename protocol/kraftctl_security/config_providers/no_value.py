@@ -1,0 +1,7 @@
+"""Why a config provider has no value for a variable."""
+
+from __future__ import annotations
+
+
+class NoValueError(Exception):
+    """The text names the variable of the environment, or path and key. It shows no value."""

@@ -1,0 +1,75 @@
+"""Files that a configuration names: read without waiting for what is none, such as a FIFO or a terminal.
+
+Opening a FIFO waits for a writer, and some devices have no end. A controller that starts would wait without a
+word, and one that reads a keystore again would never read another.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import stat
+from pathlib import Path
+from typing import Final
+
+FILE_BYTES_MAX: Final = 16 * 1024 * 1024
+"""Keystores, properties and users have some thousand bytes."""
+
+WRITER_SECONDS_MAX: Final = 10.0
+"""How long a FIFO or a terminal may take for the next bytes, where one is read at all."""
+
+_READ_BYTES = 1024 * 1024
+
+_KINDS = {
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def read_small_file(path: str | Path, bytes_max: int = FILE_BYTES_MAX) -> bytes:
+    """The content of a file that may be read again later. Raises OSError, whose strerror says what it is."""
+    descriptor = _opened(path)
+    try:
+        kind = _KINDS.get(stat.S_IFMT(os.fstat(descriptor).st_mode))
+        if kind is not None:
+            raise OSError(errno.EINVAL, f"it is {kind}, and has to be a file", str(path))
+        return _content(descriptor, path, bytes_max)
+    finally:
+        os.close(descriptor)
+
+
+def read_once(path: str | Path, bytes_max: int = FILE_BYTES_MAX) -> bytes:
+    """The same of what is read a single time: also what a shell makes of `<(command)`."""
+    descriptor = _opened(path)
+    try:
+        return _content(descriptor, path, bytes_max)
+    finally:
+        os.close(descriptor)
+
+
+def _opened(path: str | Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+
+
+def _content(descriptor: int, path: str | Path, bytes_max: int) -> bytes:
+    content = bytearray()
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    while True:
+        if not poll.poll(WRITER_SECONDS_MAX * 1_000):
+            text = f"nothing was written to it for {WRITER_SECONDS_MAX:g} seconds"
+            raise OSError(errno.ETIMEDOUT, text, str(path))
+        try:
+            part = os.read(descriptor, _READ_BYTES)
+        except BlockingIOError:
+            continue
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        if not part:
+            return bytes(content)
+        content += part
+        if len(content) > bytes_max:
+            raise OSError(errno.EFBIG, f"it has more than {bytes_max:,} bytes", str(path))

@@ -1,0 +1,209 @@
+"""Dynamic broker configs of a controller: each is obeyed and shown, or shown with its static value."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.config.dynamic_keys import LIMIT_KEYS, LISTENER_LIMIT_KEYS, STORE_KEYS
+from kraftctl.controller.configuration_control.effective_configs import OBEYED_CONFIGS
+from kraftctl.controller.configuration_control.incremental_alter_configs import DELETE, SET
+from kraftctl.controller.configuration_control.node_configs import node_configs
+from kraftctl.metadata.config_definitions import config_source as sources
+from kraftctl.metadata.config_definitions.config_key import BOOLEAN, DOUBLE, INT, LONG
+from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs import DYNAMIC_BROKER_CONFIGS
+from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
+from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.describe_configs_request import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
+from kraftctl_protocol.generated.describe_configs_response import DescribeConfigsResourceResult
+from kraftctl_protocol.generated.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from tests.support.active_controller import BASE_PROPERTIES, NODE_ID, ActiveController
+
+OWN = str(NODE_ID)
+PREFIX = "listener.name.controller."
+INHERITED = {name for pairs in TOPIC_CONFIG_SYNONYMS.values() for name, _ in pairs}
+
+OBEYED_OF_NODE = {*LIMIT_KEYS, *OBEYED_CONFIGS}
+OBEYED_OF_CLUSTER = OBEYED_OF_NODE | (INHERITED & DYNAMIC_BROKER_CONFIGS)
+
+DYNAMIC_SOURCES = {
+    OWN: sources.DYNAMIC_BROKER_CONFIG,
+    CLUSTER_DEFAULT: sources.DYNAMIC_DEFAULT_BROKER_CONFIG,
+}
+
+
+def value_for(key: str) -> str:
+    """One that is not the default."""
+    definition = BROKER_CONFIG_KEYS.get(key)
+    kind = None if definition is None else definition.type
+    if kind == BOOLEAN:
+        return "false" if definition is not None and definition.default == "true" else "true"
+    return {INT: "7", LONG: "7", DOUBLE: "0.7"}.get(kind or "", "127.0.0.1:7")
+
+
+def alter(active: ActiveController, name: str, key: str, value: str | None) -> Errors:
+    change = AlterableConfig(name=key, config_operation=DELETE if value is None else SET, value=value)
+    resource = AlterConfigsResource(resource_type=BROKER, resource_name=name, configs=[change])
+    answer = active.request(IncrementalAlterConfigsRequest(resources=[resource]))
+    return Errors(answer.responses[0].error_code)
+
+
+def described(
+    active: ActiveController, name: str = OWN, keys: list[str] | None = None
+) -> dict[str, DescribeConfigsResourceResult]:
+    resource = DescribeConfigsResource(resource_type=BROKER, resource_name=name, configuration_keys=keys)
+    answer = active.request(DescribeConfigsRequest(resources=[resource], include_synonyms=True))
+    return {entry.name: entry for entry in answer.results[0].configs}
+
+
+def store(active: ActiveController, name: str, key: str, value: str | None) -> None:
+    """As a controller that checks nothing has stored it."""
+    active.controller.image.configurations.replay(ConfigRecord(BROKER, name, key, value))
+
+
+ALL_KEYS = sorted({*BROKER_CONFIG_KEYS, *DYNAMIC_BROKER_CONFIGS})
+"""Also those that Kafka reads only at a start."""
+
+
+@pytest.mark.parametrize(
+    ("name", "prefix", "obeyed"),
+    [
+        pytest.param(OWN, "", OBEYED_OF_NODE, id="node"),
+        pytest.param(CLUSTER_DEFAULT, "", OBEYED_OF_CLUSTER, id="cluster"),
+        pytest.param(OWN, PREFIX, set(LISTENER_LIMIT_KEYS), id="node-and-listener"),
+        pytest.param(CLUSTER_DEFAULT, PREFIX, set(LISTENER_LIMIT_KEYS), id="cluster-and-listener"),
+        pytest.param(OWN, "listener.name.other.", set(), id="node-and-another-listener"),
+        pytest.param(CLUSTER_DEFAULT, "listener.name.other.", set(), id="cluster-and-another-listener"),
+    ],
+)
+def test_every_key_is_obeyed_or_shown_with_its_static_value(name: str, prefix: str, obeyed: set[str]) -> None:
+    """All 363 keys that Kafka 4.3 defines, 102 of them dynamic, at each level."""
+    active = ActiveController()
+    # The log of a new cluster has it, and the rule of KIP-966 is another test's.
+    store(active, CLUSTER_DEFAULT, "min.insync.replicas", None)
+    before = described(active)
+    wrong: list[str] = []
+    for base in ALL_KEYS:
+        key = prefix + base
+        store(active, name, key, value_for(base))
+        shown = described(active, keys=[key]).get(key)
+        is_dynamic = shown is not None and any(
+            synonym.source == DYNAMIC_SOURCES[name] for synonym in shown.synonyms
+        )
+        if base in obeyed:
+            if not is_dynamic or shown is None or shown.value != value_for(base):
+                wrong.append(f"{key} is not shown")
+        elif is_dynamic or shown != before.get(key):
+            wrong.append(f"{key} is shown as if it was obeyed")
+        store(active, name, key, None)
+    assert wrong == []
+
+
+def test_what_is_not_obeyed_is_stored_named_and_can_be_deleted() -> None:
+    active = ActiveController()
+    keys = ["log.cleaner.threads", "num.io.threads", "node.id", "ssl.keystore.password", "no.such.key"]
+    for key in keys:
+        assert alter(active, OWN, key, "7") == Errors.NONE, key
+    stored = active.controller.image.configurations.config(BROKER, OWN)
+    assert sorted(stored) == sorted(keys)
+    lines = "\n".join(each.line() for each in node_configs(active.config, stored, {}).unused)
+    assert "The dynamic config log.cleaner.threads=7 of node 3000 has no effect on this controller" in lines
+    assert "ssl.keystore.password=(redacted)" in lines, "a password is in no line"
+    assert "no.such.key=(redacted)" in lines
+    assert len(lines.splitlines()) == len(keys)
+    for key in keys:
+        assert alter(active, OWN, key, None) == Errors.NONE, key
+    assert active.controller.image.configurations.config(BROKER, OWN) == {}
+
+
+def test_stores_of_a_listener_that_uses_ssl_are_obeyed() -> None:
+    ssl = {"listener.security.protocol.map": "CONTROLLER:SSL", "ssl.keystore.type": "PEM"}
+    ssl["ssl.keystore.location"] = "/keys.pem"
+    config = ControllerConfig({**BASE_PROPERTIES, **ssl})
+    own = {PREFIX + key: "hush" for key in STORE_KEYS} | {PREFIX + "ssl.client.auth": "none"}
+    used = node_configs(config, own, {})
+    assert sorted(used.own) == sorted(PREFIX + key for key in STORE_KEYS)
+    assert [each.key for each in used.unused] == [PREFIX + "ssl.client.auth"]
+    assert node_configs(config, {}, own).cluster == {}, "they are of one node"
+
+
+INVALID = [
+    ("max.connections", "0"),
+    ("max.connections", "-1"),
+    ("max.connections", "three"),
+    ("max.connections", ""),
+    ("max.connections", "2147483648"),
+    ("max.connections.per.ip", "-1"),
+    ("max.connections.per.ip", "1.5"),
+    ("max.connections.per.ip.overrides", "127.0.0.1"),
+    ("max.connections.per.ip.overrides", "127.0.0.1:x"),
+    ("max.connections.per.ip.overrides", ":3"),
+    ("max.connections.per.ip.overrides", "127.0.0.1:99999999999999999999999"),
+    ("max.connections.per.ip.overrides", "127.0.0.1:\u00b2"),
+    ("max.connection.creation.rate", "0"),
+    ("max.connection.creation.rate", "fast"),
+    (PREFIX + "max.connections", "0"),
+    (PREFIX + "max.connections", "x"),
+    (PREFIX + "max.connection.creation.rate", "-5"),
+    ("min.insync.replicas", "0"),
+    ("unclean.leader.election.enable", "maybe"),
+]
+
+
+@pytest.mark.parametrize(("key", "value"), INVALID)
+def test_invalid_values_are_refused_and_never_obeyed(key: str, value: str) -> None:
+    """Of the node that is asked, of another controller, and of the cluster; and if they are stored."""
+    active = ActiveController()
+    active.controller.follow_quorum(NODE_ID, 1, [NODE_ID, 3001])
+    before = described(active)[key.removeprefix(PREFIX)].value
+    for name in (OWN, "3001", CLUSTER_DEFAULT):
+        assert alter(active, name, key, value) == Errors.INVALID_CONFIG, name
+    for name in (OWN, CLUSTER_DEFAULT):
+        store(active, name, key, value)
+        shown = described(active).get(key)
+        assert shown is None or shown.value == before, name
+        assert key in described(active, CLUSTER_DEFAULT) or name == OWN, "what is stored can be found"
+
+
+def test_no_keys_are_all_keys() -> None:
+    """As in Kafka; a key that does not exist is left out."""
+    active = ActiveController(listener_name_controller_max_connections="9")
+    assert list(described(active, keys=[])) == list(described(active, keys=None))
+    keys = ["no.such.key", "node.id", "listener.name.controller.max.connections"]
+    found = described(active, keys=keys)
+    assert {name: entry.value for name, entry in found.items()} == {keys[1]: OWN, keys[2]: "9"}
+
+
+def test_a_broker_decides_about_its_own_configs() -> None:
+    active = ActiveController()
+    active.start_brokers(1)
+    assert alter(active, "1", "max.connections", "three") == Errors.NONE
+
+
+def test_nobody_is_locked_out() -> None:
+    """max.connections.per.ip=0 needs an override, as in Kafka: the last one cannot be taken away."""
+    active = ActiveController()
+    overrides = "max.connections.per.ip.overrides"
+    for name in (OWN, CLUSTER_DEFAULT):
+        assert alter(active, name, "max.connections.per.ip", "0") == Errors.INVALID_CONFIG
+        assert alter(active, name, overrides, "127.0.0.1:9") == Errors.NONE
+        assert alter(active, name, "max.connections.per.ip", "0") == Errors.NONE
+        assert alter(active, name, overrides, None) == Errors.INVALID_CONFIG
+        assert alter(active, name, overrides, "") == Errors.INVALID_CONFIG
+        assert alter(active, name, "max.connections.per.ip", None) == Errors.NONE
+        assert alter(active, name, overrides, None) == Errors.NONE
+    store(active, CLUSTER_DEFAULT, "max.connections.per.ip", "x")
+    assert alter(active, OWN, overrides, "127.0.0.1:9") == Errors.NONE, "what others stored is no obstacle"
+    assert alter(active, OWN, overrides, None) == Errors.NONE
+    store(active, OWN, "max.connections.per.ip", "0")
+    assert described(active)["max.connections.per.ip"].config_source == sources.DEFAULT_CONFIG

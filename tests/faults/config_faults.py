@@ -1,0 +1,76 @@
+"""Planted faults in what a controller demands of its properties file."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+NAMED_CASES = "tests/config/test_named_cases.py"
+DEFINITIONS = "tests/metadata/test_config_definitions.py"
+VALUES = "tests/protocol/test_java_values.py"
+
+FAULTS = (
+    PlantedFault(
+        "rules-of-keys-that-brokers-use-are-not-checked",
+        "kraftctl/config/defined_values.py",
+        "        reason = self._error(name, key, text, value, rule)\n",
+        "        reason = None\n",
+        (NAMED_CASES,),
+        "log.cleanup.policy=deleted is accepted here, and Kafka refuses the file.",
+    ),
+    PlantedFault(
+        "a-listener-of-brokers-need-not-be-in-the-map",
+        "kraftctl/config/listener_checks.py",
+        "        elif name not in self.protocols:\n",
+        "        elif not self.protocols:\n",
+        (NAMED_CASES,),
+        "inter.broker.listener.name is missing from the map, and Kafka refuses the file.",
+    ),
+    PlantedFault(
+        "names-of-the-controllers-listeners-are-compared-in-any-case",
+        "kraftctl/config/listener_checks.py",
+        "        self.controller_names = values.items(CONTROLLER_NAMES)\n",
+        "        self.controller_names = [name.upper() for name in values.items(CONTROLLER_NAMES)]\n",
+        (NAMED_CASES,),
+        "A file starts here that no controller of Kafka starts with.",
+    ),
+    PlantedFault(
+        "time-limits-of-groups-contradict-each-other",
+        "kraftctl/config/group_checks.py",
+        '        _compare_within(values, kind, "session.timeout.ms")\n',
+        "",
+        (NAMED_CASES,),
+        "A group cannot be given any session timeout that its brokers take.",
+    ),
+    PlantedFault(
+        "ssl-of-brokers-may-have-any-client-auth",
+        "kraftctl/metadata/config_definitions/generated/broker_config_rules.py",
+        "        'ssl.client.auth': OneOf(['required', 'requested', 'none']),\n",
+        "        'ssl.client.auth': AnyValue(),\n",
+        (NAMED_CASES,),
+        "A misspelt ssl.client.auth is unnoticed until the listener uses SSL.",
+    ),
+    PlantedFault(
+        "the-first-error-is-not-that-of-kafka",
+        "kraftctl/config/defined_values.py",
+        "        if self.refused.isdisjoint(keys):\n            self.errors.append(error)\n",
+        "        if self.refused.isdisjoint(keys):\n            self.errors.insert(0, error)\n",
+        ("tests/config/test_order_of_errors.py",),
+        "Who compares with Kafka's exception looks for another key.",
+    ),
+    PlantedFault(
+        "a-long-fraction-is-read-in-the-square-of-its-length",
+        "protocol/kraftctl_protocol/java_values.py",
+        r"([0-9]+(\.[0-9]*)?|\.[0-9]+)",
+        r"([0-9]+\.?[0-9]*|\.[0-9]+)",
+        (VALUES,),
+        "One request with a config of 32 KB blocks the loop for a minute.",
+    ),
+    PlantedFault(
+        "digits-of-other-scripts-are-no-digits",
+        "protocol/kraftctl_protocol/java_values.py",
+        r're.compile(r"[+-]?\d+")',
+        r're.compile(r"[+-]?[0-9]+")',
+        (VALUES,),
+        "A file that Kafka accepts is refused here.",
+    ),
+)

@@ -1,0 +1,59 @@
+"""Planted faults in what is said about keys that Kafka does not know."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+TESTS = "tests/cli/test_unknown_keys.py"
+UNKNOWN = "kraftctl/cli/unknown_keys.py"
+
+FAULTS = (
+    PlantedFault(
+        "keys-of-unknown-listeners-are-ignored",
+        "kraftctl/config/controller_config.py",
+        "        refuse_unknown_keys(values)\n",
+        "",
+        (f"{TESTS}::test_refusals",),
+        "ssl.client.auth=required for a listener that is misspelt: everybody may connect.",
+    ),
+    PlantedFault(
+        "keys-of-listeners-in-any-case",
+        "kraftctl/config/own_keys.py",
+        'if key.startswith(f"{LISTENER_PREFIX}{name}.")',
+        'if key.lower().startswith(f"{LISTENER_PREFIX}{name}.")',
+        (f"{TESTS}::test_refusals",),
+        "A key with the name of the listener in upper case is accepted, and does nothing.",
+    ),
+    PlantedFault(
+        "unknown-keys-have-no-warning",
+        "kraftctl/cli/start.py",
+        '        logger.warning("%s", sentence)\n\n\ndef _refuse',
+        '        logger.info("%s", sentence)\n\n\ndef _refuse',
+        (f"{TESTS}::test_each_has_a_warning_of_its_own",),
+        "A security protocol that is misspelt is a line among hundreds.",
+    ),
+    PlantedFault(
+        "strict-refuses-nothing",
+        "kraftctl/cli/start.py",
+        "    if strict and unknown:\n",
+        "    if strict and not unknown:\n",
+        (f"{TESTS}::test_strict_refuses_all",),
+        "An operator believes that no key is misspelt.",
+    ),
+    PlantedFault(
+        "mechanisms-of-keys-in-any-case",
+        UNKNOWN,
+        "(mechanism in MECHANISMS and",
+        "(mechanism.lower() in MECHANISMS and",
+        (f"{TESTS}::test_sentences",),
+        "The users of a mechanism in upper case cannot log in, and no line says why.",
+    ),
+    PlantedFault(
+        "keys-of-clients-secure-listeners",
+        UNKNOWN,
+        "        return key != SECURITY_PROTOCOL and key not in REMOVED_CONFIGS\n",
+        "        return key not in REMOVED_CONFIGS\n",
+        (f"{TESTS}::test_sentences",),
+        "security.protocol=SSL in the file of a controller is taken for encryption.",
+    ),
+)

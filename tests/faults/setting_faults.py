@@ -1,0 +1,119 @@
+"""Planted faults in what dynamic configs and BROKER_LOGGER change while a controller runs."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+COMMITTED = "kraftctl/node/committed_configs.py"
+NODE_CONFIGS = "kraftctl/controller/configuration_control/node_configs.py"
+COMMITTED_TESTS = ("tests/node/test_committed_configs.py",)
+NODE_CONFIGS_TESTS = ("tests/controller/test_node_configs.py",)
+LOG_LEVELS_TESTS = ("tests/controller/test_log_levels.py",)
+RUNNING_TESTS = ("tests/server/test_running_settings.py",)
+
+FAULTS = (
+    PlantedFault(
+        "dynamic-configs-are-obeyed-before-they-are-committed",
+        COMMITTED,
+        "    view = image.journal.open_view(stable_offset + 1)\n",
+        "    view = image.journal.open_view(1 << 62)\n",
+        COMMITTED_TESTS,
+        "A limit applies that was lost with the leadership.",
+    ),
+    PlantedFault(
+        "a-change-behind-a-commit-is-forgotten",
+        COMMITTED,
+        "        self._awaited_offset = NOTHING if last_offset <= stable_offset else last_offset\n",
+        "        self._awaited_offset = NOTHING\n",
+        COMMITTED_TESTS,
+        "The last of two changes in quick succession is shown and not obeyed.",
+    ),
+    PlantedFault(
+        "a-start-obeys-configs-that-were-replaced-long-ago",
+        COMMITTED,
+        "        if self._awaited_offset == NOTHING or not controller.state.metadata_loaded:\n",
+        "        if self._awaited_offset == NOTHING:\n",
+        COMMITTED_TESTS,
+        "While the log is read, brokers are refused by a limit that an operator has taken back.",
+    ),
+    PlantedFault(
+        "the-default-of-the-cluster-precedes-a-nodes-own-config",
+        NODE_CONFIGS,
+        "        return {**static, **self.cluster, **self.own}\n",
+        "        return {**static, **self.own, **self.cluster}\n",
+        RUNNING_TESTS,
+        "What is described is not what is obeyed.",
+    ),
+    PlantedFault(
+        "zero-connections-of-an-address-lock-everybody-out",
+        NODE_CONFIGS,
+        "    _let_some_client_connect(config, used)\n    return used\n",
+        "    return used\n",
+        RUNNING_TESTS,
+        "No client can connect to take the config back.",
+    ),
+    PlantedFault(
+        "a-config-without-effect-is-shown-as-if-it-was-obeyed",
+        "kraftctl/controller/configuration_control/describe_node_configs.py",
+        "            ConfigLayer(config_source.DYNAMIC_BROKER_CONFIG, used.own),\n",
+        "            ConfigLayer(config_source.DYNAMIC_BROKER_CONFIG, own),\n",
+        NODE_CONFIGS_TESTS,
+        "An operator believes that a controller has a limit, or another number of threads.",
+    ),
+    PlantedFault(
+        "an-empty-list-of-keys-describes-nothing",
+        "kraftctl/controller/configuration_control/describe_configs.py",
+        "    wanted = set(keys) if keys else None  # no keys are all keys, as in Kafka\n",
+        "    wanted = None if keys is None else set(keys)\n",
+        NODE_CONFIGS_TESTS,
+        "Clients that ask so get all configs from Kafka.",
+    ),
+    PlantedFault(
+        "the-limit-of-a-listener-is-not-counted",
+        "kraftctl/server/connection_quotas.py",
+        "        self.by_listener[listener] = self.by_listener.get(listener, 0) + 1\n",
+        "        self.by_listener.setdefault(listener, 0)\n",
+        RUNNING_TESTS,
+        "listener.name.controller.max.connections has no effect.",
+    ),
+    PlantedFault(
+        "new-connections-are-not-counted-for-their-rate",
+        "kraftctl/server/acceptor.py",
+        "            self._admission.accepted()\n",
+        "",
+        RUNNING_TESTS,
+        "max.connection.creation.rate has no effect.",
+    ),
+    PlantedFault(
+        "a-standby-sends-changes-of-its-own-loggers-away",
+        "kraftctl/node/controller_node.py",
+        "            error = None  # any controller changes the levels of its own loggers\n",
+        "            pass\n",
+        COMMITTED_TESTS,
+        "Only the active controller can be asked for more lines.",
+    ),
+    PlantedFault(
+        "levels-of-loggers-change-when-they-are-only-validated",
+        "kraftctl/controller/configuration_control/incremental_alter_configs.py",
+        "        return ControllerResult.atomic_of([], response)\n",
+        "        return ControllerResult.atomic_of([], response, levels)\n",
+        LOG_LEVELS_TESTS,
+        "A trial writes a line per request.",
+    ),
+    PlantedFault(
+        "the-authorizer-makes-no-more-lines-when-its-logger-wants-them",
+        "kraftctl/controller/configuration_control/alter_log_levels.py",
+        "            self._state.authorizer.log.threshold = levels.number(AUTHORIZER_LOGGER)\n",
+        "            pass\n",
+        LOG_LEVELS_TESTS,
+        "The level is shown as DEBUG, and grants are not logged.",
+    ),
+    PlantedFault(
+        "lines-of-requests-keep-the-level-of-the-start",
+        "kraftctl/server/running_settings.py",
+        "        self._server.request_log.follow_level()\n",
+        "",
+        RUNNING_TESTS,
+        "kraftctl.server.request is shown as DEBUG, and no request is logged.",
+    ),
+)

@@ -1,0 +1,106 @@
+"""Planted faults around a quorum-state that is deleted: who may write it again, and with what."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+CONTRADICTIONS = "kraftctl/storage/contradictions.py"
+RECOVERY_POINT = "kraftctl/storage/recovery_point.py"
+PARTITION = "kraftctl/storage/metadata_partition.py"
+COMMAND = "kraftctl/storage/end_of_recovery.py"
+DELETED = "tests/storage/test_deleted_quorum_state.py"
+END = "tests/cli/test_end_recovery.py"
+
+FAULTS = (
+    PlantedFault(
+        "votes-are-written-again-after-another-controller",
+        CONTRADICTIONS,
+        "        if not self._is_witnessed:\n",
+        "        if self._point.recovering:\n",
+        (f"{DELETED}::test_in_doubt_it_does_not_vote",),
+        "Kafka's controller has voted on this directory, and the same vote is given again.",
+    ),
+    PlantedFault(
+        "a-longer-log-after-a-stop-raises-no-doubt",
+        CONTRADICTIONS,
+        "        if missing is None and point.stopped and log.end_offset != point.end_offset:\n",
+        "        if missing is None and point.stopped and log.end_offset < point.end_offset:\n",
+        (f"{DELETED}::test_in_doubt_it_does_not_vote",),
+        "Another program has written to the log, and what it has voted is not known.",
+    ),
+    PlantedFault(
+        "a-later-epoch-raises-no-doubt",
+        CONTRADICTIONS,
+        "        if max(epochs) > point.quorum_epoch:\n",
+        "        if max(epochs) < 0:\n",
+        (f"{DELETED}::test_in_doubt_it_does_not_vote",),
+        "An old recovery point beside a newer log brings back an old vote.",
+    ),
+    PlantedFault(
+        "quorum-state-is-written-again-without-the-vote",
+        RECOVERY_POINT,
+        "            voted_id=self.voted_id,\n            voted_directory_id=self.voted_directory_id,\n",
+        "",
+        (f"{DELETED}::test_it_is_written_again_with_what_it_said",),
+        "A voter votes twice in an epoch, once before and once after quorum-state was deleted.",
+    ),
+    PlantedFault(
+        "that-it-was-elected-is-not-remembered",
+        RECOVERY_POINT,
+        "        return later._replace(elected=True) if elected else later\n",
+        "        return later\n",
+        (f"{DELETED}::test_it_is_written_again_with_what_it_said",),
+        "A former leader is a candidate of its own epoch again, and leads twice in it (KAFKA-10527).",
+    ),
+    PlantedFault(
+        "a-start-forgets-the-vote",
+        PARTITION,
+        "            known = known.with_election(state, elected=state.leader_id == self._node_id)\n"
+        "        end_offset",
+        "            known = known._replace(quorum_epoch=state.epoch, voted_id=state.voted_id)\n"
+        "            known = known._replace(elected=False)\n"
+        "        end_offset",
+        (f"{DELETED}::test_a_restart_in_between_forgets_nothing",),
+        "quorum-state of a leader names no vote: after a restart, the recovery point knows of none, either.",
+    ),
+    PlantedFault(
+        "the-directory-of-a-vote-is-not-remembered",
+        RECOVERY_POINT,
+        "later = later._replace(voted_id=state.voted_id, voted_directory_id=state.voted_directory_id)\n",
+        "later = later._replace(voted_id=state.voted_id)\n",
+        (f"{DELETED}::test_it_is_written_again_with_what_it_said",),
+        "KIP-853: the vote for a replica is given again to another one with its node id.",
+    ),
+    PlantedFault(
+        "the-witness-is-a-leftover",
+        "kraftctl/storage/recovery.py",
+        " and path.name != WITNESS\n",
+        "\n",
+        (f"{DELETED}::test_the_witness_is_durable_before_the_first_vote",),
+        "A crash during a start takes the proof away, and a quorum recovers for ever.",
+    ),
+    PlantedFault(
+        "votes-again-in-an-epoch-that-is-known",
+        COMMAND,
+        "    epoch = known_epoch + EPOCHS_PASSED\n",
+        "    epoch = known_epoch\n",
+        (f"{END}::test_it_votes_again_in_later_epochs_alone",),
+        "The operator's command lets a replica vote twice in an epoch.",
+    ),
+    PlantedFault(
+        "recovery-ends-though-the-log-is-lost",
+        COMMAND,
+        "    if point.log_is_whole is False:\n",
+        "    if known_epoch < 0:\n",
+        (f"{END}::test_refused",),
+        "A leader is elected that lacks what it has acknowledged.",
+    ),
+    PlantedFault(
+        "recovery-ends-though-the-log-may-be-lost",
+        COMMAND,
+        "    if point.log_is_whole is None and not log_is_whole:\n",
+        "    if known_epoch < 0:\n",
+        (f"{END}::test_it_asks_where_an_earlier_release_began_to_recover",),
+        "The same, where an earlier release did not note what was lost.",
+    ),
+)
