@@ -45,6 +45,6 @@ def read_leader_epochs(directory: Path) -> list[tuple[int, int]] | None:
 
 def _malformed(path: Path, reason: str) -> StorageError:
     return StorageError(
-        f"{path} is malformed: {shortened(reason)}. Next step: remove the file; it is"
+        f"{path} is malformed: {shortened(reason)}. Next step: move the file to another place; it is"
         " rebuilt from the log at start."
     )

@@ -291,8 +291,9 @@ def _read(path: Path) -> tuple[int, RecoveryPoint] | None:
             )
         raise StorageError(
             f"{path} is damaged: neither of its two lines has a matching checksum. Next step: if"
-            " __cluster_metadata-0 is as this node left it, and this node was not recovering, remove the"
-            " file: it is made again from log and quorum-state. Otherwise restore a backup of the directory."
+            " __cluster_metadata-0 is as this node left it, and this node was not recovering, move the file"
+            " to another place: it is made again from log and quorum-state. Otherwise restore a backup of the"
+            " directory."
         )
     found = max(readable, key=_sequence_of)
     _check_values(path, found[1])
