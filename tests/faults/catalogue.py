@@ -26,6 +26,7 @@ from tests.faults import (
     observer_faults,
     partition_memory_faults,
     raft_faults,
+    reason_faults,
     report_faults,
     request_faults,
     rights_faults,
@@ -45,6 +46,7 @@ from tests.faults.planted_fault import PlantedFault
 CATALOGUE: tuple[PlantedFault, ...] = (
     *raft_faults.FAULTS,
     *voter_faults.FAULTS,
+    *reason_faults.FAULTS,
     *storage_faults.FAULTS,
     *controller_faults.FAULTS,
     *kafka_issue_faults.FAULTS,
