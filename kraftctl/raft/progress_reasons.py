@@ -67,6 +67,8 @@ def _of_observer(core: RaftCore) -> tuple[ProgressState, list[PeerReport]]:
 def _of_voter(core: RaftCore, reports: list[PeerReport]) -> ProgressState:
     if core.recovering_epoch is not None:
         return states.RECOVERING
+    if core.is_only_voter() and isinstance(core.state, Leader):
+        return states.OWN_DISK
     if _count(core, reports) < _majority(core):
         return states.NO_MAJORITY
     if isinstance(core.state, Leader) or core.progress.wins_count > 1:
@@ -132,5 +134,7 @@ def _fields(core: RaftCore, reports: list[PeerReport]) -> dict[str, str]:
         "leader": str(state.leader_id),
         "epoch": str(state.epoch if core.recovering_epoch is None else core.recovering_epoch),
         "address": f"{host}:{port}" if leader is None else f"{leader.host}:{leader.port}",
+        "flushed": str(core.log.flushed_offset),
+        "end": str(core.log.end_offset),
         "reason": "" if leader is None else leader.text,
     }

@@ -58,6 +58,13 @@ NOT_FETCHED: Final = ProgressState(
     " {count} of {voters} vote: they are to reach it at {address} ({peers})",
     "check from their hosts that this address leads here; it is from advertised.listeners of this node",
 )
+OWN_DISK: Final = ProgressState(
+    "own disk",
+    ELECTION,
+    "Controller {own}, the only voter, leads epoch {epoch}, and for {seconds} s nothing of it is committed:"
+    " its log is on the disk up to offset {flushed} of {end}",
+    "check the disk of metadata.log.dir: a flush does not end",
+)
 RECOVERING: Final = ProgressState(
     "recovering",
     ELECTION,
@@ -168,6 +175,7 @@ STATES: Final[list[ProgressState]] = [
     NOT_ELECTED,
     LEADER_SILENT,
     NOT_FETCHED,
+    OWN_DISK,
     RECOVERING,
     NO_VOTERS,
     NO_LEADER_FOUND,

@@ -106,6 +106,12 @@ def block(network: Network, node_id: int, *addresses: Address) -> None:
     network.send = cut  # type: ignore[method-assign, assignment]
 
 
+def own_disk(network: Network) -> Case:
+    node = BareNode(network, 1, dynamic(1))
+    node.disk_hangs = True
+    return Case(node.start(), [key(1), "epoch 1", "offset 0 of 3"])
+
+
 def recovering(network: Network) -> Case:
     return Case(
         BareNode(network, 1, ALL, recovering_epoch=7).start(), ["epoch 7", "2 at host-2:9093", key(1)]
@@ -254,6 +260,7 @@ CASES: dict[str, list[Callable[[Network], Case]]] = {
     "not elected": [not_elected],
     "leader silent": [leader_silent],
     "not fetched": [not_fetched],
+    "own disk": [own_disk],
     "recovering": [recovering],
     "no voters": [no_voters],
     "no leader found": [no_leader_found],

@@ -127,6 +127,7 @@ class BareNode:
         self.client_address = client_address
         self.lines: list[Line] = []
         self.halted: str | None = None
+        self.disk_hangs = False
         self.batches: list[AppendBatch] = []
         self._answers: dict[int, Callable[[Message], None]] = {}
         self.requests_count = 0
@@ -202,6 +203,8 @@ class BareNode:
             self.batches.append(effect)
         elif isinstance(effect, TruncateLog):
             self.batches = [batch for batch in self.batches if batch.last_offset < effect.end_offset]
+        elif isinstance(effect, FlushLog) and self.disk_hangs:
+            pass
         elif isinstance(effect, FlushLog):
             event = LogFlushed(effect.end_offset)
             self.network.time.call_after(0, lambda: self.step(event))
