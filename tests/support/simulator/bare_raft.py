@@ -131,7 +131,8 @@ class BareNode:
         self.batches: list[AppendBatch] = []
         self._answers: dict[int, Callable[[Message], None]] = {}
         self.requests_count = 0
-        dynamic = isinstance(voters, VoterSet)
+        static = {} if isinstance(voters, VoterSet) else voters
+        dynamic = voters if isinstance(voters, VoterSet) else VoterSet([])
         self.raft = RaftNode(
             node_id=node_id,
             directory_id=directory_id(node_id, generation),
@@ -141,9 +142,9 @@ class BareNode:
             rng=random.Random(node_id),
             log=LogState(),
             quorum_state=election,
-            static_voters=VoterSet([]) if dynamic else static_voter_set(LISTENER, voters),
-            voter_history=[(-1, voters)] if dynamic and len(voters) else [],
-            kraft_version_history=[(-1, 1)] if dynamic and len(voters) else [],
+            static_voters=static_voter_set(LISTENER, static),
+            voter_history=[(-1, dynamic)] if len(dynamic) else [],
+            kraft_version_history=[(-1, 1)] if len(dynamic) else [],
             recovering_epoch=recovering_epoch,
         )
         network.nodes.append(self)
