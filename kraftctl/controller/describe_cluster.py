@@ -22,6 +22,12 @@ from kraftctl_protocol.message import Message
 BROKER_ENDPOINTS: Final = 1
 CONTROLLER_ENDPOINTS: Final = 2
 
+WRONG_ENDPOINTS: Final = (
+    "this is a listener of a controller, and the request asks for brokers. Next step: give the tool the"
+    " address of a broker, or this one with --bootstrap-controller"
+)
+UNKNOWN_ENDPOINTS: Final = "endpoint type {} is not known here: 1 means brokers, 2 controllers"
+
 CLUSTER_OPERATIONS: Final = (
     AclOperation.CREATE,
     AclOperation.ALTER,
@@ -76,10 +82,8 @@ def _why_refused(
         return None
     unknown = request.endpoint_type != BROKER_ENDPOINTS
     code = Errors.UNSUPPORTED_ENDPOINT_TYPE if unknown else Errors.MISMATCHED_ENDPOINT_TYPE
-    return ApiError(
-        Errors.INVALID_REQUEST if context.version == 0 else code,
-        f"a controller describes controllers, not endpoint type {request.endpoint_type}",
-    )
+    text = UNKNOWN_ENDPOINTS.format(request.endpoint_type) if unknown else WRONG_ENDPOINTS
+    return ApiError(Errors.INVALID_REQUEST if context.version == 0 else code, text)
 
 
 def _authorized_operations(state: ControllerState, context: RequestContext) -> int:

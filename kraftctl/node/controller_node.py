@@ -37,7 +37,7 @@ from kraftctl.node.events import (
 from kraftctl.node.kraft_version_upgrader import NO_LEVEL, RaftKRaftVersionUpgrader
 from kraftctl.node.long_work import LOADING, SLICES, SNAPSHOT
 from kraftctl.node.metadata_loader import MetadataLoader
-from kraftctl.node.next_step import NextStep, PreparedRequest
+from kraftctl.node.next_step import NextStep, PreparedRequest, request_of_raft
 from kraftctl.node.registration import NodeRegistration
 from kraftctl.node.setting_changes import SettingChanges
 from kraftctl.node.snapshot_generation import SnapshotGenerator, SnapshotPolicy
@@ -265,9 +265,7 @@ class ControllerNode:
         if error is not None:
             return PreparedRequest(context, request, self._controller.refused(context, request, error))
         if context.api.owner == Owner.RAFT:
-            return events.RequestReceived(
-                event.request_id, context.listener, context.api_key, context.version, request
-            )
+            return request_of_raft(event.request_id, context, request)
         self._inform_controller()
         prepared = self._controller.prepare_request(context, request, self._moment(now_ms, wall_ms))
         return PreparedRequest(context, request, prepared)

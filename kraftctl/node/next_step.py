@@ -21,3 +21,10 @@ class PreparedRequest:
 NextStep = Message | str | DecodeBody | events.RequestReceived | PreparedRequest
 """Send this refusal, or close the connection for a reason; decode its body first; hand it to raft; or append
 records, then answer."""
+
+
+def request_of_raft(request_id: int, context: RequestContext, request: Message) -> events.RequestReceived:
+    """What raft must know of it."""
+    return events.RequestReceived(
+        request_id, context.listener, context.api_key, context.version, request, context.client_address
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import INFO, AppendBatch, FlushLog
 from kraftctl.raft.fetch_answer import wake_voter_fetches
+from kraftctl.raft.progress import progressed
 from kraftctl.raft.states import Leader
 from kraftctl.raft.voter_history import BOOTSTRAP_VOTERS_OFFSET, STATIC_VOTERS_OFFSET
 from kraftctl_protocol.control_record import ControlRecordType, encode_control_value
@@ -69,6 +70,7 @@ def advance_high_watermark(core: RaftCore, leader: Leader) -> None:
     step."""
     if leader.advance_high_watermark():
         core.raise_high_watermark(leader.high_watermark)
+        progressed(core)
         wake_voter_fetches(core, leader)
         leader.wake_observers_at(core.now_ms)
 

@@ -10,12 +10,16 @@ from kraftctl.raft.early_election_limit import EarlyElectionLimit
 from kraftctl.raft.effects import RAFT, HighWatermarkUpdated, Notice, RaftEffect, Respond
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
+from kraftctl.raft.identities import Identities
 from kraftctl.raft.limited_notices import LimitedNotices
 from kraftctl.raft.log_state import LogState
+from kraftctl.raft.other_quorum_watch import OtherQuorumWatch
 from kraftctl.raft.parked_fetches import ParkedFetches
 from kraftctl.raft.peers import Peers
+from kraftctl.raft.progress_watch import ProgressWatch
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.sightings import Sightings
 from kraftctl.raft.states import NEVER_MS, EpochState, Follower, Leader, Unattached
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import Endpoints, VoterNode, VoterSet
@@ -58,6 +62,10 @@ class RaftCore:
         self.state: EpochState = Unattached(0 if stored_election is None else stored_election.epoch)
         self.parked = ParkedFetches()
         self.peers = Peers()
+        self.progress = ProgressWatch()
+        self.identities = Identities()
+        self.sightings = Sightings()
+        self.other_quorums = OtherQuorumWatch()
         self.voter_change: VoterChange | None = None
         self.damaged_downloads = DamagedDownloads()
         self.early_elections = EarlyElectionLimit()

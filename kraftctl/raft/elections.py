@@ -22,6 +22,8 @@ from kraftctl.raft.effects import INFO, WARN, BecameLeader, Halt
 from kraftctl.raft.election_state import EPOCH_MAX, ElectionState
 from kraftctl.raft.epoch_election import EpochElection
 from kraftctl.raft.fetch_answer import fail_parked_fetches
+from kraftctl.raft.other_quorums import begin_to_look
+from kraftctl.raft.progress import start_watching
 from kraftctl.raft.quorum_state import start_as, transition, write_quorum_state
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import (
@@ -47,10 +49,13 @@ def start(core: RaftCore) -> None:
     """Continue from the quorum-state file. A single voter becomes leader immediately."""
     start_as(core, _initial_state(core))
     if core.state.epoch > EPOCH_MAX:
-        core.emit(Halt(f"No election can follow epoch {core.state.epoch}: {EPOCH_USED_UP}"))
+        core.emit(
+            Halt(f"Controller {core.key}: no election can follow epoch {core.state.epoch}: {EPOCH_USED_UP}")
+        )
         return
     write_quorum_state(core)
     core.notice(INFO, f"Starting as {core.state!r} with {core.voters!r}")
+    start_watching(core)
     if isinstance(core.state, Candidate):
         _continue_if_won(core)
     elif core.is_only_voter():
@@ -163,6 +168,7 @@ def become_leader(core: RaftCore) -> None:
     core.log.epochs.assign(leader.epoch, epoch_start_offset)
     append_start_of_epoch(core, leader)
     core.emit(BecameLeader(leader.epoch, epoch_start_offset))
+    begin_to_look(core, leader)
 
 
 def resign(core: RaftCore) -> None:

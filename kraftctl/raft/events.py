@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftctl.raft.peer_failures import PeerFailure
 from kraftctl.raft.value import Value
 from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.message import Message
@@ -23,17 +24,24 @@ class DeadlineReached(Value):
 class RequestReceived(Value):
     """A decoded raft request; `listener_name` decides which endpoint of the leader the answer names.
 
-    `request_id` is ours and unique among unanswered requests.
+    `request_id` is ours and unique among unanswered requests. `client_address` is for lines of the log.
     """
 
     def __init__(
-        self, request_id: int, listener_name: str, api_key: int, version: int, request: Message
+        self,
+        request_id: int,
+        listener_name: str,
+        api_key: int,
+        version: int,
+        request: Message,
+        client_address: bytes = b"",
     ) -> None:
         self.request_id = request_id
         self.listener_name = listener_name
         self.api_key = api_key
         self.version = version
         self.request = request
+        self.client_address = client_address
 
 
 class RequestCancelled(Value):
@@ -47,13 +55,21 @@ class ResponseReceived(Value):
     """A peer answered the `SendRequest` of this `send_id`; `response` is None when there will be none.
 
     `refused`: because a new connection was refused, or closed before the peer said anything. A connection
-    that breaks later is not refused, nor is one that takes too long.
+    that breaks later is not refused, nor is one that takes too long. `failure`: why there is no answer.
     """
 
-    def __init__(self, send_id: int, response: Message | None, *, refused: bool = False) -> None:
+    def __init__(
+        self,
+        send_id: int,
+        response: Message | None,
+        *,
+        refused: bool = False,
+        failure: PeerFailure | None = None,
+    ) -> None:
         self.send_id = send_id
         self.response = response
         self.refused = refused
+        self.failure = failure
 
 
 class LogFlushed(Value):

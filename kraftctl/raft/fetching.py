@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import Halt
+from kraftctl.raft.progress import progressed
 from kraftctl.raft.states import Follower
 
 
@@ -13,6 +14,7 @@ def leader_answered(core: RaftCore, state: Follower, *, usable: bool) -> None:
     They stay below the fetch timeout: neither check-quorum nor that timeout may end the leader.
     """
     state.leader_answered(core.now_ms, core.fetch_deadline_ms())
+    progressed(core)
     if usable:
         state.answer_was_usable()
     else:
@@ -28,11 +30,11 @@ def contradict(core: RaftCore, what_the_leader_wants: str) -> None:
     committed = max(core.high_watermark, core.log.start_offset)
     core.emit(
         Halt(
-            f"The leader {core.state.leader_id} of epoch {core.state.epoch} {what_the_leader_wants}, but here"
-            f" everything up to offset {committed} is known to be committed. One of the two has"
-            " lost metadata. Next step: do not restart this node (it would truncate its log, for the high"
-            " watermark is not on disk) but copy its metadata directory; stop the leader as well, compare"
-            " both logs (kraftctl dump), and keep the one that has the committed records. The other node"
-            " has to be removed from the quorum, formatted with a new directory id and added again."
+            f"The leader {core.state.leader_id} of epoch {core.state.epoch} {what_the_leader_wants}, but on"
+            f" controller {core.key} everything up to offset {committed} is known to be committed. One of the"
+            " two has lost metadata. Next step: do not restart this node (it would truncate its log, for the"
+            " high watermark is not on disk) but copy its metadata directory; stop the leader as well,"
+            " compare both logs (kraftctl dump), and keep the one that has the committed records. The other"
+            " node has to be removed from the quorum, formatted with a new directory id and added again."
         )
     )

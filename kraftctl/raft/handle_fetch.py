@@ -30,6 +30,7 @@ from kraftctl.raft.fetch_answer import (
     has_news,
 )
 from kraftctl.raft.log_state import SNAPSHOT, VALID
+from kraftctl.raft.other_replicas import note_observer_with_id_of_voter, note_replica
 from kraftctl.raft.parked_fetches import ANONYMOUS, KNOWN_OBSERVER, NEW_OBSERVER, VOTER, ParkedFetch
 from kraftctl.raft.raft_config import (
     ANSWER_BYTES_MAX,
@@ -65,13 +66,37 @@ def handle_fetch(core: RaftCore, event: RequestReceived) -> None:
         core.respond(event.request_id, FetchResponse(error_code=error))
         return
     partition = request.topics[0].partitions[0]
+    _note_own_id(core, event, request, partition)
     error = _partition_error(core, request, partition, event.version)
     if error != Errors.NONE:
         answer_error(core, event.request_id, event.listener_name, event.version, error)
         return
     leader = core.leader()
     assert leader is not None
-    _serve(core, leader, _fetch_of(core, event, request, partition), request.max_wait_ms)
+    fetch = _fetch_of(core, event, request, partition)
+    _note_id_of_voter(core, leader, fetch.key, event.client_address)
+    _serve(core, leader, fetch, request.max_wait_ms)
+
+
+def _note_own_id(
+    core: RaftCore, event: RequestReceived, request: FetchRequest, partition: FetchPartition
+) -> None:
+    """Also while another one leads: the process that has the same id may not know."""
+    if _replica_id(request, event.version) == core.key.id:
+        note_replica(
+            core, ReplicaKey(core.key.id, partition.replica_directory_id), "a Fetch", event.client_address
+        )
+
+
+def _note_id_of_voter(core: RaftCore, leader: Leader, key: ReplicaKey, client_address: bytes) -> None:
+    """Two processes may have the id of one voter, in two directories."""
+    voter = leader.voter_states.get(key.id)
+    if voter is None or voter.fetched_directory_id == key.directory_id:
+        return
+    if voter.matches(key):
+        note_replica(core, key, "a Fetch", client_address)
+    else:
+        note_observer_with_id_of_voter(core, leader, key, client_address)
 
 
 def _serve(core: RaftCore, leader: Leader, fetch: ParkedFetch, max_wait_ms: int) -> None:

@@ -6,6 +6,7 @@ in it (`learn`). Unexpected errors are logged, and the peer gets no request for 
 
 from __future__ import annotations
 
+from kraftctl.raft.answer_reports import note_absence, note_answer, note_refusal
 from kraftctl.raft.auto_join import take_join_answer
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.download_snapshot import take_slice
@@ -14,6 +15,9 @@ from kraftctl.raft.effects import ERROR, INFO
 from kraftctl.raft.elections import become_candidate, is_consistent_leader, join_epoch, record_vote
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.raft.follow import follow
+from kraftctl.raft.other_quorums import take_look
+from kraftctl.raft.other_replicas import note_leader, note_own_id_leads
+from kraftctl.raft.peer_identities import take_identity
 from kraftctl.raft.peers import Peer
 from kraftctl.raft.states import Follower, Leader, Prospective, Resigned
 from kraftctl.raft.validation import uses_epochs_up
@@ -56,6 +60,9 @@ class NamedEpoch:
 
 
 def handle_response(core: RaftCore, event: ResponseReceived) -> None:
+    if take_identity(core, event) or take_look(core, event):
+        return
+    note_absence(core, event)
     peer = core.peers.answered(event.send_id)
     if peer is None:
         return
@@ -101,6 +108,7 @@ def _handle(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
     named = _named_epoch(response)
     if named is None:
         return False
+    note_answer(core, peer, response, named.error, named.leader_id)
     known = core.state
     # To the others a resigned leader still leads its epoch: its own id there is no contradiction.
     is_resignation = isinstance(response, EndQuorumEpochResponse)
@@ -212,11 +220,16 @@ def learn(core: RaftCore, named: NamedEpoch, endpoints: Endpoints) -> bool:
         core.limited_notice("responses", ERROR, text)
         return False
     if not is_consistent_leader(core, epoch, leader_id):
+        if leader_id == core.key.id:
+            note_own_id_leads(core, epoch)
+            return False
         text = f"A response names {leader_id} leader of {epoch}, which contradicts {core.state!r}"
         core.limited_notice("responses", ERROR, text)
         return False
     old_epoch = core.state.epoch
     join_epoch(core, epoch, leader_id, endpoints)
+    if leader_id >= 0:
+        note_leader(core, leader_id)
     return epoch == old_epoch and named.error not in EPOCH_ERRORS
 
 
@@ -231,6 +244,5 @@ def _endpoints(core: RaftCore, leader_id: int, response: PeerResponse) -> Endpoi
 
 
 def _unexpected(core: RaftCore, peer: Peer, error: Errors) -> bool:
-    if error != Errors.BROKER_NOT_AVAILABLE:
-        core.limited_notice("responses", ERROR, f"Unexpected error {error.name} from {peer.id}")
+    note_refusal(core, peer, error)
     return False

@@ -28,11 +28,12 @@ A candidate that is not among our voters may be in a voter set that this replica
 from __future__ import annotations
 
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.effects import INFO
+from kraftctl.raft.effects import DEBUG, INFO
 from kraftctl.raft.election_state import UNKNOWN_LEADER_ID
 from kraftctl.raft.elections import add_vote, become_unattached
 from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.leader_endpoint import name_leader_endpoint
+from kraftctl.raft.other_replicas import note_candidate
 from kraftctl.raft.replica_key import ReplicaKey, is_same_replica
 from kraftctl.raft.states import Candidate, EpochState, Follower, Leader, Resigned
 from kraftctl.raft.validation import is_for_another_voter, request_error, voter_only_error
@@ -55,6 +56,7 @@ def handle_vote(core: RaftCore, event: RequestReceived) -> None:
     if error != Errors.NONE:
         _answer(core, event, error, False, core.state.epoch)
         return
+    note_candidate(core, _candidate(partition), event.client_address)
     if partition.replica_epoch > core.state.epoch and _may_raise_epoch(core, partition):
         become_unattached(core, partition.replica_epoch)
     if is_for_another_voter(core, request.voter_id, partition.voter_directory_id):
@@ -100,7 +102,7 @@ def _vote(core: RaftCore, partition: PartitionData) -> bool:
     kind = "Pre-vote" if partition.pre_vote else "Vote"
     verdict = "granted" if granted else "rejected"
     text = f"{kind} of epoch {partition.replica_epoch} for {candidate} is {verdict}"
-    core.limited_notice("votes", INFO, text)
+    core.limited_notice("votes", DEBUG if core.progress.is_stalled else INFO, text)
     return granted
 
 

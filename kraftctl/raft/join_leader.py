@@ -6,6 +6,7 @@ from kraftctl.metadata.registration_limits import why_listeners_too_large
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import ERROR
 from kraftctl.raft.elections import is_consistent_leader, join_epoch
+from kraftctl.raft.other_replicas import note_leader
 from kraftctl.raft.validation import voter_only_error
 from kraftctl.raft.voter_set import Endpoints
 from kraftctl_protocol.errors import Errors
@@ -30,6 +31,7 @@ def join_leader(
         core.limited_notice("contradictions", ERROR, text)
         return Errors.UNKNOWN_SERVER_ERROR
     join_epoch(core, epoch, leader_id, _endpoints(core, request, leader_id))
+    note_leader(core, leader_id)
     return Errors.NONE
 
 

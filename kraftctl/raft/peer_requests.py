@@ -38,7 +38,10 @@ FIRST_BOOTSTRAP_ID = -2
 
 
 def send_requests(core: RaftCore) -> None:
-    """A quorum of one sends no requests, even after a replica outside of it has raised the epoch."""
+    """A quorum of one sends no requests, even after a replica outside of it has raised the epoch.
+
+    Except for what `other_quorums` asks of its bootstrap servers.
+    """
     if core.has_no_peers():
         return
     state = core.state
@@ -65,7 +68,7 @@ def _send_votes(core: RaftCore, election: EpochElection, *, pre_vote: bool) -> N
         return
     for voter_id in election.unrecorded_voter_ids():
         key = election.keys[voter_id]
-        send(core, _voter(core, voter_id), _vote_request_to(core, key, pre_vote=pre_vote))
+        send(core, _voter(core, voter_id), vote_request_to(core, key, pre_vote=pre_vote))
 
 
 def _send_begin_quorum_epoch(core: RaftCore, leader: Leader) -> None:
@@ -130,7 +133,7 @@ def _send_change_of_voters(core: RaftCore, state: Follower, leader: Peer) -> boo
 def _send_fetch_to_any_bootstrap(core: RaftCore) -> None:
     if core.peers.has_any_in_flight() or not _may_fetch(core):
         return
-    ready = [peer for peer in _bootstrap_peers(core) if peer.is_ready()]
+    ready = [peer for peer in bootstrap_peers(core) if peer.is_ready()]
     if ready:
         send(core, ready[core.random_below(len(ready))], _fetch_request_of(core))
 
@@ -140,7 +143,7 @@ def _may_fetch(core: RaftCore) -> bool:
     return core.log.flushed_offset == core.log.end_offset
 
 
-def _bootstrap_peers(core: RaftCore) -> list[Peer]:
+def bootstrap_peers(core: RaftCore) -> list[Peer]:
     """The configured servers and the other voters: perhaps no configured one is a voter any longer."""
     servers = core.config.bootstrap_servers or []
     own = core.endpoints.get(core.default_listener())
@@ -170,7 +173,7 @@ def send(core: RaftCore, peer: Peer | None, request: Message) -> int:
     return send_id
 
 
-def _vote_request_to(core: RaftCore, voter: ReplicaKey, *, pre_vote: bool) -> VoteRequest:
+def vote_request_to(core: RaftCore, voter: ReplicaKey, *, pre_vote: bool) -> VoteRequest:
     """Names only what is on disk: a power failure after the vote must not lose any of it."""
     flushed_end = core.log.flushed_end()
     partition = vote_request.PartitionData(

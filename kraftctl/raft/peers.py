@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl.raft.peer_reports import PeerReport, PeerReports
+
 NOTHING_IN_FLIGHT: Final = 0
+
+UNANSWERED_MAX: Final = 1_024
+"""Every request is answered, if only with the news that there is no answer."""
 
 
 class Peer:
     """Another replica, or a bootstrap server (negative id) that may turn out to be one."""
 
-    def __init__(self, peer_id: int, host: str, port: int) -> None:
+    def __init__(self, peer_id: int, host: str, port: int, report: PeerReport) -> None:
         self.id = peer_id
         self.host = host
         self.port = port
+        self.report = report
+        """What came of the latest request there, in whatever state."""
         self.send_id = NOTHING_IN_FLIGHT
         self.timeout_at_ms = 0
         self.backoff_until_ms = 0
@@ -37,12 +44,15 @@ class Peers:
     def __init__(self) -> None:
         self._by_address: dict[tuple[int, str, int], Peer] = {}
         self._last_send_id = NOTHING_IN_FLIGHT
+        self._asked: dict[int, Peer] = {}
+        """By send id; those of former states, too."""
+        self.reports = PeerReports()
 
     def peer(self, peer_id: int, host: str, port: int) -> Peer:
         address = (peer_id, host, port)
         peer = self._by_address.get(address)
         if peer is None:
-            peer = Peer(peer_id, host, port)
+            peer = Peer(peer_id, host, port, self.reports.of(peer_id, host, port))
             self._by_address[address] = peer
         return peer
 
@@ -58,12 +68,19 @@ class Peers:
         assert peer.is_ready()
         peer.send_id = self.take_send_id()
         peer.timeout_at_ms = timeout_at_ms
+        if len(self._asked) >= UNANSWERED_MAX:
+            self._asked.pop(next(iter(self._asked)))
+        self._asked[peer.send_id] = peer
         return peer.send_id
 
     def take_send_id(self) -> int:
         """The one source of send ids: no two requests of this process share one."""
         self._last_send_id += 1
         return self._last_send_id
+
+    def take_asked(self, send_id: int) -> Peer | None:
+        """Whom this request was sent to, in the present state or a former one; only once."""
+        return self._asked.pop(send_id, None)
 
     def answered(self, send_id: int) -> Peer | None:
         """The peer that answered; None when the request timed out or belongs to a former state."""

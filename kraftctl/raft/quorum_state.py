@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.effects import INFO, LeaderChanged, LeadershipLost, WriteQuorumState
+from kraftctl.raft.effects import DEBUG, INFO, LeaderChanged, LeadershipLost, WriteQuorumState
 from kraftctl.raft.election_state import NOT_VOTED, ElectionState
+from kraftctl.raft.progress import state_changed
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID
 from kraftctl.raft.states import EpochState, Leader, Resigned
 
@@ -64,8 +65,10 @@ def transition(core: RaftCore, new: EpochState) -> None:
     """Take a legal transition. The quorum-state file is written before any other effect of it."""
     old = core.state
     assert is_legal(old, new), f"illegal transition from {old!r} to {new!r}"
-    core.limited_notice("transitions", INFO, f"Transition to {new!r} from {old!r}")
+    level = DEBUG if core.progress.is_stalled else INFO  # one line says that there is no leader
+    core.limited_notice("transitions", level, f"Transition to {new!r} from {old!r}")
     core.state = new
+    state_changed(core, old, new)
     core.peers.reset()
     write_quorum_state(core)
     if isinstance(old, Leader):

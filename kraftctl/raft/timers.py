@@ -23,6 +23,8 @@ from kraftctl.raft.elections import (
     resign,
 )
 from kraftctl.raft.fetch_answer import answer_expired_fetches
+from kraftctl.raft.other_quorums import look
+from kraftctl.raft.progress import check_progress
 from kraftctl.raft.states import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 
 TRANSITIONS_PER_STEP_MAX = 8
@@ -38,6 +40,10 @@ def run_timers(core: RaftCore) -> None:
         assert transitions_left > 0, f"no end of transitions in {core.state!r}"
         transitions_left -= 1
         _state_timed_out(core)
+    if core.progress.next_deadline_ms() <= core.now_ms:
+        check_progress(core)
+    if core.other_quorums.look_at_ms <= core.now_ms:
+        look(core)
     if not core.has_no_peers():
         core.peers.expire(core.now_ms, core.config.retry_backoff_ms)
 
@@ -48,8 +54,13 @@ def next_deadline_ms(core: RaftCore) -> int:
     deadline_ms = state.deadline_ms
     if parked_ms is not None and parked_ms < deadline_ms:
         deadline_ms = parked_ms
+    progress_ms = core.progress.next_deadline_ms()
+    if progress_ms < deadline_ms:
+        deadline_ms = progress_ms
     if isinstance(state, Leader) and state.observers_due_ms < deadline_ms:
         deadline_ms = state.observers_due_ms
+    if isinstance(state, Leader) and core.other_quorums.look_at_ms < deadline_ms:
+        deadline_ms = core.other_quorums.look_at_ms
     change = core.voter_change
     if change is not None and change.deadline_ms < deadline_ms:
         deadline_ms = change.deadline_ms

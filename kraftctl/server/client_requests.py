@@ -33,6 +33,8 @@ Respond = Callable[[Message | str | None], None]
 """Takes the answer; or None, or the reason, when the connection has to be closed instead."""
 
 
+API_KEYS: Final = frozenset(int(key) for key in ApiKey)
+
 REFUSED_BYTES_MAX: Final = 1024 * 1024
 """Of a request whose sender has no right to it. Answered up to here; of a longer one nothing is received."""
 
@@ -160,7 +162,7 @@ def receive_request(frame: bytes) -> ReceivedRequest | str:
         head = decode_request_head(frame)
         api = served_api(head.api_key, head.version)
         if api is None:
-            return f"API key {head.api_key} version {head.version} is not served here"
+            return _why_not_served(head.api_key, head.version)
         if len(frame) <= DECODED_ON_LOOP_BYTES_MAX or api.owner == Owner.NODE:
             # The body of an envelope is bytes; what is in them is decoded later.
             return ReceivedRequest(api, head.decode(api.size.memory_bytes_max))
@@ -170,10 +172,23 @@ def receive_request(frame: bytes) -> ReceivedRequest | str:
         return ReceivedRequest(api, parsed, undecoded=head)
     except UnsupportedRequestError as error:
         if error.api_key != ApiKey.API_VERSIONS:
-            return str(error)
+            return _why_not_served(error.api_key, error.version)
         return ReceivedRequest(API_TABLE[ApiKey.API_VERSIONS], _as_version_0(error), is_from_the_future=True)
     except DecodeError as damage:  # a name of its own: see docs/adr/0008
         return f"malformed request: {damage}"
+
+
+def _why_not_served(api_key: int, version: int) -> str:
+    """A client of brokers that does not ask which APIs are served, or another protocol."""
+    if api_key not in API_KEYS:
+        return f"API key {api_key} version {version} is not known"
+    name = ApiKey(api_key).name
+    if api_key in API_TABLE:
+        return f"API key {api_key} version {version} is not served here, other versions of {name} are"
+    return (
+        f"API key {api_key} version {version} is not served here: {name} is for brokers, and this is a"
+        " listener of a controller. Next step: give the client the address of a broker"
+    )
 
 
 def client_event(

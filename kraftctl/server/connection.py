@@ -25,15 +25,16 @@ from kraftctl.server.client_requests import (
     Respond,
     receive_request,
 )
+from kraftctl.server.foreign_clients import ForeignClients, why_foreign, why_not_ssl
 from kraftctl.server.long_answers import encode_pieces
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
 from kraftctl.server.turn_answers import COLLECTED_BYTES_MAX, Collecting, TurnAnswers
 from kraftctl.server.voter_connections import NO_REPLICA, VoterConnections, fetching_replica, is_served
 from kraftctl.server.whole_frames import whole_frame
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.frames import SIZE_PREFIX_BYTES, FrameDecoder, encode_frame, encode_size
+from kraftctl_protocol.frames import SIZE_PREFIX_BYTES, FrameDecoder, FrameError, encode_frame, encode_size
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
 from kraftctl_protocol.shared_response import unshared
 
@@ -62,6 +63,8 @@ class ConnectionOwner(Protocol):
     request_log: RequestLog
     refusals: RateLimitedLog
     failures: RateLimitedLog
+    foreign_clients: ForeignClients
+    security_protocol: str
 
     def admit(self, connection: Connection) -> bool:
         """Whether there is room for one more; a connection admitted is `released` later."""
@@ -157,12 +160,14 @@ class Connection(Collecting):
                 return
         try:
             frames = self._decoder.feed(data)
-        except DecodeError as error:
-            self._refuse(str(error))
+        except FrameError as error:
+            self._refuse_bytes(error.head, str(error), is_framed=False)
             return
         if frames:
             self._frames.extend(frames)
             self._serve()
+        elif self._started_at == 0.0 and self._refuses_beginning(data):
+            return
         if not self._closed:
             self._bound_memory(has_new_frame=bool(frames))
 
@@ -228,13 +233,15 @@ class Connection(Collecting):
         )
 
     def _start(self, frame: bytes) -> None:
-        # Now: bytes have come, or an answer has left, and none of the callers waits in between.
-        self._started_at = self.last_active
         self._request_bytes = len(frame)
         received = receive_request(frame)
         if isinstance(received, str):
-            self._refuse(received)
+            self._refuse_bytes(frame, received, is_framed=True)
             return
+        # Now: bytes have come, or an answer has left, and none of the callers waits in between.
+        self._started_at = self.last_active
+        if received.api.key == ApiKey.SASL_HANDSHAKE:
+            self._note_sasl()
         self._request = received
         context = received.context(self._listener_name, self.client_address, self._principal)
         respond = self._respond_to
@@ -382,6 +389,45 @@ class Connection(Collecting):
         self._frames.clear()
         self._decoder.clear()
         self._owner.budget.hold(self, 0, 0.0)
+
+    def _note_sasl(self) -> None:
+        """The client wants to authenticate, and is answered that it cannot."""
+        self._note_foreign(
+            f"it wants to authenticate by SASL, and the security protocol of this listener is"
+            f" {self._owner.security_protocol}. Next step: give the client that security.protocol, or map the"
+            " listener to another one in listener.security.protocol.map"
+        )
+
+    def _refuse_bytes(self, head: bytes, reason: str, *, is_framed: bool) -> None:
+        """What comes is no request. The first bytes of a connection may be those of another protocol."""
+        foreign: str | None = None
+        if self._started_at == 0.0:
+            foreign = why_foreign(head, is_framed=is_framed, protocol=self._owner.security_protocol)
+            if foreign is None and is_framed:
+                foreign = reason
+        if foreign is None:
+            self._refuse(reason)
+        else:
+            self._note_foreign(foreign)
+            self.close()
+
+    def _refuses_beginning(self, data: bytes) -> bool:
+        """Whether the first bytes are a whole message of a protocol that counts its length otherwise."""
+        payload = data[SIZE_PREFIX_BYTES:]
+        foreign = why_foreign(payload, is_framed=True, protocol=self._owner.security_protocol)
+        if foreign is None:
+            return False
+        self._note_foreign(foreign)
+        self.close()
+        return True
+
+    def refuse_without_ssl(self, head: bytes) -> None:
+        """On a listener that uses SSL; these are the first bytes."""
+        self._note_foreign(why_not_ssl(head, protocol=self._owner.security_protocol))
+        self.close()
+
+    def _note_foreign(self, what: str) -> None:
+        self._owner.foreign_clients.note(self.peer_host, self.peer, self._listener_name, what)
 
     def _refuse(self, reason: str) -> None:
         self._owner.refusals.warning("Closing connection from %s: %s", self.peer, reason)

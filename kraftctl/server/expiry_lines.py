@@ -63,10 +63,10 @@ class ExpiryLines:
     def _log_metrics(self, listener: str, now_ms: int) -> None:
         metrics = self._metrics
         parts = [
-            f"{what} {(expires_at_ms[listener] - now_ms) // DAY_MS} days"
+            f"{what} {_when(expires_at_ms[listener] - now_ms)}"
             for what, expires_at_ms in (
-                ("its certificate expires in", metrics.certificate_expires_at_ms),
-                ("the first that it trusts in", metrics.authority_expires_at_ms),
+                ("its certificate", metrics.certificate_expires_at_ms),
+                ("the first that it trusts", metrics.authority_expires_at_ms),
             )
             if listener in expires_at_ms
         ]
@@ -81,7 +81,14 @@ def _warning(stores: WatchedStores, expiry: Expiry, now_ms: int) -> str:
     what = "trusted certificate" if expiry.is_trusted else "certificate"
     until = datetime.datetime.fromtimestamp(expiry.at_ms / 1000, datetime.UTC).isoformat()
     left_ms = expiry.at_ms - now_ms
-    expires = f"expires in {_duration(left_ms)}, at {until}" if left_ms >= 0 else f"has expired at {until}"
+    expires = f"{_when(left_ms)}, at {until}"
+    if expiry.is_early(now_ms):
+        since = datetime.datetime.fromtimestamp(expiry.since_ms / 1000, datetime.UTC).isoformat()
+        now = datetime.datetime.fromtimestamp(now_ms // 1000, datetime.UTC).isoformat()
+        return (
+            f"Listener {stores.listener}: the {what} '{expiry.name}' in {where or 'its properties'} is not"
+            f" valid before {since}, and the clock of this host is at {now}. Next step: check the clock."
+        )
     next_step = "replace it there; no restart is needed" if where else "set another one"
     return (
         f"Listener {stores.listener}: the {what} '{expiry.name}' in {where or 'its properties'} {expires}."
@@ -89,6 +96,12 @@ def _warning(stores: WatchedStores, expiry: Expiry, now_ms: int) -> str:
     )
 
 
-def _duration(left_ms: int) -> str:
-    days = left_ms // DAY_MS
-    return f"{days} days" if days > 1 else f"{left_ms // CHECK_MS} hours"
+def _when(left_ms: int) -> str:
+    if left_ms < 0:
+        return f"has expired {_duration(-left_ms)} ago"
+    return f"expires in {_duration(left_ms)}"
+
+
+def _duration(duration_ms: int) -> str:
+    days = duration_ms // DAY_MS
+    return f"{days} days" if days > 1 else f"{duration_ms // CHECK_MS} hours"

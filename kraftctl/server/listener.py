@@ -22,6 +22,7 @@ from kraftctl.server.connection import Connection
 from kraftctl.server.connection_quotas import ConnectionQuotas
 from kraftctl.server.descriptors import connections_max, open_count, open_files_limit
 from kraftctl.server.early_start import OnceLoaded, late_listeners
+from kraftctl.server.foreign_clients import ForeignClients
 from kraftctl.server.handshake_turns import HandshakeTurns
 from kraftctl.server.metrics import RequestMetrics, performance_line
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
@@ -94,6 +95,8 @@ class Listener:
         self.request_log = server.request_log
         self.refusals = server.refusals
         self.failures = server.failures
+        self.foreign_clients = server.foreign_clients
+        self.security_protocol = endpoint.security_protocol
         self.connections: set[Connection] = set()
         self.port = endpoint.port
         self._server = server
@@ -213,6 +216,7 @@ class SocketServer:
         self.refusals = RateLimitedLog(logger, loop.time)
         self.failures = RateLimitedLog(logger, loop.time)
         self.quotas = ConnectionQuotas(config.connection_limits, loop.time)
+        self.foreign_clients = ForeignClients(self.refusals, loop.time)
         self.budget: ByteBudget[Connection] = ByteBudget(_unfinished_bytes_max(config))
         self.unsent: ByteBudget[Connection] = ByteBudget(UNSENT_BYTES_MAX)
         self.answers = TurnAnswers(loop)

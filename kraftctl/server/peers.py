@@ -21,8 +21,10 @@ from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.controller.failures import reason_of
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
+from kraftctl.raft.peer_failures import NOTHING_CAME, PeerFailure
 from kraftctl.server.connecting import Race, RefusedError
 from kraftctl.server.detached_calls import call_detached
+from kraftctl.server.peer_failure_reasons import failure_of
 from kraftctl.server.sockets_first import answered_before
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, SIZE_PREFIX_BYTES, encode_frame
@@ -38,6 +40,7 @@ from kraftctl_security.addresses.host_addresses import (
 )
 from kraftctl_security.addresses.known_hosts import KnownHost, KnownHosts
 from kraftctl_security.authentication_failures import (
+    KEYS_OF_DATES,
     SECURITY_PROTOCOL,
     AuthenticationFailedError,
     refuse_ssl_alert,
@@ -46,6 +49,7 @@ from kraftctl_security.peer_codec import PeerCodec
 from kraftctl_security.peer_versions import unsupported
 from kraftctl_security.sasl.client_exchange import SASL_MECHANISM, SaslExchange
 from kraftctl_security.sasl.mechanism import NewSaslClient
+from kraftctl_security.tls.shown_certificate import with_certificate
 
 logger = logging.getLogger("kraftctl.server.peers")
 
@@ -160,9 +164,12 @@ class Destination:
         self._known: KnownHost = peers.hosts.host(host, port)
         self._connection: PeerConnection | None = None
         self._failures = 0
+        self._failure: PeerFailure = NOTHING_CAME
+        """The last one: requests that wait for a connection have no other."""
         self._connect_at = 0.0
         self._warned_at: float | None = None
         """When a line said that authentication fails, since the last answer."""
+        self._warning: asyncio.Task[None] | None = None
 
     def send(self, effect: SendRequest) -> None:
         self._waiting.append(Waiting(effect, self._loop.time() + self._peers.request_timeout_seconds))
@@ -177,6 +184,8 @@ class Destination:
 
     def stop(self) -> asyncio.Task[None] | None:
         self._waiting.clear()
+        if self._warning is not None:
+            self._warning.cancel()
         if self._worker is not None:
             self._worker.cancel()
         self._disconnect()
@@ -184,8 +193,15 @@ class Destination:
 
     async def _work(self) -> None:
         while self._waiting:
-            self._peers.offer(await self._exchange(self._waiting.popleft()))
+            self._peers.offer(self._with_reason(await self._exchange(self._waiting.popleft())))
         self._worker = None
+
+    def _with_reason(self, event: ResponseReceived) -> ResponseReceived:
+        """Why there is no answer, if there is none."""
+        if event.response is not None:
+            self._failure = NOTHING_CAME
+            return event
+        return ResponseReceived(event.send_id, None, refused=event.refused, failure=self._failure)
 
     async def _exchange(self, waiting: Waiting) -> ResponseReceived:
         send_id = waiting.effect.send_id
@@ -286,6 +302,7 @@ class Destination:
 
     def _failed(self, error: Exception) -> None:
         reason = self._note(error, self._peers.request_timeout_seconds)
+        self._failure = failure_of(error)
         if isinstance(error, AuthenticationFailedError):
             self._warn(error)
         elif self._failures == 0:
@@ -300,6 +317,16 @@ class Destination:
         if self._warned_at is not None and now < self._warned_at + WARNING_SECONDS:
             return
         self._warned_at = now
+        if error.keys in KEYS_OF_DATES.values():
+            self._warning = asyncio.ensure_future(self._warn_of_dates(error))
+        else:
+            self._say(error)
+
+    async def _warn_of_dates(self, error: AuthenticationFailedError) -> None:
+        """Once it is known which certificate is meant."""
+        self._say(await asyncio.to_thread(with_certificate, error, self._host, self._port))
+
+    def _say(self, error: AuthenticationFailedError) -> None:
         logger.warning(
             "This node and the controller at %s:%d do not accept each other: %s. Next step: check %s of the"
             " listener by which controllers reach each other, here and there",

@@ -14,9 +14,8 @@ from kraftctl.server.handshake_turns import HandshakeTurns
 from kraftctl.server.sasl_exchange import Outcome, SaslExchange, SaslServers, Session
 from kraftctl.server.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl_protocol.api_keys import ApiKey
-from kraftctl_protocol.frames import FrameDecoder
+from kraftctl_protocol.frames import FrameDecoder, FrameError
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import KafkaPrincipal
 from kraftctl_security.authentication_failures import plain_text
 
@@ -130,7 +129,7 @@ class SaslConnection(Connection):
     def _receive(self, frame: bytes, exchange: SaslExchange) -> None:
         received = exchange.receive(frame)
         if isinstance(received, str):
-            self._refuse(received)
+            self._refuse_bytes(frame, received, is_framed=True)
             return
         if received.api.key == ApiKey.API_VERSIONS and not exchange.expects_tokens:
             super()._start(frame)
@@ -205,6 +204,9 @@ class SaslConnection(Connection):
                 timer.cancel()
         self._deadline = self._failing = None
 
+    def _note_sasl(self) -> None:
+        """Nothing is wrong with that here but its time: it is answered so."""
+
     # Frames.
 
     def _limit_to_tokens(self) -> None:
@@ -218,5 +220,5 @@ class SaslConnection(Connection):
         if held:
             try:
                 self._decoder.feed(held)
-            except DecodeError as error:
-                self._refuse(str(error))
+            except FrameError as error:
+                self._refuse_bytes(error.head, str(error), is_framed=False)

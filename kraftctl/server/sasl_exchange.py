@@ -45,6 +45,10 @@ NO_SASL: Final = (
     " client's security.protocol"
 )
 
+NO_AUTHENTICATION: Final = (
+    "it does not authenticate. Next step: check the client's security.protocol and sasl.mechanism"
+)
+
 
 class SaslServers(Protocol):
     """The mechanisms of a listener."""
@@ -146,7 +150,9 @@ class SaslExchange:
             return _complete(received)
         if api_key not in (ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE) or received.undecoded is not None:
             unexpected = f"unexpected request of type {_name(received)} before SASL authentication"
-            return f"{unexpected}: {NO_SASL}" if is_first else unexpected
+            if is_first:
+                return f"{unexpected}: {NO_SASL}"
+            return unexpected if api_key == ApiKey.SASL_AUTHENTICATE else f"{unexpected}: {NO_AUTHENTICATION}"
         if api_key == ApiKey.API_VERSIONS:
             if self._expects != _Expects.HANDSHAKE_OR_VERSIONS:
                 return "unexpected request of type ApiVersionsRequest where SaslHandshake has to follow"

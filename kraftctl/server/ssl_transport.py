@@ -19,11 +19,17 @@ from kraftctl.server.request_log import RateLimitedLog
 from kraftctl.server.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import ANONYMOUS, USER_TYPE, KafkaPrincipal
+from kraftctl_security.authentication_failures import EXPIRED, NOT_YET_VALID
 from kraftctl_security.tls.distinguished_name import subject_name
 from kraftctl_security.tls.ssl_principal_mapper import NoMatchingRuleError, SslPrincipalMapper
 from kraftctl_security.tls.trial_handshake import handshake_failure
 
 logger = logging.getLogger("kraftctl.server.listener")
+
+DATE_STEPS: Final = {
+    EXPIRED: ". Next step: renew the certificate of that client, or of its issuer; the truststore is right",
+    NOT_YET_VALID: ". Next step: compare the clock of this host with that of the client",
+}
 
 HANDSHAKE_SECONDS_MAX: Final = 10.0
 """As long as a client of Kafka waits for a connection (socket.connection.setup.timeout.ms)."""
@@ -114,7 +120,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
             self._read()
             return
         if self._handshake_bytes == 0 and data[0] != HANDSHAKE_RECORD:
-            self._refuse("it does not begin with SSL. Next step: check the client's security.protocol")
+            self._refuse_foreign(data)
             return
         self._handshake_bytes += len(data)
         self._socket.pause_reading()
@@ -190,6 +196,12 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
     @property
     def _peer_host(self) -> str:
         return "" if self._connection is None else self._connection.peer_host
+
+    def _refuse_foreign(self, head: bytes) -> None:
+        """The client does not begin with SSL."""
+        connection = self._connection
+        if connection is not None:
+            connection.refuse_without_ssl(head)
 
     def _refuse(self, reason: str) -> None:
         peer = "unknown" if self._connection is None else self._connection.peer
@@ -289,5 +301,6 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
 
 def _reason(error: ssl.SSLError) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"the certificate of the client is not accepted: {handshake_failure(error)}"
+        step = DATE_STEPS.get(error.verify_code, "")
+        return f"the certificate of the client is not accepted: {handshake_failure(error)}{step}"
     return handshake_failure(error)

@@ -16,6 +16,9 @@ FRAME_BYTES_MAX_DEFAULT: Final = 104_857_600
 KIND_BYTES: Final = 4
 """The first bytes of a request's payload: API key and version. They decide how long it may be."""
 
+HEAD_BYTES: Final = 64
+"""Of bytes that are no frame: what an error repeats of them."""
+
 UNCHECKED_BYTES_MAX: Final = 64 * 1024
 """Any request may be so long; only for longer ones is its kind looked at."""
 
@@ -30,11 +33,19 @@ def encode_size(payload_bytes: int) -> bytes:
     return payload_bytes.to_bytes(SIZE_PREFIX_BYTES, "big")
 
 
+class FrameError(DecodeError):
+    """What comes next is no frame; `head` has its first bytes, those of the size included."""
+
+    def __init__(self, text: str, head: bytes) -> None:
+        super().__init__(text)
+        self.head = head
+
+
 class FrameDecoder:
     """Bytes in, whole frames out; holds at most one unfinished frame.
 
     `frame_limit`, if any, is the size that a payload may have which begins with these `KIND_BYTES`; larger
-    ones are compared with it as soon as those have come. After a DecodeError the stream is unusable: close
+    ones are compared with it as soon as those have come. After a FrameError the stream is unusable: close
     the connection.
     """
 
@@ -92,14 +103,21 @@ class FrameDecoder:
         end = len(data)
         self._needed_bytes = SIZE_PREFIX_BYTES
         while end - position >= SIZE_PREFIX_BYTES:
-            size = self._checked_size(int(read_i32_be(data, position)))
+            size = int(read_i32_be(data, position))
+            if size < 0 or size > self.max_frame_bytes:
+                raise FrameError(self._why_no_size(size), data[position : position + HEAD_BYTES])
             frame_end = position + SIZE_PREFIX_BYTES + size
             if size > UNCHECKED_BYTES_MAX and self._frame_limit is not None:
                 kind_end = position + SIZE_PREFIX_BYTES + KIND_BYTES
                 if kind_end > end:
                     self._needed_bytes = SIZE_PREFIX_BYTES + KIND_BYTES
                     break
-                self._check_kind(size, data[kind_end - KIND_BYTES : kind_end], self._frame_limit)
+                limit = self._frame_limit(data[kind_end - KIND_BYTES : kind_end])
+                if size > limit:
+                    text = (
+                        f"frame of {size} bytes, more than the {limit} that this client may send of its API"
+                    )
+                    raise FrameError(text, data[position : position + HEAD_BYTES])
             if frame_end > end:
                 self._needed_bytes = SIZE_PREFIX_BYTES + size
                 break
@@ -109,16 +127,7 @@ class FrameDecoder:
             self._held = bytearray(data[position:])
         return frames
 
-    def _checked_size(self, size: int) -> int:
+    def _why_no_size(self, size: int) -> str:
         if size < 0:
-            raise DecodeError(f"frame of negative size {size}")
-        if size > self.max_frame_bytes:
-            raise DecodeError(f"frame of {size} bytes, more than the {self.max_frame_bytes} that are allowed")
-        return size
-
-    def _check_kind(self, size: int, kind: bytes, frame_limit: Callable[[bytes], int]) -> None:
-        limit = frame_limit(kind)
-        if size > limit:
-            raise DecodeError(
-                f"frame of {size} bytes, more than the {limit} that this client may send of its API"
-            )
+            return f"frame of negative size {size}"
+        return f"frame of {size} bytes, more than the {self.max_frame_bytes} that are allowed"

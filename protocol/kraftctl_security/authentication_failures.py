@@ -10,6 +10,19 @@ SECURITY_PROTOCOL: Final = "security.protocol"
 HOST_MISMATCHES: Final = (62, 64)
 """OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH."""
 
+EXPIRED: Final = 10
+NOT_YET_VALID: Final = 9
+"""OpenSSL's X509_V_ERR_CERT_HAS_EXPIRED and X509_V_ERR_CERT_NOT_YET_VALID."""
+
+EXPIRED_KEYS: Final = (
+    "ssl.keystore.* of the node, whose certificate has to be renewed, and the clock of this host, before any"
+    " key"
+)
+NOT_YET_VALID_KEYS: Final = "the clock of this host and that of the node's certificates, before any key"
+"""What to check before the truststore of this side, which is right."""
+
+KEYS_OF_DATES: Final = {EXPIRED: EXPIRED_KEYS, NOT_YET_VALID: NOT_YET_VALID_KEYS}
+
 NO_SSL_HERE: Final = frozenset(("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"))
 """OpenSSL's reasons for bytes that are no record of TLS."""
 
@@ -70,7 +83,7 @@ def _ssl_keys(error: ssl.SSLError) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         if error.verify_code in HOST_MISMATCHES:
             return "ssl.endpoint.identification.algorithm, or the host of the address"
-        return "ssl.truststore.*"
+        return KEYS_OF_DATES.get(error.verify_code, "ssl.truststore.*")
     reason = error.reason or ""
     if reason in NO_SSL_HERE:
         return SECURITY_PROTOCOL

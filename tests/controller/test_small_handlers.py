@@ -114,7 +114,15 @@ class TestDescribeCluster:
     def test_endpoint_types(self, endpoint_type, version, error):
         active = ActiveController()
         request = DescribeClusterRequest(endpoint_type=endpoint_type)
-        assert active.request(request, version).error_code == error
+        response = active.request(request, version)
+        assert response.error_code == error
+        what = (
+            "this is a listener of a controller"
+            if endpoint_type == 1
+            else "endpoint type 3 is not known here"
+        )
+        assert response.error_message.startswith(what)
+        assert ("--bootstrap-controller" in response.error_message) == (endpoint_type == 1)
 
     def test_old_levels(self):
         active = ActiveController(features.IBP_3_6_IV2)

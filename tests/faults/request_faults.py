@@ -154,8 +154,8 @@ FAULTS = (
     PlantedFault(
         "frame-of-any-size",
         "protocol/kraftctl_protocol/frames.py",
-        "        if size > self.max_frame_bytes:\n",
-        "        if size > 1 << 31:\n",
+        "            if size < 0 or size > self.max_frame_bytes:\n",
+        "            if size < 0:\n",
         (FRAMES,),
         "An unauthenticated peer decides how much memory its request takes.",
     ),

@@ -324,13 +324,13 @@ def test_what_expires_is_announced(tmp_path: Path, caplog: pytest.LogCaptureFixt
     trusted = f"the trusted certificate 'CN=Test CA,O=kraftctl' in {tmp_path}/truststore.pem"
     own = f"the certificate 'CN=controller' in {tmp_path}/keystore.pem"
     found = [re.sub(r"at 20[^ ]+", "at T", line).removeprefix("Listener CONTROLLER: ") for line in lines]
-    assert found[0] == "its certificate expires in 0 days, the first that it trusts in 0 days"
+    assert found[0] == "its certificate expires in 23 hours, the first that it trusts expires in 23 hours"
     assert set(found[1:3]) == {
         f"{trusted} expires in 23 hours, at T {step}",
         f"{own} expires in 23 hours, at T {step}",
     }
     assert found[3:] == [
-        "its certificate expires in 19 days, the first that it trusts in 0 days",
+        "its certificate expires in 19 days, the first that it trusts expires in 23 hours",
         f"{own} expires in 19 days, at T {step}",
     ]
 

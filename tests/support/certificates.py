@@ -99,9 +99,11 @@ class Authority:
         kind: str = "EC",
         usage: x509.ObjectIdentifier | None = None,
         valid: datetime.timedelta | None = None,
+        begins: datetime.timedelta | None = None,
     ) -> Identity:
+        """`begins`: from now until it is valid."""
         key = new_key(kind)
-        builder = _builder(name(subject), self.subject, key, expired=expired, valid=valid)
+        builder = _builder(name(subject), self.subject, key, expired=expired, valid=valid, begins=begins)
         if hosts:
             builder = builder.add_extension(x509.SubjectAlternativeName(_names(hosts)), critical=False)
         if usage is not None:
@@ -137,6 +139,7 @@ def _builder(
     *,
     expired: bool = False,
     valid: datetime.timedelta | None = None,
+    begins: datetime.timedelta | None = None,
 ) -> x509.CertificateBuilder:
     now = datetime.datetime.now(datetime.UTC)
     until = now + (valid or (-DAY if expired else DAY))
@@ -146,7 +149,7 @@ def _builder(
         .issuer_name(issuer)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - 10 * DAY)
+        .not_valid_before(now + (-10 * DAY if begins is None else begins))
         .not_valid_after(until)
     )
 

@@ -105,7 +105,7 @@ QUORUM_STATES = (
     ),
     MadCase("quorum-state-epoch-negative", state(leaderEpoch=-2), UNUSABLE + "leaderEpoch -2 is not"),
     MadCase(
-        "quorum-state-epoch-last", state(leaderEpoch=2**31 - 1), "No election can follow epoch 2147483647"
+        "quorum-state-epoch-last", state(leaderEpoch=2**31 - 1), "no election can follow epoch 2147483647"
     ),
     MadCase("quorum-state-epoch-float", state(leaderEpoch=1.5), UNUSABLE),
     MadCase("quorum-state-epoch-text", state(leaderEpoch="1"), UNUSABLE),

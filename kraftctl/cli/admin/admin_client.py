@@ -32,6 +32,7 @@ from kraftctl_security.blocking_connection import (
     UnservedRequestError,
     endpoint_text,
 )
+from kraftctl_security.tls.shown_certificate import with_certificate
 
 SOFTWARE = "kraftctl", __version__
 
@@ -176,7 +177,7 @@ class AdminClient:
             self._without_api.add(endpoint)
         except AuthenticationFailedError as error:
             self._keys_to_check[endpoint] = error.keys
-            self._failed(endpoint, error)
+            self._failed(endpoint, with_certificate(error, *endpoint))
         except TimeoutError as error:
             self._failed(endpoint, error, is_cut_short=left_ms < self._config.request_timeout_ms)
         except (OSError, DecodeError) as error:

@@ -24,13 +24,20 @@ class Expiry:
         self.certificate = certificate
         self.is_trusted = is_trusted
         self.at_ms = int(certificate.not_valid_after_utc.timestamp() * 1000)
+        self.since_ms = int(certificate.not_valid_before_utc.timestamp() * 1000)
 
     @property
     def name(self) -> str:
         return name_of(self.certificate)
 
+    def is_early(self, now_ms: int) -> bool:
+        """Whether it is not valid yet, as the clock of this host has it."""
+        return now_ms < self.since_ms
+
     def stage(self, now_ms: int) -> int:
-        """How many of WARNING_DAYS have begun."""
+        """How many of WARNING_DAYS have begun. One that is not valid yet is as bad as an expired one."""
+        if self.is_early(now_ms):
+            return len(WARNING_DAYS)
         return sum(self.at_ms - now_ms <= days * DAY_MS for days in WARNING_DAYS)
 
 

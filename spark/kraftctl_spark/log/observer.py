@@ -40,6 +40,7 @@ from kraftctl_security.blocking_connection import (
     endpoint_text,
 )
 from kraftctl_security.client_config import ClientSecurity
+from kraftctl_security.tls.shown_certificate import with_certificate
 from kraftctl_spark.log.log_reader import (
     LogChangedError,
     LogPosition,
@@ -424,8 +425,9 @@ class QuorumObserver:
                 failures[endpoint_text(self._asked)] = str(error)  # Which of several hosts is wrong.
                 self._forget_connection()
             except AuthenticationFailedError as error:
+                reason = with_certificate(error, *self._asked)
                 raise AccessDeniedError(
-                    f"no connection to the controller at {endpoint_text(self._asked)}: {error}. Next step:"
+                    f"no connection to the controller at {endpoint_text(self._asked)}: {reason}. Next step:"
                     f" check {error.keys} of the client's properties file"
                 ) from error
             if self._leader_epoch == knew:  # Otherwise there is new information: retry immediately.
