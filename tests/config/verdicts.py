@@ -32,15 +32,12 @@ STRICTER_AT_LAST: Final[dict[str, str]] = {
     r"overrides: '.*' needs a host, and a count": "no host, or a limit below zero",
     r"a Java class cannot be loaded here": "the rules of the class would not hold",
     r"configuration authorizer\.class\.name: String must be one of": "Kafka loads the class later",
-    r"configuration principal\.builder\.class: String must be one of": "a class of the operator",
     r"configuration super\.users: expected": "Kafka's authorizer refuses it later",
-    r"^Invalid value .* for configuration listener\.name\.": LATER,
-    r"^Configuration 'listener\.name\.": LATER,
+    r"^(Invalid value .* for configuration |Configuration ')listener\.name\.": LATER,
     r"^Missing required configuration \"(listener\.name\..*)?(ssl|sasl)\.": LATER,
     r"configuration ssl\.(key|trust)store\.": "Kafka opens stores later, and JKS is not read here",
-    r"configuration ssl\.principal\.mapping\.rules": LATER,
+    r"configuration ssl\.(principal\.mapping\.rules|endpoint\.identification\.algorithm)": LATER,
     r"configuration ssl\.(enabled\.protocols|protocol|cipher\.suites)": "what OpenSSL lacks, or Java later",
-    r"configuration ssl\.endpoint\.identification\.algorithm": "Java refuses it in the first handshake",
     rf"configuration sasl\.{OTHER_MECHANISM}": "not offered",
 }
 """The same where KafkaConfig accepts a file: what is checked here after everything that it checks."""
