@@ -25,8 +25,11 @@ CLOSED_TEXT: Final = "closed before an answer"
 """Of a RefusedError, where the connection was made."""
 
 
-def failure_of(error: Exception) -> PeerFailure:
-    """Never a secret: the messages of the other side are shortened, and in one line."""
+def failure_of(error: Exception, missing: str = "") -> PeerFailure:
+    """Never a secret: the messages of the other side are shortened, and in one line.
+
+    `missing` says what has not come in time.
+    """
     if isinstance(error, AuthenticationFailedError):
         is_ssl = "SSL" in str(error)
         return PeerFailure(SSL_FAILED if is_ssl else SASL_FAILED, _words(error))
@@ -39,7 +42,7 @@ def failure_of(error: Exception) -> PeerFailure:
     if isinstance(error, ssl.SSLError):
         return PeerFailure(SSL_FAILED, f"SSL: {_words(error)}")
     if isinstance(error, TimeoutError):
-        return PeerFailure(NO_ANSWER, "no answer in time")
+        return PeerFailure(NO_ANSWER, missing or "no answer in time")
     if isinstance(error, (EOFError, ConnectionError, RefusedError)):
         return PeerFailure(CLOSES, "it closes the connection without an answer")
     if isinstance(error, DecodeError):

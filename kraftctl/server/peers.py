@@ -302,7 +302,7 @@ class Destination:
 
     def _failed(self, error: Exception) -> None:
         reason = self._note(error, self._peers.request_timeout_seconds)
-        self._failure = failure_of(error)
+        self._failure = failure_of(error, reason)
         if isinstance(error, AuthenticationFailedError):
             self._warn(error)
         elif self._failures == 0:
@@ -324,7 +324,7 @@ class Destination:
 
     async def _warn_of_dates(self, error: AuthenticationFailedError) -> None:
         """Once it is known which certificate is meant."""
-        self._say(await asyncio.to_thread(with_certificate, error, self._host, self._port))
+        self._say(await call_detached(partial(with_certificate, error, self._host, self._port)))
 
     def _say(self, error: AuthenticationFailedError) -> None:
         logger.warning(
