@@ -25,6 +25,7 @@ LOGGERS: Final = (
     "kraftctl.server.request",
     "kraftctl.server.snapshots",
     "kraftctl.server.ssl",
+    "kraftctl.stderr",
     "kraftctl.storage",
 )
 """All that write lines, and those above them, whether their modules are loaded already or not."""
