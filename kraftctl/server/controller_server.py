@@ -90,8 +90,7 @@ async def run_controller(
         credentials = LocalUsersFirst(local_users, CredentialLookup(driver.credentials, clock.wall_ms))
         await server.accept(driver.requests, driver.has_rules, credentials)
         own_rights = OwnRights(asyncio.get_running_loop(), config, driver.authorizer)
-        driver.change(RunningSettings(server))
-        driver.start()
+        driver.start(RunningSettings(server))
         reloading = asyncio.ensure_future(_ssl_reloading(server, driver, clock, reload or asyncio.Event()))
         try:
             await _run_until(stop, driver)

@@ -116,7 +116,9 @@ class Driver:
         self._node_loop.attach(self._executor)
         self.requests = RequestIntake(node, self._network, self._node_loop)  # For connections.
 
-    def start(self) -> None:
+    def start(self, settings: RunningSettings | None = None) -> None:
+        """Dynamic configs change `settings`, and requests the levels of loggers."""
+        self._executor.settings = settings
         self.offer(events.Started())
 
     def offer(self, event: NodeEvent) -> None:
@@ -132,10 +134,6 @@ class Driver:
     def authorizer(self) -> Authorizer:
         """To ask; it is never replaced."""
         return self._node.controller.state.authorizer
-
-    def change(self, settings: RunningSettings) -> None:
-        """Dynamic configs change these, and requests the levels of loggers. Call it before `start`."""
-        self._executor.settings = settings
 
     def has_rules(self) -> bool:
         """Whether the authorizer, if there is one, knows the ACLs."""
