@@ -41,9 +41,5 @@ class Witness:
 
     def leave(self) -> None:
         """Durable. The recovery point is current already, and is kept current. Raises StorageError."""
-        if self.is_there():
-            return
-        try:
+        if not self.is_there():
             replace_file(self.path, self._content)
-        except OSError as error:
-            raise cannot("write", self.path, error) from error

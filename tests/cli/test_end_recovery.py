@@ -165,7 +165,7 @@ REFUSED = [
     pytest.param(lose_recovery_point, [], "add --log-is-whole", id="no-recovery-point"),
     pytest.param(use_up_epochs, [], "no election could follow", id="epochs-used-up"),
     pytest.param(be_another_node, [], "node.id", id="another-node"),
-    pytest.param(lose_identity, [], "has no meta.properties, although it shows", id="not-formatted"),
+    pytest.param(lose_identity, [], "has no meta.properties", id="no-identity"),
 ]
 
 
