@@ -14,7 +14,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kraftctl.storage.durable_files import replace_file
-from kraftctl.storage.errors import StorageError
+from kraftctl.storage.errors import cannot
 from kraftctl_protocol.uuids import uuid_to_string
 
 FILE_NAME = "last-opened-by-kraftctl.deleted"
@@ -37,17 +37,10 @@ class Witness:
         except FileNotFoundError:
             return False
         except OSError as error:
-            raise StorageError(
-                f"cannot read {self.path}: {error}. Next step: check the disk, and who may read the file."
-            ) from error
+            raise cannot("read", self.path, error) from error
 
     def leave(self) -> None:
         """Durable. The recovery point is current already, and is kept current. Raises StorageError."""
         if self.is_there():
             return
-        try:
-            replace_file(self.path, self._content)
-        except OSError as error:
-            raise StorageError(
-                f"cannot write {self.path}: {error}. Next step: check the disk, and who may write there."
-            ) from error
+        replace_file(self.path, self._content)
