@@ -14,8 +14,10 @@ from kraftctl.cli.start import load_config, open_directory
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.server.clock import Clock
 from kraftctl.server.controller_server import open_partition
+from kraftctl.storage.directory_entries import exists
 from kraftctl.storage.end_of_recovery import EPOCHS_PASSED, end_recovery
 from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.primitives import DecodeError
@@ -61,8 +63,10 @@ def run(args: argparse.Namespace) -> int:
         print(_end_recovery(config, log_is_whole=args.log_is_whole))
     except ConfigException as error:
         return _refuse(*error.errors)
-    except (StorageError, DecodeError, PropertiesError, OSError) as error:
+    except (StorageError, DecodeError, PropertiesError) as error:
         return _refuse(str(error))
+    except OSError as unplaced:
+        return _refuse(unplaced_error(unplaced))
     return 0
 
 
@@ -71,7 +75,7 @@ def _end_recovery(config: ControllerConfig, *, log_is_whole: bool) -> str:
     meta, lock = open_directory(config)
     try:
         directory = Path(config.metadata_log_dir) / PARTITION_DIRECTORY
-        if not directory.exists():
+        if not exists(directory):
             raise StorageError(
                 f"{directory} does not exist: without a log this controller must not vote. Next step: start"
                 " it while the other voters have a leader (docs/operations/lost-disk.md)."

@@ -99,18 +99,19 @@ async def run_controller(
             reloading.cancel()
             await driver.stop()
     except BaseException as error:
-        await server.stop()
-        _close_after(error, partition)
+        await _close(server, partition, error)
         raise
-    await server.stop()
-    partition.close()
+    await _close(server, partition, None)
 
 
-def _close_after(error: BaseException, partition: MetadataPartition) -> None:
+async def _close(server: SocketServer, partition: MetadataPartition, error: BaseException | None) -> None:
     """What follows from a failure must not take the place of it."""
+    await server.stop()
     try:
         partition.close()
     except StorageError as second:
+        if error is None:
+            raise
         storage_logger.error("After %s: %s", type(error).__name__, second)
 
 

@@ -61,7 +61,7 @@ def _content(descriptor: int, path: str | Path, bytes_max: int) -> bytes:
     while True:
         if not poll.poll(WRITER_SECONDS_MAX * 1_000):
             text = f"nothing was written to it for {WRITER_SECONDS_MAX:g} seconds"
-            raise OSError(errno.ETIMEDOUT, text, str(path))
+            raise OSError(errno.EAGAIN, text, str(path))
         try:
             part = os.read(descriptor, _READ_BYTES)
         except BlockingIOError:
@@ -72,4 +72,4 @@ def _content(descriptor: int, path: str | Path, bytes_max: int) -> bytes:
             return bytes(content)
         content += part
         if len(content) > bytes_max:
-            raise OSError(errno.EFBIG, f"it has more than {bytes_max:,} bytes", str(path))
+            raise OSError(errno.E2BIG, f"it has more than {bytes_max:,} bytes", str(path))

@@ -81,7 +81,7 @@ def test_reordered_directories(tmp_path: Path, size: int, dynamic: bool, swapped
         swap(swapped)
         for node in swapped:
             said = refusal(node)
-            assert f"kraftctl start: the metadata log of this node is in {node.log_directory} (it has" in said
+            assert f"the metadata log of this node is in {node.log_directory} (it has" in said
             assert f"Next step: set metadata.log.dir={node.log_directory}." in said
             node.properties["metadata.log.dir"] = str(node.log_directory)
         for node in quorum.nodes:

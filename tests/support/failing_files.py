@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-OF_DESCRIPTORS = ("write", "pwrite", "pread", "fsync", "fdatasync", "ftruncate", "fchmod", "fstat")
+OF_DESCRIPTORS = ("read", "write", "pwrite", "pread", "fsync", "fdatasync", "ftruncate", "fchmod", "fstat")
 OF_PATHS = ("open", "stat", "listdir", "scandir", "mkdir", "replace", "unlink")
 FORCING = ("fsync", "fdatasync")
 

@@ -8,6 +8,7 @@ import re
 import stat
 from typing import Final
 
+from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.config_providers.no_value import NoValueError
 
 FILE_BYTES_MAX: Final = 1024 * 1024
@@ -68,12 +69,12 @@ def read_text(path: str) -> str:
         with open(descriptor, "rb") as file:
             mode = os.fstat(descriptor).st_mode
             if stat.S_ISDIR(mode):
-                raise NoValueError(f"cannot read {path}: {os.strerror(errno.EISDIR)}. {NEXT_STEP}")
+                raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
             if not stat.S_ISREG(mode):
                 raise NoValueError(f"cannot read {path}: it is not a regular file. {NEXT_STEP}")
             content = file.read(FILE_BYTES_MAX + 1)
     except OSError as error:
-        raise NoValueError(f"cannot read {path}: {error.strerror or error}. {NEXT_STEP}") from None
+        raise NoValueError(file_error("read", path, error).rstrip(".")) from None
     if len(content) > FILE_BYTES_MAX:
         raise NoValueError(f"cannot read {path}: it has more than {FILE_BYTES_MAX:,} bytes. {NEXT_STEP}")
     try:
@@ -87,7 +88,7 @@ def has_regular_file(directory: str, name: str) -> bool:
     try:
         return name in os.listdir(directory) and os.path.isfile(f"{directory}/{name}")
     except OSError as error:
-        raise NoValueError(f"cannot list {directory}: {error.strerror or error}. {NEXT_STEP}") from None
+        raise NoValueError(file_error("list", directory, error).rstrip(".")) from None
 
 
 def _split_as_java(value: str) -> list[str]:
