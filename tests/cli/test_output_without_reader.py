@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.cli import COMMANDS, _parsers, main
+from kraftctl.cli import COMMANDS, _load, _parsers, main
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_security.standard_output import READER_GONE_STATUS
 from kraftctl_spark import cli as exporter
@@ -53,6 +53,18 @@ HELPS: list[tuple[Callable[[list[str]], int], list[str]]] = [
 def test_all_commands_are_tried() -> None:
     assert len(HELPS) == 20
     assert ("quorum", "replace-voter") in KRAFTCTL
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_each_command_says_whether_it_ends_without_a_reader(name: str) -> None:
+    """Asked for only where standard output is a descriptor, as it is for operators."""
+    assert _load(name).PRINTS_ONLY in (False, True)
+
+
+def test_random_uuid_prints_an_id() -> None:
+    asked = [sys.executable, "-m", "kraftctl", "random-uuid"]
+    printed = subprocess.run(asked, check=True, capture_output=True, text=True)
+    assert (len(printed.stdout), printed.stderr) == (23, "")
 
 
 @contextmanager
