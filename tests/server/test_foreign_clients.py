@@ -300,7 +300,7 @@ def test_a_certificate_that_is_refused_again_and_again_is_said_rarely(
 
 
 def test_a_line_that_was_left_out_is_written_when_there_is_room(caplog: pytest.LogCaptureFixture) -> None:
-    """Others have filled the log: the reason was counted, and nobody has read it."""
+    """Lines about others have filled the log: the reason was counted, and not written."""
     now = 0.0
     log = RateLimitedLog(logging.getLogger("kraftctl.server"), lambda: now, lines_max=2)
     clients = ForeignClients(log, lambda: now)
