@@ -18,9 +18,7 @@ def kafkas_verdicts(command: str, arguments: Sequence[Sequence[str]]) -> list[st
     """For each list of words, "ok ..." or "refused REASON"."""
     lines = [" ".join([command, *(_encoded(word) for word in words)]) for words in arguments]
     java = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
-    result = subprocess.run(
-        java, input="\n".join(lines), capture_output=True, encoding="utf-8", check=False
-    )
+    result = subprocess.run(java, input="\n".join(lines), capture_output=True, encoding="utf-8", check=False)
     assert result.returncode == 0, result.stderr
     prefix = "verdict\t"
     verdicts = [line.removeprefix(prefix) for line in result.stdout.splitlines() if line.startswith(prefix)]

@@ -10,6 +10,7 @@ import pytest
 from kraftctl.cli.add_scram import scram_record
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.scram import MECHANISM_NUMBERS, salt_password
+from kraftctl_security.sasl.scram_users import ScramUserError, parse_scram_users
 from tests.cli.storage_oracle import OK, kafkas_verdicts
 from tests.support.effort import FIRST_SEED, scaled
 
@@ -32,7 +33,20 @@ REFUSED_HERE = {
 
 VALUES = (
     *("", '""', '"', "''", " ", '" "', '"x', 'x"', '"""', '""""', "x=y", "==", "=", "\t", "ünï", "日本", "ﬁ"),
-    *("\u00a0", "\u2028", "a\u00adb", "\u212b", "\U0001f600", "]", "[", "[]", "${PASSWORD}", "\\", "%", "'x'"),
+    *(
+        "\u00a0",
+        "\u2028",
+        "a\u00adb",
+        "\u212b",
+        "\U0001f600",
+        "]",
+        "[",
+        "[]",
+        "${PASSWORD}",
+        "\\",
+        "%",
+        "'x'",
+    ),
 )
 """Of a name, and of a password."""
 
@@ -46,13 +60,25 @@ ENCODED = (
 NUMBERS = (
     *("", "0", "-1", "4095", "4096", "04096", "+4096", "+8192", "-4096", "16384", "16385", "8192", " 8192"),
     *("8192 ", "8_192", "8,192", "8192.0", "8e3", "0x2000", "2147483648", "-2147483649", "99999999999999999"),
-    *("x", '"8192"', "٤٠٩٦", "\uff14\uff10\uff19\uff16", "⁴", "²", "\U0001d7d2\U0001d7ce\U0001d7d7\U0001d7d4"),
+    *(
+        "x",
+        '"8192"',
+        "٤٠٩٦",
+        "\uff14\uff10\uff19\uff16",
+        "⁴",
+        "²",
+        "\U0001d7d2\U0001d7ce\U0001d7d7\U0001d7d4",
+    ),
 )
 
 SHAPES = (
     *("", " ", "=", "SCRAM-SHA-256", "SCRAM-SHA-256=", "SCRAM-SHA-256=[", "SCRAM-SHA-256=]", "[name=a]"),
     *("SCRAM-SHA-256=[]", "SCRAM-SHA-256=[,]", "SCRAM-SHA-256=[,,,]", "SCRAM-SHA-256=[ ]"),
-    *("SCRAM-SHA-256=[name=a,password=b", "SCRAM-SHA-256=name=a,password=b]", "SCRAM-SHA-256=name=a,password=b"),
+    *(
+        "SCRAM-SHA-256=[name=a,password=b",
+        "SCRAM-SHA-256=name=a,password=b]",
+        "SCRAM-SHA-256=name=a,password=b",
+    ),
     *("SCRAM-SHA-256 =[name=a,password=b]", "SCRAM-SHA-256= [name=a,password=b]"),
     *("SCRAM-SHA-256=[name=a,password=b]]", "SCRAM-SHA-256=[[name=a,password=b]"),
     *("SCRAM-SHA-256=[name=a,password=b]x", "x=SCRAM-SHA-256=[name=a,password=b]"),
@@ -74,7 +100,12 @@ CONFIGURATIONS = (
     *("name=a,name=b,password=c", "name=a,password=,password=b", "name=a,password=b,password="),
     *("name=a,password=b,salt=!,salt=N3E=", "name=a,password=b,iterations=1,iterations=4096"),
     *('name="a,b",password=c', 'name=a,password="b,c"', 'name=a,password="b,password=c"'),
-    *("name=a,saltedpassword=YCE=", "name=a,salt=N3E=", "name=a,iterations=4096", "salt=N3E=,saltedpassword=YCE="),
+    *(
+        "name=a,saltedpassword=YCE=",
+        "name=a,salt=N3E=",
+        "name=a,iterations=4096",
+        "salt=N3E=,saltedpassword=YCE=",
+    ),
     *("name=a,salt=N3E=,saltedpassword=YCE=,password=", "name=a,salt=N3E=,saltedpassword=,password=b"),
     *("name=a,salt=N3E=,saltedpassword=!,password=b", "name=a,salt=N3E=,saltedpassword=YCE=,password=b"),
     *("name=a,saltedpassword=!,password=b", "name=a,salt=,saltedpassword=YCE="),
@@ -131,7 +162,9 @@ def our_record(argument: str) -> str:
 def test_every_verdict_is_kafkas() -> None:
     arguments = [*cases(), *random_cases(scaled(400))]
     accepted = 0
-    for argument, theirs in zip(arguments, kafkas_verdicts("scram", [[each] for each in arguments]), strict=True):
+    for argument, theirs in zip(
+        arguments, kafkas_verdicts("scram", [[each] for each in arguments]), strict=True
+    ):
         ours = our_record(argument)
         if argument in REFUSED_HERE:
             assert theirs.startswith(OK), argument
@@ -146,10 +179,50 @@ def test_every_verdict_is_kafkas() -> None:
     assert len(arguments) - 50 > accepted > 150
 
 
-@pytest.mark.parametrize("argument", [each for each in cases() if "password=" in each])
-def test_an_argument_that_is_refused_shows_no_value(argument: str) -> None:
-    secret = argument.replace("password=b", f"password={SECRET}").replace("YCE=", base64.b64encode(SECRET.encode()).decode())
-    ours = our_record(secret)
-    if ours.startswith("refused"):
-        assert SECRET not in ours
-        assert base64.b64encode(SECRET.encode()).decode() not in ours
+def test_an_argument_that_is_refused_shows_no_value() -> None:
+    encoded = base64.b64encode(SECRET.encode()).decode()
+    refused = 0
+    for case in cases():
+        argument = case.replace("password=b", f"password={SECRET}").replace("YCE=", encoded)
+        ours = our_record(argument)
+        if ours.startswith("refused"):
+            refused += 1
+            assert SECRET not in ours
+            assert encoded not in ours
+    assert refused > 100
+
+
+EMPTY = (
+    *("SCRAM-SHA-256=[name=admin,password=]", 'SCRAM-SHA-512=[name=admin,password=""]'),
+    *("SCRAM-SHA-256=[password=,name=admin]", "SCRAM-SHA-256=[name=admin,password=,]"),
+    *(
+        "SCRAM-SHA-256=[name=admin,salt=N3E=,saltedpassword=]",
+        "SCRAM-SHA-512=[name=admin,password=,iterations=8192]",
+    ),
+    *('SCRAM-SHA-256=[name=admin,salt=N3E=,saltedpassword=""]', *REFUSED_HERE),
+)
+
+
+@pytest.mark.parametrize("argument", EMPTY)
+def test_an_empty_password_is_refused(argument: str) -> None:
+    """It is what is left of a shell variable that is not set."""
+    with pytest.raises(StorageError, match=r"empty.* Next step: give a password") as refusal:
+        scram_record(argument)
+    assert "admin" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("argument", EMPTY)
+def test_an_empty_password_in_a_file_of_users_is_refused(argument: str) -> None:
+    with pytest.raises(ScramUserError, match=r"line 2: .*empty.* Next step: give a password"):
+        parse_scram_users(f"SCRAM-SHA-256=[name=other,password=x]\n{argument}\n")
+
+
+def test_an_empty_name_in_a_file_of_users_is_refused() -> None:
+    with pytest.raises(ScramUserError, match=r"line 1: The 'name' value is empty"):
+        parse_scram_users("SCRAM-SHA-256=[name=,password=x]")
+
+
+def test_an_argument_that_is_not_utf_8_is_refused() -> None:
+    """Python has such bytes as surrogates, which no client could send."""
+    with pytest.raises(StorageError, match="not UTF-8"):
+        scram_record("SCRAM-SHA-256=[name=a,password=b\udcff]")
