@@ -24,7 +24,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-damaged-certificate-is-a-traceback",
-        STORES,
+        "protocol/kraftctl_security/tls/unreadable.py",
         "UNREADABLE: Final = (\n    ValueError,\n",
         "UNREADABLE: Final = (\n",
         ("tests/tls/test_stores.py::test_a_certificate_that_only_its_use_shows_to_be_damaged",),

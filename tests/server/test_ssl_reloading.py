@@ -361,7 +361,7 @@ def test_dynamic_configs_that_cannot_be_used_change_nothing(
     async def scenario() -> None:
         async with reloading(tmp_path) as running:
             for name, value in {
-                "ssl.keystore.type": "JKS",
+                "ssl.keystore.type": "BKS",
                 "ssl.keystore.location": str(tmp_path / "nowhere.pem"),
                 "ssl.keystore.key": "hunter2",
                 "ssl.truststore.password": "${env:HOME}",
@@ -378,7 +378,7 @@ def test_dynamic_configs_that_cannot_be_used_change_nothing(
             assert await running.serial() == serial_of(new)
 
     run(scenario)
-    assert "Invalid value JKS for configuration listener.name.controller.ssl.keystore.type" in caplog.text
+    assert "Invalid value BKS for configuration listener.name.controller.ssl.keystore.type" in caplog.text
     assert "listener.name.controller.ssl.truststore.password: it has ${env:...}" in caplog.text
     assert "listener.name.controller.ssl.truststore.location: it has ${file:...}" in caplog.text
     assert "hunter2" not in caplog.text
