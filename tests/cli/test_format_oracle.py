@@ -304,7 +304,7 @@ def _features() -> list[str]:
 
 def _static() -> list[list[str]]:
     """For one with controller.quorum.voters."""
-    flags = (
+    flags: tuple[list[str], ...] = (
         [],
         ["-s"],
         ["-N"],

@@ -19,10 +19,14 @@ import java.security.cert.CertificateFactory;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 
 public class JksOracle {
+    private static final Map<String, KeyStore> LOADED = new HashMap<>();
+
     public static void main(String[] arguments) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
@@ -42,10 +46,7 @@ public class JksOracle {
         store.load(null, null);
         for (int i = 4; i < words.length;) {
             if (words[i].equals("key")) {
-                KeyStore from = KeyStore.getInstance("PKCS12");
-                try (InputStream file = Files.newInputStream(Path.of(words[i + 3]))) {
-                    from.load(file, "p12".toCharArray());
-                }
+                KeyStore from = pkcs12(words[i + 3]);
                 String name = from.aliases().nextElement();
                 Key key = from.getKey(name, "p12".toCharArray());
                 store.setKeyEntry(text(words[i + 1]), key, chars(words[i + 2]), from.getCertificateChain(name));
@@ -60,6 +61,17 @@ public class JksOracle {
             store.store(file, chars(words[3]));
         }
         return "ok";
+    }
+
+    private static KeyStore pkcs12(String path) throws Exception {
+        if (!LOADED.containsKey(path)) {
+            KeyStore store = KeyStore.getInstance("PKCS12");
+            try (InputStream file = Files.newInputStream(Path.of(path))) {
+                store.load(file, "p12".toCharArray());
+            }
+            LOADED.put(path, store);
+        }
+        return LOADED.get(path);
     }
 
     private static String read(String[] words) throws Exception {

@@ -169,7 +169,7 @@ def _salted_password(fields: dict[str, str], mechanism: int, salt: bytes, iterat
 
 
 def _empty(key: str) -> str:
-    return f"The '{key}' value is empty: whoever knows the name could log in. {NEXT_STEP}"
+    return f"The '{key}' value is empty: anybody who knows the name could log in. {NEXT_STEP}"
 
 
 def _base64(fields: dict[str, str], key: str) -> bytes:

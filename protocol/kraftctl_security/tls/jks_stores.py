@@ -1,4 +1,4 @@
-"""Keystores and truststores of the type JKS: what of their entries is used, and the errors with their files."""
+"""Keystores and truststores of the type JKS: which of their entries are used, and what is refused."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def jks_key(
     if len(keys) > 1:
         names = ", ".join(sorted(alias.decode(errors="replace") for alias in keys))
         raise StoreError(
-            f"{source} has {len(keys)} private keys: {names}. Next step: leave one of them in it (keytool -delete"
-            " -alias)."
+            f"{source} has {len(keys)} private keys: {names}. Next step: leave one of them in it"
+            " (keytool -delete -alias)."
         )
     for key in keys.values():
         try:
