@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -169,152 +170,72 @@ def test_the_next_directory_ids_are_not(directory_id: str) -> None:
 DYNAMIC = "controller.quorum.bootstrap.servers=localhost:9093"
 STATIC = "controller.quorum.voters=1@localhost:9093"
 
-S, C, T = ["-s"], ["-c", "CONFIG"], ["-t", CLUSTER_ID]
+C, T = "-c CONFIG", f"-t {CLUSTER_ID}"
+
+QUORUMS = f"""
+{C} {T}\n{C} {T} -s\n{C} {T} -N\n{C} {T} -I {VOTER}\n{T} -s\n{C} -s\n-s
+{C} {T} -s -N\n{C} {T} -s -I {VOTER}\n{C} {T} -N -I {VOTER}\n{C} {T} -s -s
+{C} {T} -I ""\n{C} {T} -I ,\n{C} {T} -I {VOTER},{VOTER}\n{C} {T} -I 1-localhost:9093:{ONE}\n{C} {T} -I
+{C} {T} -I {VOTER} -I {VOTER}\n{C} {T} --initial-controllers={VOTER}\n{C} {T} -I{VOTER}
+"""
+
+FLAGS = f"""
+{C} -s -t\n-s {T} -c\n-c MISSING {T} -s\n-c DIRECTORY {T} -s\n{C} {C} {T} -s\n{C} {T} {T} -s
+{C} {T} -s --nope\n{C} {T} -s -x\n{C} {T} -s extra\n{C} {T} -s --\n{C} {T} -s -h\n{C} {T} -s --help
+{C} {T} -s -g\n{C} {T} -s --standalone\n{C} {T} --stand\n{C} {T} --standalone\n{C} {T} --s\n{C} {T} --no
+{C} {T} --no-initial-controllers\n{C} {T} -sg\n{C} {T} -gs\n--config CONFIG --cluster-id {CLUSTER_ID} -s
+{C} --cluster-id={CLUSTER_ID} -s\n{C} -t "" -s\n{C} -t " " -s\n{C} -t x -s\n{C} -t -x -s\n{C} -t --x -s
+{C} -t "a b" -s\n{C} -t é -s\n{C} -t {"A" * 100} -s\n{C} {T} -s -- extra\n{C} {T} -s extra --
+"""
+
+RELEASES = """
+4.3\n4.3.1\n4.3-IV0\n3.3\n3.3-IV3\n3.3-IV2\n3.2\n9.9\n""\n" 4.3"\n"4.3 "\n4\n4.\n4.3.\n4.3..\n4.3.x
+4.3.1.2\n4.3-IV1\n4.4\n4.4-IV0\n4.3-iv0\nv4.3\n30\nlatest\n.\n4.3 -r 4.2\n4.3 -f metadata.version=30
+3.9 -f group.version=1\n3.9 -f eligible.leader.replicas.version=1\n3.8 -f kraft.version=1
+3.3 -f kraft.version=1\n-f
+"""
+"""Behind -r."""
+
+FEATURES = """
+metadata.version=0\nmetadata.version=6\nmetadata.version=7\nmetadata.version=21\nmetadata.version=30
+metadata.version=31\nmetadata.version=99\nmetadata.version=-1\nmetadata.version=4.3\ngroup.version=
+group.version=x\ngroup.version=+1\n"group.version= 1 "\ngroup.version=1_0\ngroup.version=65537
+group.version=99999\ngroup.version=1.0\ngroup.version=01\ngroup.version=١\nnope=1\nnope=0\n=1\ngroup.version
+""\n=\nGroup.version=1\n" group.version =1"\ngroup.version==1\ngroup.version=1,share.version=1
+eligible.leader.replicas.version=1\ngroup.version:1\ngroup.version=1 -f group.version=0
+group.version=x -f group.version=0\ngroup.version=1 share.version=1
+"""
+"""Behind -f."""
+
+LEVELS = [
+    f"{name}.version={level}"
+    for name in ("kraft", "group", "transaction", "share", "streams")
+    for level in ("0", "1", "2", "3", "-1")
+]
+
+CREDENTIALS = f"""
+{SCRAM}\n""\nx\nSCRAM-SHA-256=[name=a,password=]\nSCRAM-SHA-256=[name=,password=b]\n{SCRAM} -S {SCRAM}
+{SCRAM} -S x\n{SCRAM} -r 3.4\n{SCRAM} -r 3.5\nx -r 3.4
+"""
+"""Behind -S."""
+
+OF_STATIC_VOTERS = f"""
+-g\n-s\n-N\n-I {VOTER}\n-I ""\n-s -N\n-N -g\n-f kraft.version=0\n-f kraft.version=1\n-N -f kraft.version=1
+"""
 
 
-def _dynamic() -> list[list[str]]:
-    """For a controller without controller.quorum.voters."""
-    found = [
-        [*C, *T],
-        [*C, *T, "-s"],
-        [*C, *T, "-N"],
-        [*C, *T, "-I", VOTER],
-        [*T, "-s"],
-        [*C, "-s"],
-        ["-s"],
-        [],
-    ]
-    found += [
-        [*C, *T, *more] for more in (["-s", "-N"], ["-s", "-I", VOTER], ["-N", "-I", VOTER], ["-s", "-s"])
-    ]
-    found += [[*C, *T, "-I", each] for each in ("", ",", VOTER.replace("@", "-"), f"{VOTER},{VOTER}")]
-    found += [[*C, *T, "-I"], [*C, *T, "-I", VOTER, "-I", VOTER], [*C, "-s", "-t"], ["-s", *T, "-c"]]
-    found += [
-        ["-c", "MISSING", *T, "-s"],
-        ["-c", "DIRECTORY", *T, "-s"],
-        [*C, *C, *T, "-s"],
-        [*C, *T, *T, "-s"],
-    ]
-    found += [
-        [*C, *T, "-s", more] for more in ("--nope", "-x", "extra", "--", "-h", "--help", "-g", "--standalone")
-    ]
-    found += [
-        [*C, *T, flag] for flag in ("--stand", "--standalone", "--no-initial-controllers", "--s", "--no")
-    ]
-    found += [
-        [*C, *T, f"--initial-controllers={VOTER}"],
-        [*C, *T, f"-I{VOTER}"],
-        [*C, *T, "-sg"],
-        [*C, *T, "-gs"],
-    ]
-    found += [
-        ["--config", "CONFIG", "--cluster-id", CLUSTER_ID, "-s"],
-        [*C, f"--cluster-id={CLUSTER_ID}", "-s"],
-    ]
-    found += [[*C, "-t", each, "-s"] for each in ("", " ", "x", "-x", "--x", "a b", "é", "A" * 100)]
-    releases = (
-        "4.3",
-        "4.3.1",
-        "4.3-IV0",
-        "3.3",
-        "3.3-IV3",
-        "3.3-IV2",
-        "3.2",
-        "9.9",
-        "",
-        " 4.3",
-        "4.3 ",
-        "4",
-        "4.",
-    )
-    later = (
-        "4.3.",
-        "4.3..",
-        "4.3.x",
-        "4.3.1.2",
-        "4.3-IV1",
-        "4.4",
-        "4.4-IV0",
-        "4.3-iv0",
-        "v4.3",
-        "30",
-        "latest",
-        ".",
-    )
-    found += [[*C, *T, "-s", "-r", each] for each in (*releases, *later)]
-    found += [[*C, *T, "-s", "-r"], [*C, *T, "-s", "-r", "4.3", "-r", "4.2"], [*C, *T, "-s", "-r", "-f"]]
-    found += [[*C, *T, "-s", "-f", each] for each in _features()]
-    found += [[*C, *T, "-s", "-f"], [*C, *T, "-s", "-f", "group.version=1", "-f", "group.version=0"]]
-    found += [[*C, *T, "-s", "-f", "group.version=x", "-f", "group.version=0"]]
-    found += [[*C, *T, "-s", "-f", "group.version=1", "share.version=1"]]
-    found += [
-        [*C, *T, "-s", "-r", "4.3", "-f", "metadata.version=30"],
-        [*C, *T, "-s", "-r", "3.9", "-f", "group.version=1"],
-    ]
-    found += [[*C, *T, "-s", "-r", "3.9", "-f", "eligible.leader.replicas.version=1"]]
-    found += [
-        [*C, *T, "-s", "-r", "3.8", "-f", "kraft.version=1"],
-        [*C, *T, "-s", "-r", "3.3", "-f", "kraft.version=1"],
-    ]
-    found += [
-        [*C, *T, "-s", "-S", each]
-        for each in (SCRAM, "", "x", SCRAM.replace("=b", "="), SCRAM.replace("=a", "="))
-    ]
-    found += [
-        [*C, *T, "-s", "-S"],
-        [*C, *T, "-s", "-S", SCRAM, "-S", SCRAM],
-        [*C, *T, "-s", "-S", SCRAM, "-S", "x"],
-    ]
-    found += [
-        [*C, *T, "-s", "-r", "3.4", "-S", SCRAM],
-        [*C, *T, "-s", "-r", "3.5", "-S", SCRAM],
-        [*C, *T, "-s", "-r", "3.4", "-S", "x"],
-    ]
-    return found
+def lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line]
 
 
-def _features() -> list[str]:
-    names = ("kraft.version", "group.version", "transaction.version", "share.version", "streams.version")
-    found = [f"{name}={level}" for name in names for level in ("0", "1", "2", "3", "-1")]
-    found += [
-        f"metadata.version={level}" for level in ("0", "1", "6", "7", "21", "30", "31", "99", "-1", "4.3")
-    ]
-    found += [
-        f"group.version={level}"
-        for level in ("", "x", "+1", " 1 ", "1_0", "65537", "99999", "1.0", "01", "١")
-    ]
-    found += [
-        "nope=1",
-        "nope=0",
-        "=1",
-        "group.version",
-        "",
-        "=",
-        "Group.version=1",
-        " group.version =1",
-        "group.version==1",
-    ]
-    return [
-        *found,
-        "group.version=1,share.version=1",
-        "eligible.leader.replicas.version=1",
-        "group.version:1",
-    ]
-
-
-def _static() -> list[list[str]]:
-    """For one with controller.quorum.voters."""
-    flags: tuple[list[str], ...] = (
-        [],
-        ["-s"],
-        ["-N"],
-        ["-I", VOTER],
-        ["-I", ""],
-        ["-s", "-N"],
-        ["-N", "-g"],
-        ["-f", "kraft.version=0"],
-    )
-    return [[*C, *T, *more] for more in (*flags, ["-f", "kraft.version=1"], ["-N", "-f", "kraft.version=1"])]
+def format_cases() -> list[tuple[str, list[str]]]:
+    """A line of the properties file, and the words of a command."""
+    found = ["", *lines(QUORUMS), *lines(FLAGS), *(f"{C} {T} -s {flag}" for flag in ("-r", "-f", "-S"))]
+    found += [f"{C} {T} -s -r {each}" for each in lines(RELEASES)]
+    found += [f"{C} {T} -s -f {each}" for each in (*lines(FEATURES), *LEVELS)]
+    found += [f"{C} {T} -s -S {each}" for each in lines(CREDENTIALS)]
+    static = [f"{C} {T} {each}" for each in lines(OF_STATIC_VOTERS)]
+    return [(DYNAMIC, shlex.split(each)) for each in found] + [(STATIC, shlex.split(each)) for each in static]
 
 
 REFUSED: dict[str, Callable[[list[str]], bool]] = {
@@ -325,7 +246,7 @@ REFUSED: dict[str, Callable[[list[str]], bool]] = {
 
 @pytest.mark.java
 def test_format_ends_as_kafka_storage_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cases = [(DYNAMIC, words) for words in _dynamic()] + [(STATIC, words) for words in _static()]
+    cases = format_cases()
     theirs = kafkas_verdicts(
         "format", [_words(tmp_path / f"kafka{n}", *case) for n, case in enumerate(cases)]
     )
@@ -357,3 +278,31 @@ def _words(root: Path, quorum: str, words: list[str]) -> list[str]:
     )
     places = {"CONFIG": str(config), "MISSING": str(root / "missing"), "DIRECTORY": str(root)}
     return ["format", *(places.get(word, word) for word in words)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--nope"],
+        [],
+        ["-t", "x"],
+        ["-c", "x"],
+        ["-c"],
+        ["-c", "x", "-t", "x", "-s", "-N"],
+        ["extra"],
+        ["-s", "-I"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_arguments_of_format_end_with_kafkas_status(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["format", *words])
+    assert end.value.code == 1
+
+
+def test_an_empty_name_is_formatted_as_by_kafka_and_announced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = _words(tmp_path / "node", DYNAMIC, shlex.split(f"{C} {T} -s -S SCRAM-SHA-256=[name=,password=b]"))
+    assert main(words) == 0
+    assert "'name' value is empty" in capsys.readouterr().err

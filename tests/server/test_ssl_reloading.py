@@ -29,6 +29,7 @@ from tests.server.ssl_serving import (
     write_stores,
 )
 from tests.support.certificates import DAY, Authority, Identity
+from tests.support.jks import jks
 
 REQUIRED = {"ssl.client.auth": "required"}
 NO_TEXTS = {"ssl.keystore.key": "", "ssl.keystore.certificate.chain": "", "ssl.truststore.certificates": ""}
@@ -351,6 +352,31 @@ def test_stores_of_dynamic_configs(tmp_path: Path) -> None:
             running.driver.dynamic = {}
             await running.reloading.look()
             assert await running.serial() == serial_of(identity())
+
+    run(scenario)
+
+
+def test_a_keystore_of_the_type_jks_is_read_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with reloading(tmp_path) as running:
+            new, newer, path = renewed(), renewed(), tmp_path / "store.jks"
+            path.write_bytes(jks("store", keys=[("k", new, "inner")]))
+            running.driver.dynamic = {
+                f"{PREFIX}ssl.keystore.location": str(path),
+                f"{PREFIX}ssl.keystore.type": "JKS",
+                f"{PREFIX}ssl.keystore.password": "store",
+                f"{PREFIX}ssl.key.password": "inner",
+            }
+            await running.reloading.look()
+            assert await running.serial() == serial_of(new)
+            fresh = tmp_path / "fresh"
+            fresh.write_bytes(jks("store", keys=[("k", newer, "inner")]))
+            fresh.rename(path)
+            await running.settle()
+            assert await running.serial() == serial_of(newer)
+            path.write_bytes(path.read_bytes()[:-1])
+            await running.settle()
+            assert await running.serial() == serial_of(newer)
 
     run(scenario)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from kraftctl_security.client_config import read_client_security
 from kraftctl_security.config_values import ConfigValues
 from kraftctl_security.tls.contexts import client_context, server_context
 from kraftctl_security.tls.jks import JksError, read_jks
@@ -127,6 +128,17 @@ def test_both_sides_of_a_handshake_with_jks_alone(authority: Authority, tmp_path
     reason = why_no_handshake(server, client_context(of("other", stranger.issue("CN=c"), authority)))
     assert reason is not None
     assert reason.startswith("the server does not accept the client")
+
+
+def test_clients_of_the_command_line_and_of_the_exporter_read_jks(
+    authority: Authority, tmp_path: Path
+) -> None:
+    """Both call this."""
+    (tmp_path / "trust").write_bytes(jks(SECRET, trusted=[("r", der(authority))]))
+    keys = {"security.protocol": "SSL", "ssl.truststore.location": str(tmp_path / "trust")}
+    security = read_client_security(ConfigValues({**keys, "ssl.truststore.password": SECRET}))
+    assert security.ssl_context is not None
+    assert security.ssl_context.get_ca_certs(binary_form=True) == [der(authority)]
 
 
 def test_what_cannot_be_used_is_refused_with_a_next_step(
