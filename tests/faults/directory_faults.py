@@ -98,7 +98,7 @@ FAULTS = (
         "an-own-directory-that-is-not-mounted-is-new",
         "kraftctl/storage/log_directories.py",
         "        if note is not None and note.metadata_log_dir == str(log_dir.absolute()):\n",
-        "        if note is not None and note.metadata_log_dir == str(log_dir):\n            continue\n        if note is not None and False:\n",
+        "        if note is not None and note.metadata_log_dir == str(other):\n",
         (f"{DIRECTORIES}::test_it_is_refused_before_anything_is_written",),
         "The mount point is formatted, and the node votes again with an empty log.",
     ),
