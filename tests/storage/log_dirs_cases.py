@@ -290,6 +290,16 @@ TORN = {
 }
 """All of version 0 to Kafka, over a metadata log."""
 
+
+def torn(what: str, text: str) -> Case:
+    """Its own meta.properties is that text."""
+
+    def build(at: Path) -> dict[str, str]:
+        return lived(at).write(f"a/{MP}", text).starts_with("a,b")
+
+    return Case(f"its own {what}", build, ("{root}/a/meta.properties", *A_NAMES_IT))
+
+
 LOST_DISK_PAGE = "docs/operations/lost-disk.md"
 A_NAMES_IT = ("directory.id", "restore")
 UNUSABLE = [
@@ -387,14 +397,7 @@ UNUSABLE = [
         lambda at: lived(at).write(f"a/{MP}", "\0\1").starts_with("a,b"),
         ("{root}/a/meta.properties",),
     ),
-    *[
-        Case(
-            f"its own {what}",
-            lambda at, text=text: lived(at).write(f"a/{MP}", text).starts_with("a,b"),
-            ("{root}/a/meta.properties", *A_NAMES_IT),
-        )
-        for what, text in TORN.items()
-    ],
+    *[torn(what, text) for what, text in TORN.items()],
     Case(
         "a new one is of version 0",
         lambda at: Node(at).format("a").write(f"a/{MP}", OF_ZOOKEEPER).starts_with("a"),
