@@ -37,7 +37,7 @@ STRICTER_AT_LAST: Final[dict[str, str]] = {
     r"^Invalid value .* for configuration listener\.name\.": LATER,
     r"^Configuration 'listener\.name\.": LATER,
     r"^Missing required configuration \"(listener\.name\..*)?(ssl|sasl)\.": LATER,
-    r"configuration ssl\.(key|trust)store\.": "Kafka opens stores later, and JKS is not read here",
+    r"configuration ssl\.(key|trust)store\.": "Kafka opens stores later",
     r"configuration ssl\.principal\.mapping\.rules": LATER,
     r"configuration ssl\.(enabled\.protocols|protocol|cipher\.suites)": "what OpenSSL lacks, or Java later",
     r"configuration ssl\.endpoint\.identification\.algorithm": "Java refuses it in the first handshake",
