@@ -37,6 +37,8 @@ STRICTER_AT_LAST: Final[dict[str, str]] = {
     r"^Missing required configuration \"(listener\.name\..*)?(ssl|sasl)\.": LATER,
     r"configuration ssl\.(key|trust)store\.": "Kafka opens stores later, and JKS is not read here",
     r"configuration ssl\.(principal\.mapping\.rules|endpoint\.identification\.algorithm)": LATER,
+    r"configuration ssl\.(key|trust)store\.": "Kafka opens stores later",
+    r"configuration ssl\.principal\.mapping\.rules": LATER,
     r"configuration ssl\.(enabled\.protocols|protocol|cipher\.suites)": "what OpenSSL lacks, or Java later",
     rf"configuration sasl\.{OTHER_MECHANISM}": "not offered",
 }
