@@ -18,6 +18,10 @@ LITERAL_MIN = 8
 """Characters of a row that are no values: with fewer it would match everything."""
 
 COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
+    ("kraftctl/cli/start.py", "error"): [],  # of the note in other directories: file_errors
+    ("kraftctl/cli/start.py", "sentence"): [
+        ("kraftctl/cli/unknown_keys.py", "_sentence"),
+    ],
     ("kraftctl/cli/start.py", "warning"): [],  # where it is added to the warnings of the configuration
     ("kraftctl/node/controller_node.py", "line"): [("kraftctl/controller/failures.py", "_line")],
     ("kraftctl/server/notice_log.py", "failure.text"): [("kraftctl/controller/failures.py", "_line")],
@@ -48,6 +52,10 @@ COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
         ("kraftctl/server/expiry_lines.py", "_warning"),
     ],
     ("kraftctl/server/listener.py", "pressure"): [("kraftctl/server/metrics.py", "take_pressure")],
+    ("kraftctl/server/printed_lines.py", "line"): [],  # what a library prints
+    ("kraftctl/server/running_settings.py", "each.line()"): [
+        ("kraftctl/controller/configuration_control/node_configs.py", "line"),
+    ],
     ("kraftctl/server/request_log.py", "message"): [],  # its callers
     ("kraftctl/server/sasl_connection.py", "reason"): [],  # its callers
     ("kraftctl/server/sasl_connection.py", "str(error)"): [],  # see OTHERS
@@ -55,6 +63,7 @@ COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
     ("kraftctl/server/snapshot_downloads.py", "error"): [
         ("kraftctl/storage/checkpoint_reader.py", "_damaged"),
     ],
+    ("spark/kraftctl_spark/cli.py", "unplaced_error(unplaced)"): [],  # the same
     ("spark/kraftctl_spark/cli.py", "error"): [],  # a refusal at the start: it names its next step
     ("spark/kraftctl_spark/wide_export.py", "error"): [],  # the same
     ("spark/kraftctl_spark/commands/run.py", "change"): [

@@ -75,8 +75,8 @@ def _log_exception_of_thread(hook: threading.ExceptHookArgs) -> None:
 def _log_ignored_exception(hook: UnraisableHookArgs) -> None:
     error = hook.exc_value or hook.exc_type()
     logger.error(
-        "%s %s",
-        hook.err_msg or "Exception ignored in",
+        "Exception ignored in %s: %s",
         type(hook.object).__name__,
+        hook.err_msg or "nothing waits for it",
         exc_info=(hook.exc_type, error, hook.exc_traceback),
     )

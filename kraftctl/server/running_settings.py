@@ -69,7 +69,7 @@ class RunningSettings:
         self._unused = {(each.name, each.key, each.value) for each in unused}
         new = [each for each in unused if (each.name, each.key, each.value) not in known]
         for each in new[:UNUSED_LINES_MAX]:
-            logger.warning("%s.", each.line())
+            logger.warning("%s", each.line())
         if len(new) > UNUSED_LINES_MAX:
             logger.warning("%d more dynamic configs have no effect", len(new) - UNUSED_LINES_MAX)
 

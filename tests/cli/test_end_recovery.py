@@ -133,8 +133,7 @@ def lose_partition(voter: Voter) -> None:
 def lose_log_after_votes(voter: Voter) -> None:
     voter.lose_votes()
     assert voter.recovers()
-    lose_end_of_log_alone = next(voter.partition.glob("*.log"))
-    lose_end_of_log_alone.write_bytes(b"")
+    next(voter.partition.glob("*.log")).write_bytes(b"")
 
 
 def lose_recovery_point(voter: Voter) -> None:

@@ -158,8 +158,8 @@ FAULTS = (
     PlantedFault(
         "the-first-answer-of-a-standby-ends-the-survey",
         SURVEY_FILE,
-        "                        self._said[finding.endpoint] = finding\n",
-        "                        self._said[finding.endpoint] = finding\n"
+        "                        self._said.setdefault(finding.endpoint, {})[finding.address] = finding\n",
+        "                        self._said.setdefault(finding.endpoint, {})[finding.address] = finding\n"
         "                        self._deadline_ms = self._began_ms\n",
         (f"{SURVEY}::test_an_election_is_awaited",),
         "`quorum describe` fails whenever a leader is just being elected.",

@@ -207,7 +207,7 @@ FAULTS = (
     ),
     PlantedFault(
         "synonyms-are-looked-up-for-each-topic",
-        "kraftctl/controller/configuration_control/describe_configs.py",
+        "kraftctl/controller/configuration_control/describe_node_configs.py",
         "            self._synonyms[(name, sensitive)] = found\n",
         "            pass\n",
         (LONG_ANSWERS,),

@@ -106,8 +106,8 @@ FAULTS = (
     PlantedFault(
         "envelope-lends-its-rights",
         "kraftctl/node/controller_node.py",
-        "            error = self._controller.why_refused(context)\n        error = error or",
-        "            error = self._controller.why_refused(event.context)\n        error = error or",
+        "            error = self._controller.why_refused(context)\n        if error",
+        "            error = self._controller.why_refused(event.context)\n        if error",
         ("tests/node/test_rights.py",),
         "Any client may do through a broker what the broker may do.",
     ),

@@ -40,7 +40,7 @@ FAULTS = (
     ),
     PlantedFault(
         "levels-of-loggers-need-no-right",
-        "kraftctl/controller/configuration_control/config_alteration.py",
+        "kraftctl/controller/configuration_control/alter_log_levels.py",
         "    if not state.authorizer.allows_on_cluster(context, AclOperation.CLUSTER_ACTION):\n",
         "    if False:\n",
         (f"{TABLE}::test_on_its_own_connection",),

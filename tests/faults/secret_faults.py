@@ -5,8 +5,6 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 PLANTED = "tests/cli/test_planted_secrets.py"
-DESCRIBE = "kraftctl/controller/configuration_control/describe_configs.py"
-
 FAULTS = (
     PlantedFault(
         "lines-about-configs-show-secrets",
@@ -18,9 +16,9 @@ FAULTS = (
     ),
     PlantedFault(
         "unknown-configs-are-shown",
-        DESCRIBE,
-        "        sensitive = definition is None or definition.type == PASSWORD\n",
-        "        sensitive = definition is None\n",
+        "kraftctl/controller/configuration_control/describe_node_configs.py",
+        "    sensitive = kind is None or kind == PASSWORD\n",
+        "    sensitive = kind is None\n",
         (f"{PLANTED}::test_answers",),
         "Who may describe configs learns passwords.",
     ),

@@ -170,8 +170,10 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "recovery-point-before-quorum-state",
         PARTITION,
-        "        self.quorum_state.write(state)\n        self.recovery_point.note_election(state)\n",
-        "        self.recovery_point.note_election(state)\n        self.quorum_state.write(state)\n",
+        "        self.quorum_state.write(state)\n"
+        "        self.recovery_point.note_election(state, elected=state.leader_id == self._node_id)\n",
+        "        self.recovery_point.note_election(state, elected=state.leader_id == self._node_id)\n"
+        "        self.quorum_state.write(state)\n",
         "After a crash in between, quorum-state is taken for an older copy.",
     ),
     planted(

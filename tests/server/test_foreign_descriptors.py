@@ -104,6 +104,7 @@ WAITS = {
         "context.load_default_certs": DETACHED,
         "context.load_verify_locations": DETACHED,
     },
+    "protocol/kraftctl_security/tls/shown_certificate.py": {"socket.create_connection": DETACHED},
     "protocol/kraftctl_security/tls/store_files.py": {"os.stat": DETACHED},
     "protocol/kraftctl_security/tls/stores.py": {"read_small_file": DETACHED},
 }

@@ -59,7 +59,7 @@ class UnusedConfig:
         shown = shown_value(config_resource.BROKER, self.key, self.value)[:VALUE_CHARACTERS_MAX]
         of = f"node {self.name}" if self.name else "the cluster's default"
         key = self.key[:VALUE_CHARACTERS_MAX]
-        return f"The dynamic config {key}={shown} of {of} has no effect on this controller: {self.reason}"
+        return f"The dynamic config {key}={shown} of {of} has no effect on this controller: {self.reason}."
 
 
 class NodeConfigs:
