@@ -84,13 +84,20 @@ class Race(Generic[C]):
         cancelled, the silence of the addresses is noted.
         """
         await self._resolve()
+        won: C | None = None
         try:
-            return await self._first(deque(self._host.addresses.to_try()))
+            won = await self._first(deque(self._host.addresses.to_try()))
+            return won
         except asyncio.CancelledError:
             self._note_silence()
             raise
         finally:
-            await self._close_losers()
+            try:
+                await self._close_losers()
+            except asyncio.CancelledError:
+                if won is not None:
+                    won.close()
+                raise
 
     async def _resolve(self) -> None:
         lookup = asyncio.wrap_future(self._host.lookup.start())
