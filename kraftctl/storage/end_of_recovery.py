@@ -1,8 +1,9 @@
 """An operator ends the recovery of a replica that has lost its votes, when no leader is elected without it.
 
 It votes in no epoch that it may have voted in before: its epoch is raised beyond all that its log, its
-recovery point and its quorum-state know. Of a vote that another controller gave in a later epoch they know nothing; so the epoch
-is raised by more elections than that one can have held without writing a record.
+recovery point and its quorum-state know. Of a vote that another controller gave in a later epoch, and that is
+lost, they know nothing; so the epoch is raised by more elections than that one can have held without writing
+a record.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def test_it_changes_nothing_where_nothing_is_lost(voter: Voter, capsys: pytest.C
 
 
 def test_it_does_not_go_back_behind_the_votes_of_another_controller(voter: Voter) -> None:
-    """One that was in more elections than it raises the epoch by; the recovery point does not know of them."""
+    """One in more elections than it raises the epoch by, of which the recovery point knows nothing."""
     voter.begin_recovery_of(RecoveryPoint(b"", EPOCH, recovering=True, log_is_whole=True))
     voted_in = EPOCH + EPOCHS_PASSED + 1
     vote = ElectionState(epoch=voted_in, voted_id=2, current_voters=[1, 2, 3])
