@@ -8,7 +8,7 @@ import sys
 from typing import Protocol, cast
 
 import kraftctl
-from kraftctl.cli.parser import Parser
+from kraftctl.cli.parser import KafkaToolParser, Parser
 from kraftctl_security.standard_output import GuardedOutput, guarded
 
 COMMANDS = {
@@ -20,6 +20,12 @@ COMMANDS = {
     "dump": ("kraftctl.cli.dump", "show what a log, a snapshot or a directory contains"),
     "dev": ("kraftctl.cli.dev", "run a small cluster with real Kafka brokers on this machine"),
 }
+
+
+END_OF_OPTIONS = "--"
+
+KAFKAS = ("format", "random-uuid")
+"""What kafka-storage does, with its exit status for wrong arguments."""
 
 
 class Command(Protocol):
@@ -48,7 +54,7 @@ def _run(argv: list[str] | None, output: GuardedOutput | None) -> int:
     chosen = next((argument for argument in arguments if not argument.startswith("-")), None)
     parser, command_parsers = _parsers(chosen)
     args, unknown = parser.parse_known_args(arguments)
-    if unknown:
+    if unknown and unknown != [END_OF_OPTIONS]:
         # Print the usage of that command, not of all of them.
         command_parsers.get(args.command, parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     if args.command is None:
@@ -69,6 +75,8 @@ def _parsers(chosen: str | None) -> tuple[Parser, dict[str, Parser]]:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, (_, summary) in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        if name in KAFKAS:
+            command.usage_status = KafkaToolParser.usage_status
         if name == chosen:
             _load(name).add_arguments(command)
     return parser, commands.choices

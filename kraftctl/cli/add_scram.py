@@ -11,6 +11,16 @@ from kraftctl_protocol.generated.user_scram_credential_record import UserScramCr
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_security.sasl.scram_users import ScramUserError, parse_scram_user
 
+NO_NAME = (
+    "--add-scram: The 'name' value is empty. kafka-storage accepts it, too, but no client can log in with it."
+    " Next step: if a shell variable should have been there, set it and format an empty directory again."
+)
+
+
+def has_no_name(record: RecordAndVersion) -> bool:
+    """True for a user of no use, which is probably a mistake."""
+    return isinstance(record.record, UserScramCredentialRecord) and not record.record.name
+
 
 def scram_record(argument: str) -> RecordAndVersion:
     """The record for one argument such as `SCRAM-SHA-256=[name=alice,password=alice-secret]`.

@@ -7,7 +7,7 @@ import random
 import sys
 from pathlib import Path
 
-from kraftctl.cli.add_scram import scram_record
+from kraftctl.cli.add_scram import NO_NAME, has_no_name, scram_record
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.initial_controllers import parse_initial_controllers, voter_node
 from kraftctl.cli.unknown_keys import unknown_keys_of_node
@@ -20,9 +20,13 @@ from kraftctl.storage.formatter import Formatter
 from kraftctl.storage.log_directories import log_directories
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
+from kraftctl_protocol.java_values import parse_integer, trim
 from kraftctl_protocol.uuids import random_uuid
 from kraftctl_security.config_values import ConfigException
 from kraftctl_security.sasl.jaas_file import read_jaas_file
+
+LEVEL_BITS = 16
+"""Of the level of a feature."""
 
 NAME = "format"
 PRINTS_ONLY = False
@@ -91,7 +95,10 @@ def run(args: argparse.Namespace) -> int:
         for sentence in unknown_keys_of_node(properties).values():
             print(sentence, file=sys.stderr)
         config = ControllerConfig(properties, read_jaas_file())
-        _formatter(args, config).format(random.SystemRandom(), Clock().wall_ms(), print)
+        formatter = _formatter(args, config)
+        if any(has_no_name(record) for record in formatter.records):
+            print(NO_NAME, file=sys.stderr)
+        formatter.format(random.SystemRandom(), Clock().wall_ms(), print)
     except (StorageError, ConfigException, PropertiesError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -167,10 +174,10 @@ def _feature_levels(arguments: list[str]) -> dict[str, int]:
         name, equals, text = argument.partition("=")
         if not equals:
             raise StorageError(f"Can't parse feature=level string {argument}: equals sign not found.")
-        try:
-            levels[name.strip()] = int(text.strip())
-        except ValueError as error:
+        level = parse_integer(trim(text), LEVEL_BITS)
+        if level is None:
             raise StorageError(
-                f"Can't parse feature=level string {argument}: unable to parse {text.strip()} as a number."
-            ) from error
+                f"Can't parse feature=level string {argument}: unable to parse {trim(text)} as a number."
+            )
+        levels[trim(name)] = level
     return levels

@@ -139,7 +139,7 @@ def metadata_version_from_string(version: str, unstable: bool = False) -> int | 
 
     Levels above LATEST_PRODUCTION are known only when `unstable` is set.
     """
-    segments = version.split(".")
+    segments = version.rstrip(".").split(".")
     key = version if len(segments) <= 2 else ".".join(segments[:2])
     highest = LATEST_TESTING if unstable else LATEST_PRODUCTION
     found: int | None = None

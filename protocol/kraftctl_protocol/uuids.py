@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 import random
 from typing import Final
+
+from kraftctl_protocol.java_base64 import decode_base64url
 
 Uuid = bytes
 """Always 16 bytes, big endian."""
@@ -14,6 +15,9 @@ UUID_SIZE = 16
 ZERO_UUID: bytes = bytes(16)
 ONE_UUID: bytes = bytes(15) + b"\x01"
 """Reserved: topic id of the metadata log, and the directory id that means "unassigned" (KIP-858)."""
+
+TEXT_LENGTH_MAX: Final = 24
+"""With the padding that Kafka leaves out."""
 
 DASH: Final = 62
 """The six bits that are "-" in base64url."""
@@ -33,13 +37,10 @@ def uuid_to_string(value: bytes) -> str:
 
 def uuid_from_string(text: str) -> bytes:
     """Reads `uuid_to_string`'s form, with or without padding; ValueError for anything else."""
-    stripped = text.rstrip("=")
-    if len(stripped) != 22 or len(text) > 24:
+    decoded = decode_base64url(text) if len(text) <= TEXT_LENGTH_MAX else None
+    if decoded is None or len(decoded) != UUID_SIZE:
         raise ValueError(f"not a Kafka UUID: {text[:30]!r}")
-    try:
-        return base64.b64decode(stripped.replace("-", "+").replace("_", "/") + "==", validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise ValueError(f"not a Kafka UUID: {text[:30]!r}") from error
+    return decoded
 
 
 def random_uuid(rng: random.Random) -> bytes:

@@ -323,6 +323,7 @@ class TestScram:
                 self.upsertion("few", 4_095),
                 self.upsertion("many", 16_385),
                 self.upsertion(""),
+                ScramCredentialUpsertion(name="open", mechanism=1, iterations=4_096, salt=b"salt"),
                 self.upsertion("fine", mechanism=2),
             ],
         )
@@ -334,6 +335,7 @@ class TestScram:
             "few": Errors.UNACCEPTABLE_CREDENTIAL,
             "many": Errors.UNACCEPTABLE_CREDENTIAL,
             "": Errors.UNACCEPTABLE_CREDENTIAL,
+            "open": Errors.UNACCEPTABLE_CREDENTIAL,
             "fine": 0,
         }
         deletion = ScramCredentialDeletion(name="fine", mechanism=2)

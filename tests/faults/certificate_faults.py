@@ -24,7 +24,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-damaged-certificate-is-a-traceback",
-        STORES,
+        "protocol/kraftctl_security/tls/unreadable.py",
         "UNREADABLE: Final = (\n    ValueError,\n",
         "UNREADABLE: Final = (\n",
         ("tests/tls/test_stores.py::test_a_certificate_that_only_its_use_shows_to_be_damaged",),
@@ -141,5 +141,29 @@ FAULTS = (
         "self._wall_ms())\n",
         (f"{RELOADING_TESTS}::test_what_expires_is_announced",),
         "A renewed certificate that lasts for a day is taken for a good one.",
+    ),
+    PlantedFault(
+        "the-digest-of-a-jks-store-is-not-compared",
+        "protocol/kraftctl_security/tls/jks.py",
+        "    if password is not None:\n",
+        "    if False:\n",
+        ("tests/tls/test_jks.py",),
+        "Whoever can write a truststore can add an authority to it.",
+    ),
+    PlantedFault(
+        "an-empty-truststore-password-is-none",
+        "protocol/kraftctl_security/tls/ssl_stores.py",
+        '    if kind == JKS and password is None and values.has("ssl.truststore.password"):\n',
+        "    if False:\n",
+        ("tests/tls/test_jks.py::test_an_empty_password_of_a_truststore_is_one",),
+        "A variable that is not set turns the check of the truststore off.",
+    ),
+    PlantedFault(
+        "a-length-in-a-jks-store-is-not-compared",
+        "protocol/kraftctl_security/tls/jks.py",
+        "        if size_bytes < 0 or end > len(self._data):\n",
+        "        if False:\n",
+        ("tests/tls/test_jks.py",),
+        "A damaged store is a traceback, or other bytes than its own.",
     ),
 )

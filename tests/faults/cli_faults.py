@@ -124,4 +124,20 @@ FAULTS = (
         (f"{STEPS}::test_steps",),
         "A disk that cannot be written costs a voter.",
     ),
+    PlantedFault(
+        "a-voter-with-a-reserved-directory-id",
+        "kraftctl/cli/initial_controllers.py",
+        "    if is_reserved(directory_id):\n",
+        "    if False:\n",
+        ("tests/cli/test_format_oracle.py::test_a_reserved_directory_id_is_refused",),
+        "The first voter of the quorum is one without a directory, or with one that is lost.",
+    ),
+    PlantedFault(
+        "wrong-arguments-of-format-end-with-2",
+        "kraftctl/cli/__init__.py",
+        "        if name in KAFKAS:\n",
+        "        if False:\n",
+        ("tests/cli/test_format_oracle.py::test_wrong_arguments_of_format_end_with_kafkas_status",),
+        "Scripts that compare the exit status with that of kafka-storage take another branch.",
+    ),
 )

@@ -69,6 +69,15 @@ def test_all_others_are_refused(token: bytes, text: str) -> None:
     assert server.authenticated is None
 
 
+def test_a_user_without_a_password_cannot_log_in() -> None:
+    """`user_x=""` is left of a variable that is not set; as in Kafka, such a user cannot log in."""
+    for token in (b"\0x\0", b"x\0x\0", b"\0x\0\0", b"\0x\0 "):
+        server = PlainServer(PlainUsers({"user_x": ""}))
+        with pytest.raises(SaslAuthenticationError):
+            server.evaluate(token, 0)
+        assert server.authenticated is None
+
+
 def test_a_client_sends_one_token() -> None:
     client = PlainClient("alice", "alice-secret")
     token = client.evaluate(b"")

@@ -290,7 +290,8 @@ def test_first_messages_have_the_same_verdict(theirs: Kafka) -> None:
 def test_plain_messages_have_the_same_verdict(theirs: Kafka) -> None:
     rng = random.Random(FIRST_SEED)
     theirs.ask("plain-user", encoded("alice"), encoded("p"))
-    users = PlainUsers({"user_alice": "p"})
+    theirs.ask("plain-user", encoded("x"), "-")
+    users = PlainUsers({"user_alice": "p", "user_x": ""})
     accepted = 0
     for _ in range(scaled(2_000)):
         token = b"\0".join(rng.choices(PLAIN_PARTS, k=rng.choice((2, 3, 3, 3, 4))))

@@ -31,6 +31,7 @@ from tests.server.ssl_serving import (
     write_stores,
 )
 from tests.support.certificates import DAY, Authority, Identity
+from tests.support.jks import jks
 
 REQUIRED = {"ssl.client.auth": "required"}
 NO_TEXTS = {"ssl.keystore.key": "", "ssl.keystore.certificate.chain": "", "ssl.truststore.certificates": ""}
@@ -357,13 +358,38 @@ def test_stores_of_dynamic_configs(tmp_path: Path) -> None:
     run(scenario)
 
 
+def test_a_keystore_of_the_type_jks_is_read_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with reloading(tmp_path) as running:
+            new, newer, path = renewed(), renewed(), tmp_path / "store.jks"
+            path.write_bytes(jks("store", keys=[("k", new, "inner")]))
+            running.driver.dynamic = {
+                f"{PREFIX}ssl.keystore.location": str(path),
+                f"{PREFIX}ssl.keystore.type": "JKS",
+                f"{PREFIX}ssl.keystore.password": "store",
+                f"{PREFIX}ssl.key.password": "inner",
+            }
+            await running.reloading.look()
+            assert await running.serial() == serial_of(new)
+            fresh = tmp_path / "fresh"
+            fresh.write_bytes(jks("store", keys=[("k", newer, "inner")]))
+            fresh.rename(path)
+            await running.settle()
+            assert await running.serial() == serial_of(newer)
+            path.write_bytes(path.read_bytes()[:-1])
+            await running.settle()
+            assert await running.serial() == serial_of(newer)
+
+    run(scenario)
+
+
 def test_dynamic_configs_that_cannot_be_used_change_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario() -> None:
         async with reloading(tmp_path) as running:
             for name, value in {
-                "ssl.keystore.type": "JKS",
+                "ssl.keystore.type": "BKS",
                 "ssl.keystore.location": str(tmp_path / "nowhere.pem"),
                 "ssl.keystore.key": "hunter2",
                 "ssl.truststore.password": "${env:HOME}",
@@ -380,7 +406,7 @@ def test_dynamic_configs_that_cannot_be_used_change_nothing(
             assert await running.serial() == serial_of(new)
 
     run(scenario)
-    assert "Invalid value JKS for configuration listener.name.controller.ssl.keystore.type" in caplog.text
+    assert "Invalid value BKS for configuration listener.name.controller.ssl.keystore.type" in caplog.text
     assert "listener.name.controller.ssl.truststore.password: it has ${env:...}" in caplog.text
     assert "listener.name.controller.ssl.truststore.location: it has ${file:...}" in caplog.text
     assert "hunter2" not in caplog.text

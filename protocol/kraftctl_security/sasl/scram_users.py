@@ -6,12 +6,13 @@ for users that it knows before it can read that log: those by which controllers 
 
 from __future__ import annotations
 
-import base64
-import binascii
+import hmac
 import secrets
 from collections.abc import Mapping
 from typing import Final
 
+from kraftctl_protocol.java_base64 import decode_base64
+from kraftctl_protocol.java_values import parse_integer, trim
 from kraftctl_protocol.scram import (
     ITERATIONS_MAX,
     ITERATIONS_MIN,
@@ -24,6 +25,8 @@ from kraftctl_security.sasl.scram_server import ScramCredentials, TokenCredentia
 
 SALT_BYTES: Final = 26
 KEYS: Final = ("name", "salt", "iterations", "password", "saltedpassword")
+
+NEXT_STEP: Final = "Next step: give a password; a shell variable that is not set is empty."
 
 USERS_MAX: Final = 1_000
 """Of a file: making the credential of each takes milliseconds."""
@@ -73,6 +76,8 @@ def parse_scram_users(text: str) -> ScramUsers:
             user = parse_scram_user(line)
         except ScramUserError as error:
             raise ScramUserError(f"line {number}: {error}") from None
+        if not user.name:
+            raise ScramUserError(f"line {number}: The 'name' value is empty: no client can log in with it.")
         if (user.mechanism, user.name) in users:
             raise ScramUserError(f"line {number}: the user is there twice with this mechanism.")
         users[user.mechanism, user.name] = user.credential
@@ -82,10 +87,15 @@ def parse_scram_users(text: str) -> ScramUsers:
 
 
 def parse_scram_user(text: str) -> ScramUser:
-    """Takes milliseconds with a password. Raises ScramUserError."""
+    """Kafka's verdict (ScramParser), but no empty password. The name may be empty, and is of no use then.
+
+    Takes milliseconds. Raises ScramUserError.
+    """
+    if not is_utf8(text):
+        raise ScramUserError("The text is not UTF-8.")
     mechanism, fields = _parse(text)
     name = fields.get("name")
-    if not name:
+    if name is None:
         raise ScramUserError("You must supply 'name'.")
     iterations = _iterations(fields.get("iterations"))
     salt = secrets.token_bytes(SALT_BYTES) if "salt" not in fields else _base64(fields, "salt")
@@ -94,8 +104,13 @@ def parse_scram_user(text: str) -> ScramUser:
     return ScramUser(mechanism, name, found)
 
 
+def is_utf8(text: str) -> bool:
+    """False for an argument with bytes that are not; Python keeps those as surrogates."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def _parse(text: str) -> tuple[int, dict[str, str]]:
-    mechanism, equals, rest = text.strip().partition("=")
+    mechanism, equals, rest = trim(text).partition("=")
     if not equals:
         raise ScramUserError("There is no equals sign: expected MECHANISM=[name=...].")
     if mechanism not in MECHANISM_NUMBERS:
@@ -103,7 +118,7 @@ def _parse(text: str) -> tuple[int, dict[str, str]]:
     if not (rest.startswith("[") and rest.endswith("]")):
         raise ScramUserError("The part after the mechanism must start with [ and end with ].")
     fields: dict[str, str] = {}
-    for component in rest[1:-1].split(","):
+    for component in _components(rest[1:-1]):
         key, equals, value = component.partition("=")
         if not equals:
             raise ScramUserError(
@@ -116,29 +131,49 @@ def _parse(text: str) -> tuple[int, dict[str, str]]:
     return MECHANISM_NUMBERS[mechanism], fields
 
 
+def _components(text: str) -> list[str]:
+    """As Java's `split`: empty ones at the end do not count."""
+    components = text.split(",")
+    while len(components) > 1 and not components[-1]:
+        components.pop()
+    return components
+
+
 def _iterations(text: str | None) -> int:
     if text is None:
         return ITERATIONS_MIN
-    if not text.isdecimal() or not ITERATIONS_MIN <= int(text) <= ITERATIONS_MAX:
+    number = parse_integer(text, 32)
+    if number is None or not ITERATIONS_MIN <= number <= ITERATIONS_MAX:
         raise ScramUserError(
             f"The 'iterations' value must be a number from {ITERATIONS_MIN} to {ITERATIONS_MAX}."
         )
-    return int(text)
+    return number
 
 
 def _salted_password(fields: dict[str, str], mechanism: int, salt: bytes, iterations: int) -> bytes:
     password = fields.get("password")
     if password is not None:
-        return salt_password(mechanism, password.encode(errors="replace"), salt, iterations)
+        if not password:
+            raise ScramUserError(_empty("password"))
+        return salt_password(mechanism, password.encode(), salt, iterations)
     if "saltedpassword" not in fields:
         raise ScramUserError("You must supply one of 'password' or 'saltedpassword'.")
     if "salt" not in fields:
         raise ScramUserError("You must supply 'salt' with 'saltedpassword'.")
-    return _base64(fields, "saltedpassword")
+    salted_password = _base64(fields, "saltedpassword")
+    if not salted_password:
+        raise ScramUserError(_empty("saltedpassword"))
+    if hmac.compare_digest(salted_password, salt_password(mechanism, b"", salt, iterations)):
+        raise ScramUserError(f"The 'saltedpassword' value is that of an empty password. {NEXT_STEP}")
+    return salted_password
+
+
+def _empty(key: str) -> str:
+    return f"The '{key}' value is empty: anybody who knows the name could log in. {NEXT_STEP}"
 
 
 def _base64(fields: dict[str, str], key: str) -> bytes:
-    try:
-        return base64.b64decode(fields[key], validate=True)
-    except (binascii.Error, ValueError):
-        raise ScramUserError(f"The '{key}' value is not base64.") from None
+    decoded = decode_base64(fields[key])
+    if decoded is None:
+        raise ScramUserError(f"The '{key}' value is not base64.")
+    return decoded

@@ -1,6 +1,6 @@
 """Keys for keystores and truststores: where private key and certificates of a listener are.
 
-As Kafka's DefaultSslEngineFactory takes them, without JKS. No error names a password or a private key.
+As Kafka's DefaultSslEngineFactory takes them. No error names a password or a private key.
 """
 
 from __future__ import annotations
@@ -59,21 +59,21 @@ def read_keystore(values: PrefixedValues) -> KeyStoreConfig | None:
         if password is not None:
             values.refuse_secret("ssl.keystore.password", "there is no ssl.keystore.location")
         return None
-    kind = _store_type(values, "ssl.keystore", location)
+    kind = _store_type(values, "ssl.keystore.type")
     if key is not None or chain is not None:
         if key is None or chain is None:
             has, lacks = ("key", "certificate.chain") if chain is None else ("certificate.chain", "key")
             values.refuse_secret(f"ssl.keystore.{has}", f"ssl.keystore.{lacks} must be set with it")
         if location is not None:
             values.refuse("ssl.keystore.location", location, "ssl.keystore.key is set, too")
-        if kind == PKCS12:
-            values.refuse("ssl.keystore.type", kind, f"ssl.keystore.key is for {PEM} only")
+        if kind != PEM:
+            values.refuse("ssl.keystore.type", kind, f"ssl.keystore.key is for {PEM} only: set {PEM}")
     if kind == PEM and password is not None:
         values.refuse_secret("ssl.keystore.password", f"{PEM} has no store password, only ssl.key.password")
-    if kind == PKCS12 and location is not None:
+    if kind != PEM and location is not None:
         if password is None:
             values.refuse("ssl.keystore.location", location, "ssl.keystore.password must be set with it")
-        elif key_password is not None and key_password != password:
+        elif kind == PKCS12 and key_password is not None and key_password != password:
             values.refuse_secret("ssl.key.password", f"in {PKCS12} it is the same as ssl.keystore.password")
     return KeyStoreConfig(
         type=kind,
@@ -94,34 +94,26 @@ def read_truststore(values: PrefixedValues) -> TrustStoreConfig | None:
         if password is not None:
             values.refuse_secret("ssl.truststore.password", "there is no ssl.truststore.location")
         return None
-    kind = _store_type(values, "ssl.truststore", location)
+    kind = _store_type(values, "ssl.truststore.type")
+    if kind == JKS and password is None and values.has("ssl.truststore.password"):
+        password = ""  # a variable that is not set: without any password, nothing would be checked
     if certificates is not None:
         if location is not None:
             values.refuse("ssl.truststore.location", location, "ssl.truststore.certificates is set, too")
-        if kind == PKCS12:
-            values.refuse("ssl.truststore.type", kind, f"ssl.truststore.certificates is for {PEM} only")
+        if kind != PEM:
+            reason = f"ssl.truststore.certificates is for {PEM} only: set {PEM}"
+            values.refuse("ssl.truststore.type", kind, reason)
     if kind == PEM and password is not None:
         values.refuse_secret("ssl.truststore.password", f"{PEM} has no store password")
     return TrustStoreConfig(type=kind, location=location, password=password, certificates=certificates)
 
 
-def _store_type(values: PrefixedValues, prefix: str, location: str | None) -> str:
-    """PEM or PKCS12; a bad type is noted, and taken for PEM."""
-    key = prefix + ".type"
-    kind = values.optional_text(key)
+def _store_type(values: PrefixedValues, key: str) -> str:
+    """A bad type is noted, and taken for PEM."""
+    kind = values.optional_text(key) or JKS
     if kind == PEM:
         return PEM
-    if kind is not None and kind.upper() == PKCS12:
-        return PKCS12
-    source = location or "FILE"
-    convert = (
-        f"Convert a JKS file with `keytool -importkeystore -srckeystore {source} -destkeystore {source}.p12"
-        f" -deststoretype {PKCS12}`, and set {key}={PKCS12}"
-    )
-    if kind is None:
-        values.missing(key, f"Kafka's default, {JKS}, is not supported: set {PEM} or {PKCS12}. {convert}")
-    elif kind.upper() == JKS:
-        values.refuse(key, kind, f"it must be {PEM} or {PKCS12}. {convert}")
-    else:
-        values.refuse(key, kind, f"String must be one of: {PEM}, {PKCS12}")
+    if kind.upper() in (PKCS12, JKS):
+        return kind.upper()
+    values.refuse(key, kind, f"String must be one of: {PEM}, {PKCS12}, {JKS}")
     return PEM

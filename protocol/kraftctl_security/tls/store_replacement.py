@@ -17,8 +17,9 @@ from kraftctl_security.tls.contexts import Stores, client_context, server_contex
 from kraftctl_security.tls.distinguished_name import subject_name
 from kraftctl_security.tls.ssl_config import SslConfig
 from kraftctl_security.tls.store_error import StoreError
-from kraftctl_security.tls.stores import UNREADABLE, KeyStore
+from kraftctl_security.tls.stores import KeyStore
 from kraftctl_security.tls.trial_handshake import why_no_handshake
+from kraftctl_security.tls.unreadable import UNREADABLE
 
 RESTART = "or restart, which does not compare"
 

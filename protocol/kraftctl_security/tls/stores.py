@@ -1,4 +1,4 @@
-"""Keystores and truststores, read as Kafka's DefaultSslEngineFactory reads them: PEM and PKCS12."""
+"""Keystores and truststores, read as Kafka's DefaultSslEngineFactory reads them: PEM, PKCS12, JKS."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import re
 from typing import Final, TypeAlias
 
 from cryptography import x509
-from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import pkcs12
 
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.small_files import read_small_file
+from kraftctl_security.tls.jks_stores import is_jks, jks_certificates, jks_key, refuse_other_formats
 from kraftctl_security.tls.ssl_stores import PEM, KeyStoreConfig, TrustStoreConfig
 from kraftctl_security.tls.store_error import StoreError
+from kraftctl_security.tls.unreadable import UNREADABLE
 
 PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 
@@ -24,15 +25,6 @@ _BLOCK: Final = re.compile(
     r"-+BEGIN ([A-Z0-9 ]+?)-+\s(?:[ \t]*[^\r\n:]*:[^\r\n]*[\r\n]+)*([a-zA-Z0-9/+=\s]*)-+END \1-+"
 )
 """A PEM block may be on one line, as a property usually is; text around it is ignored."""
-
-UNREADABLE: Final = (
-    ValueError,
-    TypeError,
-    UnsupportedAlgorithm,
-    x509.DuplicateExtension,
-    x509.UnsupportedGeneralNameType,
-)
-"""What `cryptography` raises for keys and certificates that it cannot read; of names, when they are used."""
 
 KEYSTORE: Final = "the keystore "
 CERTIFICATE: Final = "CERTIFICATE"
@@ -52,10 +44,7 @@ def load_keystore(config: KeyStoreConfig) -> KeyStore:
     """Raises StoreError."""
     if config.location is not None and config.type != PEM:
         source = f"{KEYSTORE}{config.location}"
-        key, chain = _pkcs12(_read(config.location, source), config.password, source, "ssl.keystore.password")
-        if key is None or not chain:
-            raise StoreError(f"{source} has no private key with a certificate")
-        store = KeyStore(_supported(key, source), _ordered(chain, source))
+        store = _binary_keystore(_read(config.location, source), config, source)
     elif config.location is not None:
         source = f"{KEYSTORE}{config.location}"
         text = _text(_read(config.location, source), source)
@@ -72,6 +61,22 @@ def load_keystore(config: KeyStoreConfig) -> KeyStore:
     return store
 
 
+def _binary_keystore(data: bytes, config: KeyStoreConfig, source: str) -> KeyStore:
+    """As Java does, opens either format, whichever of the two types is set (keystore.type.compat)."""
+    assert config.password is not None
+    if is_jks(data):
+        der, chain = jks_key(data, config.password, config.key_password or config.password, source)
+        return KeyStore(_loaded_key(der, source), chain)
+    if config.key_password not in (None, config.password):
+        raise StoreError(
+            f"{source} is PKCS12. Next step: leave ssl.key.password out: it is ssl.keystore.password."
+        )
+    key, chain = _pkcs12(data, config.password, source, "ssl.keystore.password")
+    if key is None or not chain:
+        raise StoreError(f"{source} has no private key with a certificate")
+    return KeyStore(_supported(key, source), _ordered(chain, source))
+
+
 def load_truststore(config: TrustStoreConfig) -> list[x509.Certificate]:
     """The certificates that end a chain; they need not be roots. Raises StoreError."""
     if config.location is None:
@@ -81,7 +86,10 @@ def load_truststore(config: TrustStoreConfig) -> list[x509.Certificate]:
     data = _read(config.location, source)
     if config.type == PEM:
         return _pem_certificates(_text(data, source), source)
-    _, certificates = _pkcs12(data, config.password, source, "ssl.truststore.password")
+    if is_jks(data):
+        certificates = jks_certificates(data, config.password, source)
+    else:
+        _, certificates = _pkcs12(data, config.password, source, "ssl.truststore.password")
     if not certificates:
         raise StoreError(f"{source} has no certificate")
     return certificates
@@ -106,6 +114,7 @@ def _pkcs12(
     data: bytes, password: str | None, source: str, password_key: str
 ) -> tuple[object | None, list[x509.Certificate]]:
     """The key, if there is one, and all certificates, that of the key first."""
+    refuse_other_formats(data, source)
     try:
         store = pkcs12.load_pkcs12(data, None if password is None else password.encode())
     except UNREADABLE as error:
@@ -154,6 +163,14 @@ def _pem_key(text: str, password: str | None, source: str) -> PrivateKey:
         raise StoreError(
             f"{source} has a private key that cannot be read. Next step: check ssl.key.password."
         ) from error
+    return _supported(key, source)
+
+
+def _loaded_key(der: bytes, source: str) -> PrivateKey:
+    try:
+        key = serialization.load_der_private_key(der, None)
+    except UNREADABLE as error:
+        raise StoreError(f"{source} has a private key that cannot be read") from error
     return _supported(key, source)
 
 

@@ -1,0 +1,17 @@
+"""What the library `cryptography` raises for keys and certificates that it cannot read."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+
+UNREADABLE: Final = (
+    ValueError,
+    TypeError,
+    UnsupportedAlgorithm,
+    x509.DuplicateExtension,
+    x509.UnsupportedGeneralNameType,
+)
+"""Of names, when they are used."""
