@@ -23,6 +23,7 @@ from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.primitives import DecodeError
 
 NAME = "end-recovery"
+PRINTS_ONLY = False
 
 EXPLANATION = f"""\
 A controller whose quorum-state is gone no longer knows how it has voted. Where its other files do not prove

@@ -8,6 +8,7 @@ import random
 from kraftctl_protocol.uuids import random_uuid, uuid_to_string
 
 NAME = "random-uuid"
+PRINTS_ONLY = True
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.cli import COMMANDS, _parsers, main
+from kraftctl.cli import COMMANDS, _load, _parsers, main
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_security.standard_output import READER_GONE_STATUS
 from kraftctl_spark import cli as exporter
@@ -53,6 +53,12 @@ HELPS: list[tuple[Callable[[list[str]], int], list[str]]] = [
 def test_all_commands_are_tried() -> None:
     assert len(HELPS) == 20
     assert ("quorum", "replace-voter") in KRAFTCTL
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_says_whether_it_only_prints(name: str) -> None:
+    command = _load(name)
+    assert (command.NAME, type(command.PRINTS_ONLY)) == (name, bool)
 
 
 @contextmanager
@@ -172,6 +178,7 @@ def test_a_description_without_a_reader_is_silent(
     ("command", "status"),
     [
         pytest.param(["kraftctl", "--help"], 0, id="help"),
+        pytest.param(["kraftctl", "random-uuid"], 0, id="random-uuid"),
         pytest.param(["kraftctl", "dump", "snapshot", *[str(SNAPSHOT)] * 20], READER_GONE_STATUS, id="dump"),
         pytest.param(["kraftctl_spark.cli", "--help"], 0, id="exporter"),
     ],

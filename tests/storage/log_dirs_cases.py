@@ -342,7 +342,7 @@ UNUSABLE = [
     Case(
         "another is of version 0",
         lambda at: lived(at).write(f"b/{MP}", "version=0\nbroker.id=1\n").starts_with("a,b"),
-        ("{root}/b/meta.properties", "cluster.id"),
+        ("{root}/b/meta.properties", "version 0"),
     ),
     Case(
         "another is of version 7",
