@@ -7,6 +7,7 @@ import random
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from kraftctl.cli.initial_controllers import voter_node
@@ -122,6 +123,10 @@ class Case:
     says: tuple[str, ...] = ()
     why: str = ""
     """Not empty: Kafka starts, and this is why kraftctl does not."""
+
+
+def _torn(text: str, at: Path) -> Node:
+    return lived(at).write(f"a/{MP}", text).starts_with("a,b")
 
 
 def lived(root: Path, *, dynamic: bool = False, kafka: bool = False) -> Node:
@@ -390,7 +395,7 @@ UNUSABLE = [
     *[
         Case(
             f"its own {what}",
-            lambda at, text=text: lived(at).write(f"a/{MP}", text).starts_with("a,b"),
+            partial(_torn, text),
             ("{root}/a/meta.properties", *A_NAMES_IT),
         )
         for what, text in TORN.items()
