@@ -125,7 +125,7 @@ class Case:
     """Not empty: Kafka starts, and this is why kraftctl does not."""
 
 
-def _torn(text: str, at: Path) -> Node:
+def _torn(text: str, at: Path) -> dict[str, str]:
     return lived(at).write(f"a/{MP}", text).starts_with("a,b")
 
 
