@@ -72,6 +72,8 @@ class Race(Generic[C]):
         self._missing: dict[Address, str] = {}
         """What has not happened yet."""
         self._errors: list[Exception] = []
+        self._all_refuse = True
+        """Whether no process is known to live at any of the addresses."""
         self._running: dict[asyncio.Task[C], Address] = {}
 
     async def run(self) -> C:
@@ -82,13 +84,20 @@ class Race(Generic[C]):
         cancelled, the silence of the addresses is noted.
         """
         await self._resolve()
+        won: C | None = None
         try:
-            return await self._first(deque(self._host.addresses.to_try()))
+            won = await self._first(deque(self._host.addresses.to_try()))
+            return won
         except asyncio.CancelledError:
             self._note_silence()
             raise
         finally:
-            await self._close_losers()
+            try:
+                await self._close_losers()
+            except asyncio.CancelledError:
+                if won is not None:
+                    won.close()
+                raise
 
     async def _resolve(self) -> None:
         lookup = asyncio.wrap_future(self._host.lookup.start())
@@ -176,6 +185,11 @@ class Race(Generic[C]):
 
     def _failed(self, address: Address, error: Exception) -> None:
         self._errors.append(error)
+        if isinstance(error, ConnectionRefusedError | ConnectionResetError):
+            is_refusal = self._missing[address] != NOT_ANSWERED
+        else:
+            is_refusal = isinstance(error, RefusedError)
+        self._all_refuse = self._all_refuse and is_refusal
         self._note(address, str(error) or type(error).__name__)
 
     def _note_silence(self) -> None:
@@ -201,8 +215,7 @@ class Race(Generic[C]):
         addresses = self._host.addresses
         # An address that has left the name meanwhile is not noted there.
         text = addresses.reasons() or "; ".join(dict.fromkeys(map(str, self._errors)))
-        refusals = (ConnectionRefusedError, ConnectionResetError, RefusedError)
-        if all(isinstance(each, refusals) for each in self._errors) and addresses.is_whole():
+        if self._errors and self._all_refuse and addresses.is_whole():
             return RefusedError(text)
         if len(self._errors) == 1:
             return self._errors[0]

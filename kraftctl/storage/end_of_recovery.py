@@ -1,8 +1,9 @@
 """An operator ends the recovery of a replica that has lost its votes, when no leader is elected without it.
 
-It votes in no epoch that it may have voted in before: its epoch is raised beyond all that its log and its
-recovery point know. Of a vote that another controller gave in a later epoch they know nothing; so the epoch
-is raised by more elections than that one can have held without writing a record.
+It votes in no epoch that it may have voted in before: its epoch is raised beyond all that its log, its
+recovery point and its quorum-state know. Of a vote that another controller gave in a later epoch, and that is
+lost, they know nothing; so the epoch is raised by more elections than that one can have held without writing
+a record.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ def end_recovery(partition: MetadataPartition, *, log_is_whole: bool) -> str:
     """
     point = partition.recovery_point.point
     assert point is not None
-    known_epoch = partition.recovering_epoch
+    known_epoch = point.quorum_epoch  # of quorum-state, too: it was noted when the partition was opened
     directory = partition.log.directory
-    if known_epoch is None:
+    if partition.recovering_epoch is None:
         return f"{directory}: this replica is not recovering, it votes: nothing was changed."
     if point.log_is_whole is False:
         raise StorageError(

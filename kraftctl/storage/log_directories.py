@@ -213,13 +213,19 @@ def _note_of_log_in(log_dir: Path, directories: LogDirectories) -> DataDirectory
 
 
 def _nested_log(log_dir: Path) -> Evidence | None:
-    """In a directory below this one, or in the one above."""
+    """In a directory below this one, or in the one above. Others may not be listed, such as lost+found."""
     try:
         below = [entry for entry in sorted(log_dir.iterdir()) if entry.is_dir()]
     except OSError:
         below = []
-    found = (find_evidence(each) for each in [*below, log_dir.parent])
-    return next((each for each in found if each.shows is Shows.LOG and each.found != each.log_dir), None)
+    for directory in [*below, log_dir.parent]:
+        try:
+            evidence = find_evidence(directory)
+        except StorageError:
+            continue
+        if evidence.shows is Shows.LOG and evidence.found != directory:
+            return evidence
+    return None
 
 
 def _refuse_data_directory(directories: LogDirectories, ensemble: MetaPropertiesEnsemble) -> None:

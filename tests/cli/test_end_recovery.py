@@ -99,6 +99,19 @@ def test_it_changes_nothing_where_nothing_is_lost(voter: Voter, capsys: pytest.C
     assert (voter.partition / QUORUM_STATE).read_bytes() == before
 
 
+def test_it_does_not_go_back_behind_the_votes_of_another_controller(voter: Voter) -> None:
+    """One in more elections than it raises the epoch by, of which the recovery point knows nothing."""
+    voter.begin_recovery_of(RecoveryPoint(b"", EPOCH, recovering=True, log_is_whole=True))
+    voted_in = EPOCH + EPOCHS_PASSED + 1
+    vote = ElectionState(epoch=voted_in, voted_id=2, current_voters=[1, 2, 3])
+    QuorumStateStore(voter.partition).write(vote)
+    assert _end(voter) == 0
+    state = QuorumStateStore(voter.partition).read()
+    assert state is not None
+    assert state.epoch > voted_in
+    assert not voter.recovers()
+
+
 def test_it_asks_where_an_earlier_release_began_to_recover(
     voter: Voter, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -62,10 +62,20 @@ FAULTS = (
     PlantedFault(
         "a-name-refuses-when-one-address-does",
         CONNECTING_FILE,
-        "        if all(isinstance(each, refusals) for each in self._errors)",
-        "        if any(isinstance(each, refusals) for each in self._errors)",
+        "        self._all_refuse = self._all_refuse and is_refusal\n",
+        "        self._all_refuse = True\n",
         (f"{FAILURES}::test_a_name_refuses_only_if_each_address_does",),
         "KIP-996: elections begin while the leader lives behind another address.",
+    ),
+    PlantedFault(
+        "a-reset-after-the-handshake-is-a-refusal",
+        CONNECTING_FILE,
+        "            is_refusal = self._missing[address] != NOT_ANSWERED\n",
+        "            is_refusal = True\n",
+        (
+            "tests/server/test_ssl_peers.py::test_a_connection_that_is_reset_after_the_handshake_is_not_refused",
+        ),
+        "A leader that does not accept a certificate is not gone: an election begins for nothing.",
     ),
     PlantedFault(
         "a-name-refuses-although-not-all-addresses-were-tried",

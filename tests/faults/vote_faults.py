@@ -88,6 +88,14 @@ FAULTS = (
         "The operator's command lets a replica vote twice in an epoch.",
     ),
     PlantedFault(
+        "recovery-ends-behind-quorum-state",
+        COMMAND,
+        "    known_epoch = point.quorum_epoch ",
+        "    known_epoch = partition.recovering_epoch or 0 ",
+        (f"{END}::test_it_does_not_go_back_behind_the_votes_of_another_controller",),
+        "The operator's command takes back a vote that another controller has given.",
+    ),
+    PlantedFault(
         "recovery-ends-though-the-log-is-lost",
         COMMAND,
         "    if point.log_is_whole is False:\n",

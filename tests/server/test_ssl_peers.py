@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 
 import pytest
 
@@ -134,6 +136,27 @@ def test_a_connection_that_is_closed_after_the_handshake_is_not_refused(loop: st
         server = await asyncio.start_server(
             lambda _, writer: writer.close(), "127.0.0.1", ssl=node_context(identity())
         )
+        asker = Asker(server.sockets[0].getsockname()[1], peers_context(config(identity(NAME), authority())))
+        asker.ask(1, unregister(1))
+        assert await asker.answer_to(1) is None
+        assert asker.refused == set()
+        await asker.peers.stop()
+        server.close()
+
+    run(scenario, loop)
+
+
+@both_loops
+def test_a_connection_that_is_reset_after_the_handshake_is_not_refused(loop: str) -> None:
+    """So it ends where the process closes it while it has not read the first request."""
+
+    async def scenario() -> None:
+        def reset(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            sock = writer.get_extra_info("socket")
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
+
+        server = await asyncio.start_server(reset, "127.0.0.1", ssl=node_context(identity()))
         asker = Asker(server.sockets[0].getsockname()[1], peers_context(config(identity(NAME), authority())))
         asker.ask(1, unregister(1))
         assert await asker.answer_to(1) is None

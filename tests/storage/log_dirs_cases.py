@@ -7,6 +7,7 @@ import random
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from kraftctl.cli.initial_controllers import voter_node
@@ -122,6 +123,10 @@ class Case:
     says: tuple[str, ...] = ()
     why: str = ""
     """Not empty: Kafka starts, and this is why kraftctl does not."""
+
+
+def _torn(text: str, at: Path) -> dict[str, str]:
+    return lived(at).write(f"a/{MP}", text).starts_with("a,b")
 
 
 def lived(root: Path, *, dynamic: bool = False, kafka: bool = False) -> Node:
@@ -290,16 +295,6 @@ TORN = {
 }
 """All of version 0 to Kafka, over a metadata log."""
 
-
-def torn(what: str, text: str) -> Case:
-    """Its own meta.properties is that text."""
-
-    def build(at: Path) -> dict[str, str]:
-        return lived(at).write(f"a/{MP}", text).starts_with("a,b")
-
-    return Case(f"its own {what}", build, ("{root}/a/meta.properties", *A_NAMES_IT))
-
-
 LOST_DISK_PAGE = "docs/operations/lost-disk.md"
 A_NAMES_IT = ("directory.id", "restore")
 UNUSABLE = [
@@ -384,7 +379,7 @@ UNUSABLE = [
     Case(
         "another is of version 0",
         lambda at: lived(at).write(f"b/{MP}", "version=0\nbroker.id=1\n").starts_with("a,b"),
-        ("{root}/b/meta.properties", "cluster.id"),
+        ("{root}/b/meta.properties", "version 0"),
     ),
     Case(
         "another is of version 7",
@@ -397,7 +392,14 @@ UNUSABLE = [
         lambda at: lived(at).write(f"a/{MP}", "\0\1").starts_with("a,b"),
         ("{root}/a/meta.properties",),
     ),
-    *[torn(what, text) for what, text in TORN.items()],
+    *[
+        Case(
+            f"its own {what}",
+            partial(_torn, text),
+            ("{root}/a/meta.properties", *A_NAMES_IT),
+        )
+        for what, text in TORN.items()
+    ],
     Case(
         "a new one is of version 0",
         lambda at: Node(at).format("a").write(f"a/{MP}", OF_ZOOKEEPER).starts_with("a"),

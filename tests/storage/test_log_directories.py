@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import random
 from pathlib import Path
 
@@ -145,6 +147,25 @@ def test_a_disk_that_is_mounted_elsewhere(tmp_path: Path) -> None:
     start(node.starts_with("x,b"))
     assert f"{tmp_path}/x" in refusal(node.starts_with("b"))
     assert "set metadata.log.dir=" + str(tmp_path / "x") in refusal(node.starts_with("b,x"))
+
+
+@pytest.mark.parametrize("name", ["a/lost+found", ""], ids=["lost+found", "the directory above"])
+def test_a_new_disk_beside_what_others_may_not_list(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ext4 makes lost+found for root alone: the next step is still to format the directory."""
+    node = Node(tmp_path).make("a").make("a/lost+found")
+    hidden, listed = str(tmp_path / name), os.listdir
+
+    def listdir(path: str) -> list[str]:
+        if os.fspath(path) == hidden:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), hidden)
+        return listed(path)
+
+    monkeypatch.setattr(os, "listdir", listdir)
+    reason = refusal(node.starts_with("a"))
+    assert f"{tmp_path}/a has not been formatted" in reason
+    assert "kraftctl format" in reason
 
 
 def test_a_log_that_was_moved_with_its_promises(tmp_path: Path) -> None:
