@@ -13,6 +13,7 @@ from kraftctl.storage.durable_files import create_directory, replace_file
 from kraftctl.storage.errors import StorageError, cannot, shortened
 from kraftctl.storage.metadata_evidence import Shows, find_evidence
 from kraftctl.storage.properties_file import find_properties
+from kraftctl.storage.recovery_point import read_recovery_point
 from kraftctl_protocol.java_properties import format_properties
 from kraftctl_protocol.log_file_names import META_PROPERTIES
 from kraftctl_protocol.meta_properties import MetaProperties, parse_meta_properties
@@ -117,6 +118,7 @@ def load_meta_properties(
 ) -> tuple[MetaProperties, bytes]:
     """For the start: the checked properties of `log_dir` and its directory id, which is added when missing.
 
+    A replica that has taken part keeps the id that its recovery point has.
     Raises StorageError when the directory is not formatted or belongs to another node.
     """
     ensemble = MetaPropertiesEnsemble([log_dir])
@@ -128,7 +130,11 @@ def load_meta_properties(
     meta = ensemble.formatted[log_dir]
     refuse_version_0(log_dir, meta)
     if meta.directory_id is None:
-        meta.directory_id = ensemble.unused_directory_id(rng)
+        point = read_recovery_point(log_dir)
+        if point is None or is_reserved(point.directory_id):
+            meta.directory_id = ensemble.unused_directory_id(rng)
+        else:
+            meta.directory_id = point.directory_id
         write_meta_properties(log_dir, meta, wall_ms)
     return meta, meta.directory_id
 

@@ -102,4 +102,12 @@ FAULTS = (
         (f"{DIRECTORIES}::test_it_is_refused_before_anything_is_written",),
         "The mount point is formatted, and the node votes again with an empty log.",
     ),
+    PlantedFault(
+        "a-directory-id-that-is-lost-is-a-new-replica",
+        "kraftctl/storage/meta_properties.py",
+        "        if point is None or is_reserved(point.directory_id):\n",
+        "        if point is None or point is not None:\n",
+        (f"{DIRECTORIES}::test_a_replica_whose_meta_properties_lost_its_directory_id_stays_itself",),
+        "The voter becomes an observer, and its promises are dropped.",
+    ),
 )

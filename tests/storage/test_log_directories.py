@@ -191,6 +191,16 @@ def test_a_directory_that_never_held_the_log_is_chosen_before_the_first_start(tm
     start(node.starts_with("b,a"))
 
 
+def test_a_replica_whose_meta_properties_lost_its_directory_id_stays_itself(tmp_path: Path) -> None:
+    """With another id it would be an observer, and what it has promised would count for another replica."""
+    node = lived(tmp_path)
+    before = directory_id(tmp_path / "a")
+    file = tmp_path / "a" / "meta.properties"
+    node.write("a/meta.properties", file.read_text().replace(f"directory.id={before}\n", ""))
+    start(node.starts_with("a,b"))
+    assert directory_id(tmp_path / "a") == before
+
+
 def directory_id(log_dir: Path) -> str:
     meta = read_meta_properties(log_dir)
     assert meta is not None
