@@ -150,7 +150,9 @@ def _note_lost_records(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> No
         "lost records",
         WARN,
         f"Voter {fetch.key} fetches from offset {fetch.fetch_offset}, although it had everything up to"
-        f" {voter.end_offset} on disk: it has lost part of its log",
+        f" {voter.end_offset} on disk: it has lost part of its log, or is another process with its node.id."
+        " Next step: keep the other voters running until it has everything again (kraftctl quorum describe"
+        " --replication), then see docs/operations/lost-disk.md",
     )
     voter.end_offset = fetch.fetch_offset
 

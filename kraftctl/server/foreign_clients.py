@@ -1,6 +1,7 @@
-"""Clients that speak another protocol than a listener: a line says which, for an address now and then.
+"""Clients that speak another protocol than a listener, or whose certificates it does not accept.
 
-Such a client tries again and again, and a health check does so every few seconds, for months.
+Such a client tries again and again, and a health check does so every few seconds, for months: a line says
+what it is, for an address now and then.
 """
 
 from __future__ import annotations
@@ -28,8 +29,17 @@ class ForeignClients:
 
     def note(self, peer_host: str, peer: str, listener: str, what: str) -> None:
         """The client is turned away, because of `what`."""
-        if self._spoken.is_due(f"{peer_host} {listener} {what}", int(self._now() * 1000)):
+        if self._is_due(f"{peer_host} {listener} {what}"):
             self._log.warning("Closing connection from %s to listener %s: %s", peer, listener, what)
+
+    def note_handshake(self, peer_host: str, peer: str, what: str) -> None:
+        """The same for one that does not finish the handshake of SSL."""
+        if self._is_due(f"{peer_host} {what}"):
+            self._log.warning("Closing connection from %s: %s", peer, what)
+
+    def _is_due(self, reason: str) -> bool:
+        """A line that would be left out says nothing: it is counted, and its reason stays due."""
+        return not self._log.has_room() or self._spoken.is_due(reason, int(self._now() * 1000))
 
 
 def why_foreign(head: bytes, *, is_framed: bool, protocol: str) -> str | None:

@@ -266,7 +266,7 @@ class SocketServer:
             config.principal_mapper if endpoint.security_protocol == "SSL" else None,
             self._handshake_turns,
             self._unfinished_handshakes,
-            self.refusals,
+            self.foreign_clients,
         )
         self.ssl_listeners[endpoint.listener] = listener
         return listener

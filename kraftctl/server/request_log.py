@@ -66,6 +66,11 @@ class RateLimitedLog:
         self._lines = 0
         self.suppressed_count = 0
 
+    def has_room(self) -> bool:
+        """Whether a line would be written now, rather than counted."""
+        is_over = self._now() - self._interval_start >= self._interval_seconds
+        return is_over or self._lines < self._lines_max
+
     def warning(self, message: str, *arguments: object) -> None:
         """Log a WARNING, or only count it."""
         self.log(logging.WARNING, message, *arguments)

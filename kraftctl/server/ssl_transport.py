@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from typing import Any, Final, cast
 
 from kraftctl.server.connection import Connection
+from kraftctl.server.foreign_clients import ForeignClients
 from kraftctl.server.handshake_turns import HandshakeTurns
-from kraftctl.server.request_log import RateLimitedLog
 from kraftctl.server.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import ANONYMOUS, USER_TYPE, KafkaPrincipal
@@ -56,7 +56,7 @@ class SslListener:
         mapper: SslPrincipalMapper | None,
         turns: HandshakeTurns,
         unfinished: UnfinishedHandshakes[SslTransport],
-        refusals: RateLimitedLog,
+        refusals: ForeignClients,
     ) -> None:
         self.loop = loop
         self.context = context
@@ -205,7 +205,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
 
     def _refuse(self, reason: str) -> None:
         peer = "unknown" if self._connection is None else self._connection.peer
-        self._listener.refusals.warning("Closing connection from %s: %s", peer, reason)
+        self._listener.refusals.note_handshake(self._peer_host, peer, reason)
         if self._connection is not None:
             self._connection.close()
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kraftctl.storage.data_directory_note import read_data_directory_note
+from kraftctl.storage.data_directory_note import DataDirectoryNote, read_data_directory_note
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import MetaPropertiesEnsemble, read_meta_properties, refuse_version_0
 from kraftctl.storage.metadata_evidence import Evidence, Shows, find_evidence
@@ -163,7 +163,14 @@ def _not_formatted(log_dir: Path, directories: LogDirectories) -> StorageError:
     else:
         missing = f"it has no {META_PROPERTIES}. If the file system of its data is not mounted here, mount it"
     nested = _nested_log(log_dir)
-    if nested is not None:
+    note = _note_of_log_in(log_dir, directories)
+    if note is not None:
+        step = (
+            "without that, do not format it: it held the metadata log of this node at the last start"
+            f" (directory.id {uuid_to_string(note.directory_id)}), as {note.path} says. If its disk is lost,"
+            f" {LOST_DISK_PAGE} says what to do."
+        )
+    elif nested is not None:
         step = f"if the log of this node is {nested}, set metadata.log.dir={nested.log_dir}."
     else:
         step = f"if it is new, {FORMAT if log_dir == directories.metadata_log_dir else ADD_DIRECTORY}"
@@ -188,6 +195,18 @@ def _refuse_unused_log_dir(directories: LogDirectories, node_id: int) -> None:
             continue  # It is not in use.
         if meta is not None and meta.node_id == node_id and evidence.shows is Shows.LOG:
             raise StorageError(_log_is_elsewhere(directories, evidence))
+
+
+def _note_of_log_in(log_dir: Path, directories: LogDirectories) -> DataDirectoryNote | None:
+    """What another directory has noted of a log that was in this one."""
+    for other in directories.all():
+        try:
+            note = None if other == log_dir else read_data_directory_note(other)
+        except StorageError:
+            continue
+        if note is not None and note.metadata_log_dir == str(log_dir.absolute()):
+            return note
+    return None
 
 
 def _nested_log(log_dir: Path) -> Evidence | None:

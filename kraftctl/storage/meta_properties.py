@@ -6,10 +6,12 @@ import random
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from kraftctl.metadata.directory_id import is_reserved
 from kraftctl.storage.durable_files import create_directory, replace_file
 from kraftctl.storage.errors import StorageError, cannot, shortened
+from kraftctl.storage.metadata_evidence import Shows, find_evidence
 from kraftctl.storage.properties_file import find_properties
 from kraftctl_protocol.java_properties import format_properties
 from kraftctl_protocol.log_file_names import META_PROPERTIES
@@ -132,12 +134,23 @@ def load_meta_properties(
 
 
 def refuse_version_0(log_dir: Path, meta: MetaProperties) -> None:
-    """Raises StorageError for a directory of a cluster with ZooKeeper."""
-    if meta.cluster_id is None or meta.version == 0:
-        raise StorageError(
-            f"{log_dir / META_PROPERTIES} is of version 0, from a cluster that was not in KRaft mode."
-            " Next step: format a new directory."
-        )
+    """Raises StorageError for a directory of a cluster with ZooKeeper, and for a file that lost its lines.
+
+    To Kafka a file without `version` is of version 0: an empty one, too, which a power failure leaves.
+    """
+    if meta.cluster_id is not None and meta.version != 0:
+        return
+    path = log_dir / META_PROPERTIES
+    is_whole = meta.cluster_id is not None and meta.node_id is not None
+    if not is_whole or find_evidence(log_dir).shows > Shows.NOTHING:
+        raise _unusable(path, f"{VERSION_0}, or it has lost its lines")
+    raise StorageError(
+        f"{path} is {VERSION_0}. Next step: name another directory in log.dirs for this controller; this one"
+        " holds the data of a broker of that cluster."
+    )
+
+
+VERSION_0: Final = "of version 0, from a cluster that was not in KRaft mode"
 
 
 def _unusable(path: Path, reason: str) -> StorageError:

@@ -57,8 +57,15 @@ def test_all_commands_are_tried() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_command_says_whether_it_only_prints(name: str) -> None:
+    """Asked for only where standard output is a descriptor, as it is for operators."""
     command = _load(name)
     assert (command.NAME, type(command.PRINTS_ONLY)) == (name, bool)
+
+
+def test_random_uuid_prints_an_id() -> None:
+    asked = [sys.executable, "-m", "kraftctl", "random-uuid"]
+    printed = subprocess.run(asked, check=True, capture_output=True, text=True)
+    assert (len(printed.stdout), printed.stderr) == (23, "")
 
 
 @contextmanager

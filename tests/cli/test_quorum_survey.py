@@ -192,6 +192,19 @@ def test_each_node_that_is_not_reached_is_named_with_the_reason(survey: Survey, 
     assert lines[-2] == f"  {node.address} does not lead, knows no leader of epoch 7"
 
 
+@pytest.mark.parametrize(("kind", "hints"), [("closes", True), ("resets", True), ("refuses", False)])
+def test_a_node_that_closes_the_connection_may_use_another_protocol(
+    kind: str, hints: bool, survey: Survey, stack: ExitStack
+) -> None:
+    """As a listener with SSL does to a client without, and the other way around: the node runs."""
+    port = free_everywhere()
+    if kind != "refuses":
+        stack.enter_context(BadAddress(V4, port, BEHAVIOURS[kind]))
+    described = survey.of(f"{V4}:{port}")
+    step = "Next step: check security.protocol of --command-config, where a node closes the connection; start"
+    assert (step in described.error) is hints
+
+
 def test_the_leader_is_found_behind_nodes_that_are_not_reached(survey: Survey, stack: ExitStack) -> None:
     """Each would take ten seconds, one after the other."""
     port = free_everywhere()

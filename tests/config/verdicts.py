@@ -35,8 +35,8 @@ STRICTER_AT_LAST: Final[dict[str, str]] = {
     r"configuration super\.users: expected": "Kafka's authorizer refuses it later",
     r"^(Invalid value .* for configuration |Configuration ')listener\.name\.": LATER,
     r"^Missing required configuration \"(listener\.name\..*)?(ssl|sasl)\.": LATER,
-    r"configuration ssl\.(key|trust)store\.": "Kafka opens stores later, and JKS is not read here",
     r"configuration ssl\.(principal\.mapping\.rules|endpoint\.identification\.algorithm)": LATER,
+    r"configuration ssl\.(key|trust)store\.": "Kafka opens stores later",
     r"configuration ssl\.(enabled\.protocols|protocol|cipher\.suites)": "what OpenSSL lacks, or Java later",
     rf"configuration sasl\.{OTHER_MECHANISM}": "not offered",
 }

@@ -148,7 +148,7 @@ FAULTS = (
         "    if password is not None:\n",
         "    if False:\n",
         ("tests/tls/test_jks.py",),
-        "Whoever can write a truststore can add an authority to it.",
+        "Who can write to a truststore can add an authority to it.",
     ),
     PlantedFault(
         "an-empty-truststore-password-is-none",

@@ -102,6 +102,7 @@ def test_a_leader_says_when_a_voter_has_lost_records(start_quorum: StartQuorum) 
     notices = [notice for notice in leader.notices if "it has lost part of its log" in notice]
     assert len(notices) == 1
     assert f"fetches from offset 0, although it had everything up to {had} on disk" in notices[0]
+    assert "Next step: keep the other voters running until it has everything again" in notices[0]
 
 
 @pytest.mark.parametrize("pre_vote", [True, False], ids=["pre-vote", "vote"])

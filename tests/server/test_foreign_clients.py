@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import ssl
 import struct
 
 import pytest
 
+from kraftctl.server.foreign_clients import ForeignClients
 from kraftctl.server.foreign_protocols import FRAMED, KAFKA, PROTOCOLS
+from kraftctl.server.request_log import RateLimitedLog
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
 from tests.server.sasl_serving import serving_sasl
 from tests.server.serving import Client, connect, eventually, request_bytes, run, serving, unregister
-from tests.server.ssl_serving import connect_ssl, serving_ssl
+from tests.server.ssl_serving import connect_ssl, context_of, identity, serving_ssl
+from tests.support.certificates import Authority
 
 
 def client_hello() -> bytes:
@@ -271,3 +275,40 @@ def test_a_client_of_brokers(kind: bytes, said: str, caplog: pytest.LogCaptureFi
     (line,) = lines(caplog)
     assert f"to listener CONTROLLER: {said}" in line
     assert ("Next step: give the client the address of a broker" in line) == ("brokers" in said)
+
+
+def test_a_certificate_that_is_refused_again_and_again_is_said_rarely(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A controller whose certificate has expired connects twice a second, until somebody renews it."""
+
+    async def scenario() -> None:
+        async with serving_ssl({"ssl.client.auth": "required"}) as (server, _):
+            for own in (identity(expired=True), identity(expired=True), Authority("CN=Other").issue("CN=a")):
+                with contextlib.suppress(OSError):
+                    client = await connect_ssl(server, context_of(own))
+                    client.request(unregister(1), 0)
+                    await client.expect_ended()
+            await turned_away(await connect(server), SPOKEN["http-get"][0])
+            await eventually(lambda: server.metrics.connections_count == 0)
+
+    run(scenario)
+    expired, other, http = lines(caplog)
+    assert "certificate has expired" in expired
+    assert "unable to get local issuer certificate" in other
+    assert "it speaks HTTP" in http
+
+
+def test_a_line_that_was_left_out_is_written_when_there_is_room(caplog: pytest.LogCaptureFixture) -> None:
+    """Lines about others have filled the log: the reason was counted, and not written."""
+    now = 0.0
+    log = RateLimitedLog(logging.getLogger("kraftctl.server"), lambda: now, lines_max=2)
+    clients = ForeignClients(log, lambda: now)
+    for host in ("a", "b", "c"):
+        clients.note(host, f"{host}:1", "CONTROLLER", "it speaks HTTP")
+    assert [host in caplog.text for host in ("a:1", "b:1", "c:1")] == [True, True, False]
+    now = 10.0
+    clients.note("a", "a:2", "CONTROLLER", "it speaks HTTP")
+    clients.note("c", "c:2", "CONTROLLER", "it speaks HTTP")
+    assert ["a:2" in caplog.text, "c:2" in caplog.text] == [False, True]
+    assert "1 similar lines were left out" in caplog.text

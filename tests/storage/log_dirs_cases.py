@@ -7,12 +7,14 @@ import random
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from kraftctl.cli.initial_controllers import voter_node
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
+from kraftctl.storage.data_directory_note import write_data_directory_note
 from kraftctl.storage.formatter import Formatter
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl.storage.metadata_partition import MetadataPartition
@@ -121,6 +123,10 @@ class Case:
     says: tuple[str, ...] = ()
     why: str = ""
     """Not empty: Kafka starts, and this is why kraftctl does not."""
+
+
+def _torn(text: str, at: Path) -> dict[str, str]:
+    return lived(at).write(f"a/{MP}", text).starts_with("a,b")
 
 
 def lived(root: Path, *, dynamic: bool = False, kafka: bool = False) -> Node:
@@ -269,6 +275,27 @@ REORDERED = [
     Case("the chosen one is gone", lambda at: lived(at).remove("b").starts_with("b,a"), IN_A),
 ]
 
+
+def noted(node: Node) -> Node:
+    """A controller has started with all three."""
+    meta = read_meta_properties(node.path("a"))
+    assert meta is not None
+    assert meta.directory_id is not None
+    for name in ("b", "c"):
+        write_data_directory_note(node.path(name), node.path("a"), meta.directory_id)
+    return node
+
+
+OF_ZOOKEEPER = f"version=0\nbroker.id=1\ncluster.id={CLUSTER_ID}\n"
+TORN = {
+    "has no bytes": "",
+    "has zeros": "\0" * 120,
+    "has no version": f"node.id=1\ncluster.id={CLUSTER_ID}\n",
+    "is of version 0": OF_ZOOKEEPER,
+}
+"""All of version 0 to Kafka, over a metadata log."""
+
+LOST_DISK_PAGE = "docs/operations/lost-disk.md"
 A_NAMES_IT = ("directory.id", "restore")
 UNUSABLE = [
     Case(
@@ -290,6 +317,16 @@ UNUSABLE = [
         "its own is gone",
         lambda at: lived(at).remove("a").starts_with("a,b"),
         ("{root}/a", "has not been formatted", "mount"),
+    ),
+    Case(
+        "its own is not mounted, of a node that ran",
+        lambda at: noted(lived(at)).remove("a").starts_with("a,b"),
+        ("{root}/a", "{root}/b/metadata-log-dir", "directory.id", "mount it", LOST_DISK_PAGE),
+    ),
+    Case(
+        "its own is an empty mount point, of a node that ran",
+        lambda at: noted(lived(at)).remove("a").make("a").starts_with("a,c,b"),
+        ("{root}/a", "{root}/b/metadata-log-dir", "directory.id", "mount it", LOST_DISK_PAGE),
     ),
     Case(
         "its own is not formatted",
@@ -354,6 +391,19 @@ UNUSABLE = [
         "its own has garbage",
         lambda at: lived(at).write(f"a/{MP}", "\0\1").starts_with("a,b"),
         ("{root}/a/meta.properties",),
+    ),
+    *[
+        Case(
+            f"its own {what}",
+            partial(_torn, text),
+            ("{root}/a/meta.properties", *A_NAMES_IT),
+        )
+        for what, text in TORN.items()
+    ],
+    Case(
+        "a new one is of version 0",
+        lambda at: Node(at).format("a").write(f"a/{MP}", OF_ZOOKEEPER).starts_with("a"),
+        ("{root}/a/meta.properties", "name another directory"),
     ),
     Case(
         "its own has half of the keys",

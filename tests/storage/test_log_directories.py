@@ -40,7 +40,7 @@ OF_A_CONTROLLER = {
     "listeners": "CONTROLLER://localhost:9093",
     "controller.quorum.bootstrap.servers": "localhost:9093",
 }
-BAD_ADVICE = ("kraftctl format", "format the directory", "delete", "remove the")
+BAD_ADVICE = ("kraftctl format", "format the directory", "format a new directory", "delete", "remove the")
 AT_START_ONLY = ("log.dirs newly set beside log.dir", "under another name in its own place")
 """Format looks at what it is to format."""
 NEW_DIRECTORIES = ("is gone", "is empty", "is not formatted", "leads nowhere")

@@ -57,6 +57,7 @@ class Statement:
     is_unserved: bool = False
     """It does not serve the request, and is not asked again."""
     keys_to_check: str | None = None
+    is_closed_early: bool = False
     """Of SSL or SASL, which have failed."""
 
 
@@ -127,7 +128,11 @@ class NodeInterview:
                 self._disconnect()
             except (OSError, DecodeError) as error:
                 reason = str(error) or type(error).__name__
-                self._say(f"{'is not reached' if self._connection is None else 'gives no answer'}: {reason}")
+                is_unreached = self._connection is None
+                self._say(
+                    f"{'is not reached' if is_unreached else 'gives no answer'}: {reason}",
+                    is_closed_early=is_unreached and isinstance(error, ConnectionResetError),
+                )
                 self._disconnect()
             except RefusedError as error:
                 self._report(Refused(error))
@@ -209,11 +214,18 @@ class NodeInterview:
     def _what(self, request: str) -> str:
         return f"{request} at {endpoint_text(self._endpoint)}"
 
-    def _say(self, text: str, *, is_unserved: bool = False, keys_to_check: str | None = None) -> None:
+    def _say(
+        self,
+        text: str,
+        *,
+        is_unserved: bool = False,
+        keys_to_check: str | None = None,
+        is_closed_early: bool = False,
+    ) -> None:
         self._has_said = True
         has_several = self._known.addresses.has_several()
         address = str(self._connection.address) if has_several and self._connection is not None else ""
-        self._report(Statement(self._endpoint, text, address, is_unserved, keys_to_check))
+        self._report(Statement(self._endpoint, text, address, is_unserved, keys_to_check, is_closed_early))
 
     def _left_s(self) -> float:
         return (self._deadline_ms - self._clock.now_ms()) / 1000

@@ -16,6 +16,7 @@ from kraftctl.cli.admin.errors import UnavailableError
 from kraftctl.cli.admin.unavailable import no_node_serves, no_node_was_asked
 from kraftctl.cli.quorum.node_interview import Described, Finding, Named, NodeInterview, Refused, Statement
 from kraftctl.server.clock import Clock
+from kraftctl_security.authentication_failures import SECURITY_PROTOCOL
 from kraftctl_security.blocking_connection import Endpoint, endpoint_text
 
 LEADER_WAIT_MS: Final = 3_000
@@ -148,6 +149,8 @@ class QuorumSurvey:
     def _next_step(self) -> str:
         keys = [each.keys_to_check for each in self._statements() if each.keys_to_check is not None]
         checks = f"check {', '.join(dict.fromkeys(keys))} of --command-config; " if keys else ""
+        if any(each.is_closed_early for each in self._statements()):
+            checks += f"check {SECURITY_PROTOCOL} of --command-config, where a node closes the connection; "
         if not self._to_controllers:
             return (
                 f"{checks}ask the controllers themselves with --bootstrap-controller: brokers only forward"
