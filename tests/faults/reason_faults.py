@@ -86,7 +86,7 @@ FAULTS = (
     PlantedFault(
         "foreign-clients-fill-the-log",
         "kraftctl/server/foreign_clients.py",
-        '        if self._spoken.is_due(f"{peer_host} {listener} {what}", int(self._now() * 1000)):\n',
+        '        if self._is_due(f"{peer_host} {listener} {what}"):\n',
         "        if True:\n",
         (f"{FOREIGN}::test_another_protocol_on_a_listener_without_ssl",),
         "A health check writes a line every few seconds.",
