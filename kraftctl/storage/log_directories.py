@@ -27,7 +27,10 @@ LOG_DIR: Final = "log.dir"
 
 NOTHING_IS_WRITTEN: Final = "Nothing was written."
 LOST_DISK_PAGE: Final = "docs/operations/lost-disk.md"
-FORMAT: Final = "for a quorum of one, run `kraftctl format --standalone -t CLUSTER_ID -c FILE`."
+FORMAT: Final = (
+    "run `kraftctl format` with the cluster id and the flags of its quorum (kraftctl format --help); if this"
+    f" node was a controller before, see {LOST_DISK_PAGE} first."
+)
 
 
 class LogDirectories(NamedTuple):

@@ -86,4 +86,20 @@ FAULTS = (
         (RUNNING,),
         "A full disk and a missing permission have the advice to look at the disk.",
     ),
+    PlantedFault(
+        "a-meta-properties-that-lost-its-lines-is-of-zookeeper",
+        "kraftctl/storage/meta_properties.py",
+        "    if not is_whole or find_evidence(log_dir).shows > Shows.NOTHING:\n",
+        "    if not is_whole and False:\n",
+        (f"{DIRECTORIES}::test_it_is_refused_before_anything_is_written",),
+        "After a power failure the operator leaves the directory that holds the log.",
+    ),
+    PlantedFault(
+        "an-own-directory-that-is-not-mounted-is-new",
+        "kraftctl/storage/log_directories.py",
+        "        if note is not None and note.metadata_log_dir == str(log_dir.absolute()):\n",
+        "        if note is not None and note.metadata_log_dir == str(other):\n",
+        (f"{DIRECTORIES}::test_it_is_refused_before_anything_is_written",),
+        "The mount point is formatted, and the node votes again with an empty log.",
+    ),
 )

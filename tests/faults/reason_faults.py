@@ -92,6 +92,22 @@ FAULTS = (
         "A health check writes a line every few seconds.",
     ),
     PlantedFault(
+        "refused-certificates-fill-the-log",
+        "kraftctl/server/foreign_clients.py",
+        '        if self._is_due(f"{peer_host} {what}"):\n',
+        "        if True:\n",
+        (f"{FOREIGN}::test_a_certificate_that_is_refused_repeatedly_is_said_rarely",),
+        "A controller with an expired certificate writes a line a second on each other one.",
+    ),
+    PlantedFault(
+        "a-line-that-was-left-out-counts-as-written",
+        "kraftctl/server/foreign_clients.py",
+        "        return not self._log.has_room() or ",
+        "        return ",
+        (f"{FOREIGN}::test_a_line_that_was_left_out_is_written_when_there_is_room",),
+        "What a client does wrong is not said for a minute, then not for two, because of others.",
+    ),
+    PlantedFault(
         "an-expired-certificate-is-a-truststore",
         "protocol/kraftctl_security/authentication_failures.py",
         '        return KEYS_OF_DATES.get(error.verify_code, "ssl.truststore.*")\n',

@@ -277,7 +277,7 @@ def test_a_client_of_brokers(kind: bytes, said: str, caplog: pytest.LogCaptureFi
     assert ("Next step: give the client the address of a broker" in line) == ("brokers" in said)
 
 
-def test_a_certificate_that_is_refused_again_and_again_is_said_rarely(
+def test_a_certificate_that_is_refused_repeatedly_is_said_rarely(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """A controller whose certificate has expired connects twice a second, until somebody renews it."""

@@ -316,7 +316,7 @@ UNUSABLE = [
     Case(
         "its own is gone",
         lambda at: lived(at).remove("a").starts_with("a,b"),
-        ("{root}/a", "has not been formatted", "mount"),
+        ("{root}/a", "has not been formatted", "mount", "was a controller before", LOST_DISK_PAGE),
     ),
     Case(
         "its own is not mounted, of a node that ran",

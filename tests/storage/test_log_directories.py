@@ -78,6 +78,7 @@ def test_it_is_refused_before_anything_is_written(tmp_path: Path, case: Case) ->
     assert "Errno" not in reason
     if "must not be empty" not in reason:
         assert "Next step: " in reason
+    assert "--standalone" not in reason  # beside other voters it begins a second quorum
     if not case.name.endswith(NEW_DIRECTORIES):
         assert [advice for advice in BAD_ADVICE if advice in reason] == []
     assert read_tree(tmp_path) == before
