@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 import socket
@@ -29,8 +28,6 @@ from kraftctl_protocol.generated.fetch_response import (
 )
 from kraftctl_protocol.generated.fetch_response import PartitionData as FetchedPartition
 from kraftctl_protocol.message import Message
-from kraftctl_security.addresses.host_addresses import Address
-from kraftctl_security.addresses.known_hosts import KnownHost
 from kraftctl_spark.log.log_reader import ObserverError
 from tests.clients.situation import (
     ANSWERED,
@@ -180,47 +177,6 @@ def test_the_one_that_was_slow_is_left_without_a_word(
         assert [record.getMessage() for record in caplog.records] == []
 
     run(test)
-
-
-@both_loops
-def test_the_winner_is_closed_if_the_others_take_too_long_to_end(loop: str, situation: Situations) -> None:
-    """The time of the request is over then, and nobody gets the connection."""
-    there = situation(PLAINTEXT)
-    there.names.addresses[NAME] = [V4, V6]
-
-    async def test() -> None:
-        ends, closed = asyncio.Event(), asyncio.Event()
-
-        class Connection:
-            def close(self) -> None:
-                closed.set()
-
-        async def greet(
-            address: Address, _: asyncio.StreamReader, writer: asyncio.StreamWriter
-        ) -> Connection:
-            if str(address) == V4:
-                try:
-                    await asyncio.Event().wait()
-                except asyncio.CancelledError:
-                    ends.set()
-                    await asyncio.Event().wait()
-            writer.transport.abort()
-            return Connection()
-
-        servers = [await asyncio.start_server(lambda _, writer: None, host, there.port) for host in (V4, V6)]
-        race = connecting.Race(
-            KnownHost(NAME, there.port), greet, context=None, is_own=lambda _host, _port: False
-        )
-        running = asyncio.ensure_future(race.run())
-        await ends.wait()
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        assert closed.is_set()
-        for server in servers:
-            server.close()
-
-    run(test, loop)
 
 
 def test_what_was_silent_is_remembered_by_each_client(situation: Situations) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kraftctl.cli import main
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.start import load_config
-from kraftctl.config.controller_config import ConfigException, ControllerConfig
+from kraftctl.config.controller_config import STANDARD_AUTHORIZER, ConfigException, ControllerConfig
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl_security.config_providers.providers import DIRECTORY, ENV_VAR, FILE
 from kraftctl_security.config_providers.resolve import refuse_variables, resolve_properties
@@ -399,16 +399,16 @@ def test_no_error_shows_a_value() -> None:
 
 
 def test_a_hidden_value_leaves_the_reason() -> None:
-    given_properties = {**CONTROLLER, **ENV, "node.id": "${env:ID}", "process.roles": "${env:ROLES}"}
-    resolved = resolve_properties(given_properties, {"ID": "hunter2", "ROLES": "broker,controller"})
-    with pytest.raises(ConfigException) as caught:
-        ControllerConfig(resolved)
-    roles, node_id = caught.value.errors[:2]
-    assert roles.startswith(
-        "Invalid value [hidden] for configuration process.roles: kraftctl is only a contr"
-    )
-    assert roles.endswith("it must be 'controller'")
-    assert node_id == "Invalid value [hidden] for configuration node.id: Not a number of type INT"
+    for key, value, reason in (
+        ("process.roles", "broker,controller", "it must be 'controller'"),
+        ("node.id", "hunter2", "Not a number of type INT"),
+    ):
+        resolved = resolve_properties({**CONTROLLER, **ENV, key: "${env:VALUE}"}, {"VALUE": value})
+        with pytest.raises(ConfigException) as caught:
+            ControllerConfig(resolved)
+        error = caught.value.errors[0]
+        assert error.startswith(f"Invalid value [hidden] for configuration {key}: ")
+        assert error.endswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -438,6 +438,7 @@ def test_no_error_of_a_tool_shows_a_value(
 
 def test_a_value_around_what_a_provider_gave_is_hidden_with_it() -> None:
     given_properties = {**CONTROLLER, **ENV, "super.users": "User:ann;x${env:NAME}y", "node.id": "${env:ID}"}
+    given_properties["authorizer.class.name"] = STANDARD_AUTHORIZER
     resolved = resolve_properties(given_properties, {"NAME": "hunter2", "ID": "55"})
     with pytest.raises(ConfigException) as caught:
         ControllerConfig(resolved)

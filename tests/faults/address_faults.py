@@ -110,6 +110,14 @@ FAULTS = (
         "A slow controller keeps connections that are not used.",
     ),
     PlantedFault(
+        "the-winner-of-a-race-that-is-ended-stays-open",
+        CONNECTING_FILE,
+        "                    won.close()\n",
+        "                    pass\n",
+        ("tests/clients/test_race.py::test_the_winner_is_closed_if_the_others_take_too_long_to_end",),
+        "A connection that nothing uses any more stays until the other controller closes it.",
+    ),
+    PlantedFault(
         "a-controller-asks-itself",
         CONNECTING_FILE,
         "        if here[0] == there[0] and self._is_own(there[0], there[1]):\n",

@@ -106,8 +106,8 @@ def test_the_issuer_is_trusted_by_options_of_the_login_module_and_not_by_keys_of
     truststore = server({}, store).jwks.ssl.truststore
     assert truststore is not None
     assert truststore.location == "ca.pem"
-    assert "In the options of sasl.jaas.config: Missing required configuration" in errors_of_server(
-        {}, {"ssl.truststore.location": "ca.jks"}
+    assert "In the options of sasl.jaas.config: Invalid value BKS" in errors_of_server(
+        {}, {"ssl.truststore.location": "ca.bks", "ssl.truststore.type": "BKS"}
     )
 
 

@@ -50,5 +50,5 @@ def test_a_full_disk_does_not_end_a_controller(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_opened_is_named_at_start(tmp_path: Path) -> None:
     node = controller(tmp_path, str(tmp_path / "missing" / "audit.log"))
-    with pytest.raises(ProcessFailedError, match=rf"{AUDIT_LOG}=.*missing/audit.log: the file cannot be op"):
+    with pytest.raises(ProcessFailedError, match=rf"{AUDIT_LOG}=.*missing/audit.log: cannot open"):
         node.start()

@@ -393,11 +393,7 @@ UNUSABLE = [
         ("{root}/a/meta.properties",),
     ),
     *[
-        Case(
-            f"its own {what}",
-            partial(_torn, text),
-            ("{root}/a/meta.properties", *A_NAMES_IT),
-        )
+        Case(f"its own {what}", partial(_torn, text), ("{root}/a/meta.properties", *A_NAMES_IT))
         for what, text in TORN.items()
     ],
     Case(

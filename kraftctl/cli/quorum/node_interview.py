@@ -57,8 +57,9 @@ class Statement:
     is_unserved: bool = False
     """It does not serve the request, and is not asked again."""
     keys_to_check: str | None = None
-    is_closed_early: bool = False
     """Of SSL or SASL, which have failed."""
+    is_closed_early: bool = False
+    """It closes the connection before it has answered anything."""
 
 
 @dataclass(frozen=True)
