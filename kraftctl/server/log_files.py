@@ -70,7 +70,7 @@ class LogFiles:
             file.start()
         except OSError as error:
             text = file_error("open", config.path, error, named_by=config.path_key)
-            if error.errno == errno.ENXIO:
+            if error.errno == errno.ENXIO and Path(config.path).is_fifo():
                 text = (
                     "the file cannot be opened: it is a FIFO without a reader. Next step: start its"
                     " reader first"
