@@ -21,7 +21,7 @@ from kraftctl.raft.voter_set import VoterSet
 from kraftctl.storage.bootstrap_checkpoint import write_bootstrap_checkpoint
 from kraftctl.storage.durable_files import create_directory
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.log_directories import LogDirectories, refuse_log_elsewhere
+from kraftctl.storage.log_directories import LogDirectories, refuse_log_elsewhere, refuse_to_begin_again
 from kraftctl.storage.meta_properties import MetaPropertiesEnsemble, write_meta_properties
 from kraftctl.storage.metadata_evidence import shows_partition
 from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT_NAME
@@ -51,9 +51,13 @@ class Formatter:
         scram_records: list[RecordAndVersion] | None = None,
         unstable_feature_versions: bool = False,
         ignore_formatted: bool = False,
+        log_is_lost: bool = False,
         chosen_by: str | None = None,
     ) -> None:
-        """`chosen_by` has the key and value that choose `metadata_log_dir`."""
+        """`chosen_by` has the key and value that choose `metadata_log_dir`.
+
+        `log_is_lost`: an operator has said so, and that this node begins again.
+        """
         self.chosen_by = chosen_by or f"metadata.log.dir={metadata_log_dir}"
         self.cluster_id = cluster_id
         self.node_id = node_id
@@ -62,6 +66,7 @@ class Formatter:
         self.has_dynamic_quorum = has_dynamic_quorum
         self.initial_voters = initial_voters
         self.ignore_formatted = ignore_formatted
+        self.log_is_lost = log_is_lost
         self.metadata_version = effective_metadata_version(
             release_version, feature_levels or {}, unstable_feature_versions
         )
@@ -94,7 +99,10 @@ class Formatter:
 
     def _check(self, ensemble: MetaPropertiesEnsemble) -> None:
         ensemble.verify(self.cluster_id, self.node_id)
-        refuse_log_elsewhere(LogDirectories(self.metadata_log_dir, self.log_dirs, self.chosen_by))
+        directories = LogDirectories(self.metadata_log_dir, self.log_dirs, self.chosen_by)
+        refuse_log_elsewhere(directories)
+        if self.ignore_formatted and not self.log_is_lost:
+            refuse_to_begin_again(directories)
         if ensemble.formatted and not self.ignore_formatted:
             first = min(ensemble.formatted)
             raise StorageError(

@@ -200,6 +200,23 @@ def _refuse_unused_log_dir(directories: LogDirectories, node_id: int) -> None:
             raise StorageError(_log_is_elsewhere(directories, evidence))
 
 
+def refuse_to_begin_again(directories: LogDirectories) -> None:
+    """For a supervisor that formats before each start: the disk of the log may not be mounted.
+
+    Raises StorageError when the chosen directory is not formatted, and another one has noted that the log was
+    there.
+    """
+    log_dir = directories.metadata_log_dir
+    note = None if (log_dir / META_PROPERTIES).exists() else _note_of_log_in(log_dir, directories)
+    if note is not None:
+        raise StorageError(
+            f"{log_dir} has no {META_PROPERTIES}, and held the metadata log of this node at the last start"
+            f" (directory.id {uuid_to_string(note.directory_id)}), as {note.path} says: this node would begin"
+            f" again without its records and votes. {NOTHING_IS_WRITTEN} Next step: mount its file system. If"
+            f" its disk is lost, do what {LOST_DISK_PAGE} says, and move {note.path} away before formatting."
+        )
+
+
 def _note_of_log_in(log_dir: Path, directories: LogDirectories) -> DataDirectoryNote | None:
     """What another directory has noted of a log that was in this one."""
     for other in directories.all():

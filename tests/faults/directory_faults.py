@@ -12,6 +12,14 @@ CALLS = "tests/storage/test_file_errors.py"
 
 FAULTS = (
     PlantedFault(
+        "a-supervisor-formats-where-the-log-was",
+        "kraftctl/storage/formatter.py",
+        "        if self.ignore_formatted and not self.log_is_lost:\n",
+        "        if False:\n",
+        ("tests/storage/test_log_directories.py::test_a_supervisor_does_not_format_where_the_log_was",),
+        "A disk that is not mounted is a new node, with the id of one that has voted.",
+    ),
+    PlantedFault(
         "reordered-directories-start",
         "kraftctl/storage/log_directories.py",
         "    refuse_log_elsewhere(directories)\n    for reason",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import shutil
 from pathlib import Path
 
 import pytest
@@ -96,7 +97,7 @@ def test_format_makes_no_second_log(tmp_path: Path, case: Case, ignore_formatted
     assert read_tree(tmp_path) == before
 
 
-def format_again(properties: dict[str, str], *, ignore_formatted: bool) -> None:
+def format_again(properties: dict[str, str], *, ignore_formatted: bool, log_is_lost: bool = False) -> None:
     config = ControllerConfig(OF_A_CONTROLLER | properties)
     Formatter(
         cluster_id=CLUSTER_ID,
@@ -105,7 +106,27 @@ def format_again(properties: dict[str, str], *, ignore_formatted: bool) -> None:
         metadata_log_dir=Path(config.metadata_log_dir),
         has_dynamic_quorum=True,
         ignore_formatted=ignore_formatted,
+        log_is_lost=log_is_lost,
     ).format(random.Random(1), 0, lambda line: None)
+
+
+def test_a_supervisor_does_not_format_where_the_log_was(tmp_path: Path) -> None:
+    """Its disk may not be mounted, or is lost: then an operator says so, by moving the note away."""
+    node = lived(tmp_path, dynamic=True)
+    start(node.starts_with("a,b"))
+    (tmp_path / "a").rename(tmp_path / "unmounted")
+    properties = node.starts_with("a,b")
+    with pytest.raises(
+        StorageError, match=r"a has no meta\.properties, and held the metadata log.*mount its"
+    ):
+        format_again(properties, ignore_formatted=True)
+    assert not (tmp_path / "a").exists()
+    (tmp_path / "b" / NOTE).rename(tmp_path / NOTE)
+    format_again(properties, ignore_formatted=True)
+    shutil.rmtree(tmp_path / "a")
+    (tmp_path / NOTE).rename(tmp_path / "b" / NOTE)
+    format_again(properties, ignore_formatted=True, log_is_lost=True)  # as `quorum replace-voter` does
+    assert (tmp_path / "a" / "meta.properties").exists()
 
 
 def test_the_command_format_names_the_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -163,6 +163,7 @@ class VoterReplacement:
             metadata_log_dir=self._controller.metadata_log_dir,
             has_dynamic_quorum=True,
             ignore_formatted=True,
+            log_is_lost=True,
         ).format(random.SystemRandom(), self._clock.wall_ms(), self._say)
 
     def _description(self, step: Step) -> str:
