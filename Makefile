@@ -4,7 +4,7 @@
 #   make build      .venv with a compiled `kraftctl` in it
 #   make test       the suite against compiled code, and the pure tests from source as well
 #   make test-long  the variants and planted faults that it leaves out
-#   make test-quick   the pure core, uncompiled, in seconds
+#   make test-quick   the pure core, uncompiled, in a minute or two
 #   make simulate   whole simulated clusters with faults; a find prints the line that repeats it
 #   make soak       the long random tests, with a given seed and duration
 #   make test-chaos   real controllers and brokers, with faults of all kinds and clients that check what is lost
@@ -54,7 +54,7 @@ setup: build $(STAMPS)/dev
 # Nothing is compiled for it: it runs what `make build` has made if that is up to date, otherwise the sources.
 dev:
 	@$(PYTHON) -m kraftctl.dev.kafka_distribution
-	@$(MAKE) --no-print-directory $(STAMPS)/run
+	@$(MAKE) -s --no-print-directory $(STAMPS)/run
 	@if $(MAKE) --no-print-directory -q build 2> /dev/null; then PYTHONSAFEPATH=1 exec $(BIN)/kraftctl dev $(DEV_ARGS); fi; \
 	echo "kraftctl runs from source, and needs several times the processor time: \`make build\` compiles it, in some minutes"; \
 	PYTHONPATH=$(CURDIR):$(CURDIR)/protocol:$(CURDIR)/spark exec $(BIN)/python -m kraftctl dev $(DEV_ARGS)

@@ -250,8 +250,9 @@ def load_state(directory: Path, brokers: int) -> DevState:
         wanted = [state.controller_port, *state.broker_ports[:brokers]]
         if taken := [port for port in wanted if not can_listen(port)]:
             raise DevError(
-                f"ports {taken} of the cluster in {directory} are in use: is it running already? "
-                "Stop that, or choose another --directory."
+                f"the ports {', '.join(map(str, taken))} of the cluster in {directory} are in use: is it"
+                " running already? Next step: stop that, or choose another --directory"
+                " (make dev DEV_ARGS='--directory DIR')"
             )
     else:
         state = DevState(random_id(), _port_near(CONTROLLER_PORT), [])
@@ -320,7 +321,7 @@ def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
         "",
         "Try, in another terminal:",
         f"  cd {directory}",
-        f"  {SCRIPTS}/kafka-topics {server} --create --topic hello --partitions 6",
+        f"  {SCRIPTS}/kafka-topics {server} --create --if-not-exists --topic hello --partitions 6",
         f"  {SCRIPTS}/kafka-console-producer {server} --topic hello",
         f"  {SCRIPTS}/kafka-metadata-quorum {controller} describe --status",
         f"  {SCRIPTS}/kraftctl dump log {log.relative_to(directory)}",

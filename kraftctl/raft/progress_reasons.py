@@ -61,6 +61,8 @@ def _of_observer(core: RaftCore) -> tuple[ProgressState, list[PeerReport]]:
     leader = _leader_report(core)
     if leader is not None:
         reports.insert(0, leader)
+    if core.recovering_epoch is not None:
+        return states.RECOVERING, reports
     return states.NO_LEADER_FOUND if core.voters.voter_ids() else states.NO_VOTERS, reports
 
 

@@ -26,10 +26,10 @@ async def bind_endpoint(endpoint: Endpoint, config: ControllerConfig) -> socket.
 
 
 def listen_error(endpoint: Endpoint, error: OSError) -> ListenError:
-    return ListenError(
-        f"cannot listen on {endpoint}: {error.strerror or error}. Next step: free the address, or choose "
-        "another host or port in 'listeners'."
-    )
+    step = "free the address, or choose another host or port in 'listeners'"
+    if isinstance(error, socket.gaierror):
+        step = "correct the host in 'listeners', or DNS"
+    return ListenError(f"cannot listen on {endpoint}: {error.strerror or error}. Next step: {step}.")
 
 
 def _bind_wildcard(port: int, config: ControllerConfig) -> socket.socket:

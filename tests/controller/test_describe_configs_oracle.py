@@ -50,9 +50,9 @@ FILES: list[dict[str, str]] = [
     {},
     {"max.connections": " 07 ", "listener.name.controller.max.connections": "5 "},
     {"listener.name.controller.max.connection.creation.rate": "9", "max.connections.per.ip": "+3"},
-    {"listener.name.other.ssl.keystore.password": "hush", "ssl.keystore.password": "hush"},
+    {"listener.name.ssl.ssl.keystore.password": "hush", "ssl.keystore.password": "hush"},
     {"listener.name.controller.plain.sasl.jaas.config": "hush", "sasl.jaas.config": "hush"},
-    {"listener.name.a.b.max.connections": "5", "listener.name.controller.no.such.key": "5"},
+    {"listener.name.ssl.b.max.connections": "5", "listener.name.controller.no.such.key": "5"},
     {
         "some.plugin.key": "1",
         "kraftctl.audit.log.max.files": "7",

@@ -36,7 +36,11 @@ def executable(path: Path, text: str) -> None:
 
 def make_dev_asks(directory: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """As the Makefile runs it, where nothing has been fetched."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("JAVA_HOME", "PATH")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("JAVA_HOME", "PATH") and not name.startswith("PYTHON")
+    }
     environment = {**kept, "PATH": str(directory / "bin"), "KRAFTCTL_CACHE": str(directory / "cache")}
     command = [sys.executable, "-S", "-m", "kraftctl.dev.kafka_distribution"]
     return subprocess.run(

@@ -161,5 +161,5 @@ def test_who_is_not_accepted_learns_which_key_to_check(
     flags = ["--bootstrap-controller", secured.controller.address, "--command-config", str(file)]
     assert main(["quorum", *flags, "describe", "--replication"]) == 1
     printed = capsys.readouterr().err
-    assert re.search(expected, printed), printed
+    assert re.search(expected, printed, re.DOTALL), printed
     assert not any(secret in printed for secret in ("bad-word", PASSWORD))

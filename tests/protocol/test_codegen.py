@@ -159,7 +159,15 @@ def sample_package() -> Iterator[None]:
     """What generated code builds on, from source: `sample_protocol`. Compiled classes cannot be extended."""
     names = {"sample_protocol": ModuleType("sample_protocol")}
     sys.modules |= names
-    for name in ("uuids", "codec_errors", "decoding_limits", "primitives", "tagged_fields", "message"):
+    for name in (
+        "java_base64",
+        "uuids",
+        "codec_errors",
+        "decoding_limits",
+        "primitives",
+        "tagged_fields",
+        "message",
+    ):
         source = (REPOSITORY / f"protocol/kraftctl_protocol/{name}.py").read_text(encoding="utf-8")
         module = names[f"sample_protocol.{name}"] = ModuleType(f"sample_protocol.{name}")
         sys.modules[module.__name__] = module

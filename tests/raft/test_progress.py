@@ -118,6 +118,12 @@ def recovering(network: Network) -> Case:
     )
 
 
+def recovering_without_a_log(network: Network) -> Case:
+    """The voters are in the log that it has lost: it is not a new node."""
+    node = BareNode(network, 1, {}, bootstrap_servers=BOOTSTRAP, recovering_epoch=7).start()
+    return Case(node, ["epoch 7", "lost-disk.md", key(1)])
+
+
 def no_voters(network: Network) -> Case:
     for node_id in (2, 3):
         BareNode(network, node_id, {}, bootstrap_servers=BOOTSTRAP).start()
@@ -261,7 +267,7 @@ CASES: dict[str, list[Callable[[Network], Case]]] = {
     "leader silent": [leader_silent],
     "not fetched": [not_fetched],
     "own disk": [own_disk],
-    "recovering": [recovering],
+    "recovering": [recovering, recovering_without_a_log],
     "no voters": [no_voters],
     "no leader found": [no_leader_found],
     "not a voter": [not_a_voter],

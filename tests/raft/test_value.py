@@ -80,6 +80,8 @@ def examples(n: int) -> list[Value]:
         node_events.ClientRequest(n, CONTEXT, VoteRequest()),
         node_events.UndecodedRequest(n, CONTEXT, HEAD),
         node_events.DecodeBody(n, CONTEXT, HEAD),
+        node_events.NodeConfigsChanged({"max.connections": f"{n}"}, {}),
+        node_events.LogLevelsChanged({f"kraftctl.{n}": None}),
         node_events.BodyRefused(n, Errors.INVALID_REQUEST, "damaged"),
         node_events.LogRead(b"" if n == 1 else encode_batch(0, 1, 0, [b"record"]), "a file"),
         node_events.SnapshotRead(snapshot_id, n, b"batches", -1),

@@ -115,6 +115,8 @@ class NodeInterview:
         self._connection: BlockingConnection | None = None
         self._has_named = False
         self._has_said = False
+        self._is_served = False
+        """Whether the node has answered a request, after SSL, versions and SASL."""
 
     def run(self) -> None:
         """Never raises what a node can cause."""
@@ -132,7 +134,7 @@ class NodeInterview:
                 is_unreached = self._connection is None
                 self._say(
                     f"{'is not reached' if is_unreached else 'gives no answer'}: {reason}",
-                    is_closed_early=is_unreached and isinstance(error, ConnectionResetError),
+                    is_closed_early=isinstance(error, ConnectionResetError) and not self._is_served,
                 )
                 self._disconnect()
             except RefusedError as error:
@@ -143,6 +145,7 @@ class NodeInterview:
 
     def _ask_all(self) -> None:
         response = self._connected().ask(quorum_request(), self._timeout_s())
+        self._is_served = True
         assert isinstance(response, DescribeQuorumResponse)
         error, message = error_in(response)
         if error == Errors.NONE:
