@@ -94,7 +94,16 @@ def test_limits_apply_when_they_are_committed_and_end_when_they_are_deleted(
 
 
 def vars_of(limits: ConnectionLimits) -> dict[str, object]:
-    return {**vars(limits), "listeners": {name: vars(each) for name, each in limits.listeners.items()}}
+    return {
+        "max.connections": limits.max_connections,
+        "max.connections.per.ip": limits.max_connections_per_ip,
+        "max.connections.per.ip.overrides": limits.max_connections_per_ip_overrides,
+        "max.connection.creation.rate": limits.max_connection_creation_rate,
+        "listeners": {
+            name: (each.max_connections, each.max_connection_creation_rate)
+            for name, each in limits.listeners.items()
+        },
+    }
 
 
 def test_other_listeners_and_addresses_are_not_concerned() -> None:

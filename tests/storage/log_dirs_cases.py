@@ -296,7 +296,7 @@ TORN = {
 """All of version 0 to Kafka, over a metadata log."""
 
 LOST_DISK_PAGE = "docs/operations/lost-disk.md"
-A_NAMES_IT = ("directory.id", "restore")
+IN_A = ("{root}/a/meta.properties", "directory.id", "restore")
 UNUSABLE = [
     Case(
         "another is gone",
@@ -393,18 +393,19 @@ UNUSABLE = [
         ("{root}/a/meta.properties",),
     ),
     *[
-        Case(f"its own {what}", partial(_torn, text), ("{root}/a/meta.properties", *A_NAMES_IT))
+        Case(f"its own {what}", partial(_torn, text), IN_A, why=UNKNOWN_OWNER * (text == OF_ZOOKEEPER))
         for what, text in TORN.items()
     ],
     Case(
         "a new one is of version 0",
         lambda at: Node(at).format("a").write(f"a/{MP}", OF_ZOOKEEPER).starts_with("a"),
         ("{root}/a/meta.properties", "name another directory"),
+        why=UNKNOWN_OWNER,
     ),
     Case(
         "its own has half of the keys",
         lambda at: lived(at).write(f"a/{MP}", "version=1\nnode.id=1\n").starts_with("a,b"),
-        ("{root}/a/meta.properties", *A_NAMES_IT),
+        IN_A,
     ),
     Case(
         "another's is a directory",
