@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -112,16 +113,9 @@ def own_disk(network: Network) -> Case:
     return Case(node.start(), [key(1), "epoch 1", "offset 0 of 3"])
 
 
-def recovering(network: Network) -> Case:
-    return Case(
-        BareNode(network, 1, ALL, recovering_epoch=7).start(), ["epoch 7", "2 at host-2:9093", key(1)]
-    )
-
-
-def recovering_without_a_log(network: Network) -> Case:
-    """The voters are in the log that it has lost: it is not a new node."""
-    node = BareNode(network, 1, {}, bootstrap_servers=BOOTSTRAP, recovering_epoch=7).start()
-    return Case(node, ["epoch 7", "lost-disk.md", key(1)])
+def recovering(network: Network, voters: dict[int, Address] = ALL) -> Case:
+    node = BareNode(network, 1, voters, bootstrap_servers=BOOTSTRAP, recovering_epoch=7).start()
+    return Case(node, ["epoch 7", "2 at host-2:9093" if voters else "lost-disk.md", key(1)])
 
 
 def no_voters(network: Network) -> Case:
@@ -267,7 +261,7 @@ CASES: dict[str, list[Callable[[Network], Case]]] = {
     "leader silent": [leader_silent],
     "not fetched": [not_fetched],
     "own disk": [own_disk],
-    "recovering": [recovering, recovering_without_a_log],
+    "recovering": [recovering, partial(recovering, voters={})],
     "no voters": [no_voters],
     "no leader found": [no_leader_found],
     "not a voter": [not_a_voter],
