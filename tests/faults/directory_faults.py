@@ -38,8 +38,7 @@ FAULTS = (
     PlantedFault(
         "format-makes-a-second-log",
         "kraftctl/storage/formatter.py",
-        "        refuse_log_elsewhere("
-        "LogDirectories(self.metadata_log_dir, self.log_dirs, self.chosen_by))\n",
+        "        refuse_log_elsewhere(directories)\n",
         "",
         (f"{DIRECTORIES}::test_format_makes_no_second_log",),
         "A new first entry of log.dirs is formatted as the directory of the log beside the real one.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -261,7 +260,7 @@ CASES: dict[str, list[Callable[[Network], Case]]] = {
     "leader silent": [leader_silent],
     "not fetched": [not_fetched],
     "own disk": [own_disk],
-    "recovering": [recovering, partial(recovering, voters={})],
+    "recovering": [recovering, lambda network: recovering(network, {})],
     "no voters": [no_voters],
     "no leader found": [no_leader_found],
     "not a voter": [not_a_voter],
