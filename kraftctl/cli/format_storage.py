@@ -26,7 +26,7 @@ from kraftctl_security.config_values import ConfigException
 from kraftctl_security.sasl.jaas_file import read_jaas_file
 
 LEVEL_BITS = 16
-"""Of the level of a feature."""
+"""The text of the level of a feature."""
 
 NAME = "format"
 PRINTS_ONLY = False

@@ -12,7 +12,7 @@ PRINTS_ONLY = True
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """It takes none."""
+    """The command takes no arguments."""
 
 
 def run(args: argparse.Namespace) -> int:

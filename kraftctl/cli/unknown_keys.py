@@ -36,10 +36,10 @@ PLUGIN_PREFIXES: Final = (
     *("confluent.", "cruise.control.", "strimzi.", "client.quota.callback.static.", "opa.authorizer."),
     *("rsm.config.", "rlmm.config.", "metrics.jmx."),
 )
-"""Of plugins that brokers and controllers are often deployed with, in one file for both."""
+"""Plugins have these keys; brokers and controllers are often deployed with them, in one file for both."""
 
 MECHANISMS: Final = ("plain", "scram-sha-256", "scram-sha-512", "oauthbearer", "gssapi")
-"""Of SASL, as keys of one listener have them: listener.name.<listener>.<mechanism>.<key>."""
+"""The mechanisms of SASL in keys of one listener: listener.name.<listener>.<mechanism>.<key>."""
 
 PREFIX_EDITS_MAX: Final = 3
 
@@ -141,7 +141,7 @@ def _is_known_provider_key(key: str, properties: Mapping[str, str]) -> bool:
 
 
 def _provider_keys(properties: Mapping[str, str]) -> list[str]:
-    """Of the providers that config.providers names."""
+    """Returns the keys of the providers that config.providers names."""
     names = [name for name in properties.get(CONFIG_PROVIDERS, "").split(",") if name]
     parameters = sorted(set(PARAMETERS.values()))
     return [f"{CONFIG_PROVIDERS}.{name}.class" for name in names] + [

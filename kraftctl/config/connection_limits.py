@@ -22,7 +22,7 @@ which the last one is not over. No dynamic config changes it."""
 
 
 class ListenerLimits:
-    """Of one listener. A limit without its prefix is that of each listener, and of all together."""
+    """The limits of one listener. One without its prefix holds for each listener, and for all together."""
 
     def __init__(self, max_connections: int, max_connection_creation_rate: int) -> None:
         self.max_connections = max_connections

@@ -29,7 +29,7 @@ VOTERS: Final = "controller.quorum.voters"
 BOOTSTRAP_SERVERS: Final = "controller.quorum.bootstrap.servers"
 
 _CLASS_NAME: Final = re.compile(r"[^\W\d][\w$]*(\.[^\W\d][\w$]*)+")
-"""Of a class in a package. Kafka looks the class up, which only a JVM can."""
+"""The name of a class in a package. Kafka looks the class up, which only a JVM can."""
 
 
 class DefinedValues:

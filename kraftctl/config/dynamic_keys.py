@@ -20,7 +20,7 @@ LIMIT_KEYS: Final = (
     MAX_CONNECTIONS_PER_IP_OVERRIDES,
     MAX_CONNECTION_CREATION_RATE,
 )
-"""Of one node, or the default of all: Kafka's SocketServer.RECONFIGURABLE_CONFIGS."""
+"""They are set for one node, or for all: Kafka's SocketServer.RECONFIGURABLE_CONFIGS."""
 
 LISTENER_LIMIT_KEYS: Final = (MAX_CONNECTIONS, MAX_CONNECTION_CREATION_RATE)
 """Also with the prefix of a listener: Kafka's SocketServer.LISTENER_RECONFIGURABLE_CONFIGS."""
@@ -37,7 +37,7 @@ STORE_KEYS: Final = (
     "ssl.keystore.key",
     "ssl.truststore.certificates",
 )
-"""Of one node, with the prefix of a listener that uses SSL: Kafka's SslConfigs.RECONFIGURABLE_CONFIGS."""
+"""They are set for one node, with the prefix of a listener: Kafka's SslConfigs.RECONFIGURABLE_CONFIGS."""
 
 _LISTENER_KEY = re.compile(r"(listener\.name\.[^.]*\.)(.*)", re.DOTALL)
 

@@ -24,7 +24,7 @@ SHARE_CODEC: Final = "share.coordinator.state.topic.compression.codec"
 CONSUMER_BUILT_IN: Final = ("uniform", "range")
 SHARE_BUILT_IN: Final = ("simple",)
 CODEC_MAX: Final = 4
-"""Of none, gzip, snappy, lz4 and zstd, numbered from 0."""
+"""The numbers of none, gzip, snappy, lz4 and zstd, from 0."""
 
 SHARE_GROUP_COMPARISONS: Final[list[Comparison]] = [
     ("group.share.max.delivery.count.limit", AT_LEAST, "group.share.delivery.count.limit"),

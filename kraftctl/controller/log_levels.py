@@ -28,7 +28,7 @@ class LogLevels:
         self._changes: dict[str, str | None] = {}
 
     def names(self) -> list[str]:
-        """Of all loggers, sorted."""
+        """Returns the names of all loggers, sorted."""
         return sorted(self._levels)
 
     def has(self, name: str) -> bool:

@@ -51,7 +51,7 @@ class CommittedConfigs:
 
 
 def committed_configs(controller: QuorumController, stable_offset: int) -> NodeConfigsChanged:
-    """Of this node, and the cluster's default, as of the record at `stable_offset`."""
+    """Returns the configs of this node and of the cluster, as of the record at `stable_offset`."""
     image = controller.image
     view = image.journal.open_view(stable_offset + 1)
     own = dict(image.configurations.config_in_view(view, (BROKER, str(controller.state.node_id))))

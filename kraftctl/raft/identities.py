@@ -14,7 +14,7 @@ KEPT_MAX: Final = 64
 
 
 class Identity:
-    """Of one address. `candidates` are the replicas that it may still be, the next one to ask for first."""
+    """What is known of one address: `candidates` may still be behind it, the next one to ask for first."""
 
     def __init__(self, host: str, port: int) -> None:
         self.host = host

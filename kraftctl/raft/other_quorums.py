@@ -44,7 +44,7 @@ def begin_to_look(core: RaftCore, leader: Leader) -> None:
 
 
 def look(core: RaftCore) -> None:
-    """At a deadline."""
+    """Acts at a deadline."""
     watch, leader = core.other_quorums, core.leader()
     if leader is None or leader.epoch != watch.epoch or core.shutting_down:
         watch.end()

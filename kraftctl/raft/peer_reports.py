@@ -40,7 +40,7 @@ REPORTS_MAX: Final = 64
 
 
 class PeerReport:
-    """Of one address. `peer_id` is negative for a bootstrap server; `since_ms` is when it first said this."""
+    """What one address says since `since_ms`. `peer_id` is negative for a bootstrap server."""
 
     def __init__(self, peer_id: int, host: str, port: int) -> None:
         self.peer_id = peer_id

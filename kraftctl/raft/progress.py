@@ -60,7 +60,7 @@ def progressed(core: RaftCore) -> None:
 
 
 def check_progress(core: RaftCore) -> None:
-    """At a deadline."""
+    """Acts at a deadline."""
     watch = core.progress
     if core.shutting_down:
         watch.check_at(NEVER_MS)

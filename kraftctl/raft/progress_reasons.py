@@ -22,7 +22,7 @@ class Reason:
 
 
 def reason(core: RaftCore, seconds: float) -> Reason:
-    """Of a replica that makes no progress for so long."""
+    """Returns why a replica makes no progress for so long."""
     if not core.is_voter():
         state, reports = _of_observer(core)
     else:
@@ -35,7 +35,7 @@ def reason(core: RaftCore, seconds: float) -> Reason:
 
 
 def standing_reason(core: RaftCore) -> Reason | None:
-    """Of an observer that follows; None for all others."""
+    """Returns why an observer that follows is no voter; None for all others."""
     if core.is_voter() or core.config.auto_join or not core.voters.voter_ids():
         return None
     fields = {
@@ -81,7 +81,7 @@ def _of_voter(core: RaftCore, reports: list[PeerReport]) -> ProgressState:
 
 
 def _voters(core: RaftCore) -> list[PeerReport]:
-    """Of all other voters."""
+    """Returns what all other voters say."""
     found: list[PeerReport] = []
     for voter_id in core.voters.voter_ids():
         endpoint = core.voters.endpoints(voter_id).get(core.default_listener())

@@ -12,7 +12,7 @@ KEPT_MAX: Final = 64
 
 
 class Sighting:
-    """Of one id: the directory that it was met with last, and until when with the one before."""
+    """How one id was met: with which directory last, and until when with the one before."""
 
     def __init__(self, directory_id: bytes) -> None:
         self.directory_id = directory_id
@@ -21,7 +21,7 @@ class Sighting:
 
 
 class Sightings:
-    """Of replica ids. The times may not go back."""
+    """Remembers how each replica id was met. The times may not go back."""
 
     def __init__(self) -> None:
         self._by_id: dict[int, Sighting] = {}

@@ -24,7 +24,7 @@ LINE_OVERHEAD_BYTES: Final = 64
 """What a line takes in memory besides its bytes: its object, and its place among those that wait."""
 
 WRITE_BYTES_MAX: Final = 1024 * 1024
-"""Of one call for a file of our own: it succeeds or fails as a whole."""
+"""The size of one call for a file of our own: it succeeds or fails as a whole."""
 
 LINGER_SECONDS: Final = 0.05
 """How long lines are gathered before they are written: a call and a switch of threads for each cost more than
@@ -150,7 +150,7 @@ class BackgroundFile:
             self._changed.notify()
 
     def _leave_out_old(self) -> None:
-        """Of the lines that wait, all but those that the next call takes."""
+        """Returns the lines that wait, without those that the next call takes."""
         last: deque[bytes | LeftOut] = deque()
         size_bytes = count = 0
         with self._changed:

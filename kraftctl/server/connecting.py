@@ -211,7 +211,7 @@ class Race(Generic[C]):
                 outcome.close()
 
     def _failure(self) -> Exception:
-        """Of an attempt of which nothing is left."""
+        """Returns the error of an attempt that has no address left."""
         addresses = self._host.addresses
         # An address that has left the name meanwhile is not noted there.
         text = addresses.reasons() or "; ".join(dict.fromkeys(map(str, self._errors)))

@@ -20,7 +20,7 @@ NO_SSL_STEP = "check the client's security.protocol: the listener's is {protocol
 
 
 class ForeignClients:
-    """Of all listeners. Lines about one address, listener and protocol are a minute apart, then longer."""
+    """For all listeners. Lines about one address, listener and protocol are a minute apart, then longer."""
 
     def __init__(self, log: RateLimitedLog, now: Callable[[], float]) -> None:
         self._log = log

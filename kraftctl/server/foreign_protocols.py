@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 HEAD_BYTES: Final = 64
-"""Of a connection: enough for each of PROTOCOLS."""
+"""The first bytes of a connection: enough for each of PROTOCOLS."""
 
 SSL: Final = "SSL"
 KAFKA: Final = "Kafka's protocol without SSL"
@@ -73,7 +73,7 @@ FRAMED: Final[list[tuple[Callable[[bytes], bool], ForeignProtocol]]] = [
 
 
 def foreign_protocol(head: bytes) -> ForeignProtocol | None:
-    """Of a connection that begins so; None if the bytes say nothing."""
+    """Returns the protocol of a connection that begins so; None if the bytes say nothing."""
     return next((protocol for matches, protocol in PROTOCOLS if matches(head)), None)
 
 

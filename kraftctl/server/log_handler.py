@@ -7,7 +7,7 @@ import logging
 from kraftctl.server.background_file import WRITE_BYTES_MAX, BackgroundFile, LeftOut, LineFile
 
 LINE_LENGTH_MAX = 1024 * 1024
-"""Of characters. The rest is left out, and counted: one line may not take the room of all others."""
+"""The characters of a line. The rest is left out and counted: no line takes the room of all others."""
 
 LATE = "they could not be written in time"
 

@@ -20,7 +20,7 @@ _LOOKUPS: Final = SharedCalls()
 
 
 async def addresses_of(host: str, port: int, *, flags: int = 0) -> list[AddressInfo]:
-    """Of streams, in the resolver's order. An address is its own, without a lookup. Raises OSError."""
+    """Returns the resolver's addresses, in its order; an address is its own. Raises OSError."""
     look = partial(_look, host, port)
     try:
         return look(flags | socket.AI_NUMERICHOST)

@@ -22,7 +22,7 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.authentication_failures import AuthenticationFailedError, plain_text
 
 CLOSED_TEXT: Final = "closed before an answer"
-"""Of a RefusedError, where the connection was made."""
+"""A RefusedError has this text where the connection was made."""
 
 
 def failure_of(error: Exception, missing: str = "") -> PeerFailure:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("kraftctl.stderr")
 
 LINE_LENGTH_MAX = 64 * 1024
-"""Of characters without an end of line: so much is a line."""
+"""So many characters without an end of line are a line."""
 
 
 @contextmanager

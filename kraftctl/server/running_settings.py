@@ -21,7 +21,7 @@ from kraftctl_security.config_values import INT_MAX, ConfigException, ConfigValu
 logger = logging.getLogger("kraftctl.server.listener")
 
 UNUSED_LINES_MAX = 100
-"""Of one change: anybody who may alter configs can store any number of them."""
+"""The lines about one change: who may alter configs can store any number of them."""
 
 
 class RunningSettings:

@@ -21,7 +21,7 @@ class SharedOutput:
         self.descriptor = descriptor
         self.path = path
         self.kept_bytes = 0
-        """Of the call that failed last: what was written of whole lines."""
+        """The bytes of whole lines that the call that failed last has written."""
         self._is_torn = False
         """Whether it ends in a part of a line."""
 

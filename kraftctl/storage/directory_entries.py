@@ -46,7 +46,7 @@ def remove(path: Path) -> None:
 
 
 def size_in_bytes(path: Path) -> int:
-    """Of a file. Raises StorageError."""
+    """Returns the size of a file. Raises StorageError."""
     try:
         return path.stat().st_size
     except OSError as error:

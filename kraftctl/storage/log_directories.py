@@ -40,7 +40,7 @@ class LogDirectories(NamedTuple):
     log_dirs: list[Path]
     chosen_by: str
     unused: tuple[Path, ...] = ()
-    """Of a log.dir that log.dirs replaces: a log may have been in it before."""
+    """The entries of a log.dir that log.dirs replaces: a log may have been in them before."""
 
     def all(self) -> list[Path]:
         """Each once, by name."""

@@ -40,7 +40,7 @@ class Shows(IntEnum):
 
 
 class Evidence(NamedTuple):
-    """Of the directory `log_dir`; `found` is what shows most, and `detail` what it says."""
+    """What the directory `log_dir` shows: `found` is the file that shows most, `detail` what it says."""
 
     log_dir: Path
     shows: Shows

@@ -85,7 +85,7 @@ class RecoveryPoint(NamedTuple):
     """This replica was the leader of `quorum_epoch`: it must not lead in it again (KAFKA-10527)."""
 
     log_is_whole: bool | None = None
-    """Of a replica that is `recovering`, whether it has lost its votes alone. None: version 1 did not say."""
+    """Whether a replica that is `recovering` has lost its votes alone. None: version 1 did not say."""
 
     def with_election(self, state: ElectionState, *, elected: bool) -> RecoveryPoint:
         """Of the epoch of `state`, unless this one is later. A vote of the same epoch stays.

@@ -21,7 +21,7 @@ FILE_NAME = "last-opened-by-kraftctl.deleted"
 
 
 class Witness:
-    """Of the replica with this directory id, in the `directory` of its log."""
+    """Belongs to the replica with this directory id, and lies in the `directory` of its log."""
 
     def __init__(self, directory: Path, directory_id: bytes) -> None:
         self.path = directory / FILE_NAME

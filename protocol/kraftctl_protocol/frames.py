@@ -17,7 +17,7 @@ KIND_BYTES: Final = 4
 """The first bytes of a request's payload: API key and version. They decide how long it may be."""
 
 HEAD_BYTES: Final = 64
-"""Of bytes that are no frame: what an error repeats of them."""
+"""So many of the bytes that are no frame are kept with an error."""
 
 UNCHECKED_BYTES_MAX: Final = 64 * 1024
 """Any request may be so long; only for longer ones is its kind looked at."""

@@ -21,7 +21,7 @@ DIGITS_MAX: Final = 4_000
 """Python reads no longer ones; Java would read a number with so many leading zeros."""
 
 LAST_OF_ONE_UNIT: Final = "\uffff"
-"""Of characters. Java looks at units of UTF-16 one at a time, and knows no digit of two."""
+"""Java looks at one unit of UTF-16 at a time: no character after this one is a digit to it."""
 
 
 def trim(text: str) -> str:

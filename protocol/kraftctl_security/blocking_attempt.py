@@ -19,7 +19,7 @@ from kraftctl_security.peer_codec import PeerCodec
 RECEIVE_BYTES: Final = 262_144
 
 PENDING: Final = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
-"""Of calls that would have to wait."""
+"""Calls that would have to wait raise one of these."""
 
 
 class BlockingAttempt:

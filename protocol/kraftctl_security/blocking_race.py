@@ -147,7 +147,7 @@ class BlockingRace:
         self._known.addresses.failed(address, Failure(reason, now - began_at, now))
 
     def _failure(self) -> Exception:
-        """Of a race of which nothing is left."""
+        """Returns the error of a race that has no address left."""
         if len(self._errors) == 1:
             return self._errors[0]
         text = self._known.reasons() or "; ".join(dict.fromkeys(map(str, self._errors)))

@@ -60,7 +60,7 @@ def _await_room(descriptor: int) -> None:
 
 
 class GuardedOutput(io.RawIOBase):
-    """Of a descriptor that is not closed with it. After a failure, what is written is dropped."""
+    """Writes to a descriptor, and does not close it. After a failure, what is written is dropped."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__()

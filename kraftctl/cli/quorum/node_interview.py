@@ -57,7 +57,7 @@ class Statement:
     is_unserved: bool = False
     """It does not serve the request, and is not asked again."""
     keys_to_check: str | None = None
-    """Of SSL or SASL, which have failed."""
+    """The keys to check when SSL or SASL has failed."""
     is_closed_early: bool = False
     """It closes the connection before it has answered anything."""
 

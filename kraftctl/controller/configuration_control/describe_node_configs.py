@@ -59,7 +59,7 @@ REPLICATION_QUOTAS: Final = (
     "follower.replication.throttled.rate",
     "replica.alter.log.dirs.io.max.bytes.per.second",
 )
-"""Of type LONG, dynamic only: Kafka's QuotaConfig.BROKER_QUOTA_CONFIGS."""
+"""These have the type LONG and are dynamic only: Kafka's QuotaConfig.BROKER_QUOTA_CONFIGS."""
 
 NODE_IDS: Final = ("broker.id", "node.id")
 """Whichever is set, Kafka has the other one as well."""
@@ -128,7 +128,7 @@ class _NodeDescription:
         self._results: dict[tuple[str, bool], DescribeConfigsResourceResult] = {}
 
     def result(self, name: str, synonyms: bool) -> DescribeConfigsResourceResult:
-        """Of one of `names`; do not change it."""
+        """Returns the result for one of `names`; the caller does not change it."""
         found = self._results.get((name, synonyms))
         if found is None:
             found = _result(name, self._text(name), self._layers, synonyms)
@@ -170,7 +170,7 @@ def _result(
 
 
 def _type_of(name: str) -> str | None:
-    """Of a key, or of the key that it is with the prefix of a listener; None if Kafka has neither."""
+    """Returns the type of a key, with or without the prefix of a listener; None if Kafka has no such key."""
     if name in REPLICATION_QUOTAS:
         return LONG
     for synonym in (name, *_synonym_names(name)):

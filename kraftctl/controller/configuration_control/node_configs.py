@@ -80,7 +80,7 @@ class NodeConfigs:
 
 
 def node_configs(config: ControllerConfig, own: dict[str, str], cluster: dict[str, str]) -> NodeConfigs:
-    """Of the dynamic configs `own` and `cluster` as they are stored."""
+    """Judges the dynamic configs `own` and `cluster` as they are stored."""
     used = NodeConfigs({}, {}, [])
     prefixes = [listener_prefix(endpoint.listener) for endpoint in config.listeners]
     for key, value in sorted(cluster.items()):
@@ -153,7 +153,7 @@ def _is_used_of_cluster(key: str, value: str) -> bool:
 
 
 def _why_not_used(config: ControllerConfig, prefixes: list[str], key: str, value: str) -> str | None:
-    """Of this node's own."""
+    """Judges the dynamic configs that this node has of its own."""
     prefix, base = split_listener_key(key)
     if key in OBEYED_CONFIGS:
         return None if usable_value(key, value) is not None else "it is not a valid value"

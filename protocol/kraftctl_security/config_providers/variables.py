@@ -10,7 +10,7 @@ OPENING: Final = "${"
 CLOSING: Final = "}"
 
 _BEGINNING: Final = re.compile(r"\$\{\s*([^\s{}\"'=;,:]*)\s*:")
-"""Of a variable: what a password may also contain, such as `${` alone, is none."""
+"""A variable begins so. What a password may also contain, such as `${` alone, is none."""
 
 
 class Variable:

@@ -14,7 +14,7 @@ from typing import Final
 
 MAGIC: Final = b"\xfe\xed\xfe\xed"
 JCEKS_MAGIC: Final = b"\xce\xce\xce\xce"
-"""Of the format with keys that Java's own cipher protects, which is not read."""
+"""The format with keys that Java's own cipher protects begins so; it is not read."""
 
 VERSIONS: Final = (1, 2)
 PRIVATE_KEY_TAG: Final = 1
@@ -137,7 +137,7 @@ class _Reader:
         return int(struct.unpack(">i", self.take(4))[0])
 
     def count(self) -> int:
-        """Of what has a byte at least."""
+        """Returns a number of elements, each of which has a byte at least."""
         count = self.int32()
         if not 0 <= count <= len(self._data) - self.position:
             raise JksError("it is damaged: it ends too early")

@@ -14,4 +14,4 @@ UNREADABLE: Final = (
     x509.DuplicateExtension,
     x509.UnsupportedGeneralNameType,
 )
-"""Of names, when they are used."""
+"""The errors of names come when they are used."""
