@@ -8,9 +8,11 @@ expected one of the two, and a run that would test the other one stops.
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """A controller in this process has frozen all objects for the collector; frozen objects leak at exit."""
     gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def logging_as_before() -> Iterator[None]:
+    """Commands configure logging, and some tests run them in this process."""
+    root = logging.getLogger()
+    handlers, hook = list(root.handlers), sys.excepthook
+    levels = {logger: logger.level for logger in (root, *_loggers())}
+    yield
+    root.handlers[:] = handlers
+    sys.excepthook = hook
+    for logger in (root, *_loggers()):
+        if logger.level != (level := levels.get(logger, logging.NOTSET)):
+            logger.setLevel(level)
+
+
+def _loggers() -> list[logging.Logger]:
+    return [each for each in logging.Logger.manager.loggerDict.values() if isinstance(each, logging.Logger)]
 
 
 def pytest_report_header(config: pytest.Config) -> str:

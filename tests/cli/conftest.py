@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,17 +10,6 @@ import pytest
 
 from tests.support.mad_directory import RUNNING, make_directory, properties_file
 from tests.support.processes.started_controller import StartedController
-
-
-@pytest.fixture
-def logging_as_before() -> Iterator[None]:
-    """For commands that configure logging and run in this process."""
-    root = logging.getLogger()
-    handlers, level, hook = list(root.handlers), root.level, sys.excepthook
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    sys.excepthook = hook
 
 
 @pytest.fixture

@@ -381,7 +381,6 @@ BAD_STARTS = {
 }
 
 
-@pytest.mark.usefixtures("logging_as_before")
 @pytest.mark.parametrize("name", BAD_STARTS)
 @pytest.mark.parametrize("provided", [False, True], ids=["in-the-file", "provided"])
 def test_a_start_that_is_refused(

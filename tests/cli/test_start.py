@@ -32,8 +32,6 @@ NODE_ID = 3000
 CLUSTER_ID = "q1Sh-9_ISia_zwGINzRvyQ"
 STOP_SECONDS_MAX = 30
 
-pytestmark = pytest.mark.usefixtures("logging_as_before")
-
 
 @pytest.fixture
 def log_dir(tmp_path: Path) -> Path:

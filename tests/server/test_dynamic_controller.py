@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kraftctl.dev.nodes import KraftctlController
+from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import random_id
 from kraftctl_protocol.config_resource import BROKER, BROKER_LOGGER, CLUSTER_DEFAULT
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
@@ -51,6 +52,21 @@ def is_served(node: KraftctlController) -> bool:
     return True
 
 
+def only_client(node: KraftctlController) -> ControllerClient:
+    """Takes the one connection that is allowed, once the controller has noticed that others are closed."""
+
+    def try_once() -> ControllerClient | None:
+        client = ControllerClient(node.port)
+        try:
+            refused_broker(client)
+        except OSError:
+            client.close()
+            return None
+        return client
+
+    return await_result(try_once, "a connection")
+
+
 def refused_broker(client: ControllerClient) -> None:
     """A request whose refusal is a line of level DEBUG."""
     answer = client.call(BrokerHeartbeatRequest(broker_id=77), 1, BrokerHeartbeatResponse)
@@ -79,7 +95,7 @@ def test_limits_and_levels_of_a_running_controller(tmp_path: Path) -> None:
         assert node.stop() == 0
         node.start()
         node.await_log("Updating max.connections.per.ip from no limit to 1")
-        with ControllerClient(node.port) as client:
+        with only_client(node) as client:
             assert not is_served(node), "after a restart"
             assert shown(client, BROKER_LOGGER, "kraftctl.controller") == ("INFO", 6)
             alter(client, BROKER, CLUSTER_DEFAULT, PER_IP, None)
