@@ -36,15 +36,18 @@ FENCING = (
 """Each replica leaves its ISR, with a record."""
 
 
+LONG = [pytest.mark.slow, pytest.mark.long]
+
+
 @pytest.mark.parametrize(
     ("names", "rows_count"),
     [
-        pytest.param(["creation", "requests", "quorum"], 15, id="three-voters", marks=pytest.mark.slow),
+        pytest.param(["creation", "requests", "quorum"], 15, id="three-voters", marks=LONG),
         pytest.param(
             ["creation", "brokers", "restarts", "silence", "sessions"],
             18,
             id="one-voter",
-            marks=[pytest.mark.slow, pytest.mark.long],
+            marks=LONG,
         ),
     ],
 )

@@ -24,7 +24,7 @@ HELP = "--help"
 CALLED_BY_CI = ("build", "check", "test")
 
 TARGETS: dict[str, tuple[str, ...]] = {
-    "attack": ("ATTACK_ARGS=--quick --only quotas",),
+    "attack": (f"ATTACK_ARGS={HELP}",),  # tests/attack
     "bench": (f"BENCH_ARGS={HELP}",),  # tests/bench/test_compare.py
     "bench-audit": (f"BENCH_ARGS={HELP}",),
     "bench-core": (f"BENCH_ARGS={HELP}",),

@@ -30,6 +30,7 @@ def test_the_data_is_what_kafkas_jars_say():
 
 @pytest.mark.java
 @pytest.mark.interop
+@pytest.mark.long
 def test_the_names_of_other_releases_are_what_their_jars_say():
     for path, text in render_name_files().items():
         assert path.read_text() == text, path

@@ -44,7 +44,7 @@ def values(field: Field, version: int) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.parametrize("cls", MESSAGES)
-@examples(25)
+@examples(15)
 @given(data=st.data())
 def test_round_trip(cls: type[Message], data: st.DataObject) -> None:
     version = data.draw(st.integers(cls.LOWEST_VERSION, cls.HIGHEST_VERSION))
@@ -86,7 +86,7 @@ def test_damaged_bytes_decode_or_raise_decode_error(cls: type[Message]) -> None:
 
 
 @pytest.mark.parametrize("cls", MESSAGES)
-@examples(20)
+@examples(12)
 @given(data=st.binary(max_size=200), where=st.integers(0, 1000))
 def test_arbitrary_bytes_decode_or_raise_decode_error(cls: type[Message], data: bytes, where: int) -> None:
     version = cls.LOWEST_VERSION + where % (cls.HIGHEST_VERSION - cls.LOWEST_VERSION + 1)

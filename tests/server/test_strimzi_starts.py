@@ -8,19 +8,17 @@ import pytest
 
 from kraftctl.storage.witness import FILE_NAME as WITNESS
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
-from tests.support.effort import scaled
 from tests.support.processes.strimzi import Pods
 
 pytestmark = pytest.mark.slow
 
-COLD_STARTS = 20
 LEADER_SECONDS_MAX = 10.0
 
 
 @pytest.mark.timeout(900)
-def test_cold_starts_in_a_row(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cold_starts", [5, pytest.param(20, marks=pytest.mark.long)])
+def test_cold_starts_in_a_row(cold_starts: int, tmp_path: Path) -> None:
     """Stopped and killed in turn; each time there is a leader, and nothing that was acknowledged is lost."""
-    cold_starts = scaled(COLD_STARTS)
     with Pods(tmp_path) as pods:
         for number in range(cold_starts + 1):
             pods.start()

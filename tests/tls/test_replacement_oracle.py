@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import random
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from kraftctl_security.tls.contexts import load_stores
 from kraftctl_security.tls.store_error import StoreError
 from kraftctl_security.tls.store_replacement import check_names, check_peers
 from tests.support.certificates import Authority, Identity
+from tests.support.effort import FIRST_SEED, scaled
 from tests.support.processes.kafka import kafka
 from tests.tls.test_store_replacement import NAME, NOW, configured
 
@@ -45,7 +47,7 @@ def cases() -> list[tuple[Store, Store, str]]:
 
 
 def test_kafka_takes_the_same_stores() -> None:
-    asked = cases()
+    asked = random.Random(FIRST_SEED).sample(cases(), scaled(30))
     command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
     lines = "".join(f"{_line(old)}\t{_line(new)}\t{allow}\n" for old, new, allow in asked)
     done = subprocess.run(command, input=lines, check=True, stdout=subprocess.PIPE, text=True)
