@@ -114,8 +114,9 @@ $(STAMPS)/compiled-$(TREE): $(WHEEL)
 
 NOTE_WITHOUT_BROWSER = @$(if $(CHROMIUM),,echo "no chromium on the PATH: tests that open the report in a browser are left out")
 
-# Three lanes in parallel. PYTEST_ARGS takes options; the targets below also take paths.
-test: setup
+# Two lanes in parallel; the first ones test the sources while `make setup` compiles. PYTEST_ARGS takes options;
+# the targets below also take paths.
+test: $(STAMPS)/dev
 	$(NOTE_WITHOUT_BROWSER)
 	$(BIN)/python tests/lanes.py test $(if $(CHROMIUM),,--without-browser) $(PYTEST_ARGS)
 

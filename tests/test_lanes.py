@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -71,6 +72,35 @@ def test_the_lines_before_it_name_what_failed(run: Callable[..., tuple[int, list
     named = [line.split(" - ") for line in run()[1][-3:-1]]
     assert [name.split()[:2] for name, _ in named] == [["one", "FAILED"], ["two", "FAILED"]]
     assert {(name.split("::")[1], reason) for name, reason in named} == {("test_wrong", "assert [1] == [2]")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("build", "status", "line"),
+    [
+        pytest.param("true", 0, "1 passed", id="built"),
+        pytest.param("echo cannot be compiled; false", 1, "not run", id="not-built"),
+    ],
+)
+def test_compiled_lanes_follow_the_build(
+    run: Callable[..., tuple[int, list[str]]],
+    monkeypatch: pytest.MonkeyPatch,
+    build: str,
+    status: int,
+    line: str,
+) -> None:
+    """And those of the sources do not wait for it."""
+    one, two = lanes.TIERS["small"]
+    compiled = replace(two, markers="not compiled", compiled=True)
+    monkeypatch.setitem(lanes.TIERS, "small", (one, compiled))
+    monkeypatch.setattr(lanes, "BUILD", ("sh", "-c", build))
+    monkeypatch.setattr(lanes, "CLASS_ARCHIVE", "this")
+    monkeypatch.setattr(lanes, "environment", lambda lane: {**os.environ, "PYTHONPATH": lanes.SOURCES})
+    ended, lines = run("-k", "sound")
+    assert ended == status
+    assert [each.split()[0] for each in lines[-4:-1]] == ["build", "one", "two"]
+    assert line in lines[-2]
+    assert "1 passed" in lines[-3]
 
 
 @pytest.mark.slow
