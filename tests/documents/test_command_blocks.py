@@ -1,4 +1,4 @@
-"""The command blocks of README, CONTRIBUTING and docs/testing.md, as a new user types them: in a fresh copy of the sources.
+"""The command blocks of README, CONTRIBUTING and docs/testing.md, as a new user types them, in a fresh copy.
 
 What follows `$ ` in a block is run. Ports and directories are replaced, since several tests share a machine.
 """
