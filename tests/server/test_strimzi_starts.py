@@ -17,6 +17,7 @@ COLD_STARTS = 20
 LEADER_SECONDS_MAX = 10.0
 
 
+@pytest.mark.prevents("deleted-quorum-state")
 @pytest.mark.timeout(900)
 def test_cold_starts_in_a_row(tmp_path: Path) -> None:
     """Stopped and killed in turn; each time there is a leader, and nothing that was acknowledged is lost."""
