@@ -72,6 +72,29 @@ def test_what_the_pages_about_kips_name_is_in_the_sources() -> None:
     assert list(unknown("".join(page.read_text() for page in pages))) == []
 
 
+def unknown_tests(text: str) -> list[str]:
+    """The tests in `text`, `file::name`, whose file does not define them."""
+    named = re.findall(r"`(tests/[\w./]+\.py)::(?:\w+::)?(\w+)`", text)
+    return [
+        f"{file}::{test}"
+        for file, test in named
+        if not (ROOT / file).exists() or f"def {test}(" not in (ROOT / file).read_text()
+    ]
+
+
+def test_the_tests_that_pages_name_exist() -> None:
+    pages = [path for path in PAGES if name_of(path) not in PAGES_ABOUT_THE_PAST]
+    assert {name_of(page): gone for page in pages if (gone := unknown_tests(page.read_text()))} == {}
+
+
+def test_a_test_that_has_moved_is_noticed() -> None:
+    here = "tests/test_pages.py::test_a_test_that_has_moved_is_noticed"
+    assert unknown_tests(f"`{here}`, `{here}_too`, `tests/gone.py::test_it`") == [
+        f"{here}_too",
+        "tests/gone.py::test_it",
+    ]
+
+
 def test_a_name_that_has_changed_is_noticed() -> None:
     gone = "_".join(("settle", "everything", "else"))
     assert list(unknown(f"`unknown`, `name_of`, `Leader.{gone}`, `{gone}`")) == [gone, gone]
