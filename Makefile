@@ -149,7 +149,8 @@ format: $(STAMPS)/dev
 
 generate: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen
-	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl.dev.api_table README.md
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl.dev.api_table docs/apis.md
+	$(BIN)/python tests/defect_tables.py docs/reliability.md
 
 # Java's controller, the same without linger, and kraftctl. For a quick look: BENCH_ARGS="--only heartbeats --rounds 1"
 bench: setup

@@ -1,4 +1,4 @@
-"""The table of APIs as README.md shows it: `python -m kraftctl.dev.api_table README.md` writes it there."""
+"""Writes the table of APIs into a page: `python -m kraftctl.dev.api_table docs/apis.md`."""
 
 from __future__ import annotations
 

@@ -181,6 +181,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.prevents("deleted-quorum-state")
 @pytest.mark.parametrize(("damage", "flags", "text"), REFUSED)
 def test_refused(
     voter: Voter,

@@ -144,6 +144,7 @@ def test_feature_levels(tmp_path: Path, flags: list[str], levels: dict[str, int]
     assert _levels(tmp_path / "a") == levels
 
 
+@pytest.mark.prevents("KAFKA-17794", "KAFKA-19489")
 @pytest.mark.parametrize(
     ("static", "flags", "reason"),
     [

@@ -39,6 +39,7 @@ TABLE: dict[tuple[str, str, str], Formatted | None] = {
 """(quorum, flag, kraft.version) of all that is accepted, by kafka-storage 4.3.1 as well, with this result."""
 
 
+@pytest.mark.prevents("KAFKA-17794", "KAFKA-19489")
 @pytest.mark.parametrize("level", ["default", "0", "1"])
 @pytest.mark.parametrize("flag", FLAGS)
 @pytest.mark.parametrize("kind", ["static", "dynamic"])

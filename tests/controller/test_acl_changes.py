@@ -23,6 +23,8 @@ from tests.support.active_controller import ActiveController
 from tests.support.effort import seeds
 from tests.support.image_records import image_records
 
+pytestmark = pytest.mark.prevents("CVE-2024-27309")
+
 LITERAL, DENY, ALLOW = 3, 2, 3
 
 ASKED = [

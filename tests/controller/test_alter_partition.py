@@ -191,6 +191,7 @@ def test_completing_a_reassignment_keeps_a_leader_that_stays_but_bumps_its_epoch
     assert state.partition().replicas == (1, 4)
 
 
+@pytest.mark.prevents("KAFKA-15021", "KAFKA-15109")
 @pytest.mark.parametrize(
     ("metadata_version", "leader_epoch", "record_version"),
     [

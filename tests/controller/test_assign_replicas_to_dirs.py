@@ -88,6 +88,7 @@ def test_repeating_it_writes_nothing() -> None:
     assert (codes(again), again.records) == ([Errors.NONE], [])
 
 
+@pytest.mark.prevents("KAFKA-17190")
 @pytest.mark.parametrize(
     ("index", "topic_id", "error"),
     [

@@ -30,7 +30,7 @@ from kraftctl_protocol.principal import KafkaPrincipal
 from tests.support.effort import FIRST_SEED, scaled
 from tests.support.processes.kafka import kafka
 
-pytestmark = pytest.mark.java
+pytestmark = [pytest.mark.java, pytest.mark.prevents("CVE-2024-27309")]
 
 ORACLE = Path(__file__).parent / "oracle" / "AuthorizerOracle.java"
 

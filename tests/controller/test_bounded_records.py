@@ -65,6 +65,7 @@ def test_a_registration_at_every_limit_is_served_and_small() -> None:
     assert len(encode_batch(0, 1, 0, values)) < 128 * 1024
 
 
+@pytest.mark.prevents("oversized-record")
 @pytest.mark.parametrize(
     "request_",
     [
@@ -141,6 +142,7 @@ class TestBatches:
         assert why_batch_too_large([b"x"] * RECORDS_PER_BATCH_MAX) is None
         assert why_batch_too_large([b"x"] * (RECORDS_PER_BATCH_MAX + 1)) is not None
 
+    @pytest.mark.prevents("oversized-record")
     @pytest.mark.parametrize(("renewers", "error"), [(250, Errors.NONE), (270, Errors.POLICY_VIOLATION)])
     def test_one_record_that_no_batch_can_hold(self, renewers: int, error: Errors) -> None:
         """Its list has no limit of its own."""

@@ -180,6 +180,7 @@ def test_a_broker_that_leads_nothing_shuts_down_immediately():
     )
 
 
+@pytest.mark.prevents("KAFKA-15364", "KAFKA-15361", "KAFKA-16583", "KAFKA-15886")
 def test_failed_directories_are_reported_once():
     active = ActiveController()
     active.start_brokers(1, 2, directories=2)
@@ -194,6 +195,7 @@ def test_failed_directories_are_reported_once():
     assert active.end_offset == start
 
 
+@pytest.mark.prevents("leader-in-a-failed-directory")
 def test_a_broker_is_not_elected_in_a_directory_that_fails_while_it_is_unfenced():
     """Later reports of the directory change nothing: the partition would stay there."""
     active = ActiveController()

@@ -183,6 +183,7 @@ def test_a_new_incarnation_leaves_the_isr_of_its_predecessor() -> None:
         ]
 
 
+@pytest.mark.prevents("KAFKA-15586")
 def test_an_unclean_restart_leaves_no_trace_in_isr_and_elr() -> None:
     """KAFKA-15586."""
     state = MetadataState(elr=True)

@@ -18,7 +18,7 @@ from kraftctl.metadata.config_definitions.config_keys import config_keys
 from kraftctl_protocol.config_resource import TOPIC
 from tests.support.processes.kafka import kafka
 
-pytestmark = pytest.mark.java
+pytestmark = [pytest.mark.java, pytest.mark.prevents("KAFKA-13862")]
 
 ORACLE = Path(__file__).parent / "oracle" / "ChangedListOracle.java"
 

@@ -247,10 +247,12 @@ class TestIncremental:
         request.resources *= 3
         assert written(active, request) == ([], [Errors.INVALID_REQUEST])
 
+    @pytest.mark.prevents("KAFKA-13863", "KAFKA-13862", "KAFKA-13807", "KAFKA-13861", "KAFKA-13324")
     def test_validate_only_writes_nothing(self, active):
         request = incremental((TOPIC_T, "retention.ms", SET, "5000"), validate_only=True)
         assert written(active, request) == ([], [0])
 
+    @pytest.mark.prevents("KAFKA-16540")
     def test_min_insync_replicas_clears_elr_after_all_configs(self, active):
         lines, _ = written(
             active,

@@ -74,6 +74,7 @@ def test_by_hand() -> None:
     )
 
 
+@pytest.mark.prevents("KAFKA-13861")
 def test_validate_only_writes_nothing() -> None:
     """KAFKA-13861."""
     result = ask(cluster(), more(), validate_only=True)

@@ -152,6 +152,7 @@ def test_inherited_configs_follow_the_version_and_the_brokers_configs() -> None:
     assert described(7) == default
 
 
+@pytest.mark.prevents("KAFKA-13324")
 def test_validate_only_checks_everything_and_writes_nothing() -> None:
     """KAFKA-13324."""
     state = cluster()
@@ -209,6 +210,7 @@ REFUSALS = [
 ]
 
 
+@pytest.mark.prevents("KAFKA-13863")
 @pytest.mark.parametrize(("wanted", "error"), REFUSALS)
 def test_refusals(wanted: CreatableTopic, error: Errors) -> None:
     """One bad topic does not keep a good one from being created. KAFKA-13863 for null-config."""
@@ -229,6 +231,7 @@ def test_a_name_given_twice_is_refused_once() -> None:
     assert answered == [("bar", 0), ("foo", int(Errors.INVALID_REQUEST))]
 
 
+@pytest.mark.prevents("KAFKA-14204", "KAFKA-14996", "KAFKA-21129")
 def test_too_many_partitions_fail_the_whole_request() -> None:
     result = ask(cluster(), topic("foo", partitions=9_999, factor=1), topic("bar"))
     codes = {name: Errors(answer.error_code) for name, answer in results(result).items()}
@@ -236,6 +239,7 @@ def test_too_many_partitions_fail_the_whole_request() -> None:
     assert result.records == []
 
 
+@pytest.mark.prevents("KAFKA-13916", "KAFKA-13841")
 @pytest.mark.parametrize("fenced", [[0], [0, 1]])
 def test_fenced_brokers_get_replicas_but_neither_lead_nor_are_in_sync(fenced: list[int]) -> None:
     """KAFKA-13841: registered brokers may get replicas, even before their first heartbeat."""

@@ -73,6 +73,7 @@ def test_accepted(start, name, level, kind):
     assert active.controller.image.features.level(name) == level
 
 
+@pytest.mark.prevents("strimzi#10735")
 def test_a_registered_broker_that_cannot_run_the_level_blocks_it_even_when_dead():
     """strimzi#10735: it may come back, and ends at the first record that it does not know."""
     active = ActiveController(21)
@@ -93,6 +94,7 @@ def test_static_voters_must_have_registered():
     assert "controller 3001 has not registered" in update(active, "group.version", 0, SAFE).error_message
 
 
+@pytest.mark.prevents("KAFKA-16540")
 def test_enabling_elr_settles_min_insync_replicas_first():
     active = ActiveController(25, min_insync_replicas="2")
     response = update(active, "eligible.leader.replicas.version", 1)

@@ -36,6 +36,7 @@ DENY, ALLOW = 2, 3
 UPGRADE = 1
 
 
+@pytest.mark.prevents("KAFKA-13959")
 def test_a_broker_is_unfenced_though_the_log_never_rests() -> None:
     """KAFKA-13959: a broker has read its registration, but the end of the log has moved since."""
     active = ActiveController()
@@ -47,6 +48,7 @@ def test_a_broker_is_unfenced_though_the_log_never_rests() -> None:
     assert not active.heartbeat(1, offset=registered_at).is_fenced
 
 
+@pytest.mark.prevents("KAFKA-17793")
 @pytest.mark.parametrize(
     ("epoch_before", "directories", "expected"),
     [
@@ -71,6 +73,7 @@ def test_a_heartbeat_counts_whatever_it_leads_to(
     assert brokers[2].fenced
 
 
+@pytest.mark.prevents("KAFKA-13173")
 @pytest.mark.parametrize(
     "metadata_version",
     [
@@ -111,6 +114,7 @@ def test_brokers_whose_sessions_end_together_are_fenced_one_after_the_other(meta
     assert in_sync_or_eligible == [[1], last, last, [4], [4]], "only the last one has all records"
 
 
+@pytest.mark.prevents("strimzi#10735")
 def test_a_registered_controller_that_cannot_run_a_level_blocks_it() -> None:
     """strimzi#10735: the level is refused when it is set, not when a node reads it."""
     active = ActiveController(21)
@@ -134,6 +138,7 @@ def test_a_registered_controller_that_cannot_run_a_level_blocks_it() -> None:
     assert active.end_offset == before
 
 
+@pytest.mark.prevents("KAFKA-13861")
 def test_replacing_all_configs_can_be_tried_out() -> None:
     """KAFKA-13861: validateOnly of the older AlterConfigs leaves no record behind either."""
     active = ActiveController()
@@ -158,6 +163,7 @@ def test_replacing_all_configs_can_be_tried_out() -> None:
     assert active.end_offset == before + 1
 
 
+@pytest.mark.prevents("KAFKA-17608")
 @pytest.mark.parametrize("uncommitted", [False, True])
 def test_a_controller_that_removed_itself_keeps_what_is_committed(uncommitted: bool) -> None:
     """KAFKA-17608: KRaftVoters is committed behind the last record that was replayed."""
@@ -241,6 +247,7 @@ class SecuredController:
         return ALLOW in permissions and DENY not in permissions
 
 
+@pytest.mark.prevents("KAFKA-14265", "CVE-2024-27309")
 @pytest.mark.parametrize("seed", seeds(20))
 def test_no_rule_hides_another_one_and_each_goes_alone(seed: int) -> None:
     """KAFKA-14265, CVE-2024-27309: prefixes within prefixes; a DENY outlives its removed neighbours."""

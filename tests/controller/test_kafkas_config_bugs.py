@@ -110,6 +110,7 @@ def partitions_of(active: ActiveController, name: str) -> list[PartitionRegistra
     return [topic.partitions[0], topic.partitions[1]]
 
 
+@pytest.mark.prevents("KAFKA-16540")
 @pytest.mark.parametrize("older_request", [False, True])
 @pytest.mark.parametrize("resource", [CLUSTER, (resources.TOPIC, "foo")], ids=["cluster", "topic"])
 def test_a_change_of_min_insync_replicas_clears_the_elr_that_it_was_decided_by(
@@ -140,6 +141,7 @@ def test_a_change_of_min_insync_replicas_clears_the_elr_that_it_was_decided_by(
             )
 
 
+@pytest.mark.prevents("KAFKA-16540")
 def test_clearing_the_elr_leaves_partitions_that_have_none_as_they_are() -> None:
     """KAFKA-16540: with another partition epoch, the next ISR change of their leaders would be refused."""
     active = ActiveController(min_insync_replicas="2")
@@ -150,6 +152,7 @@ def test_clearing_the_elr_leaves_partitions_that_have_none_as_they_are() -> None
     assert partitions_of(active, "foo") == before
 
 
+@pytest.mark.prevents("KAFKA-16540")
 @pytest.mark.parametrize(("operation", "value"), [(SET, "3"), (DELETE, None)], ids=["set", "delete"])
 def test_with_elr_all_brokers_have_one_min_insync_replicas(operation: int, value: str | None) -> None:
     """KAFKA-16540: none for a single broker; the one of the cluster is changed, but not removed."""
@@ -163,6 +166,7 @@ def test_with_elr_all_brokers_have_one_min_insync_replicas(operation: int, value
     assert config_records(active, before) == ([] if value is None else [("", MIN_ISR, value)])
 
 
+@pytest.mark.prevents("KAFKA-16540")
 @pytest.mark.parametrize(
     "value", [pytest.param("2", id="of-the-properties-file"), pytest.param(None, id="default")]
 )
@@ -188,6 +192,7 @@ def test_enabling_elr_takes_min_insync_replicas_from_single_brokers(value: str |
 # Lists, and broker configs that topics inherit.
 
 
+@pytest.mark.prevents("KAFKA-13862")
 def test_several_items_of_a_list_are_appended_and_subtracted_each_on_its_own() -> None:
     """KAFKA-13862: "0:1,1:2" is two items; the steps are those of Kafka's test of it."""
     active = ActiveController()
@@ -208,6 +213,7 @@ def test_several_items_of_a_list_are_appended_and_subtracted_each_on_its_own() -
         assert config_records(active, start_offset) == written
 
 
+@pytest.mark.prevents("KAFKA-13807")
 @pytest.mark.parametrize(
     ("resource", "source"),
     [

@@ -76,6 +76,7 @@ def present_epochs(active: ActiveController, *broker_ids: int) -> dict[int, int]
     return {broker_id: active.controller.image.cluster.brokers[broker_id].epoch for broker_id in broker_ids}
 
 
+@pytest.mark.prevents("KAFKA-14617", "KAFKA-14139")
 def test_a_replica_that_came_back_with_an_empty_disk_does_not_join_by_former_fetches() -> None:
     """KAFKA-14617, KAFKA-14139: the leader learns later that the follower came back without its data."""
     active = ActiveController()
@@ -104,6 +105,7 @@ def reassign(active: ActiveController, target: list[int]) -> None:
     assert response.responses[0].partitions[0].error_code == 0, response
 
 
+@pytest.mark.prevents("KAFKA-15665", "KAFKA-19975")
 @pytest.mark.parametrize(
     ("replicas", "target", "out_of_sync", "steps"),
     [

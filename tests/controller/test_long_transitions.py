@@ -70,6 +70,7 @@ def changes_since(active: ActiveController, start: int) -> list[PartitionChangeR
     return [change for change in changes if isinstance(change, PartitionChangeRecord)]
 
 
+@pytest.mark.prevents("KAFKA-17793")
 def test_a_heartbeat_that_wants_a_fence_does_not_wait_for_it(active: ActiveController) -> None:
     start = len(active.log)
     assert answer(active, fence=True) == (False, False)

@@ -186,6 +186,7 @@ def test_the_isr_may_become_empty_with_elr() -> None:
     assert record.record == change(isr=[], leader=-1, eligible_leader_replicas=[1], last_known_elr=[1])
 
 
+@pytest.mark.prevents("KAFKA-18940", "KAFKA-19212")
 def test_an_elr_member_is_elected_cleanly() -> None:
     """Clean restart of the only member of the ELR."""
     record = partition_record([1, 2], [], leader=-1, elr=[2], last_known_elr=[2])
@@ -202,6 +203,7 @@ def test_the_last_known_leader_is_elected_uncleanly() -> None:
     assert built.record == change(isr=[2], leader=2, leader_recovery_state=1, last_known_elr=[])
 
 
+@pytest.mark.prevents("KAFKA-19522")
 @pytest.mark.parametrize(
     ("elr", "last_known", "alive"),
     [
@@ -264,6 +266,7 @@ def test_a_recovering_partition_stays_recovering_over_another_unclean_election()
     assert built.record == change(isr=[2], leader=2)
 
 
+@pytest.mark.prevents("KAFKA-15364", "KAFKA-15361", "KAFKA-16583", "KAFKA-15886")
 def test_directories_are_written_for_all_replicas_in_order() -> None:
     state = state_with(partition_record([1, 2]), alive=[1, 2, 3], registered=[1, 2, 3])
     build = builder(state)
@@ -276,6 +279,7 @@ def test_directories_are_written_for_all_replicas_in_order() -> None:
     )
 
 
+@pytest.mark.prevents("KAFKA-15364", "KAFKA-15361", "KAFKA-16583", "KAFKA-15886")
 @pytest.mark.parametrize(
     ("directories", "expected"),
     [
@@ -298,6 +302,7 @@ def test_the_directory_of_a_new_replica(directories: int, expected: bytes) -> No
     assert record.record.directories == [directory(1), directory(2), expected]
 
 
+@pytest.mark.prevents("KAFKA-15364", "KAFKA-15361", "KAFKA-16583", "KAFKA-15886")
 def test_no_directories_before_3_7() -> None:
     state = state_with(
         partition_record([1, 2]), alive=[1, 2, 3], registered=[1, 2, 3], metadata_version=features.IBP_3_7_IV0
@@ -328,6 +333,7 @@ def test_assigning_a_directory_writes_directories_only() -> None:
     assert again.build() is None
 
 
+@pytest.mark.prevents("KAFKA-15665", "KAFKA-19975")
 @pytest.mark.parametrize(
     ("adding", "removing", "replicas", "isr", "completed"),
     [

@@ -159,6 +159,7 @@ class TestClaim:
         controller.committed(end)
         assert controller.last_stable_offset == end - 1
 
+    @pytest.mark.prevents("KAFKA-18138", "KAFKA-19130")
     def test_sessions_start_with_unfenced_brokers_only(self):
         """KAFKA-18138, KAFKA-19130: a silent broker is fenced, and a fenced one registers immediately."""
         first = ActiveController()
@@ -241,6 +242,7 @@ class TestCommit:
         response = active.response_to(request)
         assert not controller.park(1, active.context(request, None), request, response, active.now_ms)
 
+    @pytest.mark.prevents("KAFKA-13114", "KAFKA-13148")
     def test_losing_leadership_undoes_what_was_not_committed(self):
         active = ActiveController()
         active.start_brokers(1)
@@ -270,6 +272,7 @@ class TestCommit:
         replay_committed(controller, [NoOpRecord()], controller.next_replay_offset)
         assert 2 not in controller.image.cluster.brokers
 
+    @pytest.mark.prevents("KAFKA-14204", "KAFKA-14996", "KAFKA-21129")
     def test_large_results_are_cut_and_atomic_ones_refused(self):
         active = ActiveController()
         records = [RecordAndVersion(NoOpRecord(), 0)] * (RECORDS_PER_BATCH_MAX * 2 + 1)
@@ -294,6 +297,7 @@ class TestCommit:
             assert len(encode_batch(0, 1, 0, batch.values)) <= BATCH_BYTES_MAX
         assert len(batches) == 3
 
+    @pytest.mark.prevents("KAFKA-14204", "KAFKA-14996", "KAFKA-21129")
     def test_an_atomic_result_that_no_batch_can_hold_is_refused(self):
         active = ActiveController()
         request = IncrementalAlterConfigsRequest(
@@ -335,6 +339,7 @@ class TestTimers:
         assert len(active.batches) - before == 3
         assert active.now_ms == 1_009_050
 
+    @pytest.mark.prevents("KAFKA-17793")
     def test_after_a_stall_of_this_process_brokers_are_heard_first(self):
         """KAFKA-17793: the controller was paused, not the brokers. Their heartbeats are in the sockets."""
         active = ActiveController(metadata_max_idle_interval_ms="0")

@@ -18,7 +18,7 @@ from kraftctl.controller.replication_control.partition_reassignment import (
 from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from tests.support.processes.kafka import kafka
 
-pytestmark = pytest.mark.java
+pytestmark = [pytest.mark.java, pytest.mark.prevents("KAFKA-15665", "KAFKA-19975")]
 
 ORACLE = Path(__file__).parent / "oracle" / "ReassignmentOracle.java"
 

@@ -31,6 +31,7 @@ def changed(**changes):
     return request
 
 
+@pytest.mark.prevents("KAFKA-17305", "KAFKA-13528")
 @pytest.mark.parametrize(
     ("request_", "error"),
     [
@@ -110,6 +111,7 @@ def test_a_broker_that_sent_no_heartbeat_is_replaced_immediately():
     assert second > first
 
 
+@pytest.mark.prevents("KAFKA-19047")
 def test_a_broker_that_shut_down_may_come_back_immediately():
     """KAFKA-19047: its session ends with its controlled shutdown, not 9 s later."""
     active = ActiveController()
@@ -118,6 +120,7 @@ def test_a_broker_that_shut_down_may_come_back_immediately():
     active.register(1, number=2)
 
 
+@pytest.mark.prevents("KAFKA-15213")
 def test_the_epoch_is_the_offset_of_the_first_record_of_the_append():
     """KAFKA-15213: the clean-up after the former incarnation comes first; each record has its own offset."""
     active = ActiveController(min_insync_replicas="2")
@@ -137,6 +140,7 @@ def test_the_epoch_is_the_offset_of_the_first_record_of_the_append():
     assert registered_at == active.end_offset - 1
 
 
+@pytest.mark.prevents("KAFKA-15586")
 def test_an_unclean_restart_leaves_the_elr_and_a_clean_one_stays():
     for clean in (True, False):
         active = ActiveController()
@@ -156,6 +160,7 @@ def test_an_unclean_restart_leaves_the_elr_and_a_clean_one_stays():
         assert [change.eligible_leader_replicas for change in changes] == ([] if clean else [[]])
 
 
+@pytest.mark.prevents("KAFKA-15364", "KAFKA-15361", "KAFKA-16583", "KAFKA-15886")
 def test_registering_again_keeps_epoch_and_state():
     active = ActiveController()
     active.start_brokers(1)

@@ -185,6 +185,7 @@ class TestAcls:
 
 
 class TestAuthorizer:
+    @pytest.mark.prevents("KAFKA-14265", "CVE-2024-27309")
     @pytest.mark.parametrize("deny_first", [True, False])
     def test_deny_wins_whatever_the_order(self, deny_first):
         active = secured()
@@ -239,6 +240,7 @@ class TestAuthorizer:
         grant(active, acl(AclOperation.READ, principal="User:bob"))
         assert not may(active, AclOperation.READ)
 
+    @pytest.mark.prevents("KAFKA-13649")
     def test_before_the_log_is_read_only_super_users(self):
         authorizer = StandardAuthorizer(MetadataImage(), ["User:admin"], True)
         active = ActiveController()

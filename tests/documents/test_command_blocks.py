@@ -1,4 +1,4 @@
-"""The command blocks of README and CONTRIBUTING, as a new user types them: in a fresh copy of the sources.
+"""The command blocks of README, CONTRIBUTING and docs/testing.md, as a new user types them, in a fresh copy.
 
 What follows `$ ` in a block is run. Ports and directories are replaced, since several tests share a machine.
 """
@@ -22,7 +22,7 @@ from tests.documents.test_documented_targets import CALLED_BY_CI, ELSEWHERE, ROO
 
 pytestmark = [pytest.mark.interop, pytest.mark.wheel, pytest.mark.slow, pytest.mark.timeout(280)]
 
-PAGES = ("README.md", "CONTRIBUTING.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/testing.md")
 
 SECONDS_MAX = 240
 

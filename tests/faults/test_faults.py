@@ -54,6 +54,7 @@ def complaints(request: pytest.FixtureRequest) -> Iterator[dict[str, Future[str]
         }
 
 
+@pytest.mark.prevents("tests-that-cannot-fail")
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", PLANTED)
 def test_a_fault_is_noticed(fault: PlantedFault, complaints: dict[str, Future[str]]) -> None:

@@ -136,6 +136,7 @@ def test_a_controller_of_kafka_4_4_votes_and_leads(tmp_path: Path) -> None:
             assert voters == {(str(each.node_id), directory_id(each)) for each in cluster.controllers}
 
 
+@pytest.mark.prevents("lost-log-votes")
 @pytest.mark.long
 def test_a_lost_directory_is_replaced_with_kafkas_own_tool(tmp_path: Path) -> None:
     """The steps of docs/operations/lost-disk.md, literally: the node returns with a new directory id."""

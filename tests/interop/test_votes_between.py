@@ -62,6 +62,7 @@ def _files(directory: Path) -> dict[str, bytes]:
     return {str(path.relative_to(directory)): path.read_bytes() for path in paths}
 
 
+@pytest.mark.prevents("deleted-quorum-state")
 @pytest.mark.parametrize(
     "stops", [pytest.param(True, id="stopped"), pytest.param(False, id="killed", marks=pytest.mark.long)]
 )

@@ -108,6 +108,7 @@ def test_only_the_leader_may_ask(state: MetadataState, version: int, sender: int
 # About which state.
 
 
+@pytest.mark.prevents("KAFKA-14154")
 @pytest.mark.parametrize(
     ("leader_epoch", "partition_epoch", "error"),
     [

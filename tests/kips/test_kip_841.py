@@ -42,6 +42,7 @@ def refusal(version: int) -> Errors:
 # AlterPartition.
 
 
+@pytest.mark.prevents("KAFKA-13916")
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize(
     "condition",
@@ -89,6 +90,7 @@ def test_a_leader_in_controlled_shutdown_cannot_change_its_isr(version: int) -> 
     assert error_of(ask(state, version, request_for(version, [1, 2]))) == refusal(version)
 
 
+@pytest.mark.prevents("KAFKA-14617")
 @pytest.mark.parametrize(
     ("sent_epoch", "error"),
     [

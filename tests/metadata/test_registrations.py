@@ -158,6 +158,7 @@ def test_interned_tuples_are_shared_and_bounded() -> None:
     assert tuples.brokers([0]) == first
 
 
+@pytest.mark.prevents("KAFKA-15364", "KAFKA-15361", "KAFKA-16583", "KAFKA-15886")
 @pytest.mark.parametrize(
     ("where", "registered", "online"),
     [

@@ -204,6 +204,7 @@ def forwarded_token(node: LoneNode, name: str) -> int:
 
 
 class TestSoftState:
+    @pytest.mark.prevents("KAFKA-17793")
     def test_a_heartbeat_that_fails_changes_nothing_but_the_time_of_contact(self, plant):
         node = serving(1)
         node.ask(registration(2), BrokerRegistrationResponse)

@@ -70,6 +70,7 @@ def log_bytes(node: LoneNode) -> int:
     return len(node.log())
 
 
+@pytest.mark.prevents("KAFKA-14300")
 def test_leaders_of_short_epochs_still_take_snapshots() -> None:
     """KAFKA-14300: bytes written before a resignation count for the next snapshot."""
     bytes_max = 20_000
@@ -90,6 +91,7 @@ def test_leaders_of_short_epochs_still_take_snapshots() -> None:
     assert number > 4
 
 
+@pytest.mark.prevents("KAFKA-14300")
 def test_voters_that_lead_in_turn_all_take_snapshots() -> None:
     """KAFKA-14300: what a voter wrote as leader and what it read as follower count together."""
     bytes_max = 30_000
@@ -112,6 +114,7 @@ def test_voters_that_lead_in_turn_all_take_snapshots() -> None:
         assert len(set(led)) > 1
 
 
+@pytest.mark.prevents("KAFKA-17713")
 @pytest.mark.parametrize("seed", seeds(6))
 def test_snapshots_end_where_a_batch_ends(seed: int) -> None:
     """KAFKA-17713: a reader cannot continue in the middle of a batch."""
@@ -135,6 +138,7 @@ def test_snapshots_end_where_a_batch_ends(seed: int) -> None:
     assert {id_.offset: id_.epoch for id_ in snapshot_ids}.items() <= ends.items()
 
 
+@pytest.mark.prevents("KAFKA-14222")
 def test_a_snapshot_of_any_size_is_written_and_read() -> None:
     """KAFKA-14222: the writer of snapshots had five buffers of 8 MiB; a longer one was never written."""
     node = LoneNode(snapshot_bytes=48 << 20)
@@ -157,6 +161,7 @@ def test_a_snapshot_of_any_size_is_written_and_read() -> None:
         assert len(stored) == CONFIGS
 
 
+@pytest.mark.prevents("KAFKA-14222")
 def test_no_batch_of_a_snapshot_is_larger_than_a_reader_s_buffer() -> None:
     """KAFKA-14222: however many records are written together, and however long they are."""
     value = "v" * 30_000
@@ -186,6 +191,7 @@ def configs_of(broker: str, count: int, value: str) -> IncrementalAlterConfigsRe
     return IncrementalAlterConfigsRequest(resources=[resource])
 
 
+@pytest.mark.prevents("KAFKA-14204", "KAFKA-21129")
 @pytest.mark.parametrize(
     ("count", "expected"),
     [
@@ -219,6 +225,7 @@ def test_a_long_result_is_appended_in_batches(
     assert counts == expected
 
 
+@pytest.mark.prevents("KAFKA-14996")
 @pytest.mark.parametrize(
     "wanted",
     [

@@ -66,6 +66,7 @@ def last_registration(process: ControllerProcess) -> tuple[int, int]:
     return found
 
 
+@pytest.mark.prevents("KAFKA-15213")
 def test_each_controller_replays_a_registration_with_its_own_offset() -> None:
     """KAFKA-15213: also when records of the former incarnation come before it in the same batch."""
     cluster = Cluster(1, NODE_IDS, dynamic=False, properties={"min.insync.replicas": "2"})
@@ -87,6 +88,7 @@ def test_each_controller_replays_a_registration_with_its_own_offset() -> None:
         assert [image.brokers[1].epoch for image in images] == [epoch] * len(NODE_IDS)
 
 
+@pytest.mark.prevents("KAFKA-13841")
 def test_after_a_failover_fenced_brokers_that_sent_no_heartbeat_get_replicas() -> None:
     """KAFKA-13841: the new leader knows it by its registration alone."""
     cluster = Cluster(2, NODE_IDS, dynamic=False)
@@ -105,6 +107,7 @@ def test_after_a_failover_fenced_brokers_that_sent_no_heartbeat_get_replicas() -
             assert (partition.isr, partition.leader) == ((1,), 1)
 
 
+@pytest.mark.prevents("KAFKA-17305")
 @pytest.mark.parametrize(
     ("dynamic", "offered", "error"),
     [

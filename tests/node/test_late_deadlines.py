@@ -58,6 +58,7 @@ def suspended_with(*waiting: Message, came_after_ms: int = 1) -> LoneNode:
     return node
 
 
+@pytest.mark.prevents("KAFKA-17793")
 @pytest.mark.parametrize("came_after_ms", [1, BEFORE_MS - 1, BEFORE_MS + 1])
 def test_heartbeats_that_wait_in_sockets_keep_their_sessions(came_after_ms: int) -> None:
     """The first one that is read must not end the sessions of the others, nor the timer that of the first."""
@@ -73,6 +74,7 @@ def test_a_broker_whose_heartbeat_does_not_wait_is_fenced() -> None:
     assert fenced_ids(suspended_with(*beats[:-1])) == [BROKERS[-1]]
 
 
+@pytest.mark.prevents("KAFKA-17793")
 def test_heartbeats_behind_bulk_work_keep_their_sessions() -> None:
     """A turn for each request, of less than a second: no turn alone looks like a stall of the process."""
     node = serving(*BROKERS)

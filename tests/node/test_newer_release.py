@@ -36,6 +36,7 @@ def lone_node(**properties: Any) -> LoneNode:
     return node
 
 
+@pytest.mark.prevents("newer-bootstrap-layout")
 @pytest.mark.parametrize(
     ("value", "reason"),
     [

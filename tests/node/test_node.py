@@ -154,6 +154,7 @@ class TestRestart:
         beat = node.ask(heartbeat(node, epoch), BrokerHeartbeatResponse)
         assert (beat.error_code, beat.is_fenced) == (Errors.NONE, False)
 
+    @pytest.mark.prevents("KAFKA-18138")
     def test_a_broker_that_died_during_the_restart_is_fenced(self):
         """KAFKA-18138: the controller that is active now has never heard of it."""
         node = serving_node()
@@ -162,6 +163,7 @@ class TestRestart:
         node.pass_time(node.config.broker_session_timeout_ms + 2_000)
         assert node.controller.image.cluster.brokers[BROKER].fenced
 
+    @pytest.mark.prevents("KAFKA-16286", "KAFKA-15345")
     def test_not_controller_until_everything_is_loaded(self):
         node = serving_node()
         node.restart()
@@ -207,6 +209,7 @@ class TestAuthorizerWhileLoading:
         codes = [node.answers[request_id].error_code for request_id in (beat, envelope)]
         assert codes == [Errors.NOT_CONTROLLER, Errors.NOT_CONTROLLER]
 
+    @pytest.mark.prevents("KAFKA-13649")
     def test_partly_loaded_rules_are_not_applied(self):
         node = self.loading()
         replay(node.controller.image, FeatureLevelRecord(name="metadata.version", feature_level=30), 0)
@@ -242,6 +245,7 @@ class TestSnapshots:
         assert "old" in text
         assert "new" not in text
 
+    @pytest.mark.prevents("second-snapshot-of-an-offset")
     def test_a_file_that_replicas_may_be_fetching_is_not_written_again(self):
         """While nothing new is committed, though more and more is appended."""
         node = serving_node(snapshot_bytes=100)
@@ -256,6 +260,7 @@ class TestSnapshots:
         assert max(node.snapshot_ids()) == newest
         assert len([notice for notice in node.notices if "Writing snapshot" in notice]) == written
 
+    @pytest.mark.prevents("KAFKA-17713")
     def test_none_is_taken_inside_a_metadata_transaction(self):
         """KAFKA-17713: half of it would be in the snapshot, and the reader could not interpret its end."""
         node = serving_node(snapshot_bytes=100)
@@ -300,6 +305,7 @@ def test_why_a_request_is_refused_is_logged() -> None:
     )
 
 
+@pytest.mark.prevents("corrupt-content", "KAFKA-14275", "KAFKA-14124")
 def test_a_record_that_does_not_fit_stops_the_node() -> None:
     """KAFKA-14275: with a part of the state missing it must never become active."""
     node = LoneNode(checked=False)

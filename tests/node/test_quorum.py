@@ -116,6 +116,7 @@ def test_standbys_register_and_follow() -> None:
             assert len(notices) == (0 if process.controller.active else 1)
 
 
+@pytest.mark.prevents("KAFKA-16286", "KAFKA-15345")
 def test_a_standby_retries_its_registration_until_the_leader_answers() -> None:
     with started_cluster(2) as cluster:
         cluster.wire.faults = LinkFaults(loss=0.3)
@@ -126,6 +127,7 @@ def test_a_standby_retries_its_registration_until_the_leader_answers() -> None:
             assert set(process.controller.image.cluster.controllers) == set(NODE_IDS)
 
 
+@pytest.mark.prevents("KAFKA-13114", "KAFKA-13148", "KAFKA-16171")
 def test_what_a_deposed_leader_could_not_commit_is_gone_and_refused() -> None:
     with started_cluster(3) as cluster:
         client = Client(cluster)
@@ -165,6 +167,7 @@ def disturb(cluster: Cluster, rng: random.Random) -> None:
             cluster.run_for(rng.randrange(3_000))
 
 
+@pytest.mark.prevents("KAFKA-16171")
 @pytest.mark.parametrize("seed", seeds(6))
 def test_chaos(seed: int) -> None:
     """Nothing acknowledged is lost; all images are equal and match the logs.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from kraftctl.raft.election_state import ElectionState
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
@@ -28,6 +30,7 @@ def with_unflushed_record(quorum: Quorum) -> tuple[ControllerProcess, Controller
     return a, b, c
 
 
+@pytest.mark.prevents("unflushed-claim")
 def test_a_candidate_claims_only_what_is_on_its_disk(start_quorum: StartQuorum) -> None:
     """C has a record in memory while its fsync stalls, and becomes a candidate after its leader crashed."""
     quorum = start_quorum(31, VOTERS)
@@ -45,6 +48,7 @@ def test_a_candidate_claims_only_what_is_on_its_disk(start_quorum: StartQuorum) 
     assert quorum.led() is b
 
 
+@pytest.mark.prevents("unflushed-claim")
 def test_a_vote_is_not_repeated_for_a_shorter_log(start_quorum: StartQuorum) -> None:
     """LeaderCompleteness: A and B have committed X, which C has in memory only.
 

@@ -12,6 +12,7 @@ from tests.support.simulator.raft_transcript import RaftTranscript
 TRANSCRIPTS = sorted((Path(__file__).parent / "testdata").glob("*.txt"))
 
 
+@pytest.mark.prevents("observer-behind-the-log")
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_transcript(path: Path) -> None:
     run_file(path, RaftTranscript().run)

@@ -45,6 +45,7 @@ def sent(quorum: Quorum, since: int, sender_id: int, receiver_id: int, what: str
 # Leaders.
 
 
+@pytest.mark.prevents("tests-that-cannot-fail", "KAFKA-15489")
 def test_a_voter_that_downloads_a_snapshot_counts_for_check_quorum(start_quorum: StartQuorum) -> None:
     """KAFKA-15489: FetchSnapshot counts as Fetch does. The download takes longer than check-quorum."""
     quorum = start_quorum(9, VOTERS)
@@ -68,6 +69,7 @@ def test_a_voter_that_downloads_a_snapshot_counts_for_check_quorum(start_quorum:
     assert quorum.time.now_ms - started_ms > 2 * FETCH_TIMEOUT_MS * CHECK_QUORUM_TIMEOUT_FACTOR
 
 
+@pytest.mark.prevents("KAFKA-16536")
 def test_a_leader_repeats_begin_quorum_epoch_to_a_silent_voter(start_quorum: StartQuorum) -> None:
     """KAFKA-16536: a voter that was restarted may not know its leader."""
     quorum = start_quorum(9, VOTERS)
@@ -81,6 +83,7 @@ def test_a_leader_repeats_begin_quorum_epoch_to_a_silent_voter(start_quorum: Sta
     assert sent(quorum, since, leader.node_id, other.node_id, "BeginQuorumEpochRequest") <= 1
 
 
+@pytest.mark.prevents("tests-that-cannot-fail", "KAFKA-16530")
 @pytest.mark.parametrize(
     ("after", "end_offsets"),
     [
@@ -120,6 +123,7 @@ def test_the_high_watermark_waits_for_new_voters_and_never_falls(
     assert state.high_watermark == 25
 
 
+@pytest.mark.prevents("KAFKA-16530")
 def test_commits_continue_after_a_follower_and_the_leader_are_removed(start_quorum: StartQuorum) -> None:
     """KAFKA-16530: no commit waits for removed voters, not even for the removed leader."""
     quorum = start_quorum(9, VOTERS, [OBSERVER])
@@ -136,6 +140,7 @@ def test_commits_continue_after_a_follower_and_the_leader_are_removed(start_quor
         assert process.raft.high_watermark == successor.raft.end_offset
 
 
+@pytest.mark.prevents("KAFKA-16530")
 def test_the_last_voter_leads_after_the_leader_beside_it_removed_itself(start_quorum: StartQuorum) -> None:
     """KAFKA-16530: the remaining voter keeps fetching until the removal is committed."""
     quorum = start_quorum(9, VOTERS)
@@ -156,6 +161,7 @@ def test_the_last_voter_leads_after_the_leader_beside_it_removed_itself(start_qu
 # Changes of the voters.
 
 
+@pytest.mark.prevents("KAFKA-20740")
 @pytest.mark.parametrize("first", ["add", "remove", "update"])
 @pytest.mark.parametrize("second", ["add", "remove", "update"])
 def test_a_change_that_timed_out_still_keeps_the_next_one_away(
@@ -189,6 +195,7 @@ def test_a_change_that_timed_out_still_keeps_the_next_one_away(
     assert leader.raft.high_watermark == leader.raft.end_offset
 
 
+@pytest.mark.prevents("KAFKA-19021")
 def test_a_broker_is_not_made_a_voter(start_quorum: StartQuorum) -> None:
     """KAFKA-19021: it fetches, as observers do, but its listener knows no Vote."""
     quorum = start_quorum(9, VOTERS, [OBSERVER])
@@ -210,6 +217,7 @@ def test_a_broker_is_not_made_a_voter(start_quorum: StartQuorum) -> None:
     commit(quorum, quorum.add_voter(OBSERVER))
 
 
+@pytest.mark.prevents("KAFKA-17332")
 def test_an_observer_fetches_from_an_offset_once_it_has_flushed_what_is_before(
     start_quorum: StartQuorum,
 ) -> None:
@@ -235,6 +243,7 @@ def test_an_observer_fetches_from_an_offset_once_it_has_flushed_what_is_before(
 # What is known of voters.
 
 
+@pytest.mark.prevents("KAFKA-17604")
 def test_describe_quorum_has_the_endpoints_of_an_added_voter(start_quorum: StartQuorum) -> None:
     """KAFKA-17604: they are in AddRaftVoter and nowhere else."""
     quorum = start_quorum(9, VOTERS, [OBSERVER])
@@ -252,6 +261,7 @@ def test_describe_quorum_has_the_endpoints_of_an_added_voter(start_quorum: Start
     assert known == {voter_id: [(LISTENER, host(voter_id), PORT)] for voter_id in [*VOTERS, OBSERVER]}
 
 
+@pytest.mark.prevents("KAFKA-19850")
 def test_a_replica_knows_the_voters_when_their_records_are_in_a_snapshot_only(
     start_quorum: StartQuorum,
 ) -> None:
@@ -274,6 +284,7 @@ def test_a_replica_knows_the_voters_when_their_records_are_in_a_snapshot_only(
         quorum.crash(behind)
 
 
+@pytest.mark.prevents("KAFKA-19850")
 def test_a_removed_voter_does_not_add_itself_immediately(start_quorum: StartQuorum) -> None:
     """KAFKA-19850: with auto-join it checks once per fetch timeout whether it votes."""
     quorum = start_quorum(9, VOTERS, properties={"controller.quorum.auto.join.enable": "true"})
@@ -298,6 +309,7 @@ def test_a_removed_voter_does_not_add_itself_immediately(start_quorum: StartQuor
 # Observers.
 
 
+@pytest.mark.prevents("KAFKA-19605")
 @pytest.mark.parametrize("voters_run", [True, False], ids=["voters-refuse", "voters-are-down"])
 def test_an_observer_without_any_leader_pauses_between_its_fetches(
     voters_run: bool, start_quorum: StartQuorum
@@ -318,6 +330,7 @@ def test_an_observer_without_any_leader_pauses_between_its_fetches(
     assert 4 <= fetches <= 4 * 10_000 // RaftConfig().retry_backoff_ms
 
 
+@pytest.mark.prevents("KAFKA-19354")
 def test_an_observer_finds_the_next_leader_after_a_crash(start_quorum: StartQuorum) -> None:
     """KAFKA-19354: no request names a new leader to an observer, so it queries the bootstrap servers."""
     quorum = start_quorum(9, VOTERS, [OBSERVER])
@@ -332,6 +345,7 @@ def test_an_observer_finds_the_next_leader_after_a_crash(start_quorum: StartQuor
     assert observer.raft.high_watermark == successor.raft.end_offset
 
 
+@pytest.mark.prevents("KAFKA-19354", "KAFKA-20514")
 def test_an_observer_cut_off_from_its_leader_tries_every_server(start_quorum: StartQuorum) -> None:
     """KAFKA-20514: within one epoch it queries the leader and all bootstrap servers in turn.
 

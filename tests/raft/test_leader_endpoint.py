@@ -48,6 +48,7 @@ def answer(node: RaftNode, request: Message, version: int) -> Message:
     return next(effect.response for effect in effects if isinstance(effect, Respond))
 
 
+@pytest.mark.prevents("leader-without-endpoint")
 @pytest.mark.parametrize(
     ("voters", "version", "named"),
     [
@@ -66,6 +67,7 @@ def test_a_fetch_names_no_leader_without_its_endpoint(
     assert [node.node_id for node in response.node_endpoints] == ([LEADER] if voters else [])
 
 
+@pytest.mark.prevents("leader-without-endpoint")
 @pytest.mark.parametrize(
     ("voters", "version", "named"),
     [

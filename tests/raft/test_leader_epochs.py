@@ -107,6 +107,7 @@ def test_validate_with_snapshots(offset: int, epoch: int, expected: tuple[int, O
     assert log_with_snapshots().validate(offset, epoch) == expected
 
 
+@pytest.mark.prevents("snapshot-before-flush")
 def test_what_a_snapshot_replaces_counts_as_flushed() -> None:
     """Or a candidate would claim an end of its log whose epoch it no longer knows."""
     log = LogState(end_offset=10, epochs=[(1, 0), (3, 5)])
@@ -116,6 +117,7 @@ def test_what_a_snapshot_replaces_counts_as_flushed() -> None:
     assert log.flushed_end() == OffsetAndEpoch(12, 3)
 
 
+@pytest.mark.prevents("KAFKA-14240")
 def test_a_log_without_its_past_is_refused() -> None:
     """KAFKA-14240."""
     with pytest.raises(AssertionError, match="no snapshot"):

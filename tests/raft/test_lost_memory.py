@@ -19,6 +19,7 @@ def led(quorum: Quorum) -> tuple[ControllerProcess, ControllerProcess, Controlle
     return quorum.led(), b, c
 
 
+@pytest.mark.prevents("lost-log-votes")
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("seed", seeds(3))
 def test_it_does_not_elect_a_leader_that_lacks_what_it_acknowledged(
@@ -44,6 +45,7 @@ def test_it_does_not_elect_a_leader_that_lacks_what_it_acknowledged(
     assert b.raft.end_offset == leader.raft.end_offset
 
 
+@pytest.mark.prevents("lost-log-votes")
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("snapshot", [False, True], ids=["log", "snapshot"])
 def test_it_votes_again_once_it_has_what_the_leader_has_committed(
@@ -66,6 +68,7 @@ def test_it_votes_again_once_it_has_what_the_leader_has_committed(
     assert quorum.leader() in (b, c)
 
 
+@pytest.mark.prevents("lost-log-votes")
 def test_it_stays_silent_across_restarts_until_then(start_quorum: StartQuorum) -> None:
     quorum = start_quorum(2, VOTERS)
     leader, b, c = led(quorum)
@@ -83,6 +86,7 @@ def test_it_stays_silent_across_restarts_until_then(start_quorum: StartQuorum) -
         quorum.crash(b)
 
 
+@pytest.mark.prevents("lost-log-votes")
 def test_a_vote_that_is_forgotten_is_not_given_twice(start_quorum: StartQuorum) -> None:
     """ElectionSafety: a leader of an epoch before that of the vote is not enough to vote again."""
     quorum = start_quorum(3, VOTERS)

@@ -40,6 +40,7 @@ def control(control_type: int, message: Message) -> bytes:
     return control_record(control_type, encode_control_value(message))
 
 
+@pytest.mark.prevents("corrupt-content")
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
@@ -75,6 +76,7 @@ def test_it_is_not_appended_and_fetched_again(start_quorum: StartQuorum, body: b
     assert other.raft.end_offset == leader.raft.end_offset > end_offset
 
 
+@pytest.mark.prevents("corrupt-content")
 def test_a_negative_epoch_is_not_appended_to_an_empty_log(start_quorum: StartQuorum) -> None:
     """Nothing before it says that it is too low."""
     quorum = start_quorum(12, [1, 2], settled=False)

@@ -113,6 +113,7 @@ class TestPlaces:
             fetches.remove(fetch.request_id)
         assert fetches.held_bytes == 0
 
+    @pytest.mark.prevents("crowded-fetches")
     def test_deadlines_of_answered_fetches_are_forgotten(self) -> None:
         """Whatever wait they asked for."""
         fetches = ParkedFetches()
@@ -154,6 +155,7 @@ class Leading:
 
 
 class TestFullLot:
+    @pytest.mark.prevents("crowded-fetches")
     def test_an_observer_waits_in_the_place_of_a_reader(self) -> None:
         leading = Leading()
         leading.fill()

@@ -31,6 +31,7 @@ ELECTION_MS = 15_000
 STRANGER_ID = 77
 
 
+@pytest.mark.prevents("unflushed-claim")
 @pytest.mark.parametrize("seed", seeds(12))
 def test_a_candidate_does_not_claim_what_a_power_failure_takes(seed: int, start_quorum: StartQuorum) -> None:
     """LeaderCompleteness: C has X in memory only, gets B's vote for it, loses it, and asks again."""
@@ -76,6 +77,7 @@ def test_recovery_ends_when_all_is_flushed(start_quorum: StartQuorum) -> None:
     assert quorum.durable_end(victim) >= leader.raft.high_watermark
 
 
+@pytest.mark.prevents("own-majority-of-one")
 def test_a_leader_that_left_one_other_voter_resigns_when_it_is_cut_off(start_quorum: StartQuorum) -> None:
     """KAFKA-15489: the voter that remains is another one, and gets no message of it."""
     quorum = start_quorum(1, [1, 2])
@@ -89,6 +91,7 @@ def test_a_leader_that_left_one_other_voter_resigns_when_it_is_cut_off(start_quo
     assert leader.raft.epoch >= epoch
 
 
+@pytest.mark.prevents("lost-log-votes")
 def test_a_leader_says_when_a_voter_has_lost_records(start_quorum: StartQuorum) -> None:
     quorum = start_quorum(2, VOTERS)
     leader = quorum.led()
@@ -105,6 +108,7 @@ def test_a_leader_says_when_a_voter_has_lost_records(start_quorum: StartQuorum) 
     assert "Next step: keep the other voters running until it has everything again" in notices[0]
 
 
+@pytest.mark.prevents("last-epoch")
 @pytest.mark.parametrize("pre_vote", [True, False], ids=["pre-vote", "vote"])
 def test_a_replica_outside_of_the_voter_set_cannot_depose_an_active_leader(
     pre_vote: bool, start_quorum: StartQuorum
@@ -127,6 +131,7 @@ def test_a_replica_outside_of_the_voter_set_cannot_depose_an_active_leader(
     assert not [line for line in quorum.lines(since=since) if "write quorum-state" in line]
 
 
+@pytest.mark.prevents("last-epoch")
 def test_a_leader_that_does_not_answer_is_not_active(start_quorum: StartQuorum) -> None:
     """KIP-853: voters that this replica does not know yet may have elected one of them."""
     quorum = start_quorum(3, VOTERS, [11])
@@ -143,6 +148,7 @@ def test_a_leader_that_does_not_answer_is_not_active(start_quorum: StartQuorum) 
     assert observer.raft.epoch == epoch
 
 
+@pytest.mark.prevents("removed-voter-alone")
 @pytest.mark.parametrize("is_committed", [False, True], ids=["not-committed", "committed"])
 def test_the_epoch_of_a_former_voter_is_joined(is_committed: bool, start_quorum: StartQuorum) -> None:
     """Voters that had not heard of the removal may have granted its pre-vote."""
@@ -195,6 +201,7 @@ def test_a_voter_that_is_ahead_by_an_epoch_rejoins_the_quorum(start_quorum: Star
     assert leader.raft.high_watermark == leader.raft.end_offset
 
 
+@pytest.mark.prevents("endless-requests")
 def test_a_leader_that_lacks_what_is_committed_ends_its_follower(start_quorum: StartQuorum) -> None:
     """Two disks have lost what they had confirmed: the third must neither truncate nor fetch forever."""
     quorum = start_quorum(5, VOTERS, checked=False)
@@ -219,6 +226,7 @@ def test_a_leader_that_lacks_what_is_committed_ends_its_follower(start_quorum: S
     assert witness.raft.end_offset == before + 3
 
 
+@pytest.mark.prevents("endless-requests")
 def test_damaged_downloads_are_repeated_at_growing_intervals(start_quorum: StartQuorum) -> None:
     quorum = start_quorum(6, VOTERS)
     leader = quorum.led()
@@ -243,6 +251,7 @@ def test_damaged_downloads_are_repeated_at_growing_intervals(start_quorum: Start
     assert behind.raft.end_offset == leader.raft.end_offset
 
 
+@pytest.mark.prevents("endless-requests")
 def test_unusable_records_are_fetched_again_at_growing_intervals(start_quorum: StartQuorum) -> None:
     """At most once per half a fetch timeout in the end; the follower keeps its leader meanwhile."""
     quorum = start_quorum(7, [1, 2])
@@ -296,6 +305,7 @@ def test_records_with_another_checksum_are_not_appended(start_quorum: StartQuoru
     assert other.raft.end_offset == leader.raft.end_offset > end_offset
 
 
+@pytest.mark.prevents("last-epoch")
 def test_a_response_that_names_the_last_epoch_is_ignored(start_quorum: StartQuorum) -> None:
     """No election could follow it. A peer may have stored it when such epochs were still accepted."""
     quorum = start_quorum(8, VOTERS)

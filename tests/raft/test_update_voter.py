@@ -72,6 +72,7 @@ def test_a_follower_that_moved_is_found_at_its_new_address(start_quorum: StartQu
     assert quorum.led().raft.high_watermark == quorum.led().raft.end_offset
 
 
+@pytest.mark.prevents("moved-voters-unasked")
 def test_a_candidate_that_knows_only_former_addresses_asks_the_bootstrap_servers(
     start_quorum: StartQuorum,
 ) -> None:

@@ -72,6 +72,7 @@ def resigned() -> EpochState:
     )
 
 
+@pytest.mark.prevents("unflushed-claim")
 @pytest.mark.parametrize(
     ("state", "vote", "vote_for_a_shorter_log", "pre_vote"),
     [
@@ -133,6 +134,7 @@ def test_elections(voter_count: int, granted: list[int], rejected: list[int], wo
     assert election.granting_voter_ids() == [1, *granted]
 
 
+@pytest.mark.prevents("KAFKA-12619")
 def test_a_majority_on_old_records_commits_nothing() -> None:
     """KAFKA-12619: until a record of its own epoch is committed, a later leader could truncate."""
     state = leader(epoch_start_offset=10)
@@ -145,6 +147,7 @@ def test_a_majority_on_old_records_commits_nothing() -> None:
     assert state.high_watermark == 11
 
 
+@pytest.mark.prevents("tests-that-cannot-fail")
 def test_a_change_of_voters_never_lowers_the_high_watermark() -> None:
     """KAFKA-16530: with a voter that lags behind, the same majority may have reached less than before."""
     state = leader(epoch_start_offset=10)

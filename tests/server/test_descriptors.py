@@ -169,6 +169,7 @@ class LimitedController(KraftctlController):
         return ["sh", "-c", f'ulimit -n {LIMIT}; exec "$@"', "sh", *super().command()]
 
 
+@pytest.mark.prevents("no-descriptor-left")
 def test_a_controller_whose_descriptors_are_taken_writes_votes_and_snapshots(tmp_path: Path) -> None:
     node = LimitedController(3000, tmp_path, random_id(), properties=SNAPSHOTS_ARE_FREQUENT)
     node.format()

@@ -117,6 +117,7 @@ def config_of(log_dir: Path, **properties: str) -> ControllerConfig:
     )
 
 
+@pytest.mark.prevents("KAFKA-13114", "KAFKA-13148")
 def test_a_failing_fsync_acknowledges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = config_of(tmp_path)
     port = config.listeners[0].port
@@ -154,6 +155,7 @@ def create_when_up(port: int, before: Callable[[int], None]) -> set[str]:
     return create_until_refused(port, before)
 
 
+@pytest.mark.prevents("advice-that-deletes")
 @pytest.mark.parametrize(
     ("call", "path", "number", "action"),
     [

@@ -13,6 +13,8 @@ from kraftctl.server.early_start import late_listeners
 from kraftctl.server.listener import SocketServer
 from tests.server.serving import PROPERTIES, Client, Handler, run, unregister
 
+pytestmark = pytest.mark.prevents("KAFKA-13649")
+
 TWO_LISTENERS = {
     **PROPERTIES,
     "controller.listener.names": "INTERNAL,EXTERNAL",

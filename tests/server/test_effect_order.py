@@ -38,6 +38,7 @@ class Voter:
         return [effects.WriteQuorumState(vote), effects.Respond(event.request_id, VoteResponse())]
 
 
+@pytest.mark.prevents("tests-that-cannot-fail")
 def test_a_vote_is_on_disk_when_its_answer_leaves(tmp_path: Path) -> None:
     """ElectionSafety: otherwise a crash between the two lets this voter vote again."""
 
@@ -110,6 +111,7 @@ class Loading:
         return []
 
 
+@pytest.mark.prevents("refused-without-reason")
 def test_a_log_is_not_read_while_it_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The start of the log may move between the check of an offset and the read."""
     may_cut, is_cut = threading.Event(), threading.Event()

@@ -66,6 +66,7 @@ def vote_request(epoch: int, end_offset: int) -> VoteRequest:
     return VoteRequest(cluster_id=CLUSTER_ID, voter_id=-1, topics=[topic])
 
 
+@pytest.mark.prevents("last-epoch")
 @pytest.mark.parametrize("epochs_left", [0, 1, 2])
 def test_the_last_epochs_end_no_node(epochs_left: int, tmp_path: Path) -> None:
     """The candidate may be refused; a node that joins its epoch survives the elections after it."""

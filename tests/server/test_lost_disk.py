@@ -27,6 +27,7 @@ SNAPSHOTS_ARE_FREQUENT = {
 }
 
 
+@pytest.mark.prevents("lost-log-votes")
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 def test_a_voter_without_its_log_elects_no_leader_that_lacks_acknowledged_records(
     tmp_path: Path, dynamic: bool
@@ -109,6 +110,7 @@ def test_a_lost_log_is_filled_from_a_snapshot(tmp_path: Path) -> None:
         creator.close()
 
 
+@pytest.mark.prevents("lost-log-votes")
 def test_a_lost_directory_is_replaced_by_a_new_voter(tmp_path: Path) -> None:
     """The steps of docs/operations/lost-disk.md: removed, formatted with a new directory id, added again."""
     with Quorum(tmp_path, dynamic=True) as quorum:

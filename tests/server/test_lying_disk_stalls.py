@@ -134,6 +134,7 @@ def nothing() -> None:
     pass
 
 
+@pytest.mark.prevents("disk-on-the-loop")
 @pytest.mark.parametrize(
     "in_turn", [pytest.param(True, id="in-turn"), pytest.param(False, id="each", marks=pytest.mark.long)]
 )

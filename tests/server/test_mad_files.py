@@ -28,6 +28,7 @@ def static_quorum(tmp_path_factory: pytest.TempPathFactory) -> MadDirectory:
     return make_directory(tmp_path_factory.mktemp("static"), static=True)
 
 
+@pytest.mark.prevents("corrupt-content")
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
 def test_start(
     tmp_path: Path, dynamic_quorum: MadDirectory, static_quorum: MadDirectory, case: MadCase

@@ -30,6 +30,7 @@ def storage_error(number: int) -> StorageError:
     return error
 
 
+@pytest.mark.prevents("no-descriptor-left")
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
 def test_a_vote_is_written_when_there_is_a_descriptor_again(number: int) -> None:
     world = World()

@@ -193,6 +193,7 @@ def test_a_silent_peer_times_out_and_is_retried_over_a_new_connection() -> None:
     run(test)
 
 
+@pytest.mark.prevents("backoff-without-end")
 def test_requests_that_wait_for_a_connection_do_not_prolong_the_backoff() -> None:
     """They come faster than the backoff ends, and each in turn is too late: a voter was never heard again."""
 

@@ -71,6 +71,7 @@ def test_a_paused_leader_steps_down_when_it_wakes_up(tmp_path: Path) -> None:
         creator.close()
 
 
+@pytest.mark.prevents("endless-requests")
 @pytest.mark.slow
 def test_a_leader_that_cannot_read_its_own_log_resigns_and_stops(tmp_path: Path) -> None:
     """A bit flips in records that one follower has not fetched yet: no follower may wait for ever.

@@ -37,6 +37,7 @@ def remove(leader: KraftctlController, voter_id: int) -> Errors:
         return Errors(client.call(request, 0, RemoveRaftVoterResponse).error_code)
 
 
+@pytest.mark.prevents("KAFKA-17608")
 @pytest.mark.slow
 def test_the_active_controller_removes_itself(tmp_path: Path) -> None:
     """KAFKA-17608: what it had appended and not committed is undone, and no process ends."""

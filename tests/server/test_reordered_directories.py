@@ -61,6 +61,7 @@ def refusal(node: KraftctlController) -> str:
     return node.process.tail()
 
 
+@pytest.mark.prevents("reordered-directories")
 @pytest.mark.parametrize(
     ("size", "dynamic", "swapped_count"),
     [

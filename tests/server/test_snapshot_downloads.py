@@ -31,6 +31,7 @@ def content(*parts: Callable[[Snapshot], bytes]) -> bytes:
     return b"".join(part(batches) for part in parts)
 
 
+@pytest.mark.prevents("corrupt-content")
 @pytest.mark.parametrize(
     "data",
     [

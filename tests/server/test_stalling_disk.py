@@ -90,6 +90,7 @@ async def paused(scene: Stage) -> None:
     assert not scene.driver.failed.done()
 
 
+@pytest.mark.prevents("disk-on-the-loop")
 @pytest.mark.parametrize("call", ["write", "fsync", "replace"])
 def test_a_vote_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     async def life() -> None:
@@ -110,6 +111,7 @@ def test_a_vote_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call:
     run(life)
 
 
+@pytest.mark.prevents("disk-on-the-loop")
 @pytest.mark.parametrize(
     ("call", "part_of_path"),
     [("replace", ".log"), ("unlink", ".log"), ("ftruncate", ".log"), ("fsync", ".log")],
@@ -156,6 +158,7 @@ def test_the_log_is_truncated_during_a_flush(tmp_path: Path, monkeypatch: pytest
     run(life)
 
 
+@pytest.mark.prevents("disk-on-the-loop")
 @pytest.mark.parametrize("call", ["pwrite", "fsync", "ftruncate"])
 def test_records_are_appended_and_segments_roll(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
@@ -184,6 +187,7 @@ def test_records_are_appended_and_segments_roll(
     run(life)
 
 
+@pytest.mark.prevents("disk-on-the-loop")
 @pytest.mark.parametrize("call", ["write", "pread", "fsync", "replace"])
 def test_a_download_is_saved_verified_and_takes_the_place_of_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
@@ -232,6 +236,7 @@ def test_the_log_starts_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     run(life)
 
 
+@pytest.mark.prevents("disk-on-the-loop")
 @pytest.mark.parametrize(
     ("call", "part_of_path"),
     [("replace", ".log"), ("unlink", ".log"), ("replace", ".checkpoint"), ("unlink", ".checkpoint.deleted")],
@@ -430,6 +435,7 @@ def test_stopping_waits_for_what_is_being_stored_and_begins_nothing_new(
     run(life)
 
 
+@pytest.mark.prevents("endless-requests")
 @pytest.mark.parametrize("damage", ["flipped", "unreadable"])
 def test_a_node_that_cannot_read_its_own_log_resigns_and_then_stops(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
@@ -459,6 +465,7 @@ def test_a_node_that_cannot_read_its_own_log_resigns_and_then_stops(
     run(life)
 
 
+@pytest.mark.prevents("disk-on-the-loop")
 def test_a_long_turn_is_measured_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

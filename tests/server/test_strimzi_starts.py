@@ -15,6 +15,7 @@ pytestmark = pytest.mark.slow
 LEADER_SECONDS_MAX = 10.0
 
 
+@pytest.mark.prevents("deleted-quorum-state")
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("cold_starts", [5, pytest.param(20, marks=pytest.mark.long)])
 def test_cold_starts_in_a_row(cold_starts: int, tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def write_checkpoint(
     return store.path(id_)
 
 
+@pytest.mark.prevents("newer-bootstrap-layout")
 def test_the_0_0_checkpoint_alone(tmp_path: Path) -> None:
     path = write_checkpoint(tmp_path, [*levels(21), USER])
     bootstrap = read_bootstrap_checkpoint(tmp_path)
@@ -62,6 +63,7 @@ def test_a_0_0_checkpoint_of_control_records_alone_is_the_default(tmp_path: Path
     assert read_bootstrap_checkpoint(tmp_path).metadata_version == features.LATEST_PRODUCTION
 
 
+@pytest.mark.prevents("newer-bootstrap-layout")
 def test_the_0_0_checkpoint_goes_before_the_file(tmp_path: Path) -> None:
     write_checkpoint(tmp_path, levels(21))
     write_bootstrap_checkpoint(tmp_path, levels(25), 5_000)
@@ -132,6 +134,7 @@ def test_levels_that_are_known_begin_a_log(tmp_path: Path) -> None:
     check_bootstrap(tmp_path, read_bootstrap_checkpoint(tmp_path), features.supported_features(False))
 
 
+@pytest.mark.prevents("newer-bootstrap-layout")
 def test_two_layouts_that_contradict_each_other_never_begin_a_log(tmp_path: Path) -> None:
     """Formatted by Kafka 4.4, then again without emptying the directory: the user of one would be lost."""
     path = write_checkpoint(tmp_path, levels(30))

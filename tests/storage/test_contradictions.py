@@ -161,6 +161,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.prevents("contradicting-files")
 @pytest.mark.parametrize("stops", [True, False], ids=["stopped", "killed"])
 @pytest.mark.parametrize(("damage", "text"), REFUSED)
 def test_refused(tmp_path: Path, damage: Damage, text: str, stops: bool) -> None:
@@ -207,6 +208,7 @@ LOST = [
 ]
 
 
+@pytest.mark.prevents("lost-log-votes")
 @pytest.mark.parametrize("stops", [True, False], ids=["stopped", "killed"])
 @pytest.mark.parametrize(("damage", "end_offset"), LOST)
 def test_lost_memory_does_not_vote(tmp_path: Path, damage: Damage, end_offset: int, stops: bool) -> None:
@@ -287,6 +289,7 @@ def test_the_only_voter_without_quorum_state_begins_again_from_its_epoch(tmp_pat
     assert open_partition(log_dir, static_voters=ALONE).notices == []
 
 
+@pytest.mark.prevents("lost-log-votes")
 @pytest.mark.parametrize(
     "damage",
     [
@@ -362,6 +365,7 @@ def write_tail_out_of_order(log_dir: Path) -> Path:
     return path
 
 
+@pytest.mark.prevents("contradicting-files")
 def test_a_tail_written_back_out_of_order_is_cut(tmp_path: Path) -> None:
     """Intact batches follow the hole; none of them was flushed, so none was acknowledged."""
     log_dir = tmp_path / "data"
@@ -374,6 +378,7 @@ def test_a_tail_written_back_out_of_order_is_cut(tmp_path: Path) -> None:
     assert str(segment(log_dir, 40)) in partition.log.recovery.removed_files
 
 
+@pytest.mark.prevents("half-recorded-election")
 def test_a_tail_out_of_order_is_cut_when_power_fails_between_two_writes_of_an_election(
     tmp_path: Path,
 ) -> None:
@@ -460,6 +465,7 @@ def _files(log_dir: Path) -> dict[Path, bytes]:
     return {path.relative_to(log_dir): path.read_bytes() for path in paths}
 
 
+@pytest.mark.prevents("refused-without-reason")
 def test_a_crash_while_a_snapshot_of_an_earlier_epoch_replaces_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,6 +112,7 @@ def _said(state: ElectionState | None) -> tuple[int, int, int, bytes]:
     return state.epoch, leader_id, state.voted_id, state.voted_directory_id
 
 
+@pytest.mark.prevents("deleted-quorum-state")
 @pytest.mark.parametrize("stops", [True, False], ids=["stopped", "killed"])
 @pytest.mark.parametrize("states", STATES)
 def test_it_is_written_again_with_what_it_said(
@@ -132,6 +133,7 @@ def test_it_is_written_again_with_what_it_said(
     assert open_partition(tmp_path, static_voters=THREE).notices == []
 
 
+@pytest.mark.prevents("deleted-quorum-state")
 @pytest.mark.parametrize("stops", [True, False], ids=["stopped", "killed"])
 @pytest.mark.parametrize("states", STATES)
 def test_a_restart_in_between_forgets_nothing(
@@ -263,6 +265,7 @@ DOUBTS = [
 ]
 
 
+@pytest.mark.prevents("deleted-quorum-state")
 @pytest.mark.parametrize(("change", "log_is_whole", "text"), DOUBTS)
 def test_in_doubt_it_does_not_vote(
     tmp_path: Path, change: Callable[[Path], None], log_is_whole: bool | None, text: str

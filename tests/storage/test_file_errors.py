@@ -253,6 +253,7 @@ def problems_of(
     return [each for each in found if each is not None]
 
 
+@pytest.mark.prevents("advice-that-deletes")
 def test_each_call_of_a_life(lived: Path, tmp_path: Path) -> None:
     root = tmp_path / "node"
     calls = chosen(calls_of(live, lived, root))
@@ -337,6 +338,7 @@ def test_each_call_of_a_command(
 ALL_NUMBERS = sorted({*errno.errorcode, *NEXT_STEPS})
 
 
+@pytest.mark.prevents("advice-that-deletes")
 @pytest.mark.parametrize("number", ALL_NUMBERS, ids=lambda number: errno.errorcode.get(number, f"{number}"))
 def test_each_errno_of_the_system_has_a_next_step(number: int) -> None:
     error = OSError(number, os.strerror(number))

@@ -69,6 +69,7 @@ def test_it_starts(tmp_path: Path, case: Case) -> None:
     start(case.build(tmp_path))
 
 
+@pytest.mark.prevents("reordered-directories")
 @by_name(REORDERED + UNUSABLE)
 def test_it_is_refused_before_anything_is_written(tmp_path: Path, case: Case) -> None:
     properties = case.build(tmp_path)
@@ -85,6 +86,7 @@ def test_it_is_refused_before_anything_is_written(tmp_path: Path, case: Case) ->
     assert read_tree(tmp_path) == before
 
 
+@pytest.mark.prevents("reordered-directories")
 @by_name([case for case in REORDERED if case.name not in AT_START_ONLY])
 @pytest.mark.parametrize("ignore_formatted", [False, True], ids=["", "ignore-formatted"])
 def test_format_makes_no_second_log(tmp_path: Path, case: Case, ignore_formatted: bool) -> None:
@@ -146,6 +148,7 @@ def test_a_voter_is_not_added_with_the_id_of_another_directory(tmp_path: Path) -
         controller.directory_id()
 
 
+@pytest.mark.prevents("reordered-directories")
 @pytest.mark.parametrize(
     ("log_dirs", "metadata"), [("b", None), ("b,c", None), ("c,b", None), ("b", "c"), ("b,c", "b")]
 )

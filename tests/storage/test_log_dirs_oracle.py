@@ -16,6 +16,7 @@ pytestmark = pytest.mark.java
 ORACLE = Path(__file__).parent / "oracle" / "LogDirsOracle.java"
 
 
+@pytest.mark.prevents("reordered-directories")
 def test_same_verdicts(tmp_path: Path) -> None:
     blocks = []
     for number, case in enumerate(CASES):

@@ -50,6 +50,7 @@ class WatchedDisk:
         self._appended.release()
 
 
+@pytest.mark.prevents("tests-that-cannot-fail")
 def test_flush_beside_appends_never_claims_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is appended while the disk is forced is not on the disk for it."""
     log = MetadataLog.open(tmp_path, segment_bytes=2000)
@@ -97,6 +98,7 @@ def test_what_a_killed_process_has_written_is_forced_before_it_counts(
     assert written.items() <= forced.items()
 
 
+@pytest.mark.prevents("disk-on-the-loop")
 def test_an_append_makes_no_system_call_and_waits_for_no_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

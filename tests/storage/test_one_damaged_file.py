@@ -236,6 +236,7 @@ def _run(tmp_path: Path, lives: int) -> dict[str, int]:
     return outcomes
 
 
+@pytest.mark.prevents("contradicting-files")
 def test_one_damaged_file_loses_nothing_silently(tmp_path: Path) -> None:
     outcomes = _run(tmp_path, LIVES)
     assert set(outcomes) - {"refused when it is read"} == {"refused", "recovers", "has everything"}

@@ -86,6 +86,7 @@ def test_one_of_an_earlier_replica_is_replaced(tmp_path: Path) -> None:
     assert _point(tmp_path).directory_id == DIRECTORY_ID
 
 
+@pytest.mark.prevents("contradicting-files")
 def test_what_was_flushed_is_in_it_when_the_process_is_killed(tmp_path: Path) -> None:
     partition = open_partition(tmp_path)
     partition.write_quorum_state(ElectionState(epoch=3, voted_id=2, data_version=1))
@@ -157,6 +158,7 @@ def test_a_vote_in_a_known_epoch_is_noted(tmp_path: Path) -> None:
     assert _point(tmp_path)[1:3] == (3, 2)
 
 
+@pytest.mark.prevents("contradicting-files")
 def test_it_is_lowered_before_the_log_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To where the log ends then: the batch that holds the offset goes with all of its records."""
     partition = open_partition(tmp_path)
@@ -185,6 +187,7 @@ def test_it_is_lowered_before_the_log_is_cut(tmp_path: Path, monkeypatch: pytest
     assert _point(tmp_path)[3:5] == (3, 6)
 
 
+@pytest.mark.prevents("failed-truncation")
 def test_a_truncation_that_cannot_read_leaves_no_later_claim(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -183,6 +183,7 @@ def test_snapshot_of_a_later_epoch_replaces_a_longer_log(tmp_path: Path) -> None
     assert open_partition(tmp_path).log.end_offset == 10
 
 
+@pytest.mark.prevents("KAFKA-14240")
 def test_log_start_without_snapshot_is_refused(tmp_path: Path) -> None:
     """KAFKA-14240."""
     partition = _partition_with_log(tmp_path)
@@ -217,6 +218,7 @@ def test_the_log_starts_at_the_snapshot_that_is_held(tmp_path: Path) -> None:
     assert (partition.log.start_offset, partition.log.epoch_at(4)) == (5, 1)
 
 
+@pytest.mark.prevents("refused-without-reason")
 def test_a_log_cut_back_to_its_start_ends_in_the_epoch_of_the_snapshot(tmp_path: Path) -> None:
     """Records that a deposed leader wrote after the snapshot are gone, and with them its epoch."""
     partition = open_partition(tmp_path)

@@ -71,6 +71,7 @@ def test_leftover_of_an_interrupted_write_is_ignored(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [store.path]
 
 
+@pytest.mark.prevents("KAFKA-15412")
 @pytest.mark.parametrize(
     "text",
     [

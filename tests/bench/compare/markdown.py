@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from tests.bench.compare.figures import FIGURES
 from tests.bench.compare.results import Results
@@ -12,8 +12,8 @@ LABELS = {subject.name: subject.label for subject in SUBJECTS}
 BASE, MEASURED = "java-linger-0", "kraftctl"
 
 
-def table(results: Results, scenario: str) -> str:
-    """Of one scenario; medians over the rounds, and kraftctl divided by Java without linger."""
+def table(results: Results, scenario: str, left_out: Collection[str] = ()) -> str:
+    """Medians of one scenario over the rounds, and kraftctl divided by Java without linger."""
     loads = [load for name, load in results.loads() if name == scenario]
     names = list(dict.fromkeys(subject for load in loads for subject in results.subjects(scenario, load)))
     with_ratio = {BASE, MEASURED} <= set(names)
@@ -21,7 +21,7 @@ def table(results: Results, scenario: str) -> str:
     for load in loads:
         medians = {name: results.medians(scenario, load, name) for name in names}
         for figure in FIGURES:
-            if not any(figure in found for found in medians.values()):
+            if figure in left_out or not any(figure in found for found in medians.values()):
                 continue
             row = [load, _label(figure), *[number(medians[name].get(figure)) for name in names]]
             if with_ratio:

@@ -22,6 +22,9 @@ ROOT: Final = Path(__file__).resolve().parents[3]
 MEASURED: Final = [ROOT / "build" / "bench" / name for name in ("results.json", "large.json")]
 PAGE: Final = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- begin: measured -->\n", "<!-- end: measured -->\n"
+ONLY_IN_DATA: Final = ("p999_ms", "cores", "load_us")
+"""Figures that say how a run went, for who looks at one closely."""
+
 ABOUT: Final = {
     "when": "when",
     "processor": "processor",
@@ -53,11 +56,11 @@ def _section(results: Results, picture: str, data: str) -> str:
     return "\n\n".join(
         [
             markdown.render(about),
-            f"Every window: [{data}]({data}).",
+            f"Every window, with the cores in use and what the load generator takes: [{data}]({data}).",
             f"![The main figure of each load]({picture})",
             "### Targets",
             markdown.render(targets.rows(results)),
-            "### All figures",
+            "### The figures of each load",
             *[
                 _scenario(results, name)
                 for name in dict.fromkeys(scenario for scenario, _ in results.loads())
@@ -70,7 +73,7 @@ def _section(results: Results, picture: str, data: str) -> str:
 
 def _scenario(results: Results, name: str) -> str:
     title = ALL[name].title if name in ALL else name
-    return f"#### {title} (`{name}`)\n\n{markdown.table(results, name)}"
+    return f"#### {title} (`{name}`)\n\n{markdown.table(results, name, ONLY_IN_DATA)}"
 
 
 def joined(runs: Sequence[Results]) -> Results:
