@@ -31,8 +31,10 @@ NO_VOTERS = VoterSet([])
 
 
 class MetadataPartition:
-    """Create it with `MetadataPartition.open`. `notices` lists what was repaired.
+    """Create it with `MetadataPartition.open`.
 
+    `warnings` lists what an operator must know or do something about, `notices` what was repaired without
+    loss.
     What it reports as durable is already in the recovery point. `flush` may run in another thread,
     concurrently with everything else.
     """
@@ -49,6 +51,7 @@ class MetadataPartition:
         self.snapshots = snapshots
         self.quorum_state = quorum_state
         self.recovery_point = recovery_point
+        self.warnings: list[str] = []
         self.notices: list[str] = []
         self.recovering_epoch: int | None = None
         """Not None when log or votes are lost: the highest epoch in which this replica may have voted."""
@@ -99,8 +102,8 @@ class MetadataPartition:
             judge=contradictions.judge,
         )
         partition = cls(log, snapshots, quorum_state, recovery_point, replica.id)
-        partition.notices += recovery_point.notices + contradictions.notices
-        partition.notices += log.recovery.notices()
+        partition.warnings += recovery_point.warnings + contradictions.warnings + log.recovery.warnings()
+        partition.notices += contradictions.notices + log.recovery.notices()
         partition.notices += [f"removed unfinished snapshot {file}" for file in snapshots.removed_files]
         partition.recovering_epoch = contradictions.recovering_epoch
         partition._agree_with_snapshots()

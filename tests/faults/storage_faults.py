@@ -9,6 +9,14 @@ POWER = "tests/storage/test_power_failure.py::test_power_fails_at_every_call[onl
 
 FAULTS = (
     PlantedFault(
+        "start-warns-of-everything",
+        "kraftctl/server/controller_server.py",
+        '        storage_logger.info("%s", notice)\n',
+        '        storage_logger.warning("%s", notice)\n',
+        ("tests/server/test_start_lines.py",),
+        "A supervisor that deletes quorum-state makes a WARN of each start, with nothing to do.",
+    ),
+    PlantedFault(
         "loop-writes-quorum-state-last",
         "kraftctl/server/node_loop.py",
         "            self._effects = self._step(event, since_ns // NS_PER_MS)\n",

@@ -123,13 +123,13 @@ def test_it_is_written_again_with_what_it_said(
         end(partition, stops=stops)
         delete_quorum_state(tmp_path)
         partition = open_partition(tmp_path, static_voters=THREE)
-        assert partition.recovering_epoch is None, partition.notices
+        assert partition.recovering_epoch is None, partition.warnings
         assert _said(partition.read_quorum_state()) == _said(states[-1])
         (notice,) = partition.notices
         assert f"It is written again with epoch {states[-1].epoch} and " in notice
         assert "\n" not in notice
     end(partition, stops=stops)
-    assert open_partition(tmp_path, static_voters=THREE).notices == []
+    assert open_partition(tmp_path, static_voters=THREE).warnings == []
 
 
 @pytest.mark.parametrize("stops", [True, False], ids=["stopped", "killed"])
@@ -142,7 +142,7 @@ def test_a_restart_in_between_forgets_nothing(
     end(open_partition(tmp_path, static_voters=THREE), stops=stops)
     delete_quorum_state(tmp_path)
     partition = open_partition(tmp_path, static_voters=THREE)
-    assert partition.recovering_epoch is None, partition.notices
+    assert partition.recovering_epoch is None, partition.warnings
     assert _said(partition.read_quorum_state()) == _said(states[-1])
 
 
@@ -274,7 +274,7 @@ def test_in_doubt_it_does_not_vote(
     for is_first in (True, False):
         partition = open_partition(tmp_path, static_voters=THREE)
         assert partition.recovering_epoch is not None
-        (notice,) = [notice for notice in partition.notices if "does not vote" in notice]
+        (notice,) = [notice for notice in partition.warnings if "does not vote" in notice]
         assert ("kraftctl end-recovery" in notice) == (log_is_whole is not False), notice
         if is_first:
             assert re.search(text, notice), notice
