@@ -163,7 +163,7 @@ async def _run_until(stop: asyncio.Event, driver: Driver) -> None:
 def open_partition(
     config: ControllerConfig, meta: MetaProperties, now_ms: Callable[[], int]
 ) -> MetadataPartition:
-    """Recover the partition. The caller holds the lock. Raises StorageError, DecodeError or OSError."""
+    """Recover the partition. The caller holds the lock. Raises StorageError or OSError."""
     assert meta.directory_id is not None
     return MetadataPartition.open(
         Path(config.metadata_log_dir),

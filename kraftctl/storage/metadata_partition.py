@@ -74,7 +74,7 @@ class MetadataPartition:
     ) -> MetadataPartition:
         """Recover the partition in `log_dir`, or create it. The caller holds the directory's lock.
 
-        `static_voters` is empty for a dynamic quorum. Raises StorageError or DecodeError.
+        `static_voters` is empty for a dynamic quorum. Raises StorageError.
         """
         directory = log_dir / PARTITION_DIRECTORY
         snapshots = SnapshotStore.open(directory)
