@@ -41,10 +41,7 @@ COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
         ("kraftctl/server/foreign_clients.py", "why_not_ssl"),
         ("kraftctl/server/client_requests.py", "_why_not_served"),
     ],
-    ("kraftctl/server/controller_server.py", "notice"): [
-        ("kraftctl/storage/recovery.py", "CutTail"),
-        ("kraftctl/storage/recovery.py", "notices"),
-    ],
+    ("kraftctl/server/controller_server.py", "warning"): [("kraftctl/storage/recovery.py", "CutTail")],
     ("kraftctl/server/controller_server.py", "observes"): [
         ("kraftctl/storage/own_directory.py", "why_observer"),
     ],

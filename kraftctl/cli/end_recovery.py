@@ -20,7 +20,6 @@ from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
-from kraftctl_protocol.primitives import DecodeError
 
 NAME = "end-recovery"
 PRINTS_ONLY = False
@@ -64,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         print(_end_recovery(config, log_is_whole=args.log_is_whole))
     except ConfigException as error:
         return _refuse(*error.errors)
-    except (StorageError, DecodeError, PropertiesError) as error:
+    except (StorageError, PropertiesError) as error:
         return _refuse(str(error))
     except OSError as unplaced:
         return _refuse(unplaced_error(unplaced))
@@ -83,8 +82,8 @@ def _end_recovery(config: ControllerConfig, *, log_is_whole: bool) -> str:
             )
         partition = open_partition(config, meta, Clock().now_ms)
         try:
-            for notice in partition.notices:
-                print(notice, file=sys.stderr)
+            for line in partition.warnings + partition.notices:
+                print(line, file=sys.stderr)
             return end_recovery(partition, log_is_whole=log_is_whole)
         finally:
             partition.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.raft.voter_set import VoterSet, voter_set_from_record
-from kraftctl_protocol.control_record import decode_control_record
+from kraftctl_protocol.control_record import NewerReleaseError, decode_control_record
 from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
 from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.primitives import DecodeError
@@ -42,11 +42,11 @@ def control_changes(batch: RecordBatch, kraft_version: int) -> ControlChanges:
 
 
 def _checked_kraft_version(level: int, before: int) -> int:
-    if not 0 <= level <= KRAFT_VERSION_MAX:
-        raise DecodeError(
-            f"kraft.version {level}, of which kraftctl supports 0 to {KRAFT_VERSION_MAX} (if a newer release"
-            " has written it, start a controller of that release)"
-        )
+    text = f"kraft.version {level}, of which kraftctl supports 0 to {KRAFT_VERSION_MAX}"
+    if level < 0:
+        raise DecodeError(text)
+    if level > KRAFT_VERSION_MAX:
+        raise NewerReleaseError(text)
     if level < before:
         raise DecodeError(f"kraft.version {level} after {before}: it is never lowered")
     return level

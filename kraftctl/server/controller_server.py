@@ -67,8 +67,7 @@ async def run_controller(
     local_users = read_local_users(config)
     partition = open_partition(config, meta, clock.now_ms)
     try:
-        for notice in partition.notices:
-            storage_logger.warning("%s", notice)
+        _log_findings(partition)
         await server.bind()
         own_host = "" if all(each.host for each in config.advertised_listeners) else await own_name()
         driver = Driver(
@@ -102,6 +101,13 @@ async def run_controller(
         await _close(server, partition, error)
         raise
     await _close(server, partition, None)
+
+
+def _log_findings(partition: MetadataPartition) -> None:
+    for warning in partition.warnings:
+        storage_logger.warning("%s", warning)
+    for notice in partition.notices:
+        storage_logger.info("%s", notice)
 
 
 async def _close(server: SocketServer, partition: MetadataPartition, error: BaseException | None) -> None:
@@ -157,7 +163,7 @@ async def _run_until(stop: asyncio.Event, driver: Driver) -> None:
 def open_partition(
     config: ControllerConfig, meta: MetaProperties, now_ms: Callable[[], int]
 ) -> MetadataPartition:
-    """Recover the partition. The caller holds the lock. Raises StorageError, DecodeError or OSError."""
+    """Recover the partition. The caller holds the lock. Raises StorageError or OSError."""
     assert meta.directory_id is not None
     return MetadataPartition.open(
         Path(config.metadata_log_dir),

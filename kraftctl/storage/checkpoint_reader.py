@@ -7,11 +7,11 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from kraftctl.raft.control_records import control_changes
-from kraftctl.storage.errors import StorageError, cannot
+from kraftctl.storage.errors import StorageError, cannot, of_newer_release
 from kraftctl.storage.recovery import scan_file
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl_protocol.batch_framing import InvalidBatchError
-from kraftctl_protocol.control_record import decode_control_record
+from kraftctl_protocol.control_record import NewerReleaseError, decode_control_record
 from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
 from kraftctl_protocol.generated.snapshot_footer_record import SnapshotFooterRecord
 from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRecord
@@ -68,6 +68,8 @@ class CheckpointReader:
         for position, raw in self._placed_batches():
             try:
                 controls = _control_messages(raw)
+            except NewerReleaseError as newer:
+                raise of_newer_release(f"{self.path}: at byte {position}", newer) from newer
             except DecodeError as error:
                 raise self._damaged(f"at byte {position}: {error}") from error
             if ended:

@@ -61,6 +61,8 @@ class Contradictions:
         self.restored: ElectionState | None = None
         """Not None when quorum-state is lost and need not be: what it has to be."""
         self.notices: list[str] = []
+        self.warnings: list[str] = []
+        """As of MetadataPartition."""
         self._replica = replica
         self._static_voters = static_voters
         self._snapshots = snapshots
@@ -211,7 +213,7 @@ class Contradictions:
                 log_is_whole=log_is_whole,
             )
         )
-        self.notices.append(
+        self.warnings.append(
             f"This replica is recovering and does not vote: {reason}. It votes again after it has fetched"
             f" all committed records from a leader of epoch {self.recovering_epoch} or later. If the"
             " other voters alone are no majority, as in a quorum of one or two,"
@@ -222,7 +224,7 @@ class Contradictions:
         epoch = max(self._point.quorum_epoch, log.last_epoch)
         is_known = epoch == self._point.quorum_epoch
         self.restored = self._point.election(self._replica.id) if is_known else ElectionState(epoch=epoch)
-        self.notices.append(
+        self.warnings.append(
             f"{self._quorum_state.path} is missing, but the log is whole. This node is the only voter, so"
             f" no other node can have been elected: it starts again from epoch {epoch}"
         )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from kraftctl.raft.control_records import control_changes
 from kraftctl.raft.voter_set import VoterSet, voter_set_from_record
+from kraftctl.storage.errors import of_newer_release
 from kraftctl.storage.metadata_log import MetadataLog
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.batch_framing import base_offset_at
+from kraftctl_protocol.control_record import NewerReleaseError
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch, read_batch, read_batch_header
@@ -59,6 +61,8 @@ def _scan(log: MetadataLog, history: ControlHistory, from_offset: int) -> None:
                 header = read_batch_header(data, position)
                 if header.is_control:
                     _note(history, read_batch(data, position))
+            except NewerReleaseError as newer:
+                raise of_newer_release(log.place_of(base_offset_at(data, position)), newer) from newer
             except DecodeError as error:
                 raise log.corrupt_at(base_offset_at(data, position), str(error)) from error
             position += header.size_bytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
+from kraftctl_protocol.control_record import NewerReleaseError
 from kraftctl_protocol.file_errors import file_error
 
 FOUND_CHARACTERS_MAX = 200
@@ -16,6 +17,14 @@ def shortened(found: str) -> str:
 
 class StorageError(Exception):
     """The directory cannot be used as it is; the text names the file, what is wrong and what to do next."""
+
+
+def of_newer_release(where: str, error: NewerReleaseError) -> StorageError:
+    """To raise `from error`. `where` is the file, and the place in it."""
+    return StorageError(
+        f"{where}: {error}: a newer release wrote it. Next step: start a controller of that release on this"
+        " directory instead."
+    )
 
 
 def cannot(action: str, path: object, error: OSError, note: str = "") -> StorageError:

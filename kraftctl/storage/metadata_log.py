@@ -304,6 +304,11 @@ class MetadataLog:
         segment = self._segment_of(offset)
         return CorruptLogError(str(segment.path), segment.position_of(offset), offset, reason)
 
+    def place_of(self, offset: int) -> str:
+        """Where the batch begins that contains `offset`, for an error."""
+        segment = self._segment_of(offset)
+        return f"{segment.path}: the batch at byte {segment.position_of(offset)} (record offset {offset})"
+
     def file_of(self, offset: int) -> str:
         """The segment that holds `offset`, or will when it is written."""
         return str(self._segment_of(offset).path)

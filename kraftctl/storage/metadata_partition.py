@@ -13,9 +13,10 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl.storage.checkpoint_parts import CheckpointParts
 from kraftctl.storage.contradictions import Contradictions
-from kraftctl.storage.directory_entries import exists, names_in, size_in_bytes
+from kraftctl.storage.directory_entries import names_in
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
+from kraftctl.storage.metadata_evidence import shows_partition
 from kraftctl.storage.metadata_log import SEGMENT_BYTES, SEGMENT_MS, MetadataLog
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
@@ -31,8 +32,10 @@ NO_VOTERS = VoterSet([])
 
 
 class MetadataPartition:
-    """Create it with `MetadataPartition.open`. `notices` lists what was repaired.
+    """Create it with `MetadataPartition.open`.
 
+    `warnings` lists what an operator must know or do something about, `notices` what was repaired without
+    loss.
     What it reports as durable is already in the recovery point. `flush` may run in another thread,
     concurrently with everything else.
     """
@@ -49,6 +52,7 @@ class MetadataPartition:
         self.snapshots = snapshots
         self.quorum_state = quorum_state
         self.recovery_point = recovery_point
+        self.warnings: list[str] = []
         self.notices: list[str] = []
         self.recovering_epoch: int | None = None
         """Not None when log or votes are lost: the highest epoch in which this replica may have voted."""
@@ -71,14 +75,15 @@ class MetadataPartition:
     ) -> MetadataPartition:
         """Recover the partition in `log_dir`, or create it. The caller holds the directory's lock.
 
-        `static_voters` is empty for a dynamic quorum. Raises StorageError or DecodeError.
+        `static_voters` is empty for a dynamic quorum. Raises StorageError.
         """
         directory = log_dir / PARTITION_DIRECTORY
         snapshots = SnapshotStore.open(directory)
+        has_been_used = shows_partition(log_dir)
         quorum_state = QuorumStateStore(directory)
         recovery_point = RecoveryPointFile.open(log_dir, replica.directory_id, now_ms)
         if recovery_point.point is None:
-            recovery_point.begin(_adopted(replica, quorum_state))
+            recovery_point.begin(_adopted(replica, quorum_state, has_been_used=has_been_used))
         witness = Witness(directory, replica.directory_id)
         contradictions = Contradictions(
             replica=replica,
@@ -99,8 +104,8 @@ class MetadataPartition:
             judge=contradictions.judge,
         )
         partition = cls(log, snapshots, quorum_state, recovery_point, replica.id)
-        partition.notices += recovery_point.notices + contradictions.notices
-        partition.notices += log.recovery.notices()
+        partition.warnings += recovery_point.warnings + contradictions.warnings + log.recovery.warnings()
+        partition.notices += contradictions.notices + log.recovery.notices()
         partition.notices += [f"removed unfinished snapshot {file}" for file in snapshots.removed_files]
         partition.recovering_epoch = contradictions.recovering_epoch
         partition._agree_with_snapshots()
@@ -307,14 +312,12 @@ def _is_beyond(snapshot_id: OffsetAndEpoch, last_epoch: int, end_offset: int) ->
     return snapshot_id.epoch > last_epoch or snapshot_id.offset > end_offset
 
 
-def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore) -> RecoveryPoint:
+def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore, *, has_been_used: bool) -> RecoveryPoint:
     """For a directory of Kafka or of an older version, or a new one; written before anything is refused.
 
+    `has_been_used`: a controller has started on it. It may have voted before its log had a record.
     `stopped`, since it is unknown how far the log was flushed.
     """
-    directory = quorum_state.path.parent
-    segments = [directory / name for name in names_in(directory) if name.endswith(LOG_SUFFIX)]
-    has_log = any(size_in_bytes(path) > 0 for path in segments)
     try:
         election = quorum_state.read()
     except StorageError:
@@ -322,8 +325,7 @@ def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore) -> RecoveryPoi
     if election is not None:
         point = RecoveryPoint(replica.directory_id, stopped=True)
         return point.with_election(election, elected=election.leader_id == replica.id)
-    has_taken_part = has_log or exists(quorum_state.path)
-    return RecoveryPoint(replica.directory_id, quorum_epoch=int(has_taken_part), stopped=True)
+    return RecoveryPoint(replica.directory_id, quorum_epoch=int(has_been_used), stopped=True)
 
 
 def _start_epoch(directory: Path, snapshots: SnapshotStore) -> int:

@@ -85,10 +85,13 @@ class RecoveryReport:
         self.cut_tail: CutTail | None = None
         self.removed_files: list[str] = []
 
+    def warnings(self) -> list[str]:
+        """Lines that an operator must know; empty after a clean stop."""
+        return [] if self.cut_tail is None else [str(self.cut_tail)]
+
     def notices(self) -> list[str]:
-        """Lines for the operator; empty after a clean stop."""
-        lines = [] if self.cut_tail is None else [str(self.cut_tail)]
-        return lines + [f"removed leftover {file}" for file in self.removed_files]
+        """Lines about what was tidied up; empty after a clean stop."""
+        return [f"removed leftover {file}" for file in self.removed_files]
 
 
 def segment_base_offsets(directory: Path) -> list[int]:

@@ -125,7 +125,8 @@ class RecoveryPointFile:
     def __init__(self, log_dir: Path, now_ms: Callable[[], int]) -> None:
         self.path = log_dir / FILE_NAME
         self.point: RecoveryPoint | None = None
-        self.notices: list[str] = []
+        self.warnings: list[str] = []
+        """As of MetadataPartition."""
         self._now_ms = now_ms
         self._lock = threading.Lock()
         self._descriptor = -1
@@ -143,7 +144,7 @@ class RecoveryPointFile:
         if found is not None and found[1].directory_id == directory_id:
             file._sequence, file.point = found
         elif found is not None:
-            file.notices.append(
+            file.warnings.append(
                 f"{file.path} is of an earlier replica, directory.id"
                 f" {uuid_to_string(found[1].directory_id)}: it is replaced"
             )

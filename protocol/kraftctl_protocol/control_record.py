@@ -32,7 +32,11 @@ class ControlRecordType(IntEnum):
     KRAFT_VOTERS = 6
 
 
-class UnknownControlRecordError(DecodeError):
+class NewerReleaseError(DecodeError):
+    """A control record in a version, or with a level, that only a newer release knows: it is not damaged."""
+
+
+class UnknownControlRecordError(NewerReleaseError):
     """A well-formed key of an unknown type."""
 
     def __init__(self, control_type: int) -> None:
@@ -103,8 +107,10 @@ def decode_control_value(control_type: int, value: bytes | None) -> Message:
 
 
 def _checked(version: int, highest: int) -> int:
-    if version < 0 or version > highest:
-        raise DecodeError(f"control record of version {version}; the highest known is {highest}")
+    if version < 0:
+        raise DecodeError(f"control record of version {version}")
+    if version > highest:
+        raise NewerReleaseError(f"control record of version {version}; the highest known is {highest}")
     return version
 
 

@@ -193,4 +193,20 @@ FAULTS = (
         ("tests/cli/test_signals.py::test_stacks_are_written_while_other_threads_run",),
         "Who asks for the stacks under load ends the controller.",
     ),
+    PlantedFault(
+        "newer-control-record-is-damage",
+        "kraftctl/storage/control_history.py",
+        "            except NewerReleaseError as newer:\n                raise of_newer_release(",
+        "            except ZeroDivisionError as newer:\n                raise of_newer_release(",
+        ("tests/server/test_mad_files.py::test_start[control-type-unknown]",),
+        "After a downgrade, an error advises to move a log away that a newer release reads.",
+    ),
+    PlantedFault(
+        "control-history-lets-decode-errors-out",
+        "kraftctl/storage/control_history.py",
+        "            except DecodeError as error:\n",
+        "            except ZeroDivisionError as error:\n",
+        ("tests/server/test_mad_files.py::test_start[control-value-cut]",),
+        "A start on a log that cannot be decoded ends with a traceback.",
+    ),
 )

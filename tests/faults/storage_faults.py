@@ -9,6 +9,22 @@ POWER = "tests/storage/test_power_failure.py::test_power_fails_at_every_call[onl
 
 FAULTS = (
     PlantedFault(
+        "adopted-without-records-is-new",
+        "kraftctl/storage/metadata_partition.py",
+        "    return RecoveryPoint(replica.directory_id, quorum_epoch=int(has_been_used), stopped=True)\n",
+        "    return RecoveryPoint(replica.directory_id, stopped=True)\n",
+        ("tests/storage/test_deleted_quorum_state.py::test_it_counts_as_used_before_its_first_record",),
+        "A controller of Kafka has voted before its first record, and votes again in the same epoch.",
+    ),
+    PlantedFault(
+        "start-warns-of-everything",
+        "kraftctl/server/controller_server.py",
+        '        storage_logger.info("%s", notice)\n',
+        '        storage_logger.warning("%s", notice)\n',
+        ("tests/server/test_start_lines.py",),
+        "A supervisor that deletes quorum-state makes a WARN of each start, with nothing to do.",
+    ),
+    PlantedFault(
         "loop-writes-quorum-state-last",
         "kraftctl/server/node_loop.py",
         "            self._effects = self._step(event, since_ns // NS_PER_MS)\n",

@@ -64,7 +64,7 @@ def log_content(tmp_path: Path) -> list[bytes]:
     """What the next start finds."""
     log = MetadataLog.open(tmp_path / PARTITION_DIRECTORY)
     found = [log.read(offset, 1) for offset in range(log.start_offset, log.end_offset)]
-    assert log.recovery.notices() == []
+    assert log.recovery.warnings() == []
     log.close()
     return found
 

@@ -30,6 +30,7 @@ def test_cold_starts_in_a_row(cold_starts: int, tmp_path: Path) -> None:
                     pod.process.await_line("Removing quorum-state file", 60.0)
                     line = pod.process.await_line("quorum-state is missing", 60.0)
                     assert "It is written again with epoch" in line, line
+                    assert " INFO " in line, line
             pods.stop() if number % 2 else pods.kill()
         assert len(pods.acknowledged) == cold_starts + 1
         have = [pods.acknowledged - pod.quotas() for pod in pods.pods]

@@ -140,7 +140,7 @@ class Lives:
 
     def check(self) -> None:
         partition = self.partition
-        assert partition.recovering_epoch is None, partition.notices
+        assert partition.recovering_epoch is None, partition.warnings
         assert partition.log.end_offset >= self.durable_end
         state = partition.read_quorum_state()
         assert self.voted_epoch <= (0 if state is None else state.epoch) <= self.epoch

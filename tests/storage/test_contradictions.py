@@ -222,7 +222,7 @@ def test_lost_memory_does_not_vote(tmp_path: Path, damage: Damage, end_offset: i
         partition = open_partition(log_dir, static_voters=THREE)
         assert partition.recovering_epoch == 2
         assert partition.log.end_offset == end_offset
-        assert sum("does not vote" in notice for notice in partition.notices) == 1
+        assert sum("does not vote" in notice for notice in partition.warnings) == 1
         point = read_recovery_point(log_dir)
         assert point is not None
         assert (point.recovering, point.quorum_epoch) == (True, 2)
@@ -235,7 +235,7 @@ def test_lost_memory_does_not_vote(tmp_path: Path, damage: Damage, end_offset: i
     partition.note_recovered()
     assert partition.recovering_epoch is None
     partition = open_partition(log_dir, static_voters=THREE)
-    assert (partition.recovering_epoch, partition.notices) == (None, [])
+    assert (partition.recovering_epoch, partition.warnings) == (None, [])
 
 
 def test_a_replica_that_recovers_may_follow_a_leader_of_an_earlier_epoch(tmp_path: Path) -> None:
@@ -253,17 +253,17 @@ def test_a_replica_that_recovers_may_follow_a_leader_of_an_earlier_epoch(tmp_pat
 
 def test_a_first_start_has_lost_nothing(tmp_path: Path) -> None:
     partition = open_partition(tmp_path, static_voters=THREE)
-    assert (partition.recovering_epoch, partition.notices) == (None, [])
+    assert (partition.recovering_epoch, partition.warnings) == (None, [])
     partition.close()
     partition = open_partition(tmp_path, static_voters=THREE)
-    assert (partition.recovering_epoch, partition.notices) == (None, [])
+    assert (partition.recovering_epoch, partition.warnings) == (None, [])
 
 
 def test_votes_without_a_log_have_lost_nothing(tmp_path: Path) -> None:
     partition = open_partition(tmp_path, static_voters=THREE)
     partition.write_quorum_state(ElectionState(epoch=4, voted_id=2, data_version=1))
     partition = open_partition(tmp_path, static_voters=THREE)
-    assert (partition.recovering_epoch, partition.notices) == (None, [])
+    assert (partition.recovering_epoch, partition.warnings) == (None, [])
 
 
 def test_votes_that_are_lost_before_the_first_record_count(tmp_path: Path) -> None:
@@ -281,12 +281,12 @@ def test_the_only_voter_without_quorum_state_begins_again_from_its_epoch(tmp_pat
     lose_quorum_state_after_another_controller(log_dir)
     partition = open_partition(log_dir, static_voters=ALONE)
     assert partition.recovering_epoch is None
-    assert ["only voter" in notice for notice in partition.notices] == [True]
+    assert ["only voter" in notice for notice in partition.warnings] == [True]
     state = partition.read_quorum_state()
     assert state is not None
     assert state.epoch == 2
     partition.close()
-    assert open_partition(log_dir, static_voters=ALONE).notices == []
+    assert open_partition(log_dir, static_voters=ALONE).warnings == []
 
 
 @pytest.mark.prevents("lost-log-votes")
@@ -313,7 +313,7 @@ def test_a_missing_leader_epoch_checkpoint_is_rebuilt(tmp_path: Path) -> None:
     before = path.read_bytes()
     partition.close()
     path.unlink()
-    assert open_partition(log_dir, static_voters=THREE).notices == []
+    assert open_partition(log_dir, static_voters=THREE).warnings == []
     assert path.read_bytes() == before
 
 
@@ -323,7 +323,7 @@ def test_a_directory_without_recovery_point_is_adopted(tmp_path: Path) -> None:
     live(log_dir).close()
     (log_dir / FILE_NAME).unlink()
     partition = open_partition(log_dir, static_voters=THREE)
-    assert (partition.recovering_epoch, partition.notices) == (None, [])
+    assert (partition.recovering_epoch, partition.warnings) == (None, [])
     point = read_recovery_point(log_dir)
     assert point is not None
     assert (point.quorum_epoch, point.voted_id, point.log_epoch, point.end_offset) == (2, 3, 2, 30)
@@ -390,7 +390,7 @@ def test_a_tail_out_of_order_is_cut_when_power_fails_between_two_writes_of_an_el
     assert partition.log.end_offset == 33
     partition.close()
     partition = open_partition(log_dir, segment_bytes=SEGMENT_BYTES, static_voters=THREE)
-    assert (partition.log.end_offset, partition.notices) == (33, [])
+    assert (partition.log.end_offset, partition.warnings) == (33, [])
 
 
 def test_without_recovery_point_the_same_tail_is_refused(tmp_path: Path) -> None:
@@ -424,7 +424,7 @@ def test_kafka_may_truncate_and_append_in_between(tmp_path: Path, stops: bool) -
     cut(20, 5 * BATCH_BYTES)(log_dir)
     _as_kafka_would(log_dir, 25, 3, 2)
     partition = open_partition(log_dir, static_voters=THREE)
-    assert (partition.recovering_epoch, partition.notices) == (None, [])
+    assert (partition.recovering_epoch, partition.warnings) == (None, [])
     assert (partition.log.end_offset, partition.log.last_epoch) == (27, 3)
 
 

@@ -43,7 +43,7 @@ def test_cut_at_every_byte(tmp_path: Path) -> None:
             )
         log.append(batch(log.end_offset, epoch=2))
         log.close()
-        assert MetadataLog.open(path.parent).recovery.notices() == []
+        assert MetadataLog.open(path.parent).recovery.warnings() == []
 
 
 def test_flip_every_byte(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl.storage.witness import FILE_NAME as WITNESS
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, QUORUM_STATE
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from kraftctl_protocol.uuids import uuid_from_string
+from kraftctl_protocol.uuids import ONE_UUID, uuid_from_string, uuid_to_string
 from tests.storage.batches import batch
 from tests.support.partitions import DIRECTORY_ID, NODE_ID, always_now, kill, open_partition
 
@@ -124,13 +124,13 @@ def test_it_is_written_again_with_what_it_said(
         end(partition, stops=stops)
         delete_quorum_state(tmp_path)
         partition = open_partition(tmp_path, static_voters=THREE)
-        assert partition.recovering_epoch is None, partition.notices
+        assert partition.recovering_epoch is None, partition.warnings
         assert _said(partition.read_quorum_state()) == _said(states[-1])
         (notice,) = partition.notices
         assert f"It is written again with epoch {states[-1].epoch} and " in notice
         assert "\n" not in notice
     end(partition, stops=stops)
-    assert open_partition(tmp_path, static_voters=THREE).notices == []
+    assert open_partition(tmp_path, static_voters=THREE).warnings == []
 
 
 @pytest.mark.prevents("deleted-quorum-state")
@@ -144,7 +144,7 @@ def test_a_restart_in_between_forgets_nothing(
     end(open_partition(tmp_path, static_voters=THREE), stops=stops)
     delete_quorum_state(tmp_path)
     partition = open_partition(tmp_path, static_voters=THREE)
-    assert partition.recovering_epoch is None, partition.notices
+    assert partition.recovering_epoch is None, partition.warnings
     assert _said(partition.read_quorum_state()) == _said(states[-1])
 
 
@@ -188,6 +188,38 @@ def test_a_directory_of_kafka_s_has_a_witness_after_its_first_start(tmp_path: Pa
     partition = open_partition(tmp_path, static_voters=THREE)
     assert partition.recovering_epoch is None
     assert _said(partition.read_quorum_state()) == _said(VOTE)
+
+
+def _leave(name: str, content: str = "") -> Callable[[Path], object]:
+    return lambda directory: (directory / name).write_text(content)
+
+
+TOPIC_ID = uuid_to_string(ONE_UUID)
+
+
+@pytest.mark.parametrize(
+    ("leave", "has_been_used"),
+    [
+        pytest.param(_leave("00000000000000000000.log"), True, id="empty-segment"),
+        pytest.param(_leave("00000000000000000000.timeindex"), True, id="index"),
+        pytest.param(_leave("leader-epoch-checkpoint", "0\n0\n"), True, id="leader-epochs"),
+        pytest.param(_leave("partition.metadata", f"version: 0\ntopic_id: {TOPIC_ID}"), True, id="metadata"),
+        pytest.param(_leave(WITNESS), True, id="witness"),
+        pytest.param(lambda directory: None, False, id="empty-directory"),
+        pytest.param(lambda directory: directory.rmdir(), False, id="no-directory"),
+        pytest.param(_leave("00000000000000000000-0000000000.checkpoint.part"), False, id="being-formatted"),
+    ],
+)
+@pytest.mark.parametrize("voters", [ALONE, THREE], ids=["only-voter", "voter"])
+def test_it_counts_as_used_before_its_first_record(
+    tmp_path: Path, leave: Callable[[Path], object], has_been_used: bool, voters: VoterSet
+) -> None:
+    """Kafka's controller creates these when it starts: it may have voted, and quorum-state is gone."""
+    partition = tmp_path / PARTITION_DIRECTORY
+    partition.mkdir()
+    leave(partition)
+    opened = open_partition(tmp_path, static_voters=voters)
+    assert (opened.recovering_epoch is not None) == (has_been_used and voters is THREE), opened.warnings
 
 
 def append(epoch: int) -> Callable[[Path], None]:
@@ -277,7 +309,7 @@ def test_in_doubt_it_does_not_vote(
     for is_first in (True, False):
         partition = open_partition(tmp_path, static_voters=THREE)
         assert partition.recovering_epoch is not None
-        (notice,) = [notice for notice in partition.notices if "does not vote" in notice]
+        (notice,) = [notice for notice in partition.warnings if "does not vote" in notice]
         assert ("kraftctl end-recovery" in notice) == (log_is_whole is not False), notice
         if is_first:
             assert re.search(text, notice), notice

@@ -78,7 +78,7 @@ def test_append_flush_read_reopen(tmp_path: Path) -> None:
     assert read_leader_epochs(tmp_path) == [(1, 0), (2, 4)]
     assert log.read(1, 1) == batch(0, count=3)
     assert log.read(3, 10_000) == batch(3) + batch(4, epoch=2)
-    assert log.recovery.notices() == []
+    assert log.recovery.warnings() == []
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_a_full_disk_ends_the_log_and_leaves_nothing_half_written(
     assert log.durable_end_offset == 1
     log.close()
     log = open_log(tmp_path)
-    assert (log.end_offset, log.recovery.notices()) == (1, [])
+    assert (log.end_offset, log.recovery.warnings()) == (1, [])
 
 
 @pytest.mark.parametrize("position_in_batch", [4, 8, 11, 15, 16, 18, 21, 25, 60, -1])
@@ -349,7 +349,7 @@ class LogModel(RuleBasedStateMachine):
             kill(self.log)
         self.log = self._open()
         self._cut_model(self.written_end)
-        assert self.log.recovery.notices() == []
+        assert self.log.recovery.warnings() == []
 
     @invariant()
     def same_as_model(self) -> None:
@@ -449,7 +449,7 @@ def test_an_index_that_cannot_be_written_undoes_what_was_written(
             log.flush()
     log.close()
     log = open_log(tmp_path)
-    assert log.recovery.notices() == []
+    assert log.recovery.warnings() == []
     model += [batch(2, value=b"other"), batch(3, value=b"other")]
     assert log.append(model[2] + model[3]) == 4
     assert [log.read(offset, 1) for offset in range(4)] == model

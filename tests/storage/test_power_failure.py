@@ -127,7 +127,7 @@ def _content(epoch: int) -> list[bytes]:
 
 def _check(partition: MetadataPartition, promises: Promises) -> None:
     log = partition.log
-    assert partition.recovering_epoch is None, partition.notices
+    assert partition.recovering_epoch is None, partition.warnings
     assert log.end_offset >= promises.durable_end
     assert promises.snapshots <= set(partition.snapshots.ids())
     assert all(list(partition.snapshots.reader(snapshot_id).batches()) for snapshot_id in promises.snapshots)

@@ -82,7 +82,7 @@ def test_no_good_line_is_refused(tmp_path: Path, content: bytes) -> None:
 def test_one_of_an_earlier_replica_is_replaced(tmp_path: Path) -> None:
     create_recovery_point(tmp_path, OTHER_ID)
     partition = open_partition(tmp_path)
-    assert ["earlier replica" in notice for notice in partition.notices] == [True]
+    assert ["earlier replica" in notice for notice in partition.warnings] == [True]
     assert _point(tmp_path).directory_id == DIRECTORY_ID
 
 

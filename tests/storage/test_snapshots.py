@@ -173,7 +173,7 @@ def test_snapshot_beyond_the_log_replaces_it(tmp_path: Path) -> None:
     assert any("newer than the log" in notice for notice in partition.notices)
     partition.close()
     partition = open_partition(tmp_path)
-    assert (partition.log.end_offset, partition.log.last_epoch, partition.notices) == (100, 1, [])
+    assert (partition.log.end_offset, partition.log.last_epoch, partition.warnings) == (100, 1, [])
 
 
 def test_snapshot_of_a_later_epoch_replaces_a_longer_log(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ TOPIC_ID = any_uuid(1)
 INT32_MAX = 2**31 - 1
 
 LOG = r"__cluster_metadata-0/00000000000000000000\.log"
+NEWER = ".*a newer release wrote it. Next step: start a controller of that release on this directory"
 BATCH_13 = rf"{LOG}.* at byte \d+ \(record offset 1[13]\): .*"
 BODY_13 = rf"{LOG}: the batch at offset 13 cannot be decoded: .*"
 RECORD_13 = rf"{LOG}: the record at offset 13 .*"
@@ -170,7 +171,7 @@ CONTROL = (
     MadCase(
         "control-type-unknown",
         control(control_record(99, b"\0\0")),
-        BATCH_13 + "unknown control record type 99",
+        BATCH_13 + "unknown control record type 99" + NEWER,
     ),
     MadCase(
         "control-type-abort", control(control_record(0, b"\0\0")), BATCH_13 + "unknown control record type 0"
@@ -189,7 +190,7 @@ CONTROL = (
     MadCase(
         "control-value-version",
         control(control_record(6, b"\0\x09\0\0")),
-        BATCH_13 + "control record of version 9",
+        BATCH_13 + "control record of version 9" + NEWER,
     ),
     MadCase(
         "control-leader-change-cut",
@@ -208,7 +209,9 @@ CONTROL = (
     ),
     MadCase("voters-count-huge", control(control_record(6, b"\0\0\xff\xff\xff\xff\x0f")), BATCH_13),
     MadCase(
-        "kraft-version-99", controls(KRaftVersionRecord(kraft_version=99)), BATCH_13 + "kraft.version 99"
+        "kraft-version-99",
+        controls(KRaftVersionRecord(kraft_version=99)),
+        BATCH_13 + "kraft.version 99" + NEWER,
     ),
     MadCase(
         "kraft-version-negative",

@@ -10,9 +10,10 @@ from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRec
 from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.record_batch import encode_control_batch
 from tests.support.mad_case import MadCase, Make
 from tests.support.mad_directory import MadDirectory, Snapshot, metadata_value, voters_record
-from tests.support.mad_logs import NO_OP, level, partition, topic
+from tests.support.mad_logs import NEWER, NO_OP, level, partition, topic
 
 CHECKPOINT = r"__cluster_metadata-0/0+1[13]-0000000001\.checkpoint"
 DAMAGED = CHECKPOINT + " is damaged: "
@@ -45,6 +46,15 @@ def records(*values: bytes) -> Callable[[Snapshot], bytes]:
 
 def control(*messages: Message) -> Callable[[Snapshot], bytes]:
     return lambda content: content.control(*messages)
+
+
+def raw_control(control_type: int, value: bytes) -> Callable[[Snapshot], bytes]:
+    def make(content: Snapshot) -> bytes:
+        offset = content.batches._next_offset
+        content.batches._next_offset += 1
+        return encode_control_batch(offset, content.epoch, 0, [(control_type, value)])
+
+    return make
 
 
 def file(name: str, content: bytes) -> Make:
@@ -109,7 +119,19 @@ CASES = (
     MadCase(
         "snapshot-kraft-version-99",
         snapshot(control(SnapshotHeaderRecord(), KRaftVersionRecord(kraft_version=99)), footer),
-        DAMAGED + "at byte 0: kraft.version 99",
+        CHECKPOINT + ": at byte 0: kraft.version 99" + NEWER,
+        static=True,
+    ),
+    MadCase(
+        "snapshot-control-type-unknown",
+        snapshot(header, raw_control(99, b"\0\0"), footer),
+        CHECKPOINT + r": at byte \d+: unknown control record type 99" + NEWER,
+        static=True,
+    ),
+    MadCase(
+        "snapshot-control-version",
+        snapshot(header, raw_control(6, b"\0\x09\0\0"), footer),
+        CHECKPOINT + r": at byte \d+: control record of version 9" + NEWER,
         static=True,
     ),
     MadCase(
@@ -215,7 +237,7 @@ CASES = (
     MadCase(
         "zero-checkpoint-kraft-version-99",
         zero_checkpoint(control(SnapshotHeaderRecord(), KRaftVersionRecord(kraft_version=99)), footer),
-        r"0-0000000000\.checkpoint is damaged",
+        r"0-0000000000\.checkpoint: at byte 0: kraft.version 99" + NEWER,
     ),
     MadCase(
         "zero-checkpoint-voters-none",
