@@ -1,6 +1,6 @@
 """Every metadata record type in every part of the exporter: rows, history, events, views, difference, report.
 
-As `test_service.py`: a new type is tried by itself, and what leaves it out says why in `left_out.py`.
+As `test_service.py`: a new type is tried by itself, and what leaves it out has a reason in its row.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch, read_batch
+from kraftctl_protocol.record_types import HISTORY, NOTHING, RECORD_TYPES_BY_NAME, TIMELINE, RecordType
 from kraftctl_spark.history.events import GAP_BEGINS
-from kraftctl_spark.history.kinds import KINDS, Kind
+from kraftctl_spark.history.kinds import KINDS, QUORUM, Kind
 from kraftctl_spark.history.record_columns import COLUMNS
 from kraftctl_spark.history.schema import EVENTS
 from kraftctl_spark.history.stage import HistoryStage
@@ -34,7 +35,6 @@ from kraftctl_spark.rows.tables import RECORDS, encode_tables
 from kraftctl_spark.views.difference import difference
 from kraftctl_spark.views.log import KnownRange, Log
 from kraftctl_spark.views.registration import STATE_VIEWS
-from tests.record_types import left_out
 from tests.record_types.examples import ALL_TYPES, example, records_before, with_another
 from tests.record_types.examples import BY_NAME as TYPES_BY_NAME
 from tests.support.metadata_row import struct_value
@@ -45,6 +45,11 @@ EVERY_KIND = pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in K
 CLUSTER = "cluster"
 
 KINDS_BY_NAME = {kind.name: kind for kind in KINDS}
+
+
+def row_of(message: type[Message]) -> RecordType:
+    """KeyError for a type that has no row."""
+    return RECORD_TYPES_BY_NAME[message.NAME]
 
 
 def tables_of(records: list[Message], first_offset: int = 0) -> dict[str, pa.Table]:
@@ -102,21 +107,21 @@ def test_it_has_a_typed_table_with_every_field(message: type[Message]) -> None:
 
 @EVERY_TYPE
 def test_the_history_takes_every_field(message: type[Message]) -> None:
-    if message.NAME in left_out.NO_STATE:
+    if row_of(message).effect == NOTHING:
         assert column_name(message) not in COLUMNS
         return
     fields = {field_name(field) for field in message.FIELDS}
-    ignored = {name for type_, name in left_out.NOT_IN_HISTORY if type_ == message.NAME}
+    ignored = row_of(message).fields_left_out(HISTORY)
     assert set(COLUMNS[column_name(message)]) == fields - ignored
 
 
 @EVERY_TYPE
 def test_every_field_matters_to_the_history(message: type[Message]) -> None:
-    if message.NAME in left_out.NO_STATE:
+    if row_of(message).effect == NOTHING:
         return
     expected = of_example(message.NAME)
     for field in message.FIELDS:
-        if (message.NAME, field.name) in left_out.NOT_IN_HISTORY:
+        if field.name in row_of(message).fields_left_out(HISTORY):
             continue
         found = None
         with contextlib.suppress(AssertionError):  # what it refers to is not there
@@ -127,7 +132,7 @@ def test_every_field_matters_to_the_history(message: type[Message]) -> None:
 @EVERY_TYPE
 def test_the_history_has_an_event_of_it(message: type[Message]) -> None:
     found = of_example(message.NAME)[EVENTS]
-    assert (found.num_rows == 0) == (message.NAME in left_out.NO_STATE)
+    assert (found.num_rows == 0) == (row_of(message).effect == NOTHING)
 
 
 @cache
@@ -138,10 +143,10 @@ def engine() -> duckdb.DuckDBPyConnection:
 @EVERY_TYPE
 def test_the_report_has_a_mark_for_it(message: type[Message]) -> None:
     events = of_example(message.NAME)[EVENTS]
-    if message.NAME in left_out.NO_STATE:
+    if row_of(message).effect == NOTHING:
         return
     marks = engine().from_arrow(events).project(timeline._ROW).fetchall()
-    assert any(mark is not None for (mark,) in marks) != (message.NAME in left_out.NO_TIMELINE)
+    assert any(mark is not None for (mark,) in marks) != (row_of(message).leaves_out(TIMELINE))
 
 
 @EVERY_KIND
@@ -175,21 +180,21 @@ def ended_at(rows: pa.Table, offset: int) -> list[int]:
 
 @EVERY_KIND
 def test_a_kind_is_compared_and_shown_or_said_to_be_left_out(kind: Kind) -> None:
-    left_out_by = bool(left_out.NOT_COMPARED.get(kind.name))
+    left_out_by = kind == QUORUM  # who leads is no metadata: the view quorum_changes shows it
     assert (is_compared(kind.name), is_shown(kind.name)) == (not left_out_by, not left_out_by)
 
 
 @EVERY_TYPE
 def test_a_difference_compares_what_it_changes(message: type[Message]) -> None:
     changed = changed_kinds(message)
-    assert (not changed) == (message.NAME in left_out.NO_STATE)
+    assert (not changed) == (row_of(message).effect == NOTHING)
     assert all(is_compared(kind) for kind in changed)
 
 
 @EVERY_TYPE
 def test_a_view_of_the_state_shows_what_it_changes(message: type[Message]) -> None:
     changed = changed_kinds(message)
-    assert (not changed) == (message.NAME in left_out.NO_STATE)
+    assert (not changed) == (row_of(message).effect == NOTHING)
     assert all(is_shown(kind) for kind in changed)
 
 

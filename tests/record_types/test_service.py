@@ -26,8 +26,18 @@ from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_protocol.record_types import (
+    LOG_LINE,
+    NOTHING,
+    RECORD_TYPES,
+    RECORD_TYPES_BY_NAME,
+    REQUEST,
+    SETS,
+    SNAPSHOT,
+    WRITER,
+    RecordType,
+)
 from kraftctl_protocol.secrets import TYPES_WITH_SECRETS, redact
-from tests.record_types import left_out
 from tests.record_types.examples import ALL_TYPES, example, records_before, with_another
 from tests.record_types.image_state import state_of, state_without_offsets
 from tests.support.image_records import image_records, next_records
@@ -36,10 +46,9 @@ from tests.support.record_sequences import RecordSequence
 EVERY_TYPE = pytest.mark.parametrize("message", ALL_TYPES, ids=[message.NAME for message in ALL_TYPES])
 
 
-def says(left_out_by: dict[str, str], message: type[Message]) -> bool:
-    """Whether it leaves the type out, with a reason."""
-    reason = left_out_by.get(message.NAME, "")
-    return bool(reason)
+def row_of(message: type[Message]) -> RecordType:
+    """KeyError for a type that has no row."""
+    return RECORD_TYPES_BY_NAME[message.NAME]
 
 
 def prepared(message: type[Message]) -> tuple[MetadataImage, int]:
@@ -58,7 +67,7 @@ def test_replay_knows_it_and_it_changes_the_image(message: type[Message]) -> Non
     image, offset = prepared(message)
     before = state_of(image)
     replay(image, example(message), offset)
-    assert (state_of(image) == before) == says(left_out.NO_STATE, message)
+    assert (state_of(image) == before) == (row_of(message).effect == NOTHING)
 
 
 @EVERY_TYPE
@@ -96,7 +105,7 @@ def test_a_snapshot_repeats_every_field_that_it_sets(message: type[Message]) -> 
     record = example(message)
     replay(image, record, offset)
     written = [entry.record for entry in image_records(image) if type(entry.record) is message]
-    if says(left_out.CHANGES, message) or says(left_out.NO_STATE, message):
+    if row_of(message).effect != SETS:
         assert written == []
         return
     lost = {
@@ -104,26 +113,26 @@ def test_a_snapshot_repeats_every_field_that_it_sets(message: type[Message]) -> 
         for field in message.FIELDS
         if getattr(record, field.name) not in [getattr(one, field.name) for one in written]
     }
-    assert lost == {name for type_, name in left_out.NOT_IN_SNAPSHOT if type_ == message.NAME}
+    assert lost == row_of(message).fields_left_out(SNAPSHOT)
 
 
 @EVERY_TYPE
 def test_every_field_matters_to_the_image(message: type[Message]) -> None:
     image, offset = prepared(message)
     replay(image, example(message), offset)
-    expected = state_of(image)
+    expected, row = state_of(image), row_of(message)
     for field in message.FIELDS:
         image, _ = prepared(message)
         with contextlib.suppress(AssertionError, KeyError):  # what it refers to is not there
             replay(image, with_another(message, field), offset)
-        ignored = says(left_out.NO_STATE, message) or (message.NAME, field.name) in left_out.NOT_IN_SNAPSHOT
+        ignored = row.effect == NOTHING or field.name in row.fields_left_out(SNAPSHOT)
         assert (state_of(image) == expected) == ignored, field.name
 
 
 @EVERY_TYPE
 def test_the_metadata_version_that_allows_each_version_is_known(message: type[Message]) -> None:
     since = ALLOWED_SINCE.get(message.NAME)
-    if says(left_out.NEVER_WRITTEN, message):
+    if WRITER in row_of(message).left_out:
         assert since is None
         return
     assert since is not None
@@ -136,15 +145,14 @@ def test_the_metadata_version_that_allows_each_version_is_known(message: type[Me
 def test_a_log_line_says_it(message: type[Message]) -> None:
     image, _ = prepared(message)
     entry = RecordAndVersion(example(message), message.HIGHEST_VERSION)
-    assert (record_notices(image, [entry]) == []) == says(left_out.WITHOUT_NOTICE, message)
+    assert (record_notices(image, [entry]) == []) == row_of(message).leaves_out(LOG_LINE)
 
 
 @EVERY_TYPE
 def test_the_audit_log_has_the_requests_that_ask_for_it(message: type[Message]) -> None:
-    if says(left_out.NOT_ASKED, message):
-        assert message.NAME not in left_out.ASKED_BY
-        return
-    for name in left_out.ASKED_BY[message.NAME]:
+    asked_by = row_of(message).asked_by
+    assert (asked_by == ()) == row_of(message).leaves_out(REQUEST)
+    for name in asked_by:
         api_key = ApiKey[name]
         assert api_key in API_TABLE, name
         assert api_key in DESCRIBING, name
@@ -154,7 +162,7 @@ def test_the_audit_log_has_the_requests_that_ask_for_it(message: type[Message]) 
 
 @EVERY_TYPE
 def test_its_secrets_are_known_and_removed(message: type[Message]) -> None:
-    secret = left_out.SECRET_FIELDS[message.NAME]
+    secret = row_of(message).secret
     record, clear = example(message), example(message)
     if "value" in secret:
         record.name = "ssl.keystore.password"  # type: ignore[attr-defined]
@@ -169,7 +177,7 @@ def test_its_secrets_are_known_and_removed(message: type[Message]) -> None:
 def test_dump_prints_every_field(
     message: type[Message], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert message.NAME in left_out.SECRET_FIELDS, "dump would print its secrets"
+    assert message.NAME in RECORD_TYPES_BY_NAME, "dump would print its secrets"
     value = encode_metadata_record(example(message), message.HIGHEST_VERSION)
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(encode_batch(0, 1, 0, [value]))
@@ -204,3 +212,24 @@ def drawn() -> set[str]:
             replay(image, record, offset)
             found.add(record.NAME)
     return found
+
+
+def test_rows_are_in_the_order_of_their_numbers_and_agree_with_themselves() -> None:
+    numbers = [row.message.API_KEY for row in RECORD_TYPES]
+    assert numbers == sorted(set(numbers))
+    for row in RECORD_TYPES:
+        names = {field.name for field in row.message.FIELDS}
+        assert names.issuperset((*row.fields, *row.secret)), row
+        assert {one.partition(": ")[2] for one in row.left_out} <= {"", *names}, row
+        assert (row.effect == NOTHING) == (row.part == "") == (row.table == ""), row
+        assert all(row.left_out.values()), row
+
+
+def test_the_features_follow_from_the_rows() -> None:
+    """Those by hand are on hot paths."""
+    for level in range(32):
+        for name, found in (
+            ("PartitionRecord", features.partition_record_version(level)),
+            ("PartitionChangeRecord", features.partition_change_record_version(level)),
+        ):
+            assert found == max(0, RECORD_TYPES_BY_NAME[name].version_at(level))
