@@ -10,7 +10,7 @@ from typing import Final
 
 from kraftctl_protocol.generated.index import record_class, record_types
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.metadata_versions import LEVELS_BY_NAME
+from kraftctl_protocol.metadata_versions import LEVELS_BY_NAME, METADATA_VERSIONS
 
 SETS: Final = "sets"
 CHANGES: Final = "changes"
@@ -99,10 +99,14 @@ class RecordType:
         return {one.removeprefix(prefix) for one in self.left_out if one.startswith(prefix)}
 
     def version_at(self, metadata_version: int) -> int:
-        """The version in which it is written at this metadata.version; -1 if it does not exist there."""
+        """The version in which it is written at this metadata.version; -1 if it does not exist there.
+
+        Before a level is known, it is the lowest one.
+        """
+        known_level = max(metadata_version, METADATA_VERSIONS[0].level)
         version = -1
         for candidate, level in enumerate(self.since):
-            if metadata_version >= level:
+            if known_level >= level:
                 version = candidate
         return version
 

@@ -10,8 +10,8 @@ from kraftctl.image.topic_partitions import TopicPartitions
 from kraftctl.metadata.interned_tuples import InternedTuples
 from kraftctl.metadata.partition_registration import PartitionRegistration
 
-NO_STATE = {"journal", "_journal", "broker_changes"}
-"""Attributes that say how an image came to be: the journal, and a count of changes."""
+NO_STATE = {"journal", "_journal", "broker_changes", "parts", "parts_by_record_type"}
+"""Attributes that say how an image came to be, and those that list its parts once more."""
 
 OF_OFFSETS = {"registration_offsets", "last_change_offset"}
 """What a snapshot does not keep: after loading one, it is the last offset that it contains."""
