@@ -90,6 +90,7 @@ NEVER_COMPILED = (
     *(f"tests/{name}" for name in ("oauthbearer", "packaging", "sasl", "tls")),
     *(f"tests/test_{name}.py" for name in ("compose", "import_contracts", "lanes", "pages", "tidy")),
     "tests/test_reliability_docs.py",
+    *(f"tests/record_types/test_{name}.py" for name in ("exporter", "new_type")),
 )
 """What these test is never compiled: lanes `others`, `spark`, `faults` and `attacks` run the same."""
 

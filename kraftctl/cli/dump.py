@@ -23,8 +23,7 @@ from kraftctl_protocol.batch_framing import BatchPlace, InvalidBatchError
 from kraftctl_protocol.control_record import decode_control_record
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
-from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
-from kraftctl_protocol.json_converter import to_json
+from kraftctl_protocol.json_converter import camel_case, to_json
 from kraftctl_protocol.log_file_names import (
     LOG_SUFFIX,
     OFFSET_DIGITS,
@@ -32,16 +31,15 @@ from kraftctl_protocol.log_file_names import (
     parse_checkpoint_file_name,
     parse_segment_file_name,
 )
+from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import Record, RecordBatch, read_batch
-from kraftctl_protocol.secrets import REDACTED, redact
+from kraftctl_protocol.secrets import REDACTED, SECRET_FIELDS, redact
 from kraftctl_protocol.uuids import uuid_to_string
 
 NAME = "dump"
 PRINTS_ONLY = True
-
-SCRAM_SECRETS = ("salt", "storedKey", "serverKey")
 
 JsonObject = dict[str, object]
 
@@ -166,6 +164,12 @@ def _record_line(record: Record, is_control: bool, show_secrets: bool) -> JsonOb
     decoded = decode_metadata_record(record.value or b"")
     redacted = not show_secrets and redact(decoded.record)
     data = to_json(decoded.record, decoded.version)
-    if redacted and isinstance(decoded.record, UserScramCredentialRecord):
-        data |= dict.fromkeys(SCRAM_SECRETS, REDACTED)
+    if redacted:
+        data |= {name: REDACTED for name in _secret_names(decoded.record) if data[name] is not None}
     return line | {"type": decoded.record.NAME, "version": decoded.version, "data": data}
+
+
+def _secret_names(record: Message) -> list[str]:
+    """The secret fields of its type as JSON spells them."""
+    secret = SECRET_FIELDS[record.API_KEY]
+    return [camel_case(field.wire_name) for field in record.FIELDS if field.name in secret]

@@ -14,7 +14,6 @@ from typing import Final
 
 from mypy_extensions import i64, mypyc_attr
 
-from kraftctl.metadata import features
 from kraftctl.metadata.leader_recovery_state import NO_CHANGE
 from kraftctl.metadata.partition_registration import NO_LEADER_CHANGE
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
@@ -28,6 +27,7 @@ from kraftctl_protocol.metadata_record import (
     frame_of,
 )
 from kraftctl_protocol.primitives import Writer
+from kraftctl_protocol.record_types import RECORD_TYPES
 from kraftctl_protocol.uuids import UUID_SIZE
 
 SHORT_LIST_MAX: Final = 126
@@ -45,45 +45,8 @@ UNKNOWN_SIZE: Final = -1
 LONG_TAG: Final = 1 << 16
 """More than a record of short lists takes."""
 
-MIN_VERSION: Final = features.MINIMUM_METADATA_VERSION
-
 ALLOWED_SINCE: Final[dict[str, tuple[int, ...]]] = {
-    "RegisterBrokerRecord": (
-        MIN_VERSION,
-        MIN_VERSION,
-        features.IBP_3_4_IV0,
-        features.IBP_3_7_IV2,
-        features.IBP_4_3_IV0,
-    ),
-    "UnregisterBrokerRecord": (MIN_VERSION,),
-    "TopicRecord": (MIN_VERSION,),
-    "PartitionRecord": (MIN_VERSION, features.IBP_3_7_IV2, features.IBP_4_0_IV1),
-    "ConfigRecord": (MIN_VERSION,),
-    "PartitionChangeRecord": (MIN_VERSION, features.IBP_3_7_IV2, features.IBP_4_0_IV1),
-    "FenceBrokerRecord": (MIN_VERSION,),
-    "UnfenceBrokerRecord": (MIN_VERSION,),
-    "RemoveTopicRecord": (MIN_VERSION,),
-    "DelegationTokenRecord": (features.IBP_3_6_IV2,),
-    "UserScramCredentialRecord": (features.IBP_3_5_IV2,),
-    "FeatureLevelRecord": (MIN_VERSION,),
-    "ClientQuotaRecord": (MIN_VERSION,),
-    "ProducerIdsRecord": (MIN_VERSION,),
-    "BrokerRegistrationChangeRecord": (
-        MIN_VERSION,
-        MIN_VERSION,
-        features.IBP_3_7_IV2,
-        features.IBP_4_3_IV0,
-    ),
-    "AccessControlEntryRecord": (MIN_VERSION,),
-    "RemoveAccessControlEntryRecord": (MIN_VERSION,),
-    "NoOpRecord": (MIN_VERSION,),
-    "RemoveUserScramCredentialRecord": (features.IBP_3_5_IV2,),
-    "BeginTransactionRecord": (features.IBP_3_6_IV1,),
-    "EndTransactionRecord": (features.IBP_3_6_IV1,),
-    "AbortTransactionRecord": (features.IBP_3_6_IV1,),
-    "RemoveDelegationTokenRecord": (features.IBP_3_6_IV2,),
-    "RegisterControllerRecord": (features.IBP_3_7_IV0,),
-    "ClearElrRecord": (features.IBP_4_0_IV1,),
+    row.message.NAME: row.since for row in RECORD_TYPES if row.since
 }
 """Record -> for each of its versions, from 0 on, the metadata.version that allows it."""
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kraftctl.image.acl_entry import AclEntry
 from kraftctl.image.acl_index import AclIndex
-from kraftctl.image.undo_journal import MISSING, Restorable, UndoJournal
+from kraftctl.image.image_part import ImagePart
+from kraftctl.image.undo_journal import MISSING, JournalView, UndoJournal
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
+from kraftctl_protocol.generated.remove_access_control_entry_record import RemoveAccessControlEntryRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.uuids import Uuid
 
 
-class AclsImage(Restorable):
+class AclsImage(ImagePart):
     """All access control entries. `acls` and `index` change together, in undoing as well."""
 
     def __init__(self, journal: UndoJournal) -> None:
@@ -17,7 +23,31 @@ class AclsImage(Restorable):
         self.acls: dict[Uuid, AclEntry] = {}
         self.index = AclIndex()
 
-    def replay(self, record: AccessControlEntryRecord) -> None:
+    def replay(self, record: Message, offset: int) -> None:
+        if isinstance(record, AccessControlEntryRecord):
+            self._add(record)
+        elif isinstance(record, RemoveAccessControlEntryRecord):
+            assert record.id in self.acls, "an unknown ACL cannot be removed"
+            self._journal.remember(self, record.id, self.acls[record.id])
+            self.restore(record.id, MISSING)
+        else:
+            super().replay(record, offset)
+
+    def values(self, view: JournalView, metadata_version: int, elr_enabled: bool) -> Iterator[bytes]:
+        for acl_id, acl in view.items(self, self.acls):
+            entry = AccessControlEntryRecord(
+                id=acl_id,
+                resource_type=acl.resource_type,
+                resource_name=acl.resource_name,
+                pattern_type=acl.pattern_type,
+                principal=acl.principal,
+                host=acl.host,
+                operation=acl.operation,
+                permission_type=acl.permission_type,
+            )
+            yield encode_metadata_record(entry, 0)
+
+    def _add(self, record: AccessControlEntryRecord) -> None:
         entry = AclEntry(
             resource_type=record.resource_type,
             resource_name=record.resource_name,
@@ -29,11 +59,6 @@ class AclsImage(Restorable):
         )
         self._journal.remember(self, record.id, self.current(record.id))
         self.restore(record.id, entry)
-
-    def replay_removed(self, acl_id: Uuid) -> None:
-        assert acl_id in self.acls, "an unknown ACL cannot be removed"
-        self._journal.remember(self, acl_id, self.acls[acl_id])
-        self.restore(acl_id, MISSING)
 
     def current(self, key: object) -> object:
         assert isinstance(key, bytes)

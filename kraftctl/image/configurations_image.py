@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, cast
 
-from kraftctl.image.undo_journal import MISSING, JournalView, Restorable, UndoJournal
+from kraftctl.image.image_part import ImagePart
+from kraftctl.image.undo_journal import MISSING, JournalView, UndoJournal
 from kraftctl_protocol.config_resource import BROKER, TOPIC
 from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import encode_metadata_record
 
 Resource = tuple[int, str]
 """Type and name."""
@@ -15,7 +18,7 @@ Resource = tuple[int, str]
 _EMPTY: Final[dict[str, str]] = {}
 
 
-class ConfigurationsImage(Restorable):
+class ConfigurationsImage(ImagePart):
     """`resources` maps a resource to its configs; a resource without configs is absent.
 
     `broker_changes` counts what was changed and undone in configs of brokers: what is derived from those
@@ -34,8 +37,9 @@ class ConfigurationsImage(Restorable):
         """The dynamic configs of one resource; empty when it has none. Do not change it, or keep it."""
         return self.resources.get((resource_type, name), _EMPTY)
 
-    def replay(self, record: ConfigRecord) -> None:
+    def replay(self, record: Message, offset: int) -> None:
         """A null value removes the config."""
+        assert isinstance(record, ConfigRecord)
         self._set((record.resource_type, record.resource_name), record.name, record.value)
 
     def replay_topic_removed(self, topic_name: str) -> None:
@@ -43,6 +47,14 @@ class ConfigurationsImage(Restorable):
         resource = (TOPIC, topic_name)
         for name in list(self.resources.get(resource, _EMPTY)):
             self._set(resource, name, None)
+
+    def values(self, view: JournalView, metadata_version: int, elr_enabled: bool) -> Iterator[bytes]:
+        for resource in self.resources_in_view(view):
+            for name, value in self.config_in_view(view, resource):
+                record = ConfigRecord(
+                    resource_type=resource[0], resource_name=resource[1], name=name, value=value
+                )
+                yield encode_metadata_record(record, 0)
 
     def resources_in_view(self, view: JournalView) -> Iterator[Resource]:
         """The resources that have configs in the view, and some that have none there. The first step lists

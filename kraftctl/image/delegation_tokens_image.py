@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from kraftctl.image.undo_journal import UndoJournal
+from collections.abc import Iterator
+
+from kraftctl.image.image_part import ImagePart
+from kraftctl.image.undo_journal import JournalView, UndoJournal
+from kraftctl.metadata import features
 from kraftctl_protocol.generated.delegation_token_record import DelegationTokenRecord
+from kraftctl_protocol.generated.remove_delegation_token_record import RemoveDelegationTokenRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import encode_metadata_record
 
 
 class DelegationToken:
@@ -52,14 +59,37 @@ class DelegationToken:
         return f"DelegationToken({self.token_id}, owner={self.owner})"
 
 
-class DelegationTokensImage:
+class DelegationTokensImage(ImagePart):
     """All tokens, expired ones too until a sweep removes them."""
 
     def __init__(self, journal: UndoJournal) -> None:
         self._journal = journal
         self.tokens: dict[str, DelegationToken] = {}
 
-    def replay(self, record: DelegationTokenRecord) -> None:
+    def replay(self, record: Message, offset: int) -> None:
+        if isinstance(record, DelegationTokenRecord):
+            self._put(record)
+        elif isinstance(record, RemoveDelegationTokenRecord):
+            self._journal.remove(self.tokens, record.token_id)
+        else:
+            super().replay(record, offset)
+
+    def values(self, view: JournalView, metadata_version: int, elr_enabled: bool) -> Iterator[bytes]:
+        if not features.is_delegation_token_supported(metadata_version):
+            return
+        for token_id, token in view.items(self.tokens, self.tokens):
+            record = DelegationTokenRecord(
+                owner=token.owner,
+                requester=token.requester,
+                renewers=list(token.renewers),
+                issue_timestamp=token.issue_timestamp_ms,
+                max_timestamp=token.max_timestamp_ms,
+                expiration_timestamp=token.expiration_timestamp_ms,
+                token_id=token_id,
+            )
+            yield encode_metadata_record(record, 0)
+
+    def _put(self, record: DelegationTokenRecord) -> None:
         token = DelegationToken(
             token_id=record.token_id,
             owner=record.owner,
@@ -70,6 +100,3 @@ class DelegationTokensImage:
             expiration_timestamp_ms=record.expiration_timestamp,
         )
         self._journal.put(self.tokens, record.token_id, token)
-
-    def replay_removed(self, token_id: str) -> None:
-        self._journal.remove(self.tokens, token_id)

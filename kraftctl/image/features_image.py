@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import cast
 
-from kraftctl.image.undo_journal import JournalView, Restorable, UndoJournal
+from kraftctl.image.image_part import ImagePart
+from kraftctl.image.undo_journal import JournalView, UndoJournal
 from kraftctl.metadata import features
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import encode_metadata_record
 
 UNKNOWN_METADATA_VERSION = 0
 """`metadata_version` before the first FeatureLevelRecord for it."""
@@ -21,7 +25,7 @@ class FinalizedFeatures:
         self.last_change_offset = last_change_offset
 
 
-class FeaturesImage(Restorable):
+class FeaturesImage(ImagePart):
     """`finalized` holds all features except metadata.version, which is `metadata_version`.
 
     `last_change_offset` is the offset of the newest FeatureLevelRecord, -1 before any: what
@@ -34,8 +38,9 @@ class FeaturesImage(Restorable):
         self.finalized: dict[str, int] = {}
         self.last_change_offset = -1
 
-    def replay(self, record: FeatureLevelRecord, offset: int) -> None:
+    def replay(self, record: Message, offset: int) -> None:
         """kraft.version lives in control records; a FeatureLevelRecord for it is void (KAFKA-18979)."""
+        assert isinstance(record, FeatureLevelRecord)
         self._journal.remember(self, None, (self.metadata_version, self.last_change_offset))
         self.last_change_offset = offset
         if record.name == features.METADATA_VERSION:
@@ -46,6 +51,13 @@ class FeaturesImage(Restorable):
             self._journal.remove(self.finalized, record.name)
         else:
             self._journal.put(self.finalized, record.name, record.feature_level)
+
+    def values(self, view: JournalView, metadata_version: int, elr_enabled: bool) -> Iterator[bytes]:
+        """metadata.version comes first: readers need it to understand the rest."""
+        if metadata_version > 0:
+            yield _level(features.METADATA_VERSION, metadata_version)
+        for name, level in sorted(self.in_view(view).levels.items()):
+            yield _level(name, level)
 
     def current(self, key: object) -> object:
         return (self.metadata_version, self.last_change_offset)
@@ -72,3 +84,7 @@ class FeaturesImage(Restorable):
     def elr_enabled(self) -> bool:
         """KIP-966 eligible leader replicas are in force."""
         return self.finalized.get(features.ELIGIBLE_LEADER_REPLICAS_VERSION, 0) >= 1
+
+
+def _level(name: str, level: int) -> bytes:
+    return encode_metadata_record(FeatureLevelRecord(name=name, feature_level=level), 0)

@@ -8,14 +8,19 @@ from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.image.configurations_image import ConfigurationsImage
 from kraftctl.image.delegation_tokens_image import DelegationTokensImage
 from kraftctl.image.features_image import FeaturesImage
+from kraftctl.image.image_part import ImagePart
 from kraftctl.image.producer_ids_image import ProducerIdsImage
 from kraftctl.image.scram_image import ScramImage
 from kraftctl.image.topics_image import TopicsImage
 from kraftctl.image.undo_journal import UndoJournal
+from kraftctl_protocol.record_types import RECORD_TYPES
 
 
 class MetadataImage:
     """Changed in place, by `kraftctl.image.replay` only.
+
+    `parts` has all parts in the order in which snapshots have them, by the names that the rows of
+    `kraftctl_protocol.record_types` give them: what replays a record writes its snapshot, too.
 
     Reads see the newest state, committed or not; what a read saw is public once its offset is
     committed. `journal` undoes what is never committed.
@@ -32,3 +37,17 @@ class MetadataImage:
         self.acls = AclsImage(self.journal)
         self.scram = ScramImage(self.journal)
         self.delegation_tokens = DelegationTokensImage(self.journal)
+        self.parts: dict[str, ImagePart] = {
+            "features": self.features,
+            "cluster": self.cluster,
+            "topics": self.topics,
+            "configurations": self.configurations,
+            "client_quotas": self.client_quotas,
+            "producer_ids": self.producer_ids,
+            "acls": self.acls,
+            "scram": self.scram,
+            "delegation_tokens": self.delegation_tokens,
+        }
+        self.parts_by_record_type: dict[int, ImagePart] = {
+            row.message.API_KEY: self.parts[row.part] for row in RECORD_TYPES if row.part
+        }

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import cast
 
+from kraftctl.image.image_part import ImagePart
 from kraftctl.image.topic_partitions import TopicPartitions
-from kraftctl.image.undo_journal import MISSING, Restorable, UndoJournal
+from kraftctl.image.undo_journal import MISSING, JournalView, UndoJournal
 from kraftctl.metadata.interned_tuples import InternedTuples
+from kraftctl.metadata.partition_encoding import PartitionEncoder
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
+from kraftctl_protocol.generated.clear_elr_record import ClearElrRecord
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
+from kraftctl_protocol.generated.topic_record import TopicRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.uuids import Uuid
 
 
@@ -41,7 +48,7 @@ def unify_collision_chars(name: str) -> str:
     return name.replace(".", "_")
 
 
-class TopicsImage(Restorable):
+class TopicsImage(ImagePart):
     """All topics.
 
     The indexes count, per broker, the partitions of each topic: a few bytes per (broker, topic)
@@ -115,7 +122,44 @@ class TopicsImage(Restorable):
     def _sorted(self, counts: dict[Uuid, int] | None) -> list[TopicImage]:
         return [] if counts is None else [self.topics[topic_id] for topic_id in sorted(counts)]
 
-    def replay_topic(self, name: str, topic_id: Uuid) -> None:
+    def replay(self, record: Message, offset: int) -> None:
+        """`kraftctl.image.replay` calls the functions for partitions itself: most records are theirs. It also
+        removes topics, whose configs go with them."""
+        if isinstance(record, TopicRecord):
+            self._add_topic(record.name, record.topic_id)
+        elif isinstance(record, ClearElrRecord):
+            self._clear_elr(record.topic_name)
+        else:
+            super().replay(record, offset)
+
+    def values(self, view: JournalView, metadata_version: int, elr_enabled: bool) -> Iterator[bytes]:
+        """Each topic is followed by its partitions."""
+        encoder = PartitionEncoder(metadata_version, elr_enabled=elr_enabled)
+        for _, topic in view.items(self.topics, self.topics):
+            topic_id = topic.topic_id
+            yield encode_metadata_record(TopicRecord(name=topic.name, topic_id=topic_id), 0)
+            for index, partition in self._partitions_in_view(view, topic):
+                yield encoder.encode(topic_id, index, partition)
+
+    def _partitions_in_view(
+        self, view: JournalView, topic: TopicImage
+    ) -> Iterator[tuple[int, PartitionRegistration]]:
+        """As they are in the view, which alone has those that were removed."""
+        topic_id, partitions = topic.topic_id, topic.partitions
+        groups = view.groups(self)
+        indexes = partitions.keys()
+        members = groups.get(topic_id)
+        if members is not None:
+            indexes += [index for index in members if index not in partitions]
+        for index in indexes:
+            value: object = partitions.get(index)
+            members = groups.get(topic_id)
+            if members is not None:
+                value = members.get(index, value)
+            if isinstance(value, PartitionRegistration):
+                yield index, value
+
+    def _add_topic(self, name: str, topic_id: Uuid) -> None:
         assert name not in self.ids_by_name, f"topic {name} exists already"
         assert topic_id not in self.topics, f"a topic with the id of {name} exists already"
         self._journal.put(self.topics, topic_id, TopicImage(name, topic_id))
@@ -156,7 +200,7 @@ class TopicsImage(Restorable):
         current = topic.partitions[record.partition_id]
         self._set_partition(topic, record.partition_id, current.merge(record, self.tuples))
 
-    def replay_clear_elr(self, topic_name: str) -> None:
+    def _clear_elr(self, topic_name: str) -> None:
         """KIP-966: empty name means all topics. Partitions that had an ELR get a new partition epoch."""
         if topic_name:
             topics = [self.topics[self.ids_by_name[topic_name]]]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.metadata.endpoint import VersionRange
+from kraftctl_protocol.metadata_versions import METADATA_VERSIONS
+from kraftctl_protocol.record_types import RECORD_TYPES_BY_NAME
 
 METADATA_VERSION: Final = "metadata.version"
 KRAFT_VERSION: Final = "kraft.version"
@@ -16,7 +18,6 @@ ELIGIBLE_LEADER_REPLICAS_VERSION: Final = "eligible.leader.replicas.version"
 
 IBP_3_3_IV3: Final = 7
 IBP_3_4_IV0: Final = 8
-IBP_3_5_IV0: Final = 9
 IBP_3_5_IV1: Final = 10
 IBP_3_5_IV2: Final = 11
 IBP_3_6_IV0: Final = 12
@@ -25,47 +26,38 @@ IBP_3_6_IV2: Final = 14
 IBP_3_7_IV0: Final = 15
 IBP_3_7_IV1: Final = 16
 IBP_3_7_IV2: Final = 17
-IBP_3_7_IV3: Final = 18
-IBP_3_7_IV4: Final = 19
-IBP_3_8_IV0: Final = 20
 IBP_3_9_IV0: Final = 21
 IBP_4_0_IV0: Final = 22
 IBP_4_0_IV1: Final = 23
 IBP_4_0_IV2: Final = 24
 IBP_4_0_IV3: Final = 25
 IBP_4_1_IV0: Final = 26
-IBP_4_1_IV1: Final = 27
 IBP_4_2_IV0: Final = 28
 IBP_4_2_IV1: Final = 29
 IBP_4_3_IV0: Final = 30
 IBP_4_4_IV0: Final = 31
 
-MINIMUM_METADATA_VERSION: Final = IBP_3_3_IV3
-LATEST_PRODUCTION: Final = IBP_4_3_IV0
-LATEST_TESTING: Final = IBP_4_4_IV0
+MINIMUM_METADATA_VERSION: Final = METADATA_VERSIONS[0].level
+LATEST_PRODUCTION: Final = max([row.level for row in METADATA_VERSIONS if row.in_production])
+LATEST_TESTING: Final = METADATA_VERSIONS[-1].level
 
-_SPELLINGS: Final = (
-    "3.3-IV3 3.4-IV0 3.5-IV0 3.5-IV1 3.5-IV2 3.6-IV0 3.6-IV1 3.6-IV2 3.7-IV0 3.7-IV1 3.7-IV2 3.7-IV3 "
-    "3.7-IV4 3.8-IV0 3.9-IV0 4.0-IV0 4.0-IV1 4.0-IV2 4.0-IV3 4.1-IV0 4.1-IV1 4.2-IV0 4.2-IV1 4.3-IV0 4.4-IV0"
-)
-
-METADATA_VERSION_NAMES: Final[dict[int, str]] = dict(enumerate(_SPELLINGS.split(), IBP_3_3_IV3))
+METADATA_VERSION_NAMES: Final[dict[int, str]] = {row.level: row.name for row in METADATA_VERSIONS}
 """Level -> Kafka's spelling; consecutive levels in the order Kafka released them."""
 
-_CHANGES_METADATA: Final = frozenset(
-    {
-        IBP_3_3_IV3,
-        IBP_3_4_IV0,
-        IBP_3_5_IV2,
-        IBP_3_6_IV1,
-        IBP_3_6_IV2,
-        IBP_3_7_IV0,
-        IBP_3_7_IV2,
-        IBP_4_0_IV1,
-        IBP_4_3_IV0,
-    }
-)
-"""Levels that add records or fields: a downgrade across one of them would lose metadata."""
+
+def _since(record: str, version: int = 0) -> int:
+    """The metadata.version that allows this version of a record."""
+    return RECORD_TYPES_BY_NAME[record].since[version]
+
+
+_TRANSACTIONS: Final = _since("BeginTransactionRecord")
+_SCRAM: Final = _since("UserScramCredentialRecord")
+_DELEGATION_TOKENS: Final = _since("DelegationTokenRecord")
+_CONTROLLER_REGISTRATION: Final = _since("RegisterControllerRecord")
+_DIRECTORY_ASSIGNMENT: Final = _since("PartitionRecord", 1)
+_ELR: Final = _since("PartitionRecord", 2)
+_CORDONED_LOG_DIRS: Final = _since("RegisterBrokerRecord", 4)
+_REGISTER_BROKER: Final = RECORD_TYPES_BY_NAME["RegisterBrokerRecord"]
 
 
 def is_leader_epoch_bump_required_on_isr_shrink(metadata_version: int) -> bool:
@@ -74,54 +66,47 @@ def is_leader_epoch_bump_required_on_isr_shrink(metadata_version: int) -> bool:
 
 
 def is_scram_supported(metadata_version: int) -> bool:
-    return metadata_version >= IBP_3_5_IV2
+    return metadata_version >= _SCRAM
 
 
 def is_metadata_transaction_supported(metadata_version: int) -> bool:
-    return metadata_version >= IBP_3_6_IV1
+    return metadata_version >= _TRANSACTIONS
 
 
 def is_delegation_token_supported(metadata_version: int) -> bool:
-    return metadata_version >= IBP_3_6_IV2
+    return metadata_version >= _DELEGATION_TOKENS
 
 
 def is_controller_registration_supported(metadata_version: int) -> bool:
-    return metadata_version >= IBP_3_7_IV0
+    return metadata_version >= _CONTROLLER_REGISTRATION
 
 
 def is_directory_assignment_supported(metadata_version: int) -> bool:
     """KIP-858: partitions know in which log directory each replica lives."""
-    return metadata_version >= IBP_3_7_IV2
+    return metadata_version >= _DIRECTORY_ASSIGNMENT
 
 
 def is_elr_supported(metadata_version: int) -> bool:
     """KIP-966: records can carry eligible leader replicas."""
-    return metadata_version >= IBP_4_0_IV1
+    return metadata_version >= _ELR
 
 
 def is_cordoned_log_dirs_supported(metadata_version: int) -> bool:
     """KIP-1066: registrations can carry cordoned log directories."""
-    return metadata_version >= IBP_4_3_IV0
+    return metadata_version >= _CORDONED_LOG_DIRS
 
 
 def register_broker_record_version(metadata_version: int) -> int:
     """Version in which a RegisterBrokerRecord is written."""
-    if metadata_version >= IBP_4_3_IV0:
-        return 4
-    if metadata_version >= IBP_3_7_IV2:
-        return 3
-    if metadata_version >= IBP_3_4_IV0:
-        return 2
-    return 1
+    return _REGISTER_BROKER.version_at(metadata_version)
 
 
 def partition_record_version(metadata_version: int) -> int:
-    """Version in which PartitionRecord and PartitionChangeRecord are written."""
-    if metadata_version >= IBP_4_0_IV1:
+    """Version in which PartitionRecord and PartitionChangeRecord are written. It is asked for each change of
+    a partition, so it looks nothing up."""
+    if metadata_version >= _ELR:
         return 2
-    if metadata_version >= IBP_3_7_IV2:
-        return 1
-    return 0
+    return 1 if metadata_version >= _DIRECTORY_ASSIGNMENT else 0
 
 
 def partition_change_record_version(metadata_version: int) -> int:
@@ -155,7 +140,7 @@ def metadata_version_from_string(version: str, unstable: bool = False) -> int | 
 
 def metadata_changed_between(low: int, high: int) -> bool:
     """Whether a level in (low, high] changes metadata, so that high -> low would lose some."""
-    return any(low < level <= high for level in _CHANGES_METADATA)
+    return any(row.changes_metadata for row in METADATA_VERSIONS if low < row.level <= high)
 
 
 SUPPORTED_FEATURES: Final[dict[str, VersionRange]] = {

@@ -9,27 +9,36 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl_protocol.generated.config_record import ConfigRecord
-from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.readable_configs import is_readable
+from kraftctl_protocol.record_types import RECORD_TYPES
 
 REDACTED: Final = "(redacted)"
 """Replaces a configuration value; null would mean that the configuration was removed."""
 
-TYPES_WITH_SECRETS: Final = frozenset({ConfigRecord.API_KEY, UserScramCredentialRecord.API_KEY})
+SECRET_FIELDS: Final[dict[int, tuple[str, ...]]] = {
+    row.message.API_KEY: row.secret for row in RECORD_TYPES if row.secret
+}
+"""By record type. Of a ConfigRecord, the value is one unless `readable_configs` says that it may be shown."""
+
+TYPES_WITH_SECRETS: Final = frozenset(SECRET_FIELDS)
 
 
 def redact(record: Message) -> bool:
     """Remove the secrets from `record`, in place; returns whether there were any.
 
-    Unknown tagged fields beside them are removed too. Keys and salts are empty afterwards.
+    Unknown tagged fields beside them are removed too. All but the value of a ConfigRecord, which is a text
+    that says so, are empty afterwards.
     """
-    if isinstance(record, UserScramCredentialRecord):
-        record.salt = record.stored_key = record.server_key = b""
-    elif isinstance(record, ConfigRecord) and not is_readable(record.resource_type, record.name):
+    if isinstance(record, ConfigRecord):
+        if is_readable(record.resource_type, record.name):
+            return False
         if record.value is None and not record.unknown_tagged_fields:
             return False
         record.value = None if record.value is None else REDACTED
+    elif record.API_KEY in TYPES_WITH_SECRETS:
+        for name in SECRET_FIELDS[record.API_KEY]:
+            setattr(record, name, type(getattr(record, name))())
     else:
         return False
     record.unknown_tagged_fields = None

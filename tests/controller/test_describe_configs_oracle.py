@@ -122,12 +122,12 @@ def lines_of(file: dict[str, str], cluster: dict[str, str], own: dict[str, str],
 def mine(file: dict[str, str], cluster: dict[str, str], own: dict[str, str], asked: list[Asked]) -> list[str]:
     active = ActiveController(features.LATEST_PRODUCTION, 1, **file)
     active.controller.image.configurations.replay(
-        ConfigRecord(config_resource.BROKER, "", "min.insync.replicas", None)
+        ConfigRecord(config_resource.BROKER, "", "min.insync.replicas", None), 0
     )
     for name, configs in (("", cluster), (OWN, own)):
         for key, value in configs.items():
             active.controller.image.configurations.replay(
-                ConfigRecord(config_resource.BROKER, name, key, value)
+                ConfigRecord(config_resource.BROKER, name, key, value), 0
             )
     answers: list[str] = []
     for name, keys, synonyms in asked:

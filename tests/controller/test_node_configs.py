@@ -68,7 +68,7 @@ def described(
 
 def store(active: ActiveController, name: str, key: str, value: str | None) -> None:
     """As a controller that checks nothing has stored it."""
-    active.controller.image.configurations.replay(ConfigRecord(BROKER, name, key, value))
+    active.controller.image.configurations.replay(ConfigRecord(BROKER, name, key, value), 0)
 
 
 ALL_KEYS = sorted({*BROKER_CONFIG_KEYS, *DYNAMIC_BROKER_CONFIGS})

@@ -86,9 +86,9 @@ FAULTS: tuple[SimulatedFault, ...] = (
     ),
     planted(
         "snapshot-without-quotas",
-        "kraftctl/image/image_writer.py",
-        "    for entry in _quota_records(image, view):\n",
-        "    for entry in list(_quota_records(image, view))[:0]:\n",
+        "kraftctl/image/client_quotas_image.py",
+        "        for parts, quotas in view.items(self.quotas, self.quotas):\n",
+        "        for parts, quotas in list(view.items(self.quotas, self.quotas))[:0]:\n",
         "Once the log is trimmed, quotas are gone.",
     ),
     planted(

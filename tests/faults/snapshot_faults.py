@@ -48,9 +48,9 @@ FAULTS = (
     ),
     PlantedFault(
         "removed-partitions-are-not-in-the-snapshot",
-        WRITER,
-        "        indexes += [index for index in members if index not in partitions]\n",
-        "        pass\n",
+        "kraftctl/image/topics_image.py",
+        "            indexes += [index for index in members if index not in partitions]\n",
+        "            pass\n",
         ("tests/image/test_replay.py::test_a_snapshot_is_consistent_while_the_image_changes",),
         "A topic that is removed while a snapshot is written is in it without partitions.",
     ),

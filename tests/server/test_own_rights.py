@@ -97,7 +97,7 @@ def test_what_is_said(
         assert ("User:controller, as which this controller connects to others" in first) == at_start
         assert "CLUSTER_ACTION on the cluster" in first or not at_start
         if entry is not None:
-            image.acls.replay(entry)
+            image.acls.replay(entry, 0)
         authorizer.metadata_loaded()
         if at_start:
             later = rights._later

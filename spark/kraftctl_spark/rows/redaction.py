@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from kraftctl_protocol import secrets as redaction
 from kraftctl_protocol.generated.config_record import ConfigRecord
-from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import FRAME_VERSION, encode_metadata_record
 from kraftctl_protocol.primitives import DecodeError, Reader
-from kraftctl_protocol.secrets import TYPES_WITH_SECRETS
+from kraftctl_protocol.secrets import SECRET_FIELDS, TYPES_WITH_SECRETS
 from kraftctl_spark.rows.metadata_rows import MetadataRows
 
 
-class RedactedScramCredential:
-    """Replaces a UserScramCredentialRecord, whose own fields cannot be null."""
+class RedactedRecord:
+    """Replaces a record whose secret fields cannot be null: here they are."""
 
-    salt = stored_key = server_key = None
-
-    def __init__(self, record: UserScramCredentialRecord) -> None:
-        self.name = record.name
-        self.mechanism = record.mechanism
-        self.iterations = record.iterations
+    def __init__(self, record: Message) -> None:
+        secret = SECRET_FIELDS[record.API_KEY]
+        for field in record.FIELDS:
+            setattr(self, field.name, None if field.name in secret else getattr(record, field.name))
 
 
 def redact(rows: MetadataRows) -> None:
@@ -46,12 +43,12 @@ def _may_hide_secrets(payload: bytes) -> bool:
 
 def _redact(rows: MetadataRows, place: int) -> None:
     record = rows.messages[place]
-    assert isinstance(record, (ConfigRecord, UserScramCredentialRecord))
+    assert isinstance(record, Message)
     if not redaction.redact(record):
         return
     _encode_again(rows, place, record)
-    if isinstance(record, UserScramCredentialRecord):
-        rows.messages[place] = RedactedScramCredential(record)
+    if not isinstance(record, ConfigRecord):
+        rows.messages[place] = RedactedRecord(record)
 
 
 def _encode_again(rows: MetadataRows, place: int, record: Message) -> None:
