@@ -140,4 +140,12 @@ FAULTS = (
         ("tests/cli/test_format_oracle.py::test_wrong_arguments_of_format_end_with_kafkas_status",),
         "Scripts that compare the exit status with that of kafka-storage take another branch.",
     ),
+    PlantedFault(
+        "changes-do-not-look-for-a-leader",
+        "kraftctl/cli/quorum/command.py",
+        "        self.survey(with_cluster_id=False)\n",
+        "        pass\n",
+        ("tests/cli/test_quorum_survey.py::test_a_change_without_a_leader_ends_with_what_each_node_says",),
+        "Without a leader, a change of voters says nothing for a minute, and then not what each node knows.",
+    ),
 )
