@@ -233,12 +233,17 @@ def _bootstrap_metadata(config: ControllerConfig, partition: MetadataPartition) 
         unfit = why_bootstrap_unfit(bootstrap.records, config.min_insync_replicas)
         if unfit is not None:
             raise StorageError(bootstrap_refusal(bootstrap.source, unfit))
-        logger.info(
-            "The metadata log is empty; if this node is its first leader, it begins with %d records from %s",
-            len(bootstrap.records),
-            bootstrap.source,
-        )
+        if partition.recovering_epoch is None:
+            _announce_first_records(bootstrap)
     return bootstrap
+
+
+def _announce_first_records(bootstrap: BootstrapMetadata) -> None:
+    logger.info(
+        "The metadata log is empty; if this node is its first leader, it begins with %d records from %s",
+        len(bootstrap.records),
+        bootstrap.source,
+    )
 
 
 def _static_voters(config: ControllerConfig) -> VoterSet:
