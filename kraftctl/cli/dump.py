@@ -80,6 +80,11 @@ def run(args: argparse.Namespace) -> int:
 def _directory_lines(log_dir: Path) -> Iterator[JsonObject]:
     """Identity, election state and files (names and sizes) of a log directory."""
     meta = read_meta_properties(log_dir)
+    around = log_dir.absolute().parent
+    if meta is None and read_meta_properties(around) is not None:
+        raise StorageError(
+            f"it is within the directory of a node. Next step: kraftctl dump directory {around}"
+        )
     if meta is None:
         raise StorageError("there is no meta.properties: the directory has not been formatted")
     yield {

@@ -17,6 +17,7 @@ import uvloop
 import kraftctl
 from kraftctl.cli import signals
 from kraftctl.cli.config_file import read_config_file
+from kraftctl.cli.readable_secrets import readable_secrets
 from kraftctl.cli.refused_start import refuse
 from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
@@ -40,6 +41,7 @@ from kraftctl.storage.meta_properties import load_meta_properties
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.meta_properties import MetaProperties
+from kraftctl_security.resolved_properties import ResolvedProperties
 from kraftctl_security.sasl.jaas_file import read_jaas_file
 from kraftctl_security.tls.store_error import StoreError
 
@@ -67,8 +69,10 @@ def run(args: argparse.Namespace) -> int:
     occupy_closed_descriptors()
     configure_logging(None, args.log_level)
     try:
-        config = load_config(args.file, args.override, strict=args.strict)
+        properties = read_config_file(args.file, args.override)
+        config = _checked(properties, strict=args.strict)
         configure_logging(config.node_id, args.log_level)
+        _warn_of_readable_secrets(args.file, properties, args.override)
         with signals.survived(), printed_lines.logged():
             _start(config)
     except ConfigException as error:
@@ -80,6 +84,18 @@ def run(args: argparse.Namespace) -> int:
     logger.info("Stopped")
     stop_logging()
     return 0
+
+
+def _warn_of_readable_secrets(file: Path, properties: ResolvedProperties, overrides: list[str]) -> None:
+    overridden = {override.partition("=")[0].strip() for override in overrides}
+    keys = readable_secrets(file, properties, properties.provided_keys | overridden)
+    if keys:
+        logger.warning(
+            "Other accounts may read the passwords in %s (%s). Next step: chmod 600, or let a config provider"
+            " read them from elsewhere",
+            file,
+            ", ".join(keys),
+        )
 
 
 def _start(config: ControllerConfig) -> None:
@@ -94,12 +110,15 @@ def _start(config: ControllerConfig) -> None:
 
 
 def load_config(file: Path, overrides: list[str], *, strict: bool = False) -> ControllerConfig:
-    """The configuration of the file with `KEY=VALUE` overrides; raises the errors of either.
+    """The configuration of the file with `KEY=VALUE` overrides; raises the errors of either."""
+    return _checked(read_config_file(file, overrides), strict=strict)
 
-    With an error, keys that Kafka does not know are named, too: what is missing may be misspelt. With
-    `strict` they are errors.
+
+def _checked(properties: ResolvedProperties, *, strict: bool) -> ControllerConfig:
+    """With an error, keys that Kafka does not know are named, too: what is missing may be misspelt.
+
+    With `strict` they are errors.
     """
-    properties = read_config_file(file, overrides)
     unknown = list(unknown_keys_of_node(properties).values())
     try:
         config = ControllerConfig(properties, read_jaas_file())

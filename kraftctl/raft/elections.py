@@ -66,7 +66,9 @@ def _initial_state(core: RaftCore) -> EpochState:
     stored = core.stored_election or ElectionState(epoch=0)
     known_epoch = max(core.log.last_epoch(), core.recovering_epoch or 0)
     if stored.epoch < known_epoch:
-        core.notice(WARN, f"quorum-state knows epoch {stored.epoch}, this replica was in epoch {known_epoch}")
+        if core.recovering_epoch is None:  # otherwise another line has said so
+            text = f"quorum-state knows epoch {stored.epoch}, this replica was in epoch {known_epoch}"
+            core.notice(WARN, text)
         return Unattached(known_epoch, deadline_ms=_waiting_voter_deadline_ms(core))
     if stored.leader_id == core.key.id:
         return Resigned(

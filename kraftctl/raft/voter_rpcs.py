@@ -118,9 +118,12 @@ def _check_remove(core: RaftCore, key: ReplicaKey) -> Refusal:
     refusal = _check_voters_may_change(core, "removed")
     if refusal.error != Errors.NONE:
         return refusal
-    if core.voters.without_voter(key) is None:
+    if not core.voters.is_voter(key):
         voters = ", ".join(str(node.key) for node in core.voters.nodes.values())
-        return Refusal(Errors.VOTER_NOT_FOUND, f"{key} cannot be removed from the voters {voters}")
+        return Refusal(Errors.VOTER_NOT_FOUND, f"{key} is none of the voters {voters}")
+    if core.voters.without_voter(key) is None:
+        text = f"{key} is the only voter, and a quorum needs one: add another voter before it is removed"
+        return Refusal(Errors.VOTER_NOT_FOUND, text)
     return Refusal(Errors.NONE)
 
 

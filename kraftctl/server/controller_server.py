@@ -31,6 +31,7 @@ from kraftctl.server.name_lookup import own_name
 from kraftctl.server.own_rights import OwnRights
 from kraftctl.server.running_settings import RunningSettings
 from kraftctl.server.turn_probe import TurnProbe
+from kraftctl.server.voter_addresses import VoterAddresses
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.errors import StorageError
@@ -89,12 +90,16 @@ async def run_controller(
         credentials = LocalUsersFirst(local_users, CredentialLookup(driver.credentials, clock.wall_ms))
         await server.accept(driver.requests, driver.has_rules, credentials)
         own_rights = OwnRights(asyncio.get_running_loop(), config, driver.authorizer)
+        voter_addresses = VoterAddresses(
+            config.controller_quorum_voters, meta, driver.raft, driver.side_peers, clock.now_ms
+        )
         driver.start(RunningSettings(server))
         reloading = asyncio.ensure_future(_ssl_reloading(server, driver, clock, reload or asyncio.Event()))
         try:
             await _run_until(stop, driver)
         finally:
             own_rights.stop()
+            voter_addresses.stop()
             reloading.cancel()
             await driver.stop()
     except BaseException as error:
@@ -233,12 +238,17 @@ def _bootstrap_metadata(config: ControllerConfig, partition: MetadataPartition) 
         unfit = why_bootstrap_unfit(bootstrap.records, config.min_insync_replicas)
         if unfit is not None:
             raise StorageError(bootstrap_refusal(bootstrap.source, unfit))
-        logger.info(
-            "The metadata log is empty; if this node is its first leader, it begins with %d records from %s",
-            len(bootstrap.records),
-            bootstrap.source,
-        )
+        if partition.recovering_epoch is None:
+            _announce_first_records(bootstrap)
     return bootstrap
+
+
+def _announce_first_records(bootstrap: BootstrapMetadata) -> None:
+    logger.info(
+        "The metadata log is empty; if this node is its first leader, it begins with %d records from %s",
+        len(bootstrap.records),
+        bootstrap.source,
+    )
 
 
 def _static_voters(config: ControllerConfig) -> VoterSet:

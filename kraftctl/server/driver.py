@@ -16,6 +16,8 @@ from kraftctl.node.committed_configs import committed_configs
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import NodeEvent
 from kraftctl.raft import events
+from kraftctl.raft.events import ResponseReceived
+from kraftctl.raft.raft_node import RaftNode
 from kraftctl.server.audit_log import AuditLog
 from kraftctl.server.clock import Clock
 from kraftctl.server.controller_network import ControllerNetwork
@@ -138,6 +140,23 @@ class Driver:
     def has_rules(self) -> bool:
         """Whether the authorizer, if there is one, knows the ACLs."""
         return self.authorizer.ready
+
+    @property
+    def raft(self) -> RaftNode:
+        """To look at."""
+        return self._node.raft
+
+    def side_peers(self, offer: Callable[[ResponseReceived], None]) -> Peers:
+        """For questions that are none of raft's, with the same settings; who asks for it stops it."""
+        return Peers(
+            client_id=self._peers.client_id,
+            request_timeout_ms=int(self._peers.request_timeout_seconds * 1000),
+            backoff_ms=int(self._peers.backoff_seconds * 1000),
+            offer=offer,
+            ssl_context=self._peers.ssl_context,
+            new_sasl_client=self._peers.new_sasl_client,
+            is_own=self._peers.is_own,
+        )
 
     def use_ssl_context(self, context: ssl.SSLContext) -> None:
         """For connections to other controllers that are opened from now on."""

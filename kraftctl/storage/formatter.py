@@ -98,6 +98,7 @@ class Formatter:
             )
 
     def _check(self, ensemble: MetaPropertiesEnsemble) -> None:
+        self._refuse_another_cluster(ensemble)
         ensemble.verify(self.cluster_id, self.node_id)
         directories = LogDirectories(self.metadata_log_dir, self.log_dirs, self.chosen_by)
         refuse_log_elsewhere(directories)
@@ -122,6 +123,17 @@ class Formatter:
                 )
         if self.metadata_log_dir in ensemble.empty and not self.has_dynamic_quorum:
             self._refuse_lost_votes()
+
+    def _refuse_another_cluster(self, ensemble: MetaPropertiesEnsemble) -> None:
+        """Of who formats once more, with an id that was generated anew."""
+        found = {meta.cluster_id for meta in ensemble.formatted.values()}
+        if len(found) == 1 and found.isdisjoint((None, self.cluster_id)):
+            (cluster_id,) = found
+            raise StorageError(
+                f"Log directory {min(ensemble.formatted)} is already formatted, for the cluster {cluster_id},"
+                f" not {self.cluster_id}. Next step: kraftctl start, if that is this node; for another node"
+                " name directories that are empty."
+            )
 
     def _refuse_lost_votes(self) -> None:
         """A static voter is known by its node id: a new directory id would not make it another voter."""

@@ -14,11 +14,14 @@ from kraftctl.cli import main
 from kraftctl.cli.add_scram import scram_record
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage.bootstrap_checkpoint import write_bootstrap_checkpoint
+from kraftctl.storage.meta_properties import write_meta_properties
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.delegation_token_record import DelegationTokenRecord
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from tests.support.partitions import open_partition
@@ -153,6 +156,18 @@ def test_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "00000000000000000000.log",
     ]
     assert sorted(path.name for path in partition.log.directory.iterdir()) == before
+
+
+def test_the_directory_of_the_partition_is_not_that_of_the_node(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_meta_properties(tmp_path, MetaProperties("V50AZlDfQ6SyNYSsdWVE0A", 1, bytes(15) + b"\x09"), 0)
+    partition = tmp_path / PARTITION_DIRECTORY
+    partition.mkdir()
+    assert main(["dump", "directory", str(partition)]) == 1
+    error = capsys.readouterr().err
+    assert "not been formatted" not in error
+    assert f"Next step: kraftctl dump directory {tmp_path}\n" in error
 
 
 def test_directory_that_was_never_formatted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

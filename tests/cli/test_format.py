@@ -187,6 +187,20 @@ def test_refusals_leave_nothing_behind(
     assert [path.name for path in tmp_path.iterdir()] == ["controller.properties"]
 
 
+@pytest.mark.parametrize("flags", [[], ["--ignore-formatted"]], ids=["plain", "ignore-formatted"])
+def test_formatting_again_with_another_cluster_id_says_what_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    """As who runs the commands of a guide twice, with a new id each time."""
+    config = _config(tmp_path)
+    assert _format(config, "--standalone") == 0
+    other = "AnotherClusterAnother1"
+    assert main(["format", "-t", other, "-c", str(config), "--standalone", *flags]) == 1
+    error = capsys.readouterr().err
+    assert f"{tmp_path / 'a'} is already formatted, for the cluster {CLUSTER_ID}, not {other}" in error
+    assert "Next step: kraftctl start" in error
+
+
 def test_formatted_directories_are_refused_or_ignored(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -208,7 +222,7 @@ def test_directories_of_another_cluster_or_node_are_refused(
 ) -> None:
     assert _format(_config(tmp_path), "--standalone") == 0
     assert main(["format", "-t", "other", "-c", str(_config(tmp_path)), "-s", "-g"]) == 1
-    assert "another cluster" in capsys.readouterr().err
+    assert "already formatted, for the cluster" in capsys.readouterr().err
     assert _format(_config(tmp_path, node_id=2), "-s", "-g") == 1
     assert "another node" in capsys.readouterr().err
 

@@ -12,7 +12,9 @@ import pytest
 
 from kraftctl.cli import main
 from kraftctl.cli.quorum import command
+from kraftctl.storage.meta_properties import write_meta_properties
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import (
     DescribeClusterBroker,
@@ -32,9 +34,12 @@ from kraftctl_protocol.generated.fetch_response import (
     NodeEndpoint,
 )
 from kraftctl_protocol.generated.fetch_response import PartitionData as FetchedPartition
+from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC
-from tests.cli.quorum_cases import CASES, CLUSTER_ID, leader_node
+from kraftctl_protocol.uuids import uuid_to_string
+from tests.cli.quorum_cases import CASES, CLUSTER_ID, directory_id, leader_node
 from tests.cli.test_quorum_describe import stored
 from tests.support.wire.bad_addresses import (
     BEHAVIOURS,
@@ -159,6 +164,40 @@ def test_a_node_says_what_it_knows(script: Script, text: str, flag: str, survey:
         rf"The quorum has no leader that answers: none was found within \d\.\d s\.\n{said}", described.error
     )
     assert "metadata.version" not in described.error
+
+
+CHANGES = [
+    ["remove-controller", "-i", "3", "-d", uuid_to_string(directory_id(3))],
+    ["add-controller"],
+    ["replace-voter"],
+    ["replace-voter", "--dry-run"],
+]
+
+
+@pytest.mark.parametrize("operation", CHANGES, ids=["remove", "add", "replace", "dry-run"])
+@pytest.mark.parametrize(("script", "text"), STATEMENTS[:1])
+def test_a_change_without_a_leader_ends_with_what_each_node_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], script: Script, text: str, operation: list[str]
+) -> None:
+    """As `describe`, and with nothing changed: not even a directory is formatted."""
+    write_meta_properties(tmp_path / "data", MetaProperties(CLUSTER_ID, 3, directory_id(31)), 0)
+    file = tmp_path / "controller.properties"
+    file.write_text(
+        "process.roles=controller\nnode.id=3\nlisteners=CONTROLLER://localhost:9093\n"
+        "controller.listener.names=CONTROLLER\n"
+        f"log.dirs={tmp_path / 'data'}\ndefault.api.timeout.ms={WAIT_MS}\n"
+    )
+    with ScriptedNode(script) as node:
+        connection = ["--bootstrap-controller", f"{node.address},127.0.0.1:1", "--command-config", str(file)]
+        assert main(["quorum", *connection, *operation]) == 1
+        assert not any(
+            isinstance(sent, RemoveRaftVoterRequest | AddRaftVoterRequest) for sent in node.requests
+        )
+        lines = [f"{node.address} {text}", "127.0.0.1:1 is not reached: [Errno 111] Connection refused"]
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert NO_LEADER in printed.err
+    assert "".join(f"  {line}\n" for line in lines) + "Next step: " in printed.err
 
 
 UNREACHED = [

@@ -140,4 +140,28 @@ FAULTS = (
         ("tests/cli/test_format_oracle.py::test_wrong_arguments_of_format_end_with_kafkas_status",),
         "Scripts that compare the exit status with that of kafka-storage take another branch.",
     ),
+    PlantedFault(
+        "changes-do-not-look-for-a-leader",
+        "kraftctl/cli/quorum/command.py",
+        "        self.survey(with_cluster_id=False)\n",
+        "        pass\n",
+        ("tests/cli/test_quorum_survey.py::test_a_change_without_a_leader_ends_with_what_each_node_says",),
+        "Without a leader, a change of voters says nothing for a minute, and then not what each node knows.",
+    ),
+    PlantedFault(
+        "secrets-of-providers-count-as-written",
+        "kraftctl/cli/start.py",
+        "properties.provided_keys | overridden)",
+        "overridden)",
+        ("tests/cli/test_readable_secrets.py::test_the_line",),
+        "A warning about a file that has no password: operators learn to overlook it.",
+    ),
+    PlantedFault(
+        "a-type-that-is-not-read-is-pem",
+        "protocol/kraftctl_security/tls/ssl_stores.py",
+        '    values.refuse(key, kind, f"String must be one of: {PEM}, {PKCS12}, {JKS}")\n    return None\n',
+        '    values.refuse(key, kind, f"String must be one of: {PEM}, {PKCS12}, {JKS}")\n    return PEM\n',
+        ("tests/tls/test_ssl_config.py::test_a_type_that_is_not_read_is_one_error",),
+        "A keystore of JCEKS gives a second error, which is wrong: PEM has no store password.",
+    ),
 )

@@ -44,6 +44,11 @@ def append_half_a_batch(partition: Path) -> None:
         file.write(batch(10, epoch=4)[:-1])
 
 
+def lose_everything(partition: Path) -> None:
+    for path in partition.iterdir():
+        path.unlink()
+
+
 def nothing(partition: Path) -> None:
     """A clean stop."""
 
@@ -57,6 +62,7 @@ def nothing(partition: Path) -> None:
         pytest.param(
             delete_quorum_state_and_witness, OTHERS, "WARNING", "does not vote", id="votes-are-not-proven"
         ),
+        pytest.param(lose_everything, OTHERS, "WARNING", "does not vote", id="log-is-gone"),
         pytest.param(delete_quorum_state_and_witness, None, "WARNING", "the only voter", id="only-voter"),
         pytest.param(append_half_a_batch, OTHERS, "WARNING", "of an unfinished write", id="torn-tail"),
         pytest.param(nothing, OTHERS, None, "", id="nothing"),
@@ -88,7 +94,7 @@ def test_it_warns_only_where_an_operator_must_know(
             "log.dirs": str(tmp_path),
         }
     )
-    caplog.set_level(logging.INFO, "kraftctl.storage")
+    caplog.set_level(logging.INFO, "kraftctl")
 
     async def start_and_stop() -> None:
         stop = asyncio.Event()
@@ -99,3 +105,5 @@ def test_it_warns_only_where_an_operator_must_know(
     lines = [record for record in caplog.records if record.name == "kraftctl.storage"]
     assert [record.levelname for record in lines] == ([] if level is None else [level])
     assert all(text in record.getMessage() for record in lines)
+    others = [record.getMessage() for record in caplog.records if record.name != "kraftctl.storage"]
+    assert not [line for line in others if "log is empty" in line or "quorum-state" in line]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Iterator
 
@@ -14,8 +15,14 @@ from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_security.blocking_connection import endpoint_text
 from kraftctl_spark.log.log_reader import LogChangedError, OffsetsGoneError, WrongClusterError
-from kraftctl_spark.log.observer import AccessDeniedError, QuorumObserver, QuorumUnavailableError
+from kraftctl_spark.log.observer import (
+    SAY_AFTER_S,
+    AccessDeniedError,
+    QuorumObserver,
+    QuorumUnavailableError,
+)
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 
 NO_OP = encode_metadata_record(NoOpRecord(), 0)
@@ -150,6 +157,29 @@ def test_no_leader(controller: FakeController, quorum: FakeQuorum) -> None:
     with pytest.raises(QuorumUnavailableError):
         observer.position(0, 0)
     observer.close()
+
+
+def test_without_a_leader_each_node_is_in_a_line_long_before_the_end(
+    controller: FakeController, quorum: FakeQuorum, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once for each wait, also while a node is asked that accepts connections and never answers."""
+    assert SAY_AFTER_S < 5
+    quorum.leader_id = -1
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        hosts = [controller.endpoint, ("127.0.0.1", 1), ("127.0.0.1", int(silent.getsockname()[1]))]
+        observer = QuorumObserver(hosts, timeout_s=4, say_after_s=0.5)
+        with pytest.raises(QuorumUnavailableError) as failed:
+            observer.position(0, 0)
+        observer.close()
+    (line,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert re.match(
+        r"No leader has answered about the high watermark for [01]\.\d s, and 4 s are waited: ", line
+    )
+    for text in (line, str(failed.value)):
+        assert re.search(rf"{endpoint_text(controller.endpoint)}: [A-Z_]+ was the response to epoch", text)
+        assert "127.0.0.1:1: " in text
+    assert endpoint_text(hosts[2]) in str(failed.value)
+    assert "Next step: start the controllers that are not reached" in line
 
 
 def test_a_quorum_that_is_behind_what_was_read(controller: FakeController, quorum: FakeQuorum) -> None:

@@ -106,6 +106,7 @@ def test_versions(properties: dict[str, str], server: list[str], client: list[st
         pytest.param("ssl.principal.mapping.rules", "RULE:x", "'RULE:x' is neither DEFAULT nor", id="rule"),
         pytest.param("ssl.keystore.type", "BKS", "String must be one of: PEM, PKCS12, JKS", id="type"),
         pytest.param("ssl.truststore.type", "JCEKS", "String must be one of: PEM, PKCS12, JKS", id="trust"),
+        pytest.param("ssl.keystore.type", "JCEKS", "String must be one of: PEM, PKCS12, JKS", id="jceks"),
         pytest.param("ssl.engine.factory.class", "com.x.Y", "a Java class cannot be loaded", id="engine"),
     ],
 )
@@ -116,6 +117,14 @@ def test_a_bad_value_is_refused_with_key_value_and_what_is_allowed(
         _, errors = read({name: value})
         assert [f"Invalid value {value} for configuration {name}: " in each for each in errors] == [True]
         assert expected in errors[0]
+
+
+@pytest.mark.parametrize("kind", ["JCEKS", "BKS", "pem", "PKCS11", "DKS"])
+@pytest.mark.parametrize("store", ["keystore", "truststore"])
+def test_a_type_that_is_not_read_is_one_error(store: str, kind: str) -> None:
+    """What the other keys of the store mean depends on the type: nothing is said of them."""
+    _, errors = read({f"ssl.{store}.type": kind, f"ssl.{store}.password": SECRET, "ssl.key.password": SECRET})
+    assert [f"Invalid value {kind} for configuration ssl.{store}.type: " in each for each in errors] == [True]
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,10 @@ class Session:
             with_cluster_id=with_cluster_id,
         ).run()
 
+    def await_leader(self) -> None:
+        """Before a change, which only a leader can make. Raises AdminError as `survey` does."""
+        self.survey(with_cluster_id=False)
+
 
 Operation = Callable[[argparse.Namespace, Session], None]
 
@@ -171,6 +175,7 @@ def _add_controller(args: argparse.Namespace, session: Session) -> None:
     controller = read_controller_properties(session.properties)
     directory_id = controller.formatted_directory_id()
     if not args.dry_run:
+        session.await_leader()
         add_voter(session.client, controller.node_id, directory_id, controller.endpoints)
     print(added_text(controller.node_id, directory_id, controller.endpoints, dry_run=args.dry_run))
 
@@ -190,6 +195,7 @@ def _remove_controller(args: argparse.Namespace, session: Session) -> None:
     except ValueError as error:
         raise AdminError(f"--controller-directory-id: {error}") from error
     if not args.dry_run:
+        session.await_leader()
         remove_voter(session.client, args.controller_id, directory_id)
     print(removed_text(args.controller_id, directory_id, dry_run=args.dry_run))
 
@@ -209,13 +215,15 @@ def _add_replace_voter(parser: argparse.ArgumentParser) -> None:
 def _replace_voter(args: argparse.Namespace, session: Session) -> None:
     if session.properties is None:
         raise AdminError("replace-voter needs --command-config, the properties file of that controller.")
-    VoterReplacement(
+    replacement = VoterReplacement(
         session.client,
         read_controller_properties(session.properties),
         clock=session.clock,
         say=lambda line: print(line, flush=True),
         stall_timeout_ms=args.timeout_ms,
-    ).run(dry_run=args.dry_run)
+    )
+    session.await_leader()
+    replacement.run(dry_run=args.dry_run)
 
 
 def _add_dry_run(parser: argparse.ArgumentParser) -> None:

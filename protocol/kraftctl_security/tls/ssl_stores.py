@@ -60,6 +60,11 @@ def read_keystore(values: PrefixedValues) -> KeyStoreConfig | None:
             values.refuse_secret("ssl.keystore.password", "there is no ssl.keystore.location")
         return None
     kind = _store_type(values, "ssl.keystore.type")
+    if kind is None:
+        # What the other keys have to be depends on the type. There is a keystore: nobody must ask for one.
+        return KeyStoreConfig(
+            type=PEM, location=location, password=None, key_password=None, key=None, certificate_chain=None
+        )
     if key is not None or chain is not None:
         if key is None or chain is None:
             has, lacks = ("key", "certificate.chain") if chain is None else ("certificate.chain", "key")
@@ -95,6 +100,8 @@ def read_truststore(values: PrefixedValues) -> TrustStoreConfig | None:
             values.refuse_secret("ssl.truststore.password", "there is no ssl.truststore.location")
         return None
     kind = _store_type(values, "ssl.truststore.type")
+    if kind is None:
+        return None
     if kind == JKS and password is None and values.has("ssl.truststore.password"):
         password = ""  # a variable that is not set: without any password, nothing would be checked
     if certificates is not None:
@@ -108,12 +115,12 @@ def read_truststore(values: PrefixedValues) -> TrustStoreConfig | None:
     return TrustStoreConfig(type=kind, location=location, password=password, certificates=certificates)
 
 
-def _store_type(values: PrefixedValues, key: str) -> str:
-    """A bad type is noted, and taken for PEM."""
+def _store_type(values: PrefixedValues, key: str) -> str | None:
+    """None for one that is not read; it is noted."""
     kind = values.optional_text(key) or JKS
     if kind == PEM:
         return PEM
     if kind.upper() in (PKCS12, JKS):
         return kind.upper()
     values.refuse(key, kind, f"String must be one of: {PEM}, {PKCS12}, {JKS}")
-    return PEM
+    return None

@@ -64,6 +64,8 @@ FETCH_WAIT_MS = 500
 RETRY_PAUSE_S = 0.05
 SILENCE_MIN_S = 1.0
 """A leader may delay a response by FETCH_WAIT_MS."""
+SAY_AFTER_S = 4.0
+"""An election takes a second or two. Until the line about it, each controller may be silent for no longer."""
 
 Answer = TypeVar("Answer")
 
@@ -92,6 +94,7 @@ class QuorumObserver:
         cluster_id: str | None = None,
         client_id: str = "kraftctl-spark",
         timeout_s: float = 60.0,
+        say_after_s: float = SAY_AFTER_S,
         read_security: Callable[[], ClientSecurity] = ClientSecurity,
     ) -> None:
         """`read_security` is called for each connection, and may raise ValueError; PLAINTEXT by default."""
@@ -105,6 +108,9 @@ class QuorumObserver:
         share_s = timeout_s / (len(bootstrap) + 2)  # The lost leader may be among them too.
         self._silence_s = min(timeout_s, max(SILENCE_MIN_S, share_s))
         """How long one controller may not respond: this leaves time for the others."""
+        self._say_after_s = say_after_s
+        self._say_at: float | None = None
+        """When a line says that there is no leader, unless one answers. None after it."""
         self._leader_epoch = 0
         self._leader: Endpoint | None = None
         self._hosts = KnownHosts()
@@ -250,7 +256,7 @@ class QuorumObserver:
             request = FetchSnapshotRequest(
                 cluster_id=self._cluster_id, max_bytes=SNAPSHOT_BYTES, topics=[topic]
             )
-            response = connection.ask(request, self._silence_s)
+            response = connection.ask(request, self._patience_s())
             assert isinstance(response, FetchSnapshotResponse)
             if response.error_code == Errors.UNKNOWN_SERVER_ERROR:
                 self._why_no_snapshot(snapshot, partition.current_leader_epoch)
@@ -315,7 +321,7 @@ class QuorumObserver:
         request = FetchRequest(
             cluster_id=self._cluster_id, max_wait_ms=wait_ms, max_bytes=max_bytes, topics=[topic]
         )
-        response = connection.ask(request, self._silence_s, FETCH_VERSION_MIN)
+        response = connection.ask(request, self._patience_s(), FETCH_VERSION_MIN)
         assert isinstance(response, FetchResponse)
         self._check_top_level(response.error_code)
         if len(response.responses) != 1 or len(response.responses[0].partitions) != 1:
@@ -373,7 +379,7 @@ class QuorumObserver:
     def _ask_cluster_id(self) -> str | None:
         connection = self._connected()
         request = DescribeClusterRequest(endpoint_type=CONTROLLER_ENDPOINTS)
-        response = connection.ask(request, self._silence_s, DESCRIBE_CLUSTER_VERSION_MIN)
+        response = connection.ask(request, self._patience_s(), DESCRIBE_CLUSTER_VERSION_MIN)
         assert isinstance(response, DescribeClusterResponse)
         if response.error_code == Errors.CLUSTER_AUTHORIZATION_FAILED:
             instead = ", or give the id: --cluster-id, or the option clusterId"
@@ -395,13 +401,14 @@ class QuorumObserver:
                 security = self._read_security()
             except ValueError as error:
                 raise UnusableControllerError(f"it was not asked: {error}") from error
+            patience_s = self._patience_s()
             self._connection = BlockingConnection(
                 endpoint,
                 client_id=self._client_id,
                 software=SOFTWARE,
                 security=security,
-                setup_timeout_s=self._silence_s,
-                timeout_s=self._silence_s,
+                setup_timeout_s=patience_s,
+                timeout_s=patience_s,
                 known=self._hosts.host(*endpoint),
             )
         return self._connection
@@ -410,19 +417,33 @@ class QuorumObserver:
         self.close()
         self._leader = None
 
+    def _patience_s(self) -> float:
+        if self._say_at is None:
+            return self._silence_s
+        return min(self._silence_s, max(SILENCE_MIN_S, self._say_at - time.monotonic()))
+
     def _until_answered(self, what: str, attempt: Callable[[], Answer | None]) -> Answer:
         """The first response that is not None; QuorumUnavailableError after the timeout."""
-        deadline = time.monotonic() + self._timeout_s
-        self._problem = ""
-        failures: dict[str, str] = {}
-        while time.monotonic() < deadline:
+        began = time.monotonic()
+        deadline = began + self._timeout_s
+        self._say_at = began + self._say_after_s
+        problems: dict[str, str] = {}
+        """Of each of several hosts the latest: any of them may be the one that is wrong."""
+        while (now := time.monotonic()) < deadline:
+            if self._say_at is not None and now >= self._say_at:
+                self._say_at = None
+                self._warn(what, now - began, problems)
             knew = self._leader_epoch
+            self._problem = ""
             try:
                 answer = attempt()
                 if answer is not None:
                     return answer
+                problems[endpoint_text(self._asked)] = (
+                    self._problem or "it does not know how far all is committed"
+                )
             except (OSError, DecodeError, UnservedRequestError, UnusableControllerError) as error:
-                failures[endpoint_text(self._asked)] = str(error)  # Which of several hosts is wrong.
+                problems[endpoint_text(self._asked)] = str(error)
                 self._forget_connection()
             except AuthenticationFailedError as error:
                 reason = with_certificate(error, *self._asked)
@@ -432,12 +453,23 @@ class QuorumObserver:
                 ) from error
             if self._leader_epoch == knew:  # Otherwise there is new information: retry immediately.
                 time.sleep(RETRY_PAUSE_S)
-        problems = [f"{asked}: {failure}" for asked, failure in failures.items()]
-        if self._problem or not problems:
-            problems.append(self._problem or "no leader")
         raise QuorumUnavailableError(
-            f"no response about {what} within {self._timeout_s:g} s: {'; '.join(problems)}"
+            f"no response about {what} within {self._timeout_s:g} s: {_text(problems)}"
         )
+
+    def _warn(self, what: str, seconds: float, problems: dict[str, str]) -> None:
+        log.warning(
+            "No leader has answered about %s for %.1f s, and %g s are waited: %s. Next step: start the"
+            " controllers that are not reached; the log of each says why it elects no leader",
+            what,
+            seconds,
+            self._timeout_s,
+            _text(problems),
+        )
+
+
+def _text(problems: dict[str, str]) -> str:
+    return "; ".join(f"{asked}: {problem}" for asked, problem in problems.items()) or "no leader"
 
 
 class _SnapshotDownload:

@@ -1,0 +1,89 @@
+"""A properties file with passwords that other accounts may read: `kraftctl start` says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kraftctl.cli import main
+from kraftctl.cli.readable_secrets import readable_secrets
+
+pytestmark = pytest.mark.usefixtures("logging_as_before")
+
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+
+KEYS = [
+    ("ssl.keystore.password", "x", True),
+    ("ssl.key.password", "x", True),
+    ("ssl.truststore.password", "x", True),
+    ("ssl.keystore.key", "-----BEGIN", True),
+    ("delegation.token.secret.key", "x", True),
+    ("listener.name.controller.ssl.keystore.password", "x", True),
+    ("sasl.jaas.config", f'{PLAIN} username="a" password="b";', True),
+    ("listener.name.controller.plain.sasl.jaas.config", f'{PLAIN} user_a="b";', True),
+    ("listener.name.controller.oauthbearer.sasl.jaas.config", 'X required clientSecret="b";', True),
+    (
+        "sasl.jaas.config",
+        "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required;",
+        False,
+    ),
+    ("ssl.keystore.password", "", False),
+    ("ssl.keystore.location", "x", False),
+    ("ssl.keystore.certificate.chain", "-----BEGIN", False),
+    ("ssl.truststore.certificates", "-----BEGIN", False),
+    ("node.id", "1", False),
+    ("my.password", "x", False),
+]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o400, 0o640, 0o644, 0o604, 0o620], ids=oct)
+@pytest.mark.parametrize(("key", "value", "is_secret"), KEYS)
+def test_which_keys(tmp_path: Path, key: str, value: str, is_secret: bool, mode: int) -> None:
+    file = tmp_path / "controller.properties"
+    file.touch(mode)
+    file.chmod(mode)
+    is_named = is_secret and mode & 0o077 != 0
+    assert readable_secrets(file, {key: value}, ()) == ([key] if is_named else [])
+    assert readable_secrets(file, {key: value}, {key}) == [], "a provider or a flag has it"
+
+
+def test_what_is_no_file_is_not_looked_at(tmp_path: Path) -> None:
+    for path in (tmp_path / "nowhere", tmp_path, Path("/dev/null")):
+        assert readable_secrets(path, {"ssl.key.password": "x"}, ()) == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "value", "is_said"),
+    [
+        pytest.param(0o644, "planted", True, id="readable"),
+        pytest.param(0o600, "planted", False, id="not-readable"),
+        pytest.param(0o644, "${env:KRAFTCTL_TEST_SECRET}", False, id="of-a-provider"),
+    ],
+)
+def test_the_line(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    mode: int,
+    value: str,
+    is_said: bool,
+) -> None:
+    """Before the start is refused, since nothing is formatted here."""
+    monkeypatch.setenv("KRAFTCTL_TEST_SECRET", "planted")
+    file = tmp_path / "controller.properties"
+    file.write_text(
+        "process.roles=controller\nnode.id=1\ncontroller.listener.names=CONTROLLER\n"
+        "listeners=CONTROLLER://localhost:0\ncontroller.quorum.bootstrap.servers=localhost:9093\n"
+        f"log.dirs={tmp_path / 'data'}\ndelegation.token.secret.key={value}\n"
+        "config.providers=env\n"
+        "config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider\n"
+    )
+    file.chmod(mode)
+    assert main(["start", str(file)]) == 1
+    output, error = capsys.readouterr()
+    line = (
+        f"Other accounts may read the passwords in {file} (delegation.token.secret.key). Next step: chmod 600"
+    )
+    assert (line in output) == is_said
+    assert "planted" not in output + error
