@@ -1,4 +1,4 @@
-"""Planted faults in what has to know every type of metadata record, and every field of it."""
+"""Planted faults in what has to know every record type, every API or every metadata.version."""
 
 from __future__ import annotations
 
@@ -113,5 +113,29 @@ FAULTS = (
         "\"history_table IN ('scram_credentials')\"",
         (f"{EXPORTER}::test_the_report_has_a_mark_for_it",),
         "A report shows no sign of a delegation token.",
+    ),
+    PlantedFault(
+        "a-level-that-changes-metadata-does-not-say-so",
+        "protocol/kraftctl_protocol/metadata_versions.py",
+        '    MetadataVersion(30, "4.3-IV0", changes_metadata=True),\n',
+        '    MetadataVersion(30, "4.3-IV0"),\n',
+        ("tests/metadata/test_features.py::test_a_level_that_allows_a_record_changes_metadata",),
+        "A downgrade that loses cordoned directories is allowed.",
+    ),
+    PlantedFault(
+        "a-constant-is-another-level",
+        "kraftctl/metadata/features.py",
+        "IBP_3_6_IV0: Final = 12\n",
+        "IBP_3_6_IV0: Final = 13\n",
+        ("tests/metadata/test_features.py::test_the_constants_are_the_levels_of_their_names",),
+        "Leader epochs rise, or stay, where Kafka's do not.",
+    ),
+    PlantedFault(
+        "a-refusal-of-acls-has-no-items",
+        "kraftctl/controller/error_responses.py",
+        "    ApiKey.DELETE_ACLS: _delete_acls,\n",
+        "",
+        ("tests/test_apis.py::test_a_refusal_has_the_error_wherever_the_response_has_a_place_for_one",),
+        "A client whose DeleteAcls is refused believes that nothing matched.",
     ),
 )
