@@ -10,10 +10,14 @@ import pytest
 from kraftctl.apis.api import NO_CLUSTER_RIGHT, Api, Owner, WaitsFor
 from kraftctl.apis.api_table import API_TABLE, RAFT_API_KEYS, ROWS
 from kraftctl.controller import request_handlers as controller
+from kraftctl.controller.error_responses import error_response
 from kraftctl.dev import api_table
 from kraftctl.raft import request_handlers as raft
 from kraftctl_protocol.api_keys import ApiKey
-from kraftctl_protocol.generated.index import version_range
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.index import request_class, version_range
+from kraftctl_protocol.message import Message
+from tests.protocol.golden_cases import build
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -69,6 +73,33 @@ def test_a_row_agrees_with_itself_and_with_the_codec(api: Api) -> None:
         of_heartbeats = api.key == ApiKey.BROKER_HEARTBEAT
         assert api.waits_for == (WaitsFor.READS if of_heartbeats else WaitsFor.ALL_BEFORE)
     assert not (api.forwardable and api.owner == Owner.EVERY), "an answer of a standby may be old"
+
+
+def codes_in(message: Message, version: int) -> list[int]:
+    """All fields of a response that are error codes, at the top level and in its items."""
+    found: list[int] = []
+    for field in message.FIELDS:
+        value = getattr(message, field.name)
+        if field.name == "error_code" and field.in_version(version):
+            found.append(value)
+        elif field.struct is not None and field.in_version(version):
+            items = value if field.type.startswith("[]") else [value]
+            found += [code for item in items or () for code in codes_in(item, version)]
+    return found
+
+
+@pytest.mark.parametrize("api", ROWS, ids=lambda api: ApiKey(api.key).name)
+def test_a_refusal_has_the_error_wherever_the_response_has_a_place_for_one(api: Api) -> None:
+    """In each item of the request, if only items have one: `ITEM_SHAPES` makes those."""
+    request_type = request_class(api.key)
+    assert request_type is not None
+    for version in range(api.lowest, api.highest + 1):
+        request = build(request_type, version, "high")
+        response = error_response(api.key, request, version, Errors.NOT_CONTROLLER)
+        decoded = type(response).decode(response.encode(version), version)
+        codes = codes_in(decoded, version)
+        assert codes, f"version {version}: no place, or no item"
+        assert set(codes) == {int(Errors.NOT_CONTROLLER)}, f"version {version}"
 
 
 def api_keys_in(node: ast.AST) -> int:

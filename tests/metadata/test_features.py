@@ -2,18 +2,71 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from kraftctl.metadata import features as f
-from kraftctl.metadata.endpoint import VersionRange
+from kraftctl_protocol.metadata_versions import LEVELS_BY_NAME, METADATA_VERSIONS, MetadataVersion
+from kraftctl_protocol.record_types import RECORD_TYPES
+from tests.support.processes.kafka import run_java_source
+
+FEATURES = [name for name in f.SUPPORTED_FEATURES if name != f.METADATA_VERSION]
 
 
-def test_levels_are_consecutive_and_named() -> None:
-    assert list(f.METADATA_VERSION_NAMES) == list(range(7, 32))
-    assert f.METADATA_VERSION_NAMES[f.IBP_3_3_IV3] == "3.3-IV3"
-    assert f.METADATA_VERSION_NAMES[f.IBP_3_7_IV2] == "3.7-IV2"
-    assert f.METADATA_VERSION_NAMES[f.IBP_4_3_IV0] == "4.3-IV0"
+@pytest.mark.java
+def test_levels_and_what_they_allow_are_kafkas() -> None:
+    """Names, record versions, supported ranges, and the features of a new cluster at each level."""
+    printed = run_java_source(Path(__file__).parent / "LevelsTable.java").splitlines()
+    theirs = [line for line in printed if line.startswith(("level ", "feature "))]
+    assert [*map(row, METADATA_VERSIONS), *map(range_of, FEATURES)] == theirs
+
+
+def row(of: MetadataVersion) -> str:
+    level = of.level
+    answers = (
+        of.changes_metadata,
+        of.in_production,
+        f.is_leader_epoch_bump_required_on_isr_shrink(level),
+        f.is_metadata_transaction_supported(level),
+        f.is_scram_supported(level),
+        f.is_delegation_token_supported(level),
+        f.is_controller_registration_supported(level),
+        f.is_directory_assignment_supported(level),
+        f.is_elr_supported(level),
+        f.is_cordoned_log_dirs_supported(level),
+        f.register_broker_record_version(level),
+        f.partition_record_version(level),
+        f.partition_change_record_version(level),
+    )
+    defaults = (f"{name}={f.default_level(name, level)}" for name in FEATURES)
+    return " ".join(("level", str(level), of.name, *(str(int(answer)) for answer in answers), *defaults))
+
+
+def range_of(name: str) -> str:
+    supported = f.SUPPORTED_FEATURES[name]
+    return f"feature {name} {supported.min} {supported.max}"
+
+
+def test_the_constants_are_the_levels_of_their_names() -> None:
+    constants = {name: level for name, level in vars(f).items() if name.startswith("IBP_")}
+    names = {name: "IBP_" + name.replace(".", "_").replace("-", "_") for name in LEVELS_BY_NAME}
+    known = {names[name]: level for name, level in LEVELS_BY_NAME.items()}
+    assert constants.items() <= known.items()
+
+
+def test_levels_are_consecutive_and_the_last_ones_are_not_in_production() -> None:
+    assert [one.level for one in METADATA_VERSIONS] == list(range(7, 7 + len(METADATA_VERSIONS)))
+    in_production = [one.in_production for one in METADATA_VERSIONS]
+    assert in_production == sorted(in_production, reverse=True)
     assert f.metadata_version_name(99) == "99"
+    assert f.default_level(f.METADATA_VERSION, 22) == 22
+
+
+def test_a_level_that_allows_a_record_changes_metadata() -> None:
+    """A level may also change what values mean; then no row of the record types names it."""
+    named = {level for one in RECORD_TYPES for level in one.since}
+    assert named <= {one.level for one in METADATA_VERSIONS if one.changes_metadata}
 
 
 @pytest.mark.parametrize(
@@ -49,16 +102,6 @@ def test_unstable_versions_are_known_when_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "register_broker", "partition"),
-    [(7, 1, 0), (8, 2, 0), (16, 2, 0), (17, 3, 1), (22, 3, 1), (23, 3, 2), (29, 3, 2), (30, 4, 2)],
-)
-def test_record_versions(level: int, register_broker: int, partition: int) -> None:
-    assert f.register_broker_record_version(level) == register_broker
-    assert f.partition_record_version(level) == partition
-    assert f.partition_change_record_version(level) == partition
-
-
-@pytest.mark.parametrize(
     ("low", "high", "changed"),
     [
         pytest.param(29, 30, True, id="4.3-adds-fields"),
@@ -70,41 +113,6 @@ def test_record_versions(level: int, register_broker: int, partition: int) -> No
 )
 def test_downgrades_that_would_lose_metadata(low: int, high: int, changed: bool) -> None:
     assert f.metadata_changed_between(low, high) is changed
-
-
-@pytest.mark.parametrize(
-    ("level", "defaults"),
-    [
-        (7, (0, 0, 0, 0, 0)),
-        (22, (0, 1, 0, 0, 0)),
-        (24, (2, 1, 0, 0, 0)),
-        (26, (2, 1, 1, 0, 0)),
-        (28, (2, 1, 1, 1, 0)),
-        (30, (2, 1, 1, 1, 1)),
-    ],
-)
-def test_defaults_of_a_new_cluster(level: int, defaults: tuple[int, ...]) -> None:
-    names = (
-        f.TRANSACTION_VERSION,
-        f.GROUP_VERSION,
-        f.ELIGIBLE_LEADER_REPLICAS_VERSION,
-        f.SHARE_VERSION,
-        f.STREAMS_VERSION,
-    )
-    assert tuple(f.default_level(name, level) for name in names) == defaults
-    assert f.default_level(f.METADATA_VERSION, level) == level
-
-
-def test_supported_ranges_are_those_of_kafka_4_3_1() -> None:
-    assert {
-        "metadata.version": VersionRange(7, 30),
-        "kraft.version": VersionRange(0, 1),
-        "transaction.version": VersionRange(0, 2),
-        "group.version": VersionRange(0, 1),
-        "eligible.leader.replicas.version": VersionRange(0, 1),
-        "share.version": VersionRange(0, 1),
-        "streams.version": VersionRange(0, 1),
-    } == f.SUPPORTED_FEATURES
 
 
 def test_elr_needs_records_that_can_carry_it() -> None:

@@ -12,6 +12,7 @@ from kraftctl.metadata import features
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.index import record_class, record_types
 from kraftctl_protocol.message import Field, Message
+from kraftctl_protocol.record_types import CHANGES, RECORD_TYPES, RECORD_TYPES_BY_NAME, REMOVES, SETS
 
 ALL_TYPES: list[type[Message]] = [
     found for record_type in record_types() if (found := record_class(record_type)) is not None
@@ -73,22 +74,14 @@ OF_TYPE: dict[tuple[str, str], object] = {
     ("RemoveAccessControlEntryRecord", "id"): bytes([0xBB]) * 16,
 }
 
-BEFORE: dict[str, tuple[str, ...]] = {
-    "UnregisterBrokerRecord": ("RegisterBrokerRecord",),
-    "BrokerRegistrationChangeRecord": ("RegisterBrokerRecord",),
-    "FenceBrokerRecord": ("RegisterBrokerRecord",),
-    "UnfenceBrokerRecord": ("RegisterBrokerRecord", "FenceBrokerRecord"),
+BESIDE: dict[str, tuple[str, ...]] = {
     "PartitionRecord": ("TopicRecord",),
-    "PartitionChangeRecord": ("TopicRecord", "PartitionRecord"),
-    "RemoveTopicRecord": ("TopicRecord", "PartitionRecord", "ConfigRecord"),
-    "ClearElrRecord": ("TopicRecord", "PartitionRecord"),
-    "RemoveAccessControlEntryRecord": ("AccessControlEntryRecord",),
-    "RemoveUserScramCredentialRecord": ("UserScramCredentialRecord",),
-    "RemoveDelegationTokenRecord": ("DelegationTokenRecord",),
+    "UnfenceBrokerRecord": ("FenceBrokerRecord",),
+    "RemoveTopicRecord": ("PartitionRecord", "ConfigRecord"),
     "EndTransactionRecord": ("BeginTransactionRecord",),
     "AbortTransactionRecord": ("BeginTransactionRecord",),
 }
-"""What must be in the image for a record of a type to have an effect, in this order."""
+"""What a type needs in the image besides what it changes or removes, to have all of its effect."""
 
 
 def example(message: type[Message]) -> Message:
@@ -103,7 +96,16 @@ def records_before(message: type[Message]) -> list[Message]:
         (features.ELIGIBLE_LEADER_REPLICAS_VERSION, 1),
     ]
     records: list[Message] = [FeatureLevelRecord(name=name, feature_level=level) for name, level in levels]
-    return records + [example(BY_NAME[name]) for name in BEFORE.get(message.NAME, ())]
+    return records + [example(BY_NAME[name]) for name in dict.fromkeys(_needed(message.NAME))]
+
+
+def _needed(name: str) -> list[str]:
+    """The types of records before it, in order."""
+    row = RECORD_TYPES_BY_NAME.get(name)
+    first: list[str] = []
+    if row is not None and row.effect in (CHANGES, REMOVES):
+        first = [one.message.NAME for one in RECORD_TYPES if (one.effect, one.table) == (SETS, row.table)]
+    return [needed for one in (*first, *BESIDE.get(name, ())) for needed in (*_needed(one), one)]
 
 
 def _value(message: type[Message], field: Field) -> Any:

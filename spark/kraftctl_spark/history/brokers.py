@@ -18,7 +18,7 @@ class Brokers:
         self._brokers = brokers
 
     def register(self, row: tuple[Any, ...], at: Moment) -> None:
-        broker_id, epoch, incarnation_id, rack, end_points, features, fenced, leaving, log_dirs, cordoned = (
+        broker_id, epoch, fenced, leaving, incarnation_id, rack, log_dirs, cordoned, end_points, features = (
             row
         )
         fenced = fenced is not False

@@ -9,10 +9,11 @@ is one event, whatever it begins.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from kraftctl_spark.history.kinds import BROKERS
+from kraftctl_spark.history.kinds import BROKERS, KINDS, PARTITIONS, Kind
 from kraftctl_spark.history.versions import Change, Key, Moment, Values
 
 GAP_BEGINS, SNAPSHOT = "gap begins", "snapshot"
@@ -107,10 +108,12 @@ def _quorum(key: Key, old: Values | None, new: Values | None) -> Iterator[Found]
             yield kind, one, other
 
 
-def _as_whole(
-    name: str, began: str, ended: str, shown: Callable[[Values], Any]
-) -> Callable[[Key, Values | None, Values | None], Iterable[Found]]:
+Finder = Callable[[Key, Values | None, Values | None], Iterable[Found]]
+
+
+def _as_whole(words: tuple[str, str, str], shown: Callable[[Values], Any]) -> Finder:
     """For what one record sets and one removes."""
+    name, began, ended = words
     begins, ends, changes = (f"{name} {what}" for what in (began, ended, "changed"))
 
     def found(key: Key, old: Values | None, new: Values | None) -> Iterable[Found]:
@@ -121,49 +124,69 @@ def _as_whole(
     return found
 
 
-def _acl(values: Values) -> str:
-    resource_type, resource_name, pattern_type, principal, host, operation, permission = values
-    resource = f"{resource_type} {pattern_type} {resource_name}"
-    return f"{permission} {operation} on {resource} for {principal} from {host}"
+class Filled:
+    """A text of the row of a record type, whose names in braces are filled with the values of columns."""
+
+    def __init__(self, text: str, columns: Sequence[str]) -> None:
+        literals_and_names = _IN_BRACES.split(text)
+        self._literals = literals_and_names[::2]
+        self._places = [columns.index(name) for name in literals_and_names[1::2]]
+
+    def text(self, values: Values) -> str:
+        """An empty value leaves out the space behind it, too."""
+        found = self._literals[0]
+        for place, literal in zip(self._places, self._literals[1:], strict=True):
+            one = _part(values[place])
+            found += one + literal if one else literal.removeprefix(" ")
+        return found
+
+    def value(self, values: Values) -> Any:
+        """The value itself where the text is one name."""
+        return values[self._places[0]] if self._literals == ["", ""] else self.text(values)
 
 
-def _token(values: Values) -> str:
-    return f"owner {values[0]}, requester {values[1]}, renewers {', '.join(values[2] or ()) or 'none'}"
+_IN_BRACES = re.compile(r"\{(\w+)\}")
 
 
-_FOUND: dict[str, Callable[[Key, Values | None, Values | None], Iterable[Found]]] = {
-    "topics": _as_whole("topic", "created", "deleted", lambda values: values[0]),
-    "brokers": _broker,
-    "controllers": _as_whole("controller", "registered", "removed", lambda values: values[0]),
-    "configs": _as_whole("config", "set", "removed", lambda values: values[1]),
-    "acls": _as_whole("ACL", "added", "removed", _acl),
-    "quotas": _as_whole("quota", "set", "removed", lambda values: values[0]),
-    "features": _as_whole("feature", "set", "removed", lambda values: values[0]),
-    "scram_credentials": _as_whole("SCRAM credential", "added", "removed", lambda values: values[0]),
-    "delegation_tokens": _as_whole("delegation token", "created", "removed", _token),
-    "producer_ids": _as_whole("producer ids", "allocated", "removed", lambda values: values[0]),
-    "quorum": _quorum,
-}
-
-Ids = tuple[str | None, int | None, int | None]
-_NO_IDS: Ids = (None, None, None)
+def _part(value: Any) -> str:
+    if type(value) is tuple:
+        return _entity(value)
+    if value is None or type(value) is list:
+        return ", ".join(value or ()) or "none"
+    return str(value)
 
 
 def _entity(entity: tuple[tuple[str, str | None], ...]) -> str:
     return " ".join(f"{kind}={'<default>' if name is None else name}" for kind, name in entity)
 
 
-_SUBJECTS: dict[str, Callable[[Key, Values], tuple[str, Ids]]] = {
-    "topics": lambda key, values: (values[0], (key[0], None, None)),
-    "brokers": lambda key, values: (f"broker {key[0]}", (None, None, key[0])),
-    "controllers": lambda key, values: (f"controller {key[0]}", _NO_IDS),
-    "configs": lambda key, values: (" ".join(part for part in key if part), (values[0], None, None)),
-    "acls": lambda key, values: (values[3], _NO_IDS),
-    "quotas": lambda key, values: (f"{_entity(key[0])} {key[1]}", _NO_IDS),
-    "features": lambda key, values: (key[0], _NO_IDS),
-    "scram_credentials": lambda key, values: (f"{key[0]} {key[1]}", _NO_IDS),
-    "delegation_tokens": lambda key, values: (f"token {key[0]}", _NO_IDS),
-    "producer_ids": lambda key, values: ("producer ids", _NO_IDS),
-    "quorum": lambda key, values: ("quorum", _NO_IDS),
+_FOUND: dict[str, Finder] = {
+    **{
+        kind.name: _as_whole(kind.set_by.words, Filled(kind.set_by.shown, kind.values).value)
+        for kind in KINDS
+        if kind.set_by is not None and kind.set_by.words is not None
+    },
+    "brokers": _broker,
+    "quorum": _quorum,
 }
-"""Its name for people, and the ids by which it is joined."""
+
+Ids = tuple[str | None, int | None, int | None]
+
+
+def _subject(kind: Kind) -> Callable[[Key, Values], tuple[str, Ids]]:
+    """Its name for people, and the ids by which it is joined."""
+    columns = [*kind.key, *kind.values]
+    filled = Filled(kind.set_by.subject if kind.set_by is not None else kind.name, columns)
+    ids = [
+        columns.index(name) if name in columns else None for name in ("topic_id", "partition_id", "broker_id")
+    ]
+
+    def found(key: Key, values: Values) -> tuple[str, Ids]:
+        row = (*key, *values)
+        topic_id, partition_id, broker_id = (None if place is None else row[place] for place in ids)
+        return filled.text(row), (topic_id, partition_id, broker_id)
+
+    return found
+
+
+_SUBJECTS = {kind.name: _subject(kind) for kind in KINDS if kind is not PARTITIONS}

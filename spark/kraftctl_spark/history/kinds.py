@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kraftctl_protocol.record_types import RECORD_TYPES, SETS, RecordType
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -12,74 +14,28 @@ class Kind:
     name: str
     key: tuple[str, ...]
     values: tuple[str, ...]
+    set_by: RecordType | None = None
+    """The type of record that sets it as a whole; None for what control records set."""
 
 
-TOPICS = Kind("topics", ("topic_id",), ("topic",))
-PARTITIONS = Kind(
-    "partitions",
-    ("topic_id", "partition_id"),
-    (
-        "topic",
-        "leader",
-        "leader_epoch",
-        "partition_epoch",
-        "leader_recovery_state",
-        "replicas",
-        "isr",
-        "adding_replicas",
-        "removing_replicas",
-        "elr",
-        "last_known_elr",
-        "directories",
-    ),
-)
-BROKERS = Kind(
-    "brokers",
-    ("broker_id",),
-    (
-        "broker_epoch",
-        "state",
-        "fenced",
-        "in_controlled_shutdown",
-        "incarnation_id",
-        "rack",
-        "log_dirs",
-        "cordoned_log_dirs",
-        "end_points",
-        "features",
-    ),
-)
-CONTROLLERS = Kind(
-    "controllers", ("controller_id",), ("incarnation_id", "zk_migration_ready", "end_points", "features")
-)
-CONFIGS = Kind("configs", ("resource_type", "resource_name", "name"), ("topic_id", "value"))
-ACLS = Kind(
-    "acls",
-    ("id",),
-    ("resource_type", "resource_name", "pattern_type", "principal", "host", "operation", "permission"),
-)
-QUOTAS = Kind("quotas", ("entity", "key"), ("value",))
-FEATURES = Kind("features", ("name",), ("level",))
-SCRAM_CREDENTIALS = Kind("scram_credentials", ("user", "mechanism"), ("iterations",))
-DELEGATION_TOKENS = Kind(
-    "delegation_tokens",
-    ("token_id",),
-    ("owner", "requester", "renewers", "issue_time", "max_time", "expiration_time"),
-)
-PRODUCER_IDS = Kind("producer_ids", (), ("next_producer_id",))
 QUORUM = Kind("quorum", (), ("leader_id", "leader_epoch", "voters", "kraft_version"))
 
-KINDS = (
-    TOPICS,
-    PARTITIONS,
-    BROKERS,
-    CONTROLLERS,
-    CONFIGS,
-    ACLS,
-    QUOTAS,
-    FEATURES,
-    SCRAM_CREDENTIALS,
-    DELEGATION_TOKENS,
-    PRODUCER_IDS,
-    QUORUM,
-)
+_FIRST = ("topics", "partitions", "brokers", "controllers", "configs", "acls", "quotas", "features")
+_THEN = ("scram_credentials", "delegation_tokens", "producer_ids")
+"""The order in which they are listed; a new one comes last."""
+
+
+def _columns(pairs: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    return tuple(column for _, column in pairs)
+
+
+_SET_BY_RECORDS = {
+    row.table: Kind(row.table, _columns(row.key), _columns(row.values), row)
+    for row in RECORD_TYPES
+    if row.effect == SETS
+}
+
+KINDS = (*(_SET_BY_RECORDS[name] for name in dict.fromkeys((*_FIRST, *_THEN, *_SET_BY_RECORDS))), QUORUM)
+
+TOPICS, PARTITIONS = _SET_BY_RECORDS["topics"], _SET_BY_RECORDS["partitions"]
+BROKERS, CONFIGS = _SET_BY_RECORDS["brokers"], _SET_BY_RECORDS["configs"]

@@ -2,94 +2,13 @@
 
 from __future__ import annotations
 
-LISTS = (
-    "replicas",
-    "isr",
-    "adding_replicas",
-    "removing_replicas",
-    "eligible_leader_replicas",
-    "last_known_elr",
-    "directories",
-)
-"""What a partition and a change of it both have for its replicas."""
+from kraftctl_protocol.record_types import RECORD_TYPES
+from kraftctl_spark.rows.metadata_rows import column_name
 
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "topic_record": ("name", "topic_id"),
-    "remove_topic_record": ("topic_id",),
-    "partition_record": (
-        "topic_id",
-        "partition_id",
-        "leader",
-        "leader_epoch",
-        "partition_epoch",
-        "leader_recovery_state",
-        *LISTS,
-    ),
-    "partition_change_record": (
-        "topic_id",
-        "partition_id",
-        "leader",
-        "leader_recovery_state",
-        *LISTS,
-    ),
-    "clear_elr_record": ("topic_name",),
-    "config_record": ("resource_type", "resource_name", "name", "value"),
-    "register_broker_record": (
-        "broker_id",
-        "broker_epoch",
-        "incarnation_id",
-        "rack",
-        "end_points",
-        "features",
-        "fenced",
-        "in_controlled_shutdown",
-        "log_dirs",
-        "cordoned_log_dirs",
-    ),
-    "broker_registration_change_record": (
-        "broker_id",
-        "fenced",
-        "in_controlled_shutdown",
-        "log_dirs",
-        "cordoned_log_dirs",
-    ),
-    "fence_broker_record": ("id",),
-    "unfence_broker_record": ("id",),
-    "unregister_broker_record": ("broker_id",),
-    "register_controller_record": (
-        "controller_id",
-        "incarnation_id",
-        "zk_migration_ready",
-        "end_points",
-        "features",
-    ),
-    "feature_level_record": ("name", "feature_level"),
-    "client_quota_record": ("entity", "key", "value", "remove"),
-    "access_control_entry_record": (
-        "id",
-        "resource_type",
-        "resource_name",
-        "pattern_type",
-        "principal",
-        "host",
-        "operation",
-        "permission_type",
-    ),
-    "remove_access_control_entry_record": ("id",),
-    "user_scram_credential_record": ("name", "mechanism", "iterations"),
-    "remove_user_scram_credential_record": ("name", "mechanism"),
-    "delegation_token_record": (
-        "token_id",
-        "owner",
-        "requester",
-        "renewers",
-        "issue_timestamp",
-        "max_timestamp",
-        "expiration_timestamp",
-    ),
-    "remove_delegation_token_record": ("token_id",),
-    "producer_ids_record": ("next_producer_id",),
+    **{column_name(row.message): row.fields for row in RECORD_TYPES if row.table},
     "leader_change_message": ("leader_id", "log_epoch", "voters"),
     "voters_record": ("voters",),
     "kraft_version_record": ("kraft_version",),
 }
+"""Of control records, those about the quorum."""

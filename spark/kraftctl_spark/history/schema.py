@@ -9,41 +9,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kraftctl_spark.history.events import Event
+from kraftctl_spark.history.keyed import DATES, NAMES
 from kraftctl_spark.history.kinds import KINDS, Kind
 from kraftctl_spark.history.versions import Version
+from kraftctl_spark.rows.metadata_rows import column_name
 from kraftctl_spark.rows.tables import table_schemas
 
 TIME = pa.timestamp("us", tz="UTC")
-_IDS = pa.list_(pa.field("element", pa.int32()))
-_TEXTS = pa.list_(pa.field("element", pa.string()))
-_BROKER = table_schemas()["register_broker_record"]
-_ENTITY = table_schemas()["client_quota_record"].field("entity").type
-
-_TYPES: dict[str, pa.DataType] = {
-    "partition_id": pa.int32(),
-    "leader": pa.int32(),
-    "leader_epoch": pa.int32(),
-    "partition_epoch": pa.int32(),
-    "leader_recovery_state": pa.int32(),
-    **dict.fromkeys(
-        ("replicas", "isr", "adding_replicas", "removing_replicas", "elr", "last_known_elr", "voters"), _IDS
-    ),
-    **dict.fromkeys(("directories", "log_dirs", "cordoned_log_dirs", "renewers"), _TEXTS),
-    "broker_id": pa.int32(),
-    "broker_epoch": pa.int64(),
-    **dict.fromkeys(("fenced", "in_controlled_shutdown", "zk_migration_ready"), pa.bool_()),
-    "end_points": _BROKER.field("end_points").type,
-    "features": _BROKER.field("features").type,
-    "controller_id": pa.int32(),
-    "entity": _ENTITY,
-    "level": pa.int32(),
-    "iterations": pa.int32(),
-    **dict.fromkeys(("issue_time", "max_time", "expiration_time"), TIME),
-    "next_producer_id": pa.int64(),
+_QUORUM: dict[str, pa.DataType] = {
     "leader_id": pa.int32(),
+    "leader_epoch": pa.int32(),
+    "voters": pa.list_(pa.field("element", pa.int32())),
     "kraft_version": pa.int32(),
 }
-"""Columns that are no strings. One name has one type in all tables, except for the value of a quota."""
 
 _VALIDITY = [
     pa.field("valid_from_offset", pa.int64()),
@@ -87,10 +65,16 @@ EVENTS_SCHEMA = pa.schema(
 )
 
 
-def _type(kind: Kind, name: str) -> pa.DataType:
-    if (kind.name, name) == ("quotas", "value"):
-        return pa.float64()
-    return _TYPES.get(name, pa.string())
+def _type(kind: Kind, column: str) -> pa.DataType:
+    """As in the typed tables, but for names and dates in place of numbers; what is computed is a text."""
+    if kind.set_by is None:
+        return _QUORUM[column]
+    if column in DATES:
+        return TIME
+    fields = {to: field for field, to in (*kind.set_by.key, *kind.set_by.values)}
+    if not fields[column] or (kind.name, column) in NAMES:
+        return pa.string()
+    return table_schemas()[column_name(kind.set_by.message)].field(fields[column]).type
 
 
 def schema_of(kind: Kind) -> pa.Schema:

@@ -7,17 +7,18 @@ those are computed as columns (docs/adr/0014), all others one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import repeat
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from kraftctl_protocol.record_types import RECORD_TYPES
 from kraftctl_spark.history import events
 from kraftctl_spark.history.brokers import Brokers
 from kraftctl_spark.history.event_columns import in_log_order, numbered
-from kraftctl_spark.history.keyed import Keyed
+from kraftctl_spark.history.keyed import Handler, Quorum, handler_of
 from kraftctl_spark.history.kinds import KINDS, PARTITIONS
 from kraftctl_spark.history.open_partitions import OpenPartitions
 from kraftctl_spark.history.partitions import PartitionRows, Partitions
@@ -26,8 +27,8 @@ from kraftctl_spark.history.schema import EVENTS, EVENTS_SCHEMA, SCHEMAS, encode
 from kraftctl_spark.history.steps import Step
 from kraftctl_spark.history.topics import Topics
 from kraftctl_spark.history.versions import Change, Moment, Version, Versions
+from kraftctl_spark.rows.metadata_rows import column_name
 
-Handler = Callable[[tuple[Any, ...], Moment], None]
 Placed = tuple[int, Handler, tuple[Any, ...], Moment]
 
 ONE_BY_ONE = tuple(kind for kind in KINDS if kind is not PARTITIONS)
@@ -155,10 +156,14 @@ class HistoryStage:
             yield from zip(places, repeat(handler), zip(*values, strict=True), at, strict=False)
 
     def _made_handlers(self) -> dict[str, Handler]:
+        """By typed table. What is not named here is set and removed as its row says."""
         of = self.versions
-        topics = Topics(of["topics"], of["configs"])
-        brokers, keyed = Brokers(of["brokers"]), Keyed(of)
-        return {
+        topics, brokers, quorum = (
+            Topics(of["topics"], of["configs"]),
+            Brokers(of["brokers"]),
+            Quorum(of["quorum"]),
+        )
+        by_hand: dict[str, Handler] = {
             "topic_record": topics.topic,
             "remove_topic_record": topics.remove_topic,
             "config_record": topics.config,
@@ -167,20 +172,12 @@ class HistoryStage:
             "fence_broker_record": brokers.fence,
             "unfence_broker_record": brokers.unfence,
             "unregister_broker_record": brokers.unregister,
-            "register_controller_record": keyed.controller,
-            "feature_level_record": keyed.feature,
-            "client_quota_record": keyed.quota,
-            "access_control_entry_record": keyed.acl,
-            "remove_access_control_entry_record": keyed.remove_acl,
-            "user_scram_credential_record": keyed.scram_credential,
-            "remove_user_scram_credential_record": keyed.remove_scram_credential,
-            "delegation_token_record": keyed.token,
-            "remove_delegation_token_record": keyed.remove_token,
-            "producer_ids_record": keyed.producer_ids,
-            "leader_change_message": keyed.leader,
-            "voters_record": keyed.voters,
-            "kraft_version_record": keyed.kraft_version,
+            "leader_change_message": quorum.leader,
+            "voters_record": quorum.voters,
+            "kraft_version_record": quorum.kraft_version,
         }
+        rows = {column_name(row.message): row for row in RECORD_TYPES if row.table in of}
+        return {name: handler_of(row, of[row.table]) for name, row in rows.items()} | by_hand
 
 
 def _values(column: pa.ChunkedArray) -> Iterable[Any]:

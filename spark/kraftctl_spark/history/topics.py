@@ -23,7 +23,7 @@ class Topics:
                 self._configs_of[resource_name].add(name)
 
     def topic(self, row: tuple[Any, ...], at: Moment) -> None:
-        name, topic_id = row
+        topic_id, name = row
         self._ids[name] = topic_id
         self._topics.set((topic_id,), (name,), at)
 

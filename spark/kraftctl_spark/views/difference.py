@@ -9,37 +9,21 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from kraftctl_spark.history.kinds import (
-    ACLS,
-    BROKERS,
-    CONFIGS,
-    CONTROLLERS,
-    DELEGATION_TOKENS,
-    FEATURES,
-    PARTITIONS,
-    PRODUCER_IDS,
-    QUOTAS,
-    SCRAM_CREDENTIALS,
-    TOPICS,
-    Kind,
-)
+from kraftctl_spark.history.kinds import CONFIGS, KINDS, PARTITIONS, QUORUM, TOPICS, Kind
 from kraftctl_spark.history.schema import SCHEMAS
 from kraftctl_spark.views.log import Log
 
 _NAMES = {
-    TOPICS: "topic",
-    BROKERS: "CAST(broker_id AS STRING)",
-    CONTROLLERS: "CAST(controller_id AS STRING)",
-    CONFIGS: "concat_ws(' ', resource_type, nullif(resource_name, ''), name)",
-    ACLS: "concat_ws(' ', principal, permission, operation, resource_type, resource_name)",
-    QUOTAS: "concat(array_join(transform(entity, e -> concat(e.entity_type, '=', "
+    "topics": "topic",
+    "configs": "concat_ws(' ', resource_type, nullif(resource_name, ''), name)",
+    "acls": "concat_ws(' ', principal, permission, operation, resource_type, resource_name)",
+    "quotas": "concat(array_join(transform(entity, e -> concat(e.entity_type, '=', "
     "coalesce(e.entity_name, '<default>'))), ' '), ' ', key)",
-    FEATURES: "name",
-    SCRAM_CREDENTIALS: "concat(user, ' ', mechanism)",
-    DELEGATION_TOKENS: "token_id",
-    PRODUCER_IDS: "'producer ids'",
 }
-"""What is compared besides partitions, with the name of a row for people."""
+"""The name of a row for people, where that is not its key."""
+
+_COMPARED = tuple(kind for kind in KINDS if kind not in (PARTITIONS, QUORUM))
+"""Besides partitions. Who leads the quorum is no metadata."""
 
 _KEYS = {CONFIGS: ("resource_type", "resource_name", "topic_id", "name")}
 """Where it is more than the key of the history: a topic that was created again is another one."""
@@ -81,7 +65,7 @@ def _of_partitions(before: Log, after: Log) -> str:
 def _of_others(before: Log, after: Log) -> str:
     states = " UNION ALL ".join(
         _as_fields(kind, _topics(before, after) if kind == TOPICS else _state(kind, before, after))
-        for kind in _NAMES
+        for kind in _COMPARED
     )
     return f"""
         SELECT view, key, coalesce(max(if(later, name, NULL)), max(name)) AS name,
@@ -98,9 +82,18 @@ def _as_fields(kind: Kind, state: str) -> str:
         f"struct('{name}' AS field, {_text(name, kind_of)} AS value)"
         for name, kind_of in _fields(kind).items()
     )
+    name = _NAMES.get(kind.name) or _key_text(kind)
     return f"""
         SELECT '{kind.name}' AS view, {f"to_json(struct({key}))" if key else "'{}'"} AS key,
-               {_NAMES[kind]} AS name, later, inline(array({fields})) FROM ({state})"""
+               {name} AS name, later, inline(array({fields})) FROM ({state})"""
+
+
+def _key_text(kind: Kind) -> str:
+    if not kind.key:
+        assert kind.set_by is not None
+        return f"'{kind.set_by.subject}'"
+    parts = ", ".join(f"CAST({name} AS STRING)" for name in kind.key)
+    return f"concat_ws(' ', {parts})"
 
 
 def _state(kind: Kind, before: Log, after: Log) -> str:

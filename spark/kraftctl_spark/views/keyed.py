@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kraftctl_spark.history.kinds import (
-    ACLS,
-    CONTROLLERS,
-    DELEGATION_TOKENS,
-    FEATURES,
-    PRODUCER_IDS,
-    QUOTAS,
-    SCRAM_CREDENTIALS,
-    Kind,
-)
+from kraftctl_spark.history.kinds import BROKERS, CONFIGS, KINDS, PARTITIONS, QUORUM, TOPICS, Kind
 from kraftctl_spark.views.log import Log
 
 
@@ -22,8 +13,8 @@ def _state(kind: Kind) -> Callable[[Log], str]:
     return lambda log: f"SELECT {columns} FROM {log.versions(kind)}"
 
 
-KEYED = {
-    kind.name: _state(kind)
-    for kind in (CONTROLLERS, ACLS, QUOTAS, FEATURES, SCRAM_CREDENTIALS, DELEGATION_TOKENS, PRODUCER_IDS)
-}
+_BY_HAND = (TOPICS, PARTITIONS, BROKERS, CONFIGS, QUORUM)
+"""Kinds with a view of their own. That of the quorum shows its changes: who leads is no metadata."""
+
+KEYED = {kind.name: _state(kind) for kind in KINDS if kind not in _BY_HAND}
 """The views by name."""

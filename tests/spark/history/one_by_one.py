@@ -82,7 +82,7 @@ class OneByOne:
         return encode_events(found, self._cluster_id)
 
     def _topic(self, row: tuple[Any, ...], at: Moment) -> None:
-        name, topic_id = row
+        topic_id, name = row
         self._ids[name] = topic_id
         self._topics.set((topic_id,), (name,), at)
 

@@ -11,7 +11,7 @@ import pytest
 
 from kraftctl_spark.history import version_files
 from kraftctl_spark.history.damage import open_file
-from kraftctl_spark.history.kinds import FEATURES, TOPICS
+from kraftctl_spark.history.kinds import KINDS, TOPICS
 from kraftctl_spark.history.schema import encode_versions
 from kraftctl_spark.history.version_files import AHEAD, MakeRows, VersionFiles
 from kraftctl_spark.history.versions import Version
@@ -27,7 +27,8 @@ def one_topic(number: int) -> Mapping[str, pa.Table]:
 
 def features(count: int) -> pa.Table:
     versions = [Version((f"f{n}",), (1,), n, n, False, n) for n in range(count)]
-    return encode_versions(FEATURES, versions, "c")
+    (kind,) = (one for one in KINDS if one.name == "features")
+    return encode_versions(kind, versions, "c")
 
 
 def unmakeable() -> Mapping[str, pa.Table]:
