@@ -88,7 +88,10 @@ APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/
 NEVER_COMPILED = (
     *(f"tests/{name}" for name in ("spark", "faults", "soak", "bench", "chaos", "cli", "clients", "dev")),
     *(f"tests/{name}" for name in ("oauthbearer", "packaging", "sasl", "tls")),
-    *(f"tests/test_{name}.py" for name in ("compose", "import_contracts", "lanes", "pages", "tidy")),
+    *(
+        f"tests/test_{name}.py"
+        for name in ("compose", "import_contracts", "lanes", "pages", "repository_files", "tidy")
+    ),
     "tests/test_reliability_docs.py",
 )
 """What these test is never compiled: lanes `others`, `spark`, `faults` and `attacks` run the same."""
