@@ -16,7 +16,7 @@ VIOLATIONS = {
     "Layers of the service": ("kraftctl/image/replay.py", "import kraftctl.controller.request_handlers"),
     "Raft knows nothing": ("kraftctl/raft/raft_node.py", "import kraftctl.image.replay"),
     "The pure core does no IO": ("kraftctl/metadata/features.py", "import asyncio"),
-    "What a simulation shares": ("kraftctl/server/node_loop.py", "import kraftctl.server.peers"),
+    "What a simulation shares": ("kraftctl/server/loop/node_loop.py", "import kraftctl.server.peers.peers"),
     "The protocol stands alone": ("kraftctl_protocol/frames.py", "import kraftctl.config.controller_config"),
     "Security of connections knows neither": (
         "kraftctl_security/sasl/mechanism.py",
@@ -27,7 +27,10 @@ VIOLATIONS = {
         "kraftctl_spark/rows/metadata_rows.py",
         "import kraftctl.config.controller_config",
     ),
-    "The service does not know": ("kraftctl/server/clock.py", "import kraftctl_spark.rows.metadata_rows"),
+    "The service does not know": (
+        "kraftctl/server/process/clock.py",
+        "import kraftctl_spark.rows.metadata_rows",
+    ),
     "Layers of the exporter": ("kraftctl_spark/log/log_tail.py", "import kraftctl_spark.rows.metadata_rows"),
     "Rows and tables are made without Spark": ("kraftctl_spark/tables/manifest.py", "import pyspark"),
     "The report is made without Spark": ("kraftctl_spark/report/database.py", "import pyspark"),

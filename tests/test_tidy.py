@@ -142,7 +142,12 @@ def test_no_module_imports_a_source_root() -> None:
 
 
 def test_only_the_clock_reads_a_clock() -> None:
-    allowed = ("kraftctl/server/clock.py", "kraftctl/server/logging.py", "kraftctl/dev/", "kraftctl/cli/dev")
+    allowed = (
+        "kraftctl/server/process/clock.py",
+        "kraftctl/server/logs/logging.py",
+        "kraftctl/dev/",
+        "kraftctl/cli/dev",
+    )
     readers = [
         name_of(path)
         for path in OURS
@@ -158,13 +163,13 @@ CONTAINING = (
     "kraftctl/controller/quorum_controller.py",
     "kraftctl/node/controller_node.py",
     "kraftctl/node/snapshot_generation.py",
-    "kraftctl/server/connection.py",
-    "kraftctl/server/log_handler.py",
-    "kraftctl/server/node_loop.py",
-    "kraftctl/server/peers.py",
-    "kraftctl/server/sasl_connection.py",
-    "kraftctl/server/ssl_reloading.py",
-    "kraftctl/server/worker_thread.py",
+    "kraftctl/server/connections/connection.py",
+    "kraftctl/server/logs/log_handler.py",
+    "kraftctl/server/loop/node_loop.py",
+    "kraftctl/server/peers/peers.py",
+    "kraftctl/server/security/sasl_connection.py",
+    "kraftctl/server/security/ssl_reloading.py",
+    "kraftctl/server/process/worker_thread.py",
     "protocol/kraftctl_security/issuer/jwks_endpoint.py",
     "protocol/kraftctl_security/issuer/token_login.py",
 )

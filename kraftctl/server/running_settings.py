@@ -14,8 +14,8 @@ from kraftctl.controller.configuration_control.node_configs import (
     node_configs,
 )
 from kraftctl.node.events import LogLevelsChanged, NodeConfigsChanged
-from kraftctl.server.listener import SocketServer
-from kraftctl.server.log_levels import set_log_levels
+from kraftctl.server.listeners.listener import SocketServer
+from kraftctl.server.logs.log_levels import set_log_levels
 from kraftctl_security.config_values import INT_MAX, ConfigException, ConfigValues
 
 logger = logging.getLogger("kraftctl.server.listener")

@@ -33,7 +33,7 @@ from kraftctl.raft.log_state import LogState
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.voter_set import static_voter_set
-from kraftctl.server.collector import Collector
+from kraftctl.server.process.collector import Collector
 from kraftctl_protocol.generated.alter_partition_request import (
     AlterPartitionRequest,
     BrokerState,

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.admin.client_config import ClientConfig
-from kraftctl.server.clock import Clock
+from kraftctl.server.process.clock import Clock
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest

@@ -15,8 +15,8 @@ from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import UnavailableError
 from kraftctl.raft.effects import SendRequest
-from kraftctl.server import connecting, peers
-from kraftctl.server.clock import Clock
+from kraftctl.server.peers import connecting, peers
+from kraftctl.server.process.clock import Clock
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse

@@ -23,7 +23,7 @@ FAULTS = (
     ),
     PlantedFault(
         "cycles-are-never-collected",
-        "kraftctl/server/collector.py",
+        "kraftctl/server/process/collector.py",
         "        gc.set_threshold(*THRESHOLDS)\n",
         "        gc.set_threshold(0)\n",
         ("tests/server/test_collector.py",),
@@ -31,7 +31,7 @@ FAULTS = (
     ),
     PlantedFault(
         "the-collector-looks-at-the-image-again-and-again",
-        "kraftctl/server/collector.py",
+        "kraftctl/server/process/collector.py",
         "        if pause_ns > LONG_PAUSE_NS:\n            freeze()\n",
         "",
         ("tests/server/test_collector.py",),
@@ -39,7 +39,7 @@ FAULTS = (
     ),
     PlantedFault(
         "threads-demand-the-interpreter-lock-in-the-middle-of-a-turn",
-        "kraftctl/server/interpreter_lock.py",
+        "kraftctl/server/process/interpreter_lock.py",
         "    sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)\n",
         "",
         ("tests/server/test_interpreter_lock.py",),

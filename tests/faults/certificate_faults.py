@@ -6,8 +6,8 @@ from tests.faults.planted_fault import PlantedFault
 
 STORES = "protocol/kraftctl_security/tls/stores.py"
 REPLACEMENT = "protocol/kraftctl_security/tls/store_replacement.py"
-RELOADING = "kraftctl/server/ssl_reloading.py"
-WATCHED = "kraftctl/server/watched_stores.py"
+RELOADING = "kraftctl/server/security/ssl_reloading.py"
+WATCHED = "kraftctl/server/security/watched_stores.py"
 EXPIRY = "protocol/kraftctl_security/tls/certificate_expiry.py"
 EXPIRY_TESTS = "tests/tls/test_certificate_expiry.py"
 RELOADING_TESTS = "tests/server/test_ssl_reloading.py"
@@ -16,7 +16,7 @@ REPLACEMENT_TESTS = "tests/tls/test_store_replacement.py"
 FAULTS = (
     PlantedFault(
         "an-answer-follows-the-end-of-records",
-        "kraftctl/server/ssl_transport.py",
+        "kraftctl/server/security/ssl_transport.py",
         "            return  # as every transport; the end of records has been sent\n",
         "            pass\n",
         ("tests/server/test_ssl_ends.py",),

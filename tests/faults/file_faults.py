@@ -177,7 +177,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-turn-is-in-two-dumps",
-        "kraftctl/server/turn_probe.py",
+        "kraftctl/server/loop/turn_probe.py",
         "        self._recent_turn_ns = self.notable_ns = 0\n",
         "",
         (

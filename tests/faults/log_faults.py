@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-BACKGROUND = "kraftctl/server/background_file.py"
+BACKGROUND = "kraftctl/server/logs/background_file.py"
 OUTPUT = "protocol/kraftctl_security/standard_output.py"
-LOOKUPS = "kraftctl/server/detached_calls.py"
+LOOKUPS = "kraftctl/server/process/detached_calls.py"
 FILES = "protocol/kraftctl_security/small_files.py"
 UNREAD = "tests/server/test_unread_output.py"
 DESCRIPTORS = "tests/server/test_foreign_descriptors.py"
@@ -16,7 +16,7 @@ REFUSED = "tests/cli/test_refused_start.py"
 FAULTS = (
     PlantedFault(
         "the-loop-waits-for-the-reader-of-the-log",
-        "kraftctl/server/logging.py",
+        "kraftctl/server/logs/logging.py",
         "    if descriptor is None:\n",
         "    if True:\n",
         ("tests/cli/test_unread_log.py::test_it_stops_while_the_log_is_not_read",),
@@ -64,7 +64,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-line-that-cannot-be-formatted-ends-its-request",
-        "kraftctl/server/log_handler.py",
+        "kraftctl/server/logs/log_handler.py",
         "            line = self.format(_unformatted(record, error))\n",
         "            line = 'lost'\n",
         (f"{UNREAD}::test_a_line_that_cannot_be_formatted_is_named[an-object-without-a-text]",),
@@ -72,7 +72,7 @@ FAULTS = (
     ),
     PlantedFault(
         "what-is-printed-waits-for-its-reader",
-        "kraftctl/server/printed_lines.py",
+        "kraftctl/server/logs/printed_lines.py",
         "    sys.stderr = PrintedLines()\n",
         "",
         (f"{UNREAD}::test_what_is_printed_on_standard_error_is_in_the_log",),

@@ -75,7 +75,7 @@ FAULTS = (
     ),
     PlantedFault(
         "dynamic-configs-may-have-variables",
-        "kraftctl/server/watched_stores.py",
+        "kraftctl/server/security/watched_stores.py",
         "        refuse_variables(own)\n",
         "",
         ("tests/server/test_ssl_reloading.py::test_dynamic_configs_that_cannot_be_used_change_nothing",),

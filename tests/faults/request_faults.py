@@ -113,7 +113,7 @@ FAULTS = (
     ),
     PlantedFault(
         "two-requests-are-taken-for-one",
-        "kraftctl/server/whole_frames.py",
+        "kraftctl/server/connections/whole_frames.py",
         "    if read_i32_be(data, 0) != payload_bytes or",
         "    if",
         (WHOLE_FRAMES,),
@@ -121,7 +121,7 @@ FAULTS = (
     ),
     PlantedFault(
         "the-rest-of-a-frame-is-taken-for-one",
-        "kraftctl/server/whole_frames.py",
+        "kraftctl/server/connections/whole_frames.py",
         "    return None if decoder.held_bytes else data[SIZE_PREFIX_BYTES:]\n",
         "    return data[SIZE_PREFIX_BYTES:]\n",
         (WHOLE_FRAMES,),
@@ -129,7 +129,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-whole-frame-of-any-size",
-        "kraftctl/server/whole_frames.py",
+        "kraftctl/server/connections/whole_frames.py",
         " != payload_bytes or payload_bytes > decoder.max_frame_bytes:\n",
         " != payload_bytes:\n",
         (WHOLE_FRAMES,),
@@ -137,7 +137,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-request-is-served-beside-the-one-before",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "            self._reading\n            and self._request is None\n",
         "            self._reading\n",
         ("tests/server/test_connection.py",),
@@ -145,7 +145,7 @@ FAULTS = (
     ),
     PlantedFault(
         "no-request-is-described",
-        "kraftctl/server/request_log.py",
+        "kraftctl/server/connections/request_log.py",
         "        self._describes = logger.isEnabledFor(logging.DEBUG)\n",
         "        self._describes = False\n",
         ("tests/server/test_request_log.py",),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-CONNECTION = "kraftctl/server/sasl_connection.py"
-EXCHANGE = "kraftctl/server/sasl_exchange.py"
-LOOKUP = "kraftctl/server/credential_lookup.py"
+CONNECTION = "kraftctl/server/security/sasl_connection.py"
+EXCHANGE = "kraftctl/server/security/sasl_exchange.py"
+LOOKUP = "kraftctl/server/security/credential_lookup.py"
 COMMITTED = "kraftctl/controller/committed_credentials.py"
 CONNECTIONS = "tests/server/test_sasl_connection.py"
 EXCHANGES = "tests/server/test_sasl_exchange.py"
@@ -152,7 +152,7 @@ FAULTS = (
     ),
     PlantedFault(
         "all-listeners-start-early",
-        "kraftctl/server/listener.py",
+        "kraftctl/server/listeners/listener.py",
         "            listener.accept(handler, is_late=listener in late)\n",
         "            listener.accept(handler)\n",
         ("tests/server/test_early_start.py",),
@@ -160,7 +160,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-certificate-names-a-client-of-sasl",
-        "kraftctl/server/listener.py",
+        "kraftctl/server/listeners/listener.py",
         'config.principal_mapper if endpoint.security_protocol == "SSL" else None',
         "config.principal_mapper",
         (
@@ -180,7 +180,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-missing-right-of-the-controller-is-not-said",
-        "kraftctl/server/own_rights.py",
+        "kraftctl/server/security/own_rights.py",
         "    if not authorizer.allows_on_cluster(context, AclOperation.CLUSTER_ACTION):\n",
         "    if False:\n",
         ("tests/server/test_own_rights.py::test_what_is_said",),

@@ -70,7 +70,7 @@ FAULTS = (
     ),
     PlantedFault(
         "the-limit-of-a-listener-is-not-counted",
-        "kraftctl/server/connection_quotas.py",
+        "kraftctl/server/listeners/connection_quotas.py",
         "        self.by_listener[listener] = self.by_listener.get(listener, 0) + 1\n",
         "        self.by_listener.setdefault(listener, 0)\n",
         RUNNING_TESTS,
@@ -78,7 +78,7 @@ FAULTS = (
     ),
     PlantedFault(
         "new-connections-are-not-counted-for-their-rate",
-        "kraftctl/server/acceptor.py",
+        "kraftctl/server/listeners/acceptor.py",
         "            self._admission.accepted()\n",
         "",
         RUNNING_TESTS,

@@ -10,7 +10,7 @@ POWER = "tests/storage/test_power_failure.py::test_power_fails_at_every_call[onl
 FAULTS = (
     PlantedFault(
         "loop-writes-quorum-state-last",
-        "kraftctl/server/node_loop.py",
+        "kraftctl/server/loop/node_loop.py",
         "            self._effects = self._step(event, since_ns // NS_PER_MS)\n",
         "            self._effects = sorted(self._step(event, since_ns // NS_PER_MS),"
         " key=lambda effect: type(effect).__name__ == 'WriteQuorumState')\n",
@@ -19,7 +19,7 @@ FAULTS = (
     ),
     PlantedFault(
         "effects-follow-a-failure",
-        "kraftctl/server/node_loop.py",
+        "kraftctl/server/loop/node_loop.py",
         "                if is_paused(executor) or self.ended:\n",
         "                if is_paused(executor):\n",
         ("tests/server/test_node_loop.py",),
@@ -83,7 +83,7 @@ FAULTS = (
     ),
     PlantedFault(
         "downloaded-snapshot-is-not-verified",
-        "kraftctl/server/snapshot_downloads.py",
+        "kraftctl/server/process/snapshot_downloads.py",
         "            writer.verify(decodes_records=not self._check.has_decoded_all)\n",
         "            pass\n",
         ("tests/server/test_snapshot_downloads.py",),
@@ -107,7 +107,7 @@ FAULTS = (
     ),
     PlantedFault(
         "end-of-recovery-is-not-stored",
-        "kraftctl/server/effect_executor.py",
+        "kraftctl/server/loop/effect_executor.py",
         "            self._store(effect, storage.note_recovered)\n",
         "            pass\n",
         ("tests/server/test_effect_order.py",),
@@ -173,7 +173,7 @@ FAULTS = (
     ),
     PlantedFault(
         "waiting-requests-prolong-the-backoff",
-        "kraftctl/server/peers.py",
+        "kraftctl/server/peers/peers.py",
         "            return ResponseReceived(send_id, None)\n        try:\n",
         "            self._failed(TimeoutError())\n"
         "            return ResponseReceived(send_id, None)\n        try:\n",
@@ -182,7 +182,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-cut-log-is-kept-in-memory",
-        "kraftctl/server/effect_executor.py",
+        "kraftctl/server/loop/effect_executor.py",
         "            self._kept_reads.clear()\n",
         "",
         ("tests/server/test_kept_reads.py",),
@@ -190,7 +190,7 @@ FAULTS = (
     ),
     PlantedFault(
         "kept-reads-beyond-the-end",
-        "kraftctl/server/kept_reads.py",
+        "kraftctl/server/loop/kept_reads.py",
         "found is None or found[1] > end_offset",
         "found is None",
         ("tests/server/test_kept_reads.py",),

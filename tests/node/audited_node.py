@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from kraftctl.controller.audit.audit_trail import AuditEntry
-from kraftctl.server.audit_log import line_of
+from kraftctl.server.logs.audit_log import line_of
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse

@@ -18,7 +18,7 @@ from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.request_handlers import HANDLERS
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.raft.events import ShutdownRequested
-from kraftctl.server.audit_log import LINE_BYTES_MAX
+from kraftctl.server.logs.audit_log import LINE_BYTES_MAX
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.config_resource import BROKER_LOGGER
 from kraftctl_protocol.errors import Errors

@@ -11,7 +11,7 @@ from kraftctl.controller.answer_entries import AnswerEntries, AnswerTooLongError
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.request_handlers import HANDLERS
-from kraftctl.server.client_requests import lacks_right
+from kraftctl.server.loop.client_requests import lacks_right
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_response import AlterPartitionResponse

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.raft.events import DeadlineReached
-from kraftctl.server.snapshot_reads import READING_MS
+from kraftctl.server.loop.snapshot_reads import READING_MS
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.fetch_snapshot_request import (

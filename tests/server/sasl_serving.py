@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from kraftctl.server.listener import SocketServer
-from kraftctl.server.sasl_exchange import SaslServers
+from kraftctl.server.listeners.listener import SocketServer
+from kraftctl.server.security.sasl_exchange import SaslServers
 from kraftctl_protocol.generated.sasl_authenticate_request import SaslAuthenticateRequest
 from kraftctl_protocol.generated.sasl_authenticate_response import SaslAuthenticateResponse
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
 
-from kraftctl.server.listener import SocketServer
+from kraftctl.server.listeners.listener import SocketServer
 from kraftctl_security.config_values import ConfigValues
 from kraftctl_security.tls.contexts import client_context, server_context
 from kraftctl_security.tls.ssl_config import read_client_ssl_config, read_listener_ssl_config

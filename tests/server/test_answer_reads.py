@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.raft import effects
-from kraftctl.server.answer_reads import (
+from kraftctl.server.loop.answer_reads import (
     CONTENDED_READ_BYTES_MAX,
     KEPT_IN_A_ROW_MAX,
     READS_MAX,
     AnswerRead,
     AnswerReads,
 )
-from kraftctl.server.executor_protocols import RetentionDue
+from kraftctl.server.loop.executor_protocols import RetentionDue
 from kraftctl_protocol.generated.fetch_response import FetchableTopicResponse, FetchResponse, PartitionData
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.server.executing import World

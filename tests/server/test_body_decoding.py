@@ -12,10 +12,10 @@ from kraftctl.apis.api_table import API_TABLE
 from kraftctl.apis.request_size import LARGE_REQUESTS_MEMORY_BYTES_MAX
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.events import BodyRefused, ClientRequest
-from kraftctl.server.body_decoding import WAITING_BYTES_MAX, BodyDecoding
-from kraftctl.server.body_freeing import FREED_AT_ONCE_BYTES_MAX
-from kraftctl.server.executor_protocols import Finished
-from kraftctl.server.storage_threads import StorageThreads
+from kraftctl.server.loop.body_decoding import WAITING_BYTES_MAX, BodyDecoding
+from kraftctl.server.loop.body_freeing import FREED_AT_ONCE_BYTES_MAX
+from kraftctl.server.process.finished_call import Finished
+from kraftctl.server.process.storage_threads import StorageThreads
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_client_quotas_request import AlterClientQuotasRequest

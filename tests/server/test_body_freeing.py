@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kraftctl.server.body_freeing import (
-    ELEMENTS_PER_PAUSE,
-    FREED_AT_ONCE_BYTES_MAX,
-    BodyFreeing,
-    free,
-)
+from kraftctl.server.loop.body_freeing import ELEMENTS_PER_PAUSE, FREED_AT_ONCE_BYTES_MAX, BodyFreeing, free
 from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 

@@ -8,8 +8,8 @@ import socket
 import pytest
 
 from kraftctl.raft.raft_config import ANSWER_BYTES_MAX
-from kraftctl.server.client_requests import REFUSED_BYTES_MAX
-from kraftctl.server.listener import READ_ROOM_BYTES, SocketServer
+from kraftctl.server.listeners.listener import READ_ROOM_BYTES, SocketServer
+from kraftctl.server.loop.client_requests import REFUSED_BYTES_MAX
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftctl.server.byte_budget import ByteBudget
+from kraftctl.server.connections.byte_budget import ByteBudget
 
 
 class Holder:

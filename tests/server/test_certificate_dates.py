@@ -6,9 +6,9 @@ import datetime
 
 import pytest
 
-from kraftctl.server.expiry_lines import ExpiryLines
-from kraftctl.server.ssl_metrics import SslMetrics
-from kraftctl.server.watched_stores import WatchedStores
+from kraftctl.server.security.expiry_lines import ExpiryLines
+from kraftctl.server.security.ssl_metrics import SslMetrics
+from kraftctl.server.security.watched_stores import WatchedStores
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_security.authentication_failures import AuthenticationFailedError
 from kraftctl_security.client_config import ClientSecurity

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kraftctl.server.collector import LONG_PAUSE_NS, YOUNG_OBJECTS_MAX, Collector
+from kraftctl.server.process.collector import LONG_PAUSE_NS, YOUNG_OBJECTS_MAX, Collector
 
 MS = 1_000_000
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.apis.api_table import API_TABLE, RAFT_API_KEYS, served_api
-from kraftctl.server.connection import Connection
+from kraftctl.server.connections.connection import Connection
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from kraftctl.controller.committed_credentials import CommittedCredentials
-from kraftctl.server import credential_lookup
-from kraftctl.server.credential_lookup import CredentialLookup, CredentialsUnavailableError
+from kraftctl.server.security import credential_lookup
+from kraftctl.server.security.credential_lookup import CredentialLookup, CredentialsUnavailableError
 from kraftctl_protocol.generated.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,

@@ -16,9 +16,9 @@ import pytest
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import random_id
-from kraftctl.server import listener
-from kraftctl.server.acceptor import Acceptor
-from kraftctl.server.descriptors import (
+from kraftctl.server.listeners import listener
+from kraftctl.server.listeners.acceptor import Acceptor
+from kraftctl.server.listeners.descriptors import (
     CONNECTIONS_MIN,
     RESERVED_DESCRIPTORS,
     connections_max,

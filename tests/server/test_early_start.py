@@ -8,9 +8,9 @@ import logging
 import pytest
 
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER, ControllerConfig
-from kraftctl.server import early_start
-from kraftctl.server.early_start import late_listeners
-from kraftctl.server.listener import SocketServer
+from kraftctl.server.listeners import early_start
+from kraftctl.server.listeners.early_start import late_listeners
+from kraftctl.server.listeners.listener import SocketServer
 from tests.server.serving import PROPERTIES, Client, Handler, run, unregister
 
 TWO_LISTENERS = {

@@ -10,9 +10,9 @@ import struct
 
 import pytest
 
-from kraftctl.server.foreign_clients import ForeignClients
-from kraftctl.server.foreign_protocols import FRAMED, KAFKA, PROTOCOLS
-from kraftctl.server.request_log import RateLimitedLog
+from kraftctl.server.connections.foreign_clients import ForeignClients
+from kraftctl.server.connections.foreign_protocols import FRAMED, KAFKA, PROTOCOLS
+from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest

@@ -21,12 +21,12 @@ import pytest
 import uvloop
 
 from kraftctl.config.audit_config import AuditConfig
-from kraftctl.server import name_lookup
-from kraftctl.server.clock import Clock
-from kraftctl.server.detached_calls import SharedCalls, call_detached
-from kraftctl.server.local_users import _read as read_users
-from kraftctl.server.log_files import LogFiles
-from kraftctl.server.name_lookup import addresses_of, own_name
+from kraftctl.server.logs.log_files import LogFiles
+from kraftctl.server.process import name_lookup
+from kraftctl.server.process.clock import Clock
+from kraftctl.server.process.detached_calls import SharedCalls, call_detached
+from kraftctl.server.process.name_lookup import addresses_of, own_name
+from kraftctl.server.security.local_users import _read as read_users
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.properties_file import read_properties
 from kraftctl_protocol.java_properties import PropertiesError
@@ -57,28 +57,28 @@ WAITS = {
         "random.SystemRandom": START,
         "read_jaas_file": START,
     },
-    "kraftctl/server/acceptor.py": {"os.open": NEVER},
-    "kraftctl/server/background_file.py": {"self._file.open": START, "self._thread.join": END},
-    "kraftctl/server/clock.py": {"time.sleep": "on the thread that decodes requests"},
-    "kraftctl/server/connecting.py": {"asyncio.open_connection": NEVER},
+    "kraftctl/server/listeners/acceptor.py": {"os.open": NEVER},
+    "kraftctl/server/logs/background_file.py": {"self._file.open": START, "self._thread.join": END},
+    "kraftctl/server/process/clock.py": {"time.sleep": "on the thread that decodes requests"},
+    "kraftctl/server/peers/connecting.py": {"asyncio.open_connection": NEVER},
     "kraftctl/server/controller_server.py": {"MetadataPartition.open": START, "random.SystemRandom": START},
-    "kraftctl/server/credential_lookup.py": {"os.urandom": NEVER},
-    "kraftctl/server/listener.py": {"asyncio.sleep": NEVER},
-    "kraftctl/server/local_users.py": {"path.stat": START, "read_small_file": START},
-    "kraftctl/server/logging.py": {"sys.stderr": START, "sys.stdout": START},
-    "kraftctl/server/name_lookup.py": {
+    "kraftctl/server/security/credential_lookup.py": {"os.urandom": NEVER},
+    "kraftctl/server/listeners/listener.py": {"asyncio.sleep": NEVER},
+    "kraftctl/server/security/local_users.py": {"path.stat": START, "read_small_file": START},
+    "kraftctl/server/logs/logging.py": {"sys.stderr": START, "sys.stdout": START},
+    "kraftctl/server/process/name_lookup.py": {
         "call_detached": DETACHED,
         "socket.getaddrinfo": DETACHED,
         "socket.getfqdn": DETACHED,
     },
-    "kraftctl/server/peers.py": {"asyncio.sleep": NEVER, "call_detached": DETACHED},
-    "kraftctl/server/printed_lines.py": {"sys.stderr": NEVER},
-    "kraftctl/server/rotated_file.py": {"os.open": OUTPUT, "self.open": OUTPUT, "write_whole": OUTPUT},
-    "kraftctl/server/sasl_servers.py": {"os.urandom": NEVER, "secrets.token_urlsafe": NEVER},
-    "kraftctl/server/shared_output.py": {"os.open": START, "write_whole": OUTPUT},
-    "kraftctl/server/ssl_reloading.py": {"call_detached": DETACHED},
-    "kraftctl/server/storage_threads.py": {"asyncio.sleep": NEVER, "self._loop.run_in_executor": END},
-    "kraftctl/server/worker_thread.py": {"self._worker.join": END},
+    "kraftctl/server/peers/peers.py": {"asyncio.sleep": NEVER, "call_detached": DETACHED},
+    "kraftctl/server/logs/printed_lines.py": {"sys.stderr": NEVER},
+    "kraftctl/server/logs/rotated_file.py": {"os.open": OUTPUT, "self.open": OUTPUT, "write_whole": OUTPUT},
+    "kraftctl/server/security/sasl_servers.py": {"os.urandom": NEVER, "secrets.token_urlsafe": NEVER},
+    "kraftctl/server/logs/shared_output.py": {"os.open": START, "write_whole": OUTPUT},
+    "kraftctl/server/security/ssl_reloading.py": {"call_detached": DETACHED},
+    "kraftctl/server/process/storage_threads.py": {"asyncio.sleep": NEVER, "self._loop.run_in_executor": END},
+    "kraftctl/server/process/worker_thread.py": {"self._worker.join": END},
     "protocol/kraftctl_security/addresses/host_lookup.py": {"socket.getaddrinfo": DETACHED},
     "protocol/kraftctl_security/blocking_attempt.py": {"self.socket.connect": COMMAND},
     "protocol/kraftctl_security/client_config.py": {"read_jaas_file": COMMAND},

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-from kraftctl.server.interpreter_lock import released_between_turns
+from kraftctl.server.process.interpreter_lock import released_between_turns
 
 TURN_SECONDS = 0.03
 """Longer than CPython's own switch interval of 5 ms."""

@@ -8,8 +8,8 @@ import tracemalloc
 
 import pytest
 
-from kraftctl.server.bound_sockets import ListenError
-from kraftctl.server.listener import SocketServer
+from kraftctl.server.listeners.bound_sockets import ListenError
+from kraftctl.server.listeners.listener import SocketServer
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from tests.server.serving import (

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
-from kraftctl.server.credential_lookup import CredentialsUnavailableError
-from kraftctl.server.local_users import FILE_BYTES_MAX, read_local_users
+from kraftctl.server.security.credential_lookup import CredentialsUnavailableError
+from kraftctl.server.security.local_users import FILE_BYTES_MAX, read_local_users
 from kraftctl_protocol.java_properties import parse_properties
 from kraftctl_protocol.scram import MECHANISM_NUMBERS, ScramCredential
 from kraftctl_security.sasl.scram_client import ScramClient

@@ -16,17 +16,17 @@ import pytest
 from kraftctl.config.audit_config import AuditConfig
 from kraftctl.controller.security.authorizer_log import INFO, AuthorizerLine
 from kraftctl.node.events import AuthorizerLines
-from kraftctl.server.authorizer_logger import (
+from kraftctl.server.logs.authorizer_logger import (
     CLIENT_DENIALS_MAX,
     DENIALS_MAX,
     INTERVAL_SECONDS,
     AuthorizerLogger,
 )
-from kraftctl.server.background_file import LINE_OVERHEAD_BYTES, BackgroundFile, LeftOut
-from kraftctl.server.clock import Clock
-from kraftctl.server.log_files import LogFiles
-from kraftctl.server.logging import AUTHORIZER_LOGGER
-from kraftctl.server.rotated_file import RotatedFile
+from kraftctl.server.logs.background_file import LINE_OVERHEAD_BYTES, BackgroundFile, LeftOut
+from kraftctl.server.logs.log_files import LogFiles
+from kraftctl.server.logs.logging import AUTHORIZER_LOGGER
+from kraftctl.server.logs.rotated_file import RotatedFile
+from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl_security.config_values import ConfigException, ConfigValues
 from tests.node.audited_node import audited_node

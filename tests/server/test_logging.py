@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from kraftctl.server.logging import configure_logging
-from kraftctl.server.metrics import RequestMetrics, performance_line
-from kraftctl.server.request_log import RateLimitedLog
+from kraftctl.server.connections.metrics import RequestMetrics, performance_line
+from kraftctl.server.logs.logging import configure_logging
+from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 
 
 @pytest.fixture

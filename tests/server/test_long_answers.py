@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.apis.api_table import API_TABLE
-from kraftctl.server.client_requests import ReceivedRequest
-from kraftctl.server.long_answers import PLACEHOLDER, RECORDS_BYTES_MIN, encode_pieces
+from kraftctl.server.loop.client_requests import ReceivedRequest
+from kraftctl.server.loop.long_answers import PLACEHOLDER, RECORDS_BYTES_MIN, encode_pieces
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated import fetch_response, fetch_snapshot_response
 from kraftctl_protocol.generated.fetch_request import FetchRequest

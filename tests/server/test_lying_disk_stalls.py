@@ -31,7 +31,7 @@ SMALL_FILES = {
 FLUSH_ON_LOOP = """
 from concurrent.futures import Future
 from functools import partial
-from kraftctl.server.storage_threads import StorageThreads
+from kraftctl.server.process.storage_threads import StorageThreads
 def run_on_loop(threads, flush, done):
     flushed = Future()
     flushed.set_result(flush())

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from kraftctl.raft import effects, events
-from kraftctl.server.node_loop import REPEATS_MAX, UNREAD_MS_MAX, NodeLoop
-from kraftctl.server.turn_probe import TurnProbe
+from kraftctl.server.loop.node_loop import REPEATS_MAX, UNREAD_MS_MAX, NodeLoop
+from kraftctl.server.loop.turn_probe import TurnProbe
 
 
 class Timer:

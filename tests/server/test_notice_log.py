@@ -8,7 +8,7 @@ import pytest
 
 from kraftctl.controller import notice_sources
 from kraftctl.raft import effects
-from kraftctl.server.notice_log import LoggedNotices
+from kraftctl.server.logs.notice_log import LoggedNotices
 
 NAMES = sorted(name for name in vars(notice_sources) if name.isupper() and name != "SOURCES")
 

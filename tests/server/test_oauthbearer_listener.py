@@ -10,8 +10,8 @@ import pytest
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.committed_credentials import CommittedCredentials
-from kraftctl.server.credential_lookup import CredentialLookup
-from kraftctl.server.listener import SocketServer
+from kraftctl.server.listeners.listener import SocketServer
+from kraftctl.server.security.credential_lookup import CredentialLookup
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.sasl_authenticate_response import SaslAuthenticateResponse
 from kraftctl_protocol.principal import KafkaPrincipal

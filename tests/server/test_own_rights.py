@@ -10,8 +10,8 @@ import pytest
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER, ControllerConfig
 from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.server import early_start
-from kraftctl.server.own_rights import OwnRights, own_principal
+from kraftctl.server.listeners import early_start
+from kraftctl.server.security.own_rights import OwnRights, own_principal
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
 from tests.server.serving import PROPERTIES, eventually, run

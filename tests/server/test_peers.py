@@ -12,8 +12,8 @@ import pytest
 from kraftctl.dev.ports import free_port
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
-from kraftctl.server.listener import SocketServer
-from kraftctl.server.peers import DESTINATIONS_MAX, Peers
+from kraftctl.server.listeners.listener import SocketServer
+from kraftctl.server.peers.peers import DESTINATIONS_MAX, Peers
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse

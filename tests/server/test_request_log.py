@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from kraftctl.server.metrics import RequestMetrics
-from kraftctl.server.request_log import RequestLog
+from kraftctl.server.connections.metrics import RequestMetrics
+from kraftctl.server.connections.request_log import RequestLog
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.request_header import RequestHeader

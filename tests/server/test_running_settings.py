@@ -10,9 +10,9 @@ import pytest
 
 from kraftctl.config.connection_limits import RATE_WINDOW_SECONDS, ConnectionLimits
 from kraftctl.node.events import LogLevelsChanged, NodeConfigsChanged
-from kraftctl.server.connection_quotas import ConnectionQuotas, ConnectionRate
-from kraftctl.server.listener import SocketServer
-from kraftctl.server.log_levels import LOGGERS, current_log_levels
+from kraftctl.server.listeners.connection_quotas import ConnectionQuotas, ConnectionRate
+from kraftctl.server.listeners.listener import SocketServer
+from kraftctl.server.logs.log_levels import LOGGERS, current_log_levels
 from kraftctl.server.running_settings import RunningSettings
 from kraftctl_security.config_values import INT_MAX, ConfigValues
 from tests.server.serving import Client, both_loops, eventually, run, serving, unregister

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from kraftctl.server import sasl_connection, unfinished_handshakes
-from kraftctl.server.credential_lookup import CredentialsUnavailableError
-from kraftctl.server.listener import SocketServer
-from kraftctl.server.sasl_connection import SaslConnection
+from kraftctl.server.listeners.listener import SocketServer
+from kraftctl.server.security import sasl_connection, unfinished_handshakes
+from kraftctl.server.security.credential_lookup import CredentialsUnavailableError
+from kraftctl.server.security.sasl_connection import SaslConnection
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.server.sasl_exchange import Outcome, SaslExchange, Session
+from kraftctl.server.security.sasl_exchange import Outcome, SaslExchange, Session
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.metadata_request import MetadataRequest

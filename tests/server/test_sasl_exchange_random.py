@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from kraftctl.server.sasl_exchange import SaslExchange, Session
+from kraftctl.server.security.sasl_exchange import SaslExchange, Session
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.generated.sasl_authenticate_request import SaslAuthenticateRequest

@@ -12,9 +12,9 @@ import pytest
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.committed_credentials import CommittedCredentials
 from kraftctl.controller.request_context import RequestContext
-from kraftctl.server.client_requests import Respond
-from kraftctl.server.credential_lookup import CredentialLookup
-from kraftctl.server.listener import SocketServer
+from kraftctl.server.listeners.listener import SocketServer
+from kraftctl.server.loop.client_requests import Respond
+from kraftctl.server.security.credential_lookup import CredentialLookup
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,

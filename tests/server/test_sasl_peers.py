@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from kraftctl.dev.ports import free_port
-from kraftctl.server import peers
+from kraftctl.server.peers import peers
 from kraftctl_protocol.generated.sasl_authenticate_request import SaslAuthenticateRequest
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest

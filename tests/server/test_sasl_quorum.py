@@ -13,7 +13,7 @@ from kraftctl.cli.admin.client_config import parse_client_config
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, describe_quorum
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
-from kraftctl.server.clock import Clock
+from kraftctl.server.process.clock import Clock
 from tests.support.processes.quorum import Quorum
 
 MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"

@@ -6,9 +6,9 @@ import pytest
 
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.raft.effects import Respond, RespondFetch
-from kraftctl.server.client_requests import ReceivedRequest
-from kraftctl.server.long_answers import RECORDS_BYTES_MIN, encode_pieces
-from kraftctl.server.voter_connections import is_served
+from kraftctl.server.loop.client_requests import ReceivedRequest
+from kraftctl.server.loop.fetching_replica import is_served
+from kraftctl.server.loop.long_answers import RECORDS_BYTES_MIN, encode_pieces
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_request import FetchRequest

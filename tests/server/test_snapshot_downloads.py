@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
-from kraftctl.server.snapshot_downloads import SnapshotDownloads
+from kraftctl.server.process.snapshot_downloads import SnapshotDownloads
 from kraftctl.storage.checkpoint_reader import CheckpointReader
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.generated.no_op_record import NoOpRecord

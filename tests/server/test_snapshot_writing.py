@@ -10,7 +10,7 @@ import pytest
 from kraftctl.node.events import AbandonSnapshot, NodeEffect, TakeTurn, WriteSnapshot, WriteSnapshotPart
 from kraftctl.node.long_work import SLICES, SNAPSHOT
 from kraftctl.raft.events import SnapshotCreated
-from kraftctl.server.snapshot_writing import WAITING_BYTES_MAX
+from kraftctl.server.loop.snapshot_writing import WAITING_BYTES_MAX
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch

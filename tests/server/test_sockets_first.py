@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import pytest
 import uvloop
 
-from kraftctl.server.sockets_first import answered_before, call_after_sockets
+from kraftctl.server.process.sockets_first import answered_before, call_after_sockets
 
 LOOPS = pytest.mark.parametrize("new_loop", [uvloop.new_event_loop, asyncio.new_event_loop])
 

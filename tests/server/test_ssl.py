@@ -11,11 +11,11 @@ from itertools import pairwise
 
 import pytest
 
-from kraftctl.server import ssl_transport, unfinished_handshakes
-from kraftctl.server.connection import Connection
-from kraftctl.server.handshake_turns import HANDSHAKES_PER_TURN, HandshakeTurns
-from kraftctl.server.listener import SocketServer
-from kraftctl.server.ssl_transport import SslTransport
+from kraftctl.server.connections.connection import Connection
+from kraftctl.server.listeners.listener import SocketServer
+from kraftctl.server.security import ssl_transport, unfinished_handshakes
+from kraftctl.server.security.handshake_turns import HANDSHAKES_PER_TURN, HandshakeTurns
+from kraftctl.server.security.ssl_transport import SslTransport
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.requests import decode_response
 from tests.server.serving import (

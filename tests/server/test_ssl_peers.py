@@ -10,7 +10,7 @@ import pytest
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.server.controller_server import peers_context
-from kraftctl.server.listener import SocketServer
+from kraftctl.server.listeners.listener import SocketServer
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from kraftctl.server.clock import Clock
-from kraftctl.server.listener import SocketServer
-from kraftctl.server.ssl_reloading import SslReloading
+from kraftctl.server.listeners.listener import SocketServer
+from kraftctl.server.process.clock import Clock
+from kraftctl.server.security.ssl_reloading import SslReloading
 from kraftctl_protocol.requests import decode_response
 from kraftctl_security.tls import store_files
 from tests.server.serving import UNREGISTER_BROKER, Client, Handler, both_loops, run, unregister

@@ -16,7 +16,7 @@ from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.node.events import END_OF_SNAPSHOT, LogRead, ReadLog, ReadSnapshot, SnapshotRead, WriteSnapshot
 from kraftctl.raft import effects, events
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.server.turn_probe import SLOW_NS
+from kraftctl.server.loop.turn_probe import SLOW_NS
 from kraftctl.storage import recent_batches
 from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.metadata_log import MetadataLog

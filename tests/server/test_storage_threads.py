@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from kraftctl.server.executor_protocols import Finished
-from kraftctl.server.storage_threads import StorageThreads
+from kraftctl.server.process.finished_call import Finished
+from kraftctl.server.process.storage_threads import StorageThreads
 from tests.server.serving import both_loops, eventually, run
 
 

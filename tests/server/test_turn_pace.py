@@ -7,7 +7,7 @@ import pytest
 from kraftctl.controller.moment import UNITS
 from kraftctl.node.events import TakeTurn
 from kraftctl.node.long_work import SLICES, SNAPSHOT
-from kraftctl.server.turn_pace import (
+from kraftctl.server.process.turn_pace import (
     DEADLINE_NS,
     SHARE_PERCENT,
     TURN_NS,

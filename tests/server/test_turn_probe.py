@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from kraftctl.raft import effects, events
-from kraftctl.server.turn_probe import SLOW_NS, TurnProbe
+from kraftctl.server.loop.turn_probe import SLOW_NS, TurnProbe
 
 STARTED, FLUSH = events.Started(), effects.FlushLog(1)
 

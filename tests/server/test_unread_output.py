@@ -17,11 +17,11 @@ import pytest
 import uvloop
 
 from kraftctl.dev.polling import await_result
-from kraftctl.server import background_file, printed_lines
-from kraftctl.server.background_file import LINE_OVERHEAD_BYTES, BackgroundFile, LeftOut
-from kraftctl.server.log_handler import LINE_LENGTH_MAX, BackgroundHandler
-from kraftctl.server.logging import KafkaFormatter
-from kraftctl.server.shared_output import SharedOutput
+from kraftctl.server.logs import background_file, printed_lines
+from kraftctl.server.logs.background_file import LINE_OVERHEAD_BYTES, BackgroundFile, LeftOut
+from kraftctl.server.logs.log_handler import LINE_LENGTH_MAX, BackgroundHandler
+from kraftctl.server.logs.logging import KafkaFormatter
+from kraftctl.server.logs.shared_output import SharedOutput
 from tests.support.processes.outputs import CLOSED, GONE, NOT_READ
 
 LINES = [b"%06d %s\n" % (number, b"." * 200) for number in range(1_000)]

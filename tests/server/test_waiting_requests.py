@@ -10,7 +10,7 @@ from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.events import ClientRequest, NodeEvent, TurnTaken
 from kraftctl.raft import effects, events
-from kraftctl.server.waiting_requests import TURN_NS, WAITING_MAX
+from kraftctl.server.loop.waiting_requests import TURN_NS, WAITING_MAX
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.principal import ANONYMOUS

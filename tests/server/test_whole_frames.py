@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.server.whole_frames import whole_frame
+from kraftctl.server.connections.whole_frames import whole_frame
 from kraftctl_protocol.frames import UNCHECKED_BYTES_MAX, FrameDecoder, encode_frame
 
 

@@ -11,8 +11,8 @@ from functools import partial
 import pytest
 import uvloop
 
-from kraftctl.server.executor_protocols import Finished
-from kraftctl.server.worker_thread import WorkerThread
+from kraftctl.server.process.finished_call import Finished
+from kraftctl.server.process.worker_thread import WorkerThread
 from tests.server.serving import both_loops, eventually, run
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
-from kraftctl.server.peers import SOFTWARE, WAITING_MAX
+from kraftctl.server.peers.peers import SOFTWARE, WAITING_MAX
 from kraftctl_protocol.message import Message
 from kraftctl_security.peer_codec import PeerCodec
 from kraftctl_security.peer_versions import unsupported

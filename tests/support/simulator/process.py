@@ -20,13 +20,13 @@ from kraftctl.node.long_work import SLICES
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
-from kraftctl.server.client_requests import ReceivedRequest, client_event, receive_request
-from kraftctl.server.controller_network import ControllerNetwork
 from kraftctl.server.controller_server import build_node, open_partition
-from kraftctl.server.effect_executor import EffectExecutor
-from kraftctl.server.node_loop import NodeLoop
-from kraftctl.server.snapshot_downloads import SnapshotDownloads
-from kraftctl.server.turn_probe import TurnProbe
+from kraftctl.server.loop.client_requests import ReceivedRequest, client_event, receive_request
+from kraftctl.server.loop.controller_network import ControllerNetwork
+from kraftctl.server.loop.effect_executor import EffectExecutor
+from kraftctl.server.loop.node_loop import NodeLoop
+from kraftctl.server.loop.turn_probe import TurnProbe
+from kraftctl.server.process.snapshot_downloads import SnapshotDownloads
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl.storage.metadata_partition import MetadataPartition

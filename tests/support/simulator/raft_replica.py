@@ -41,11 +41,12 @@ from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet, static_voter_set
-from kraftctl.server.effect_executor import EffectExecutor
-from kraftctl.server.executor_protocols import Finished, RetentionDue
-from kraftctl.server.snapshot_downloads import SnapshotDownloads
-from kraftctl.server.turn_probe import TurnProbe
-from kraftctl.server.worker_thread import Ended
+from kraftctl.server.loop.effect_executor import EffectExecutor
+from kraftctl.server.loop.executor_protocols import RetentionDue
+from kraftctl.server.loop.turn_probe import TurnProbe
+from kraftctl.server.process.finished_call import Finished
+from kraftctl.server.process.snapshot_downloads import SnapshotDownloads
+from kraftctl.server.process.worker_thread import Ended
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition

@@ -13,7 +13,7 @@ from kraftctl.raft.effects import (
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.events import DeadlineReached, ResignRequested, ShutdownRequested
 from kraftctl.raft.raft_node import RaftNode
-from kraftctl.server.snapshot_reads import READING_MS
+from kraftctl.server.loop.snapshot_reads import READING_MS
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
 from kraftctl_protocol.message import Message

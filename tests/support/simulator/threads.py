@@ -12,8 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar, cast
 
-from kraftctl.server.executor_protocols import Finished
-from kraftctl.server.worker_thread import Ended
+from kraftctl.server.process.finished_call import Finished
+from kraftctl.server.process.worker_thread import Ended
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.primitives import DecodeError
 from tests.support.simulator.clocks import SimulatedClock

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from kraftctl.server.clock import Clock, let_others_run
-from kraftctl.server.executor_protocols import Finished
-from kraftctl.server.storage_threads import StorageThreads
-from kraftctl.server.worker_thread import ended
+from kraftctl.server.process.clock import Clock, let_others_run
+from kraftctl.server.process.finished_call import Finished
+from kraftctl.server.process.storage_threads import StorageThreads
+from kraftctl.server.process.worker_thread import ended
 
 T = TypeVar("T")
 

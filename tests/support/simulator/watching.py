@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import NodeEffect, NodeEvent, TakeTurn
 from kraftctl.raft import effects, events
-from kraftctl.server.effect_executor import EffectExecutor
-from kraftctl.server.executor_protocols import RetentionDue
+from kraftctl.server.loop.effect_executor import EffectExecutor
+from kraftctl.server.loop.executor_protocols import RetentionDue
 from tests.support.simulator.answered_requests import ANSWERS, answered_ids
 from tests.support.simulator.checks import Checks
 from tests.support.simulator.early_election_checks import EarlyElectionChecks

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kraftctl.metadata import features
-from kraftctl.server.client_requests import receive_request
+from kraftctl.server.loop.client_requests import receive_request
 from kraftctl_protocol.frames import encode_frame
 from tests.support.simulator.virtual_time_loop import VirtualTimeLoop
 from tests.support.wire.fuzz_outcomes import KIND_BYTES, Outcomes

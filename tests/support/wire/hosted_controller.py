@@ -16,10 +16,10 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.raft.events import DeadlineReached
 from kraftctl.raft.voter_set import VoterSet
-from kraftctl.server.connection import Connection
+from kraftctl.server.connections.connection import Connection
 from kraftctl.server.controller_server import build_node
 from kraftctl.server.driver import Driver
-from kraftctl.server.listener import SocketServer
+from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.storage.formatter import Formatter
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_protocol.frames import FrameDecoder
