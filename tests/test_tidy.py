@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.compiled_rim import compiled_rim
+
 ROOT = Path(__file__).resolve().parent.parent
 
 FILE_LINES_MAX = 500
@@ -23,7 +25,7 @@ KIPS = (497, 704, 841, 853)
 
 TOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
 CONTRACTS = TOOLS["importlinter"]["contracts"]
-COMPILED_RIM = frozenset(TOOLS["kraftctl"]["compiled-rim"])
+COMPILED_RIM = compiled_rim()
 (PURE_CONTRACT,) = [contract for contract in CONTRACTS if contract["name"].startswith("The pure core")]
 (LAYERS_CONTRACT,) = [contract for contract in CONTRACTS if contract.get("containers") == ["kraftctl"]]
 

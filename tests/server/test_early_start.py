@@ -8,9 +8,9 @@ import logging
 import pytest
 
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER, ControllerConfig
-from kraftctl.server.listeners import early_start
 from kraftctl.server.listeners.early_start import late_listeners
 from kraftctl.server.listeners.listener import SocketServer
+from kraftctl.server.security import once_loaded
 from tests.server.serving import PROPERTIES, Client, Handler, run, unregister
 
 TWO_LISTENERS = {
@@ -29,7 +29,7 @@ async def asked(server: SocketServer, listener: str) -> Client:
 
 
 def test_others_wait_until_the_acls_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(early_start, "CHECK_SECONDS", 0.01)
+    monkeypatch.setattr(once_loaded, "CHECK_SECONDS", 0.01)
 
     async def scenario() -> None:
         loaded = asyncio.Event()

@@ -10,7 +10,7 @@ import pytest
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER, ControllerConfig
 from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.server.listeners import early_start
+from kraftctl.server.security import once_loaded
 from kraftctl.server.security.own_rights import OwnRights, own_principal
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
@@ -86,7 +86,7 @@ def test_what_is_said(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(early_start, "CHECK_SECONDS", 0.001)
+    monkeypatch.setattr(once_loaded, "CHECK_SECONDS", 0.001)
 
     async def scenario() -> None:
         config = ControllerConfig({**PROPERTIES, **SASL, **properties})

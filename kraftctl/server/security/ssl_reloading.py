@@ -14,12 +14,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, Protocol
 
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.failures import reason_of
-from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.process.detached_calls import call_detached
 from kraftctl.server.security.expiry_lines import ExpiryLines
+from kraftctl.server.security.ssl_metrics import SslMetrics
+from kraftctl.server.security.ssl_transport import SslListener
 from kraftctl.server.security.watched_stores import Replacement, WatchedStores
 from kraftctl_security.config_values import ConfigException
+from kraftctl_security.tls.contexts import Stores
 from kraftctl_security.tls.store_error import StoreError
 from kraftctl_security.tls.store_replacement import name_of
 
@@ -44,12 +47,32 @@ class Driver(Protocol):
         ...
 
 
+class SslServer(Protocol):
+    """The listeners whose keys are replaced."""
+
+    @property
+    def config(self) -> ControllerConfig: ...
+
+    @property
+    def ssl_metrics(self) -> SslMetrics: ...
+
+    @property
+    def ssl_stores(self) -> dict[str, Stores]:
+        """By listener, for those that use SSL."""
+        ...
+
+    @property
+    def ssl_listeners(self) -> dict[str, SslListener]:
+        """By listener. One that does not use SSL has none."""
+        ...
+
+
 class SslReloading:
     """Of all listeners of `server`. Other controllers are reached with the keys of the first."""
 
     def __init__(
         self,
-        server: SocketServer,
+        server: SslServer,
         driver: Driver,
         wall_ms: Callable[[], int],
         late_seconds: float = LATE_SECONDS,
