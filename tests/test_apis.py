@@ -24,7 +24,7 @@ TABLES = (
     "kraftctl/apis/api_table.py",
     "kraftctl/controller/request_handlers.py",
     "kraftctl/raft/request_handlers.py",
-    "kraftctl/controller/error_responses.py",
+    "kraftctl/controller/results/error_responses.py",
     "kraftctl/controller/audit/described_change.py",
 )
 """The table, what binds its rows to handlers, the shapes of refusals, and what the audit log says of them."""

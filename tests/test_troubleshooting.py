@@ -23,10 +23,12 @@ COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
         ("kraftctl/cli/unknown_keys.py", "_sentence"),
     ],
     ("kraftctl/cli/start.py", "warning"): [],  # where it is added to the warnings of the configuration
-    ("kraftctl/node/controller_node.py", "line"): [("kraftctl/controller/failures.py", "_line")],
-    ("kraftctl/server/logs/notice_log.py", "failure.text"): [("kraftctl/controller/failures.py", "_line")],
+    ("kraftctl/node/controller_node.py", "line"): [("kraftctl/controller/results/failures.py", "_line")],
+    ("kraftctl/server/logs/notice_log.py", "failure.text"): [
+        ("kraftctl/controller/results/failures.py", "_line")
+    ],
     ("kraftctl/node/controller_node.py", "unsupported"): [
-        ("kraftctl/controller/activation.py", "_why_no_abort"),
+        ("kraftctl/controller/features/activation.py", "_why_no_abort"),
     ],
     ("kraftctl/node/metadata_loader.py", "str(error)"): [
         ("kraftctl/controller/committed_records.py", "undecodable_batch"),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.bootstrap_checks import why_bootstrap_unfit
+from kraftctl.controller.features.bootstrap_checks import why_bootstrap_unfit
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.metadata import features
 from kraftctl.metadata.bootstrap_metadata import BootstrapMetadata, bootstrap_refusal

@@ -11,7 +11,7 @@ import ssl
 from collections.abc import Callable
 
 from kraftctl.controller.committed_credentials import CommittedCredentials
-from kraftctl.controller.security.authorization import Authorizer
+from kraftctl.controller.state.authorization import Authorizer
 from kraftctl.node.committed_configs import committed_configs
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import NodeEvent

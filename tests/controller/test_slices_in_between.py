@@ -10,10 +10,7 @@ import random
 
 import pytest
 
-from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.cluster_control.unregister_broker import BrokerUnregistration
-from kraftctl.controller.controller_result import SlicedWork
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.broker_transitions import BrokerFencing, ControlledShutdown
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.leader_elections import (
@@ -23,8 +20,11 @@ from kraftctl.controller.replication_control.leader_elections import (
     preferred_elections,
     unclean_elections,
 )
-from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
 from kraftctl.controller.replication_control.offline_directories import OfflineDirectories
+from kraftctl.controller.results.controller_result import SlicedWork
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.state.broker_heartbeat_manager import BrokerHeartbeatManager
+from kraftctl.controller.state.leaving_brokers import LeavingBrokers
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord

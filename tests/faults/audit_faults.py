@@ -6,7 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 TRAIL = "kraftctl/controller/audit/audit_trail.py"
 NODE = "kraftctl/node/controller_node.py"
-AUTHORIZER = "kraftctl/controller/security/standard_authorizer.py"
+AUTHORIZER = "kraftctl/controller/state/standard_authorizer.py"
 TRAIL_TESTS = "tests/node/test_audit_trail.py"
 FILE_TESTS = "tests/server/test_log_files.py"
 AUTHORIZER_TESTS = "tests/node/test_authorizer_log.py"
@@ -112,7 +112,7 @@ FAULTS = (
     ),
     PlantedFault(
         "denials-are-logged-of-what-was-not-asked-for",
-        "kraftctl/controller/describe_cluster.py",
+        "kraftctl/controller/cluster_control/describe_cluster.py",
         "logs_grant=False, logs_denial=False",
         "logs_grant=True, logs_denial=True",
         (f"{AUTHORIZER_TESTS}::test_what_only_lists_operations_is_no_denial",),
@@ -120,7 +120,7 @@ FAULTS = (
     ),
     PlantedFault(
         "one-request-causes-any-number-of-lines",
-        "kraftctl/controller/security/authorizer_log.py",
+        "kraftctl/controller/state/authorizer_log.py",
         "        if len(self._lines) >= LINES_PER_STEP_MAX:\n",
         "        if False:\n",
         (f"{AUTHORIZER_TESTS}::test_one_request_cannot_cause_any_number_of_lines",),

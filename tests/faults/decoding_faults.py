@@ -103,7 +103,7 @@ FAULTS = (
     ),
     PlantedFault(
         "refusals-of-any-length",
-        "kraftctl/controller/error_responses.py",
+        "kraftctl/controller/results/error_responses.py",
         "        return head.decode_body(REFUSAL_MEMORY_BYTES_MAX)\n",
         "        return head.decode_body()\n",
         (LONG_REQUESTS,),
@@ -183,7 +183,7 @@ FAULTS = (
     ),
     PlantedFault(
         "answers-list-any-number-of-entries",
-        "kraftctl/controller/answer_entries.py",
+        "kraftctl/controller/results/answer_entries.py",
         "        if self.count > ANSWER_ENTRIES_MAX:\n",
         "        if count > ANSWER_ENTRIES_MAX:\n",
         (LONG_REQUESTS,),
@@ -215,7 +215,7 @@ FAULTS = (
     ),
     PlantedFault(
         "quotas-of-any-number-of-entities",
-        "kraftctl/controller/client_quota_control.py",
+        "kraftctl/controller/configuration_control/client_quota_control.py",
         "    if len(request.entries) > ENTITIES_PER_REQUEST_MAX:\n",
         "    if len(request.entries) > 1 << 40:\n",
         (LONG_ANSWERS,),

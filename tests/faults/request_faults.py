@@ -29,7 +29,7 @@ FAULTS = (
     ),
     PlantedFault(
         "create-topics-hides-what-is-stored",
-        "kraftctl/controller/configuration_control/effective_configs.py",
+        "kraftctl/controller/state/effective_configs.py",
         "                if value is not None or (as_stored and text is not None):\n",
         "                if value is not None:\n",
         ("tests/controller/test_unusable_values.py",),
@@ -45,7 +45,7 @@ FAULTS = (
     ),
     PlantedFault(
         "settings-of-the-image-before",
-        "kraftctl/controller/controller_state.py",
+        "kraftctl/controller/state/controller_state.py",
         "        self.topic_settings = TopicSettings(image, self.config)\n",
         "",
         ("tests/controller/test_topic_settings.py",),
@@ -53,7 +53,7 @@ FAULTS = (
     ),
     PlantedFault(
         "refusal-lines-of-any-length",
-        "kraftctl/controller/refusal_lines.py",
+        "kraftctl/controller/results/refusal_lines.py",
         '    reason = shortened(error.message or "", REASON_LENGTH_MAX)\n',
         '    reason = error.message or ""\n',
         ("tests/controller/test_refusal_lines.py",),
@@ -89,7 +89,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-refusal-keeps-the-bytes-of-the-answer",
-        "kraftctl/controller/parked_response.py",
+        "kraftctl/controller/results/parked_response.py",
         "        self.encoded = None\n",
         "",
         ("tests/node/test_what_waits.py",),

@@ -14,8 +14,8 @@ from kraftctl.config.controller_config import STANDARD_AUTHORIZER
 from kraftctl.controller.audit import described_change
 from kraftctl.controller.audit.change_list import CHANGES_MAX, ChangeList
 from kraftctl.controller.audit.described_change import DESCRIBING
-from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.request_handlers import HANDLERS
+from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.raft.events import ShutdownRequested
 from kraftctl.server.logs.audit_log import LINE_BYTES_MAX

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
-from kraftctl.controller.security.authorizer_log import DEBUG, LINES_PER_STEP_MAX, TEXT_LENGTH_MAX
+from kraftctl.controller.state.authorizer_log import DEBUG, LINES_PER_STEP_MAX, TEXT_LENGTH_MAX
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest

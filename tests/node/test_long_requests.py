@@ -7,10 +7,10 @@ import pytest
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.apis.request_size import ANSWER_ENTRIES_MAX, DECODED_ON_LOOP_BYTES_MAX
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
-from kraftctl.controller.answer_entries import AnswerEntries, AnswerTooLongError
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.request_handlers import HANDLERS
+from kraftctl.controller.results.answer_entries import AnswerEntries, AnswerTooLongError
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.server.loop.client_requests import lacks_right
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kraftctl.controller.controller_result import ControllerResult, SlicedWork
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_handlers import HANDLERS
+from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork
+from kraftctl.controller.results.moment import Moment
 from kraftctl.node.controller_node import UNCOMMITTED_RECORDS_MAX, UNITS_BESIDE_WORK
 from kraftctl.raft import events
 from kraftctl_protocol.api_keys import ApiKey

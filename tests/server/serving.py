@@ -10,7 +10,7 @@ import pytest
 import uvloop
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.loop.client_requests import RequestHandler, Respond
 from kraftctl_protocol.api_keys import ApiKey

@@ -13,7 +13,7 @@ import pytest
 
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.events import ClientRequest
 from kraftctl.raft import events
 from kraftctl.server.driver import Driver

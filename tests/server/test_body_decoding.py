@@ -10,7 +10,7 @@ from typing import Any
 
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.apis.request_size import LARGE_REQUESTS_MEMORY_BYTES_MAX
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.events import BodyRefused, ClientRequest
 from kraftctl.server.loop.body_decoding import WAITING_BYTES_MAX, BodyDecoding
 from kraftctl.server.loop.body_freeing import FREED_AT_ONCE_BYTES_MAX

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kraftctl.controller.notice_sources import CONTROLLER, REGISTRATION, SNAPSHOT
+from kraftctl.controller.results.notice_sources import CONTROLLER, REGISTRATION, SNAPSHOT
 from kraftctl.node.events import RequestFailed
 from kraftctl.raft import effects, events
 from tests.server.drivers import driver_of

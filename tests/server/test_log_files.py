@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.config.audit_config import AuditConfig
-from kraftctl.controller.security.authorizer_log import INFO, AuthorizerLine
+from kraftctl.controller.state.authorizer_log import INFO, AuthorizerLine
 from kraftctl.node.events import AuthorizerLines
 from kraftctl.server.logs.authorizer_logger import (
     CLIENT_DENIALS_MAX,

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from kraftctl.controller import notice_sources
+from kraftctl.controller.results import notice_sources
 from kraftctl.raft import effects
 from kraftctl.server.logs.notice_log import LoggedNotices
 

@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER, ControllerConfig
-from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
+from kraftctl.controller.state.standard_authorizer import StandardAuthorizer
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.server.security import once_loaded
 from kraftctl.server.security.own_rights import OwnRights, own_principal

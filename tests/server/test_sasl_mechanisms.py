@@ -11,7 +11,7 @@ import pytest
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.committed_credentials import CommittedCredentials
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.loop.client_requests import Respond
 from kraftctl.server.security.credential_lookup import CredentialLookup

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.moment import UNITS
+from kraftctl.controller.results.moment import UNITS
 from kraftctl.node.events import TakeTurn
 from kraftctl.node.long_work import SLICES, SNAPSHOT
 from kraftctl.server.process.turn_pace import (

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kraftctl.apis.api_table import API_TABLE
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.events import ClientRequest, NodeEvent, TurnTaken
 from kraftctl.raft import effects, events
 from kraftctl.server.loop.waiting_requests import TURN_NS, WAITING_MAX

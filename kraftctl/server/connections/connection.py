@@ -14,8 +14,8 @@ from typing import Final, Protocol, cast
 
 from mypy_extensions import mypyc_attr
 
-from kraftctl.controller.error_responses import error_response
-from kraftctl.controller.failures import reason_of
+from kraftctl.controller.results.error_responses import error_response
+from kraftctl.controller.results.failures import reason_of
 from kraftctl.server.connections.byte_budget import ByteBudget
 from kraftctl.server.connections.client_address import client_address
 from kraftctl.server.connections.foreign_clients import ForeignClients, why_foreign, why_not_ssl

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 from kraftctl.controller.audit.audit_trail import NO_OFFSET, AuditEntry
 from kraftctl.controller.audit.change_list import TEXT_LENGTH_MAX
-from kraftctl.controller.failures import shortened
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.standard_authorizer import host_address
+from kraftctl.controller.results.failures import shortened
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.standard_authorizer import host_address
 from kraftctl.server.logs.background_file import BackgroundFile, LeftOut
 from kraftctl.server.logs.rotated_file import RotatedFile
 from kraftctl_protocol.principal import KafkaPrincipal

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from kraftctl.controller.security.authorizer_log import INFO
+from kraftctl.controller.state.authorizer_log import INFO
 from kraftctl.node.events import AuthorizerLines
 from kraftctl.server.logs.logging import AUTHORIZER_LOGGER
 

@@ -7,7 +7,7 @@ import logging
 from pathlib import Path
 
 from kraftctl.config.audit_config import AuditConfig, LogFileConfig
-from kraftctl.controller.security.authorizer_log import LEVELS
+from kraftctl.controller.state.authorizer_log import LEVELS
 from kraftctl.server.logs.audit_log import AuditLog
 from kraftctl.server.logs.background_file import BackgroundFile
 from kraftctl.server.logs.log_handler import BackgroundHandler

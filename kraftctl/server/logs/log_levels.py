@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from kraftctl.controller.log_levels import LEVELS, OFF, ROOT, LogLevels
-from kraftctl.controller.notice_sources import SOURCES
+from kraftctl.controller.results.notice_sources import SOURCES
+from kraftctl.controller.state.log_levels import LEVELS, OFF, ROOT, LogLevels
 from kraftctl.raft.effects import RAFT
 from kraftctl.server.logs.logging import AUTHORIZER_LOGGER
 

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 
 from kraftctl.controller.audit.audit_trail import AuditEntry
-from kraftctl.controller.notice_sources import SOURCES
+from kraftctl.controller.results.notice_sources import SOURCES
 from kraftctl.node.events import AuthorizerLines, RequestFailed
 from kraftctl.raft import effects
 from kraftctl.server.logs.audit_log import AuditLog

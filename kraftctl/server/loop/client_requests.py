@@ -11,7 +11,7 @@ from kraftctl.apis.api import Api, Owner
 from kraftctl.apis.api_table import API_TABLE, served_api
 from kraftctl.apis.request_size import DECODED_ON_LOOP_BYTES_MAX, SMALL
 from kraftctl.controller.quorum_controller import QuorumController
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.events import ClientRequest, UndecodedRequest
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from kraftctl.controller.quorum_controller import QuorumController
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.raft import events
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.server.loop.client_requests import RequestHandler, Respond, client_event, lacks_right

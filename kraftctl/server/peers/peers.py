@@ -18,7 +18,7 @@ from typing import Final
 
 from kraftctl import __version__
 from kraftctl.apis.api_table import RAFT_API_KEYS
-from kraftctl.controller.failures import reason_of
+from kraftctl.controller.results.failures import reason_of
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.raft.peer_failures import NOTHING_CAME, PeerFailure

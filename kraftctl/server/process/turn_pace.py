@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from kraftctl.controller.moment import UNITS
+from kraftctl.controller.results.moment import UNITS
 from kraftctl.node.events import TakeTurn
 from kraftctl.node.long_work import SNAPSHOT
 

@@ -13,8 +13,8 @@ from typing import Final
 
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorization import Authorizer
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.authorization import Authorizer
 from kraftctl.server.security.once_loaded import OnceLoaded
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_keys import ApiKey

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from kraftctl.controller.failures import kind_of
+from kraftctl.controller.results.failures import kind_of
 from kraftctl.server.connections.authentication_metrics import AuthenticationMetrics
 from kraftctl.server.connections.connection import Connection, ConnectionOwner
 from kraftctl.server.security.credential_lookup import CredentialsUnavailableError

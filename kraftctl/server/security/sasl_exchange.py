@@ -13,9 +13,9 @@ from typing import Final, Protocol
 
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.apis.request_size import TOKEN
-from kraftctl.controller.api_versions import SOFTWARE_VERSION, names_software
-from kraftctl.controller.error_responses import error_response
-from kraftctl.controller.failures import shortened
+from kraftctl.controller.cluster_control.api_versions import SOFTWARE_VERSION, names_software
+from kraftctl.controller.results.error_responses import error_response
+from kraftctl.controller.results.failures import shortened
 from kraftctl.server.loop.client_requests import ReceivedRequest, receive_request
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.failures import reason_of
+from kraftctl.controller.results.failures import reason_of
 from kraftctl.server.process.detached_calls import call_detached
 from kraftctl.server.security.expiry_lines import ExpiryLines
 from kraftctl.server.security.ssl_metrics import SslMetrics

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
-from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
+from kraftctl.controller.state.leaving_brokers import LeavingBrokers
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
 

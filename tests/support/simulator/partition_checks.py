@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.configuration_control.effective_configs import TopicSettings
+from kraftctl.controller.state.effective_configs import TopicSettings
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
 from kraftctl.metadata.endpoint import VersionRange

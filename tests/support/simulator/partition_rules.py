@@ -7,7 +7,7 @@ with the next leader, or when min.insync.replicas changes.
 
 from __future__ import annotations
 
-from kraftctl.controller.configuration_control.effective_configs import TopicSettings
+from kraftctl.controller.state.effective_configs import TopicSettings
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.broker_registration import BrokerRegistration

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.audit.audit_trail import COMMITTED, NO_OFFSET, AuditEntry
-from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.node.events import AuthorizerLines, NodeEffect, RequestFailed
 from kraftctl.node.long_work import SLICES
 from kraftctl.raft import effects, events

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features

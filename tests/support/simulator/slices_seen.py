@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kraftctl.controller.controller_result import SlicedWork
 from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.controller.results.controller_result import SlicedWork
 from kraftctl.node.events import NodeEvent, TurnTaken
 from kraftctl.node.long_work import LOADING, SLICES
 

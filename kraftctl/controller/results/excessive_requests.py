@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.answer_entries import AnswerEntries, AnswerTooLongError
-from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.error_responses import error_response
-from kraftctl.controller.failures import shortened
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.answer_entries import AnswerEntries, AnswerTooLongError
+from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.error_responses import error_response
+from kraftctl.controller.results.failures import shortened
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message

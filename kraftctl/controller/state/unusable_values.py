@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.configuration_control.effective_configs import (
+from kraftctl.controller.state.effective_configs import (
     OBEYED_CONFIGS,
     EffectiveConfig,
     broker_layers,
     inherited_config,
     usable_value,
 )
-from kraftctl.controller.replication_control.mutation_quota import CONTROLLER_MUTATION_RATE, is_usable_rate
+from kraftctl.controller.state.mutation_quota import CONTROLLER_MUTATION_RATE, is_usable_rate
 from kraftctl.image.client_quotas_image import QuotaEntity
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.config_definitions import config_source

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.cluster_control.broker_epoch import why_epoch_stale
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.broker_epoch import why_epoch_stale
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest

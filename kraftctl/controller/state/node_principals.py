@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER, ControllerConfig
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorization import Authorizer
-from kraftctl.controller.security.authorizer_log import (
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.authorization import Authorizer
+from kraftctl.controller.state.authorizer_log import (
     DEBUG,
     DEFAULT_ALLOW,
     DEFAULT_DENY,

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.failures import shortened
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.acl_names import (
+from kraftctl.controller.results.failures import shortened
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.acl_names import (
     OPERATIONS,
     PATTERN_TYPES,
     PERMISSION_TYPES,

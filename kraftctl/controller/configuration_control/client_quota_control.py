@@ -7,13 +7,13 @@ import re
 from ipaddress import ip_address
 from typing import Final
 
-from kraftctl.controller.answer_entries import AnswerEntries
-from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.error_responses import error_response
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.answer_entries import AnswerEntries
+from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.error_responses import error_response
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.client_quotas_image import QuotaEntity, quota_entity_key
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.api_error import ApiError

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.image.client_quotas_image import ClientQuotasImage, QuotaEntity
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors

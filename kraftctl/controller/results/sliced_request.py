@@ -11,16 +11,16 @@ from typing import Final
 
 from mypy_extensions import mypyc_attr
 
-from kraftctl.controller.batch_limits import (
+from kraftctl.controller.results.batch_limits import (
     BATCH_BYTES_MAX,
     RECORD_OVERHEAD_BYTES,
     RECORDS_PER_BATCH_MAX,
 )
-from kraftctl.controller.controller_result import ControllerResult, SlicedWork
-from kraftctl.controller.excessive_requests import excessive, too_many_records
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.record_checks import EncodedRecord
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork
+from kraftctl.controller.results.excessive_requests import excessive, too_many_records
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.record_checks import EncodedRecord
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl_protocol.batch_framing import HEADER_BYTES
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record

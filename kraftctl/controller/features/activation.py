@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from kraftctl.controller.activation_records import records_for_empty_log, records_for_non_empty_log
 from kraftctl.controller.committed_records import NO_RELEASE
-from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.features.activation_records import records_for_empty_log, records_for_non_empty_log
+from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
 from kraftctl.metadata.bootstrap_metadata import bootstrap_refusal, why_records_unsupported

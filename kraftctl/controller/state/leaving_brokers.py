@@ -7,7 +7,7 @@ the work ends when the index of the image says that nothing is left. It is new a
 
 from __future__ import annotations
 
-from kraftctl.controller.controller_result import SoftChange
+from kraftctl.controller.results.controller_result import SoftChange
 from kraftctl_protocol.uuids import Uuid
 
 

@@ -6,9 +6,9 @@ every controller, at every start.
 
 from __future__ import annotations
 
-from kraftctl.controller.activation_records import records_for_empty_log
 from kraftctl.controller.committed_records import DOES_NOT_FIT, why_not_applied
-from kraftctl.controller.prepared_result import encode_records
+from kraftctl.controller.features.activation_records import records_for_empty_log
+from kraftctl.controller.results.prepared_result import encode_records
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl_protocol.metadata_record import RecordAndVersion

@@ -6,8 +6,8 @@ from typing import Final
 
 from mypy_extensions import mypyc_attr
 
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.refusal_lines import refusal_line
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.refusal_lines import refusal_line
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.failures import REASON_LENGTH_MAX, shortened
+from kraftctl.controller.results.failures import REASON_LENGTH_MAX, shortened
 from kraftctl_protocol.api_error import ApiError
 
 REFUSALS_NAMED_MAX: Final = 20

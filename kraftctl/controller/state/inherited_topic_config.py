@@ -7,7 +7,7 @@ from typing import Final
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.configuration_control.effective_configs import describe_topic_configs
+from kraftctl.controller.state.effective_configs import describe_topic_configs
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.generated.create_topics_response import CreatableTopicConfigs
 from kraftctl_protocol.primitives import Writer

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from mypy_extensions import mypyc_attr
 
-from kraftctl.controller.activation_records import feature_level
-from kraftctl.controller.batch_limits import batch_ends, why_batch_too_large
-from kraftctl.controller.controller_result import ControllerResult, SlicedWork, SoftChange
-from kraftctl.controller.record_checks import RecordEncoder
-from kraftctl.controller.record_notices import record_notices
+from kraftctl.controller.results.batch_limits import batch_ends, why_batch_too_large
+from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork, SoftChange
+from kraftctl.controller.results.feature_levels import feature_level
+from kraftctl.controller.results.record_checks import RecordEncoder
+from kraftctl.controller.results.record_notices import record_notices
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mypy_extensions import mypyc_attr
 
-from kraftctl.controller.error_responses import error_response
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.error_responses import error_response
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.shared_response import SharedResponse

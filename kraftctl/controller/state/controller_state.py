@@ -11,14 +11,14 @@ from typing import Final
 from mypy_extensions import mypyc_attr
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
-from kraftctl.controller.configuration_control.effective_configs import TopicSettings
-from kraftctl.controller.configuration_control.unusable_values import UnusableValues
-from kraftctl.controller.log_levels import LogLevels
-from kraftctl.controller.replication_control.inherited_topic_config import InheritedTopicConfigs
-from kraftctl.controller.replication_control.mutation_quota import MutationQuotas
-from kraftctl.controller.security.authorization import Authorizer
-from kraftctl.controller.security.node_principals import NodePrincipals
+from kraftctl.controller.state.authorization import Authorizer
+from kraftctl.controller.state.broker_heartbeat_manager import BrokerHeartbeatManager
+from kraftctl.controller.state.effective_configs import TopicSettings
+from kraftctl.controller.state.inherited_topic_config import InheritedTopicConfigs
+from kraftctl.controller.state.log_levels import LogLevels
+from kraftctl.controller.state.mutation_quota import MutationQuotas
+from kraftctl.controller.state.node_principals import NodePrincipals
+from kraftctl.controller.state.unusable_values import UnusableValues
 from kraftctl.image.features_image import UNKNOWN_METADATA_VERSION, FinalizedFeatures
 from kraftctl.image.metadata_image import MetadataImage
 

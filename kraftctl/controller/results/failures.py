@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Final
 
-from kraftctl.controller.notice_sources import CONTROLLER
+from kraftctl.controller.results.notice_sources import CONTROLLER
 
 REASON_LENGTH_MAX: Final = 300
 """Characters of an exception's text in a line of the log: it may quote what a client sent."""

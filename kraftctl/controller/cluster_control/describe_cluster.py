@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.metadata import features
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kraftctl.apis.request_size import REFUSAL_MEMORY_BYTES_MAX
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_client_quotas_response as quotas

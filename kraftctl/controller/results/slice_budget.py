@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.controller.sliced_request import LOOKS_PER_UNIT
+from kraftctl.controller.results.sliced_request import LOOKS_PER_UNIT
 
 
 class SliceBudget:

@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.controller.configuration_control.elr_configs import elr_safety_records
-from kraftctl.controller.controller_result import ControllerResult, SoftChange
-from kraftctl.controller.controller_state import ControllerState, KRaftVersionUpgrader
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.controller_result import ControllerResult, SoftChange
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.controller_state import ControllerState, KRaftVersionUpgrader
 from kraftctl.metadata import features
 from kraftctl.metadata.endpoint import VersionRange
 from kraftctl_protocol.api_error import ApiError

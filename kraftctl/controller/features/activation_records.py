@@ -7,13 +7,13 @@ active controller stopped inside a transaction, the transaction is aborted.
 from __future__ import annotations
 
 from kraftctl.controller.configuration_control.elr_configs import min_isr_record
-from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.feature_levels import feature_level
 from kraftctl.metadata import features
 from kraftctl_protocol.config_resource import CLUSTER_DEFAULT
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
-from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
 
 BOOTSTRAP_TRANSACTION_NAME = "Bootstrap records"
@@ -46,13 +46,3 @@ def records_for_non_empty_log(metadata_version: int, *, transaction_open: bool) 
         return ControllerResult.atomic_of([])
     assert features.is_metadata_transaction_supported(metadata_version), "metadata.version lacks transactions"
     return ControllerResult.atomic_of([RecordAndVersion(AbortTransactionRecord(reason=FAILOVER_REASON), 0)])
-
-
-def feature_level(records: list[RecordAndVersion], feature: str) -> int:
-    """The level that the last record for `feature` sets; 0 without one."""
-    level = 0
-    for entry in records:
-        record = entry.record
-        if isinstance(record, FeatureLevelRecord) and record.name == feature:
-            level = record.feature_level
-    return level

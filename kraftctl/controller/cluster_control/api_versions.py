@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from kraftctl.apis.api_table import API_TABLE
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.features_image import FinalizedFeatures
 from kraftctl.metadata import features
 from kraftctl_protocol.errors import Errors

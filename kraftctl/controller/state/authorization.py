@@ -6,8 +6,8 @@ from typing import Final
 
 from mypy_extensions import mypyc_attr
 
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorizer_log import AuthorizerLog
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.authorizer_log import AuthorizerLog
 from kraftctl.image.metadata_image import MetadataImage
 
 CLUSTER_NAME: Final = "kafka-cluster"

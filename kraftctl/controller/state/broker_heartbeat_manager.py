@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
+from kraftctl.controller.state.leaving_brokers import LeavingBrokers
 from kraftctl.metadata.broker_registration import BrokerRegistration
 
 UNKNOWN_OFFSET: Final = -1

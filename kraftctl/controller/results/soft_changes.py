@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.controller.controller_result import SoftChange
+from kraftctl.controller.results.controller_result import SoftChange
 
 
 class SoftChanges(SoftChange):
