@@ -18,6 +18,10 @@ VIOLATIONS = {
     "The pure core does no IO": ("kraftctl/metadata/features.py", "import asyncio"),
     "What a simulation shares": ("kraftctl/server/loop/node_loop.py", "import kraftctl.server.peers.peers"),
     "Rooms of the server": ("kraftctl/server/process/collector.py", "import kraftctl.server.logs.log_files"),
+    "Rooms of the controller": (
+        "kraftctl/controller/state/broker_epoch.py",
+        "import kraftctl.controller.cluster_control.stalls",
+    ),
     "The protocol stands alone": ("kraftctl_protocol/frames.py", "import kraftctl.config.controller_config"),
     "Security of connections knows neither": (
         "kraftctl_security/sasl/mechanism.py",

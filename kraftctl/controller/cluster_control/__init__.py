@@ -1,1 +1,1 @@
-"""Brokers and controllers: registration, heartbeats, fencing, leaving."""
+"""Brokers and controllers register, send heartbeats, are fenced and leave; clients ask what is registered."""

@@ -1,1 +1,1 @@
-"""Dynamic configurations: altering, describing and validating them, and the values in effect."""
+"""Dynamic configurations and client quotas are altered, described and validated here."""

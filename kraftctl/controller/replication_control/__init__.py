@@ -1,1 +1,1 @@
-"""Topics and partitions: one module per operation."""
+"""Topics and partitions are created, changed and deleted here, by one module per operation."""

@@ -1,1 +1,1 @@
-"""ACLs and the authorizer, SCRAM credentials, delegation tokens."""
+"""ACLs, SCRAM credentials and delegation tokens are altered and described here, as records of the log."""
