@@ -40,8 +40,11 @@ VIOLATIONS = {
     "Rows and tables are made without Spark": ("kraftctl_spark/tables/manifest.py", "import pyspark"),
     "The report is made without Spark": ("kraftctl_spark/report/database.py", "import pyspark"),
     "Records are read and decoded without Arrow": ("kraftctl_spark/rows/transactions.py", "import pyarrow"),
-    "Versions are computed without files": ("kraftctl_spark/history/versions.py", "import pyarrow"),
-    "Partitions are computed as columns": ("kraftctl_spark/history/partition_pass.py", "import time"),
+    "Versions are computed without files": ("kraftctl_spark/history/versions/versions.py", "import pyarrow"),
+    "Partitions are computed as columns": (
+        "kraftctl_spark/history/partitions/partition_pass.py",
+        "import time",
+    ),
 }
 
 SOURCES = ("kraftctl", "protocol/kraftctl_protocol", "protocol/kraftctl_security", "spark/kraftctl_spark")

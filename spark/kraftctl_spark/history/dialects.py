@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from kraftctl_spark.history.kinds import KINDS, Kind
 from kraftctl_spark.history.schema import SCHEMAS
+from kraftctl_spark.history.versions.kinds import KINDS, Kind
 
 DIRECTORY = Path(__file__).parent / "sql"
 SOURCE = "source"

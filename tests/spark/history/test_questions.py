@@ -16,9 +16,9 @@ import pytest
 import sqlglot
 
 from kraftctl_spark.history import dialects
-from kraftctl_spark.history.kinds import BROKERS, KINDS, PARTITIONS, TOPICS, Kind
 from kraftctl_spark.history.schema import SCHEMAS, encode_versions
-from kraftctl_spark.history.versions import Version
+from kraftctl_spark.history.versions.kinds import BROKERS, KINDS, PARTITIONS, TOPICS, Kind
+from kraftctl_spark.history.versions.versions import Version
 from tests.spark.history.asked import Row, in_duckdb
 from tests.spark.history.test_versions import Tables, gappy, history, whole
 from tests.spark.history_truth import HistoryTruth

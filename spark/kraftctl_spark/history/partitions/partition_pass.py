@@ -10,9 +10,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kraftctl_spark.history.kinds import PARTITIONS
-from kraftctl_spark.history.open_partitions import OpenPartitions
-from kraftctl_spark.history.partition_columns import (
+from kraftctl_spark.history.partitions.open_partitions import OpenPartitions
+from kraftctl_spark.history.partitions.partition_columns import (
     DIRECTORIES,
     KEY,
     VERSION,
@@ -24,8 +23,9 @@ from kraftctl_spark.history.partition_columns import (
     stable_order,
     taken,
 )
-from kraftctl_spark.history.partition_records import ACT, CHANGE, OPEN_BEFORE, PLACE, REMOVE, SET
-from kraftctl_spark.history.versions import CHANGED, REMOVED
+from kraftctl_spark.history.partitions.partition_records import ACT, CHANGE, OPEN_BEFORE, PLACE, REMOVE, SET
+from kraftctl_spark.history.versions.kinds import PARTITIONS
+from kraftctl_spark.history.versions.versions import CHANGED, REMOVED
 
 MIGRATING = "AAAAAAAAAAAAAAAAAAAAAA"
 """Directory id of a replica whose directory the controller does not know yet (KIP-858)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any, NamedTuple
 
-from kraftctl_spark.history.kinds import Kind
+from kraftctl_spark.history.versions.kinds import Kind
 
 Key = tuple[Any, ...]
 Values = tuple[Any, ...]

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kraftctl_spark.history import open_files
-from kraftctl_spark.history.kinds import PARTITIONS
-from kraftctl_spark.history.partition_columns import (
+from kraftctl_spark.history.partitions.partition_columns import (
     KEY,
     TYPES,
     VERSION,
@@ -22,6 +21,7 @@ from kraftctl_spark.history.partition_columns import (
     topic_numbers,
 )
 from kraftctl_spark.history.schema import SCHEMAS
+from kraftctl_spark.history.versions.kinds import PARTITIONS
 
 FILE = "file"
 """Number of the file that has the row; null for what began after the last commit."""

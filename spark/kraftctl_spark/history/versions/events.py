@@ -12,8 +12,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from kraftctl_spark.history.kinds import BROKERS
-from kraftctl_spark.history.versions import Change, Key, Moment, Values
+from kraftctl_spark.history.versions.kinds import BROKERS
+from kraftctl_spark.history.versions.versions import Change, Key, Moment, Values
 
 GAP_BEGINS, SNAPSHOT = "gap begins", "snapshot"
 

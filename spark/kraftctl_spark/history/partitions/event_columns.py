@@ -11,8 +11,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kraftctl_spark.history.distinct import NUMBER
-from kraftctl_spark.history.partition_columns import array, row_numbers, stable_order
+from kraftctl_spark.history.partitions.distinct import NUMBER
+from kraftctl_spark.history.partitions.partition_columns import array, row_numbers, stable_order
 from kraftctl_spark.history.schema import EVENTS_SCHEMA
 
 _CLUSTER = "cluster_id"

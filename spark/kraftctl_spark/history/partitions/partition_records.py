@@ -11,10 +11,9 @@ from collections import defaultdict
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kraftctl_spark.history.distinct import NUMBER
-from kraftctl_spark.history.kinds import PARTITIONS
-from kraftctl_spark.history.open_partitions import OpenPartitions
-from kraftctl_spark.history.partition_columns import (
+from kraftctl_spark.history.partitions.distinct import NUMBER
+from kraftctl_spark.history.partitions.open_partitions import OpenPartitions
+from kraftctl_spark.history.partitions.partition_columns import (
     DIRECTORIES,
     KEY,
     LISTS,
@@ -28,8 +27,9 @@ from kraftctl_spark.history.partition_columns import (
     taken,
     topic_numbers,
 )
-from kraftctl_spark.history.steps import Step
-from kraftctl_spark.history.versions import Versions
+from kraftctl_spark.history.partitions.steps import Step
+from kraftctl_spark.history.versions.kinds import PARTITIONS
+from kraftctl_spark.history.versions.versions import Versions
 
 NO_LEADER_CHANGE = -2
 NO_RECOVERY_CHANGE = -1

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kraftctl_protocol.scram import MECHANISM_NAMES
-from kraftctl_spark.history.brokers import by_name
-from kraftctl_spark.history.versions import Moment, Versions
+from kraftctl_spark.history.versions.brokers import by_name
+from kraftctl_spark.history.versions.versions import Moment, Versions
 from kraftctl_spark.rows.kafka_names import ACL_RESOURCES, OPERATIONS, PATTERN_TYPES, PERMISSIONS
 
 KRAFT_VERSION = "kraft.version"

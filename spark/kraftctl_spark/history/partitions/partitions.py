@@ -7,15 +7,15 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kraftctl_spark.history.event_columns import EventColumns
-from kraftctl_spark.history.open_partitions import OpenPartitions
-from kraftctl_spark.history.partition_columns import Columns, Meanings
-from kraftctl_spark.history.partition_events import partition_events
-from kraftctl_spark.history.partition_pass import PartitionPass
-from kraftctl_spark.history.partition_records import PLACE, clearing, moments, operations
+from kraftctl_spark.history.partitions.event_columns import EventColumns
+from kraftctl_spark.history.partitions.open_partitions import OpenPartitions
+from kraftctl_spark.history.partitions.partition_columns import Columns, Meanings
+from kraftctl_spark.history.partitions.partition_events import partition_events
+from kraftctl_spark.history.partitions.partition_pass import PartitionPass
+from kraftctl_spark.history.partitions.partition_records import PLACE, clearing, moments, operations
+from kraftctl_spark.history.partitions.steps import Step
 from kraftctl_spark.history.schema import TIME
-from kraftctl_spark.history.steps import Step
-from kraftctl_spark.history.versions import GAP, Versions
+from kraftctl_spark.history.versions.versions import GAP, Versions
 
 
 class PartitionRows(NamedTuple):

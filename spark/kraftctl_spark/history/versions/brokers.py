@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kraftctl_spark.history.kinds import BROKERS
-from kraftctl_spark.history.versions import Moment, Versions
+from kraftctl_spark.history.versions.kinds import BROKERS
+from kraftctl_spark.history.versions.versions import Moment, Versions
 
 _PLACES = {name: place for place, name in enumerate(BROKERS.values)}
 FENCE, UNFENCE = 1, -1

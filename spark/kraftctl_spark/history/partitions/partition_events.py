@@ -7,10 +7,9 @@ import json
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kraftctl_spark.history.distinct import NUMBER
-from kraftctl_spark.history.event_columns import EventColumns, Numbered
-from kraftctl_spark.history.kinds import PARTITIONS
-from kraftctl_spark.history.partition_columns import (
+from kraftctl_spark.history.partitions.distinct import NUMBER
+from kraftctl_spark.history.partitions.event_columns import EventColumns, Numbered
+from kraftctl_spark.history.partitions.partition_columns import (
     DIRECTORIES,
     KEY,
     Columns,
@@ -21,8 +20,9 @@ from kraftctl_spark.history.partition_columns import (
     taken,
     topic_numbers,
 )
-from kraftctl_spark.history.partition_pass import EXISTED, POSITION, PartitionPass
-from kraftctl_spark.history.partition_records import ACT, OPEN_BEFORE, REMOVE
+from kraftctl_spark.history.partitions.partition_pass import EXISTED, POSITION, PartitionPass
+from kraftctl_spark.history.partitions.partition_records import ACT, OPEN_BEFORE, REMOVE
+from kraftctl_spark.history.versions.kinds import PARTITIONS
 
 RECOVERING = 1
 _LEADER_KINDS = ["leader elected", "unclean election", "leader lost"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from kraftctl_protocol.config_resource import NAMES as CONFIG_RESOURCES
 from kraftctl_protocol.config_resource import TOPIC
-from kraftctl_spark.history.versions import Key, Moment, Versions
+from kraftctl_spark.history.versions.versions import Key, Moment, Versions
 
 
 class Topics:

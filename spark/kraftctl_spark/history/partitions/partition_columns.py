@@ -8,9 +8,9 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kraftctl_spark.history.distinct import NUMBER, DistinctLists, DistinctTextLists, DistinctTexts
-from kraftctl_spark.history.kinds import PARTITIONS
+from kraftctl_spark.history.partitions.distinct import NUMBER, DistinctLists, DistinctTextLists, DistinctTexts
 from kraftctl_spark.history.schema import SCHEMAS, TIME
+from kraftctl_spark.history.versions.kinds import PARTITIONS
 
 Columns = dict[str, pa.Array]
 """Arrays of the same length, by name."""
