@@ -18,8 +18,8 @@ from kraftctl_protocol.message import Message
 from kraftctl_security.client_config import ClientSecurity
 from kraftctl_spark.log.observer import QuorumObserver
 from tests.clients.sasl_script import TwoSteps, sasl_script
-from tests.server.ssl_serving import authority, context_of, node_context
-from tests.server.test_peers import Asker
+from tests.server.peers.test_peers import Asker
+from tests.server.security.ssl_serving import authority, context_of, node_context
 from tests.support.certificates import Authority
 from tests.support.wire.bad_addresses import (
     BEHAVIOURS,

@@ -40,9 +40,9 @@ from tests.clients.situation import (
     asker_of,
     observer_of,
 )
+from tests.server.peers.test_peers import Asker
+from tests.server.security.ssl_serving import identity, serving_ssl
 from tests.server.serving import both_loops, run, serving, unregister
-from tests.server.ssl_serving import identity, serving_ssl
-from tests.server.test_peers import Asker
 from tests.support.wire.bad_addresses import NAME, OTHER_V4, V4, V6
 
 Situations = Callable[[str], Situation]

@@ -73,7 +73,7 @@ FAULTS = (
         "            is_refusal = self._missing[address] != NOT_ANSWERED\n",
         "            is_refusal = True\n",
         (
-            "tests/server/test_ssl_peers.py::test_a_connection_that_is_reset_after_the_handshake_is_not_refused",
+            "tests/server/peers/test_ssl_peers.py::test_a_connection_that_is_reset_after_the_handshake_is_not_refused",
         ),
         "A leader that does not accept a certificate is not gone: an election begins for nothing.",
     ),

@@ -8,7 +8,7 @@ TRAIL = "kraftctl/controller/audit/audit_trail.py"
 NODE = "kraftctl/node/controller_node.py"
 AUTHORIZER = "kraftctl/controller/state/standard_authorizer.py"
 TRAIL_TESTS = "tests/node/test_audit_trail.py"
-FILE_TESTS = "tests/server/test_log_files.py"
+FILE_TESTS = "tests/server/logs/test_log_files.py"
 AUTHORIZER_TESTS = "tests/node/test_authorizer_log.py"
 
 FAULTS = (

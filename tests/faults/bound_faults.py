@@ -26,7 +26,7 @@ FAULTS = (
         "kraftctl/server/process/collector.py",
         "        gc.set_threshold(*THRESHOLDS)\n",
         "        gc.set_threshold(0)\n",
-        ("tests/server/test_collector.py",),
+        ("tests/server/process/test_collector.py",),
         "What fails leaves cycles, which take all the memory after days.",
     ),
     PlantedFault(
@@ -34,7 +34,7 @@ FAULTS = (
         "kraftctl/server/process/collector.py",
         "        if pause_ns > LONG_PAUSE_NS:\n            freeze()\n",
         "",
-        ("tests/server/test_collector.py",),
+        ("tests/server/process/test_collector.py",),
         "While topics are created, the loop is blocked for longer and longer.",
     ),
     PlantedFault(
@@ -42,7 +42,7 @@ FAULTS = (
         "kraftctl/server/process/interpreter_lock.py",
         "    sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)\n",
         "",
-        ("tests/server/test_interpreter_lock.py",),
+        ("tests/server/process/test_interpreter_lock.py",),
         "The loop stands still until the kernel runs the thread of the disk: 75 to 180 ms on a busy machine.",
     ),
     PlantedFault(

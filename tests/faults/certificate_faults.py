@@ -10,7 +10,7 @@ RELOADING = "kraftctl/server/security/ssl_reloading.py"
 WATCHED = "kraftctl/server/security/watched_stores.py"
 EXPIRY = "protocol/kraftctl_security/tls/certificate_expiry.py"
 EXPIRY_TESTS = "tests/tls/test_certificate_expiry.py"
-RELOADING_TESTS = "tests/server/test_ssl_reloading.py"
+RELOADING_TESTS = "tests/server/security/test_ssl_reloading.py"
 REPLACEMENT_TESTS = "tests/tls/test_store_replacement.py"
 
 FAULTS = (
@@ -19,7 +19,7 @@ FAULTS = (
         "kraftctl/server/security/ssl_transport.py",
         "            return  # as every transport; the end of records has been sent\n",
         "            pass\n",
-        ("tests/server/test_ssl_ends.py",),
+        ("tests/server/security/test_ssl_ends.py",),
         "Each client that leaves early writes an ERROR into the log.",
     ),
     PlantedFault(

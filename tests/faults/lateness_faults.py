@@ -5,11 +5,11 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 NEXT_DEADLINE = "tests/controller/test_next_deadline.py"
-NODE_LOOP = "tests/server/test_node_loop.py"
+NODE_LOOP = "tests/server/loop/test_node_loop.py"
 RAFT = "tests/raft/test_late_deadlines.py"
 SESSIONS = "tests/node/test_late_deadlines.py"
-SOCKETS = "tests/server/test_sockets_first.py"
-WAITING = "tests/server/test_waiting_requests.py"
+SOCKETS = "tests/server/process/test_sockets_first.py"
+WAITING = "tests/server/loop/test_waiting_requests.py"
 
 FAULTS = (
     PlantedFault(
@@ -130,7 +130,7 @@ FAULTS = (
         "kraftctl/server/process/snapshot_downloads.py",
         "        self._check.take(data)\n",
         "",
-        ("tests/server/test_snapshot_downloads.py",),
+        ("tests/server/process/test_snapshot_downloads.py",),
         "A replica neither votes nor fetches for seconds after it has downloaded a large snapshot.",
     ),
     PlantedFault(
@@ -138,7 +138,7 @@ FAULTS = (
         "kraftctl/storage/download_check.py",
         "        return self._is_sound and not self._unfinished\n",
         "        return not self._unfinished\n",
-        ("tests/storage/test_download_check.py", "tests/server/test_snapshot_downloads.py"),
+        ("tests/storage/test_download_check.py", "tests/server/process/test_snapshot_downloads.py"),
         "A record that cannot be decoded takes the place of the log.",
     ),
     PlantedFault(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 TRANSCRIPTS = "tests/raft/test_datadriven.py"
-SHARED = "tests/server/test_shared_answers.py"
+SHARED = "tests/server/loop/test_shared_answers.py"
 WAKES = "tests/raft/test_observer_wakes.py"
 
 FAULTS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 PROGRESS = "tests/raft/test_progress.py"
-FOREIGN = "tests/server/test_foreign_clients.py"
-DATES = "tests/server/test_certificate_dates.py"
+FOREIGN = "tests/server/connections/test_foreign_clients.py"
+DATES = "tests/server/security/test_certificate_dates.py"
 PAGE = "tests/test_troubleshooting.py"
 
 FAULTS = (

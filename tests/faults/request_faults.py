@@ -6,7 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 CONTAINMENT = "tests/node/test_containment.py"
 FRAMES = "tests/protocol/test_frames.py"
-WHOLE_FRAMES = "tests/server/test_whole_frames.py"
+WHOLE_FRAMES = "tests/server/connections/test_whole_frames.py"
 
 FAULTS = (
     PlantedFault(
@@ -14,7 +14,7 @@ FAULTS = (
         "kraftctl/apis/api_table.py",
         "    return api if api is not None and api.serves(version) else None\n",
         "    return api\n",
-        ("tests/server/test_connection.py",),
+        ("tests/server/connections/test_connection.py",),
         "A request is handled in a version that ApiVersions does not list.",
     ),
     PlantedFault(
@@ -140,7 +140,7 @@ FAULTS = (
         "kraftctl/server/connections/connection.py",
         "            self._reading\n            and self._request is None\n",
         "            self._reading\n",
-        ("tests/server/test_connection.py",),
+        ("tests/server/connections/test_connection.py",),
         "The answer to the first request is sent for the second one.",
     ),
     PlantedFault(
@@ -148,7 +148,7 @@ FAULTS = (
         "kraftctl/server/connections/request_log.py",
         "        self._describes = logger.isEnabledFor(logging.DEBUG)\n",
         "        self._describes = False\n",
-        ("tests/server/test_request_log.py",),
+        ("tests/server/connections/test_request_log.py",),
         "At level DEBUG there is no line about a slow request.",
     ),
     PlantedFault(

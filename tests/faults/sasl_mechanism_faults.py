@@ -11,7 +11,7 @@ PLAIN = f"{SASL}plain.py"
 SCRAMS = "tests/sasl/test_scram.py"
 PLAINS = "tests/sasl/test_plain.py"
 CONFIGS = "tests/sasl/test_sasl_config.py"
-LOCAL_USERS = "tests/server/test_local_users.py"
+LOCAL_USERS = "tests/server/security/test_local_users.py"
 
 FAULTS = (
     PlantedFault(

@@ -9,7 +9,7 @@ NODE_CONFIGS = "kraftctl/controller/configuration_control/node_configs.py"
 COMMITTED_TESTS = ("tests/node/test_committed_configs.py",)
 NODE_CONFIGS_TESTS = ("tests/controller/test_node_configs.py",)
 LOG_LEVELS_TESTS = ("tests/controller/test_log_levels.py",)
-RUNNING_TESTS = ("tests/server/test_running_settings.py",)
+RUNNING_TESTS = ("tests/server/controllers/test_running_settings.py",)
 
 FAULTS = (
     PlantedFault(

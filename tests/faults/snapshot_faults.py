@@ -6,12 +6,12 @@ from tests.faults.planted_fault import PlantedFault
 
 WRITING = "kraftctl/server/loop/snapshot_writing.py"
 STORE = "kraftctl/storage/snapshots.py"
-PARTS = "tests/server/test_snapshot_writing.py"
+PARTS = "tests/server/loop/test_snapshot_writing.py"
 DOWNLOADS = "tests/node/test_slow_downloads.py"
 PACE = "kraftctl/server/process/turn_pace.py"
 WRITER = "kraftctl/image/image_writer.py"
 SLICES = "tests/image/test_image_writer.py"
-TURNS = "tests/server/test_turn_pace.py"
+TURNS = "tests/server/process/test_turn_pace.py"
 
 FAULTS = (
     PlantedFault(

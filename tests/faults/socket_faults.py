@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-BUDGET = "tests/server/test_byte_budget.py"
-BUDGETS = "tests/server/test_budgets.py"
-READS = "tests/server/test_answer_reads.py"
-TURN_ANSWERS = "tests/server/test_turn_answers.py"
-DESCRIPTORS = "tests/server/test_descriptors.py"
-OUT_OF_DESCRIPTORS = "tests/server/test_out_of_descriptors.py"
+BUDGET = "tests/server/connections/test_byte_budget.py"
+BUDGETS = "tests/server/connections/test_budgets.py"
+READS = "tests/server/loop/test_answer_reads.py"
+TURN_ANSWERS = "tests/server/connections/test_turn_answers.py"
+DESCRIPTORS = "tests/server/listeners/test_descriptors.py"
+OUT_OF_DESCRIPTORS = "tests/server/loop/test_out_of_descriptors.py"
 
 FAULTS = (
     PlantedFault(
@@ -25,7 +25,7 @@ FAULTS = (
         "kraftctl/server/loop/long_answers.py",
         "        return _around_slice(request, response)\n",
         "        return [request.encode_answer(response)]\n",
-        ("tests/server/test_long_answers.py",),
+        ("tests/server/loop/test_long_answers.py",),
         "The controller needs twice the processor time for each snapshot that is fetched.",
     ),
     PlantedFault(
@@ -33,7 +33,7 @@ FAULTS = (
         "kraftctl/server/loop/long_answers.py",
         "    return [head[:-1] + length.getvalue(), records, tail]\n",
         "    return [head, records, tail]\n",
-        ("tests/server/test_long_answers.py",),
+        ("tests/server/loop/test_long_answers.py",),
         "No replica can decode an answer with more than 64 KiB of records.",
     ),
     PlantedFault(
@@ -41,7 +41,7 @@ FAULTS = (
         "kraftctl/server/connections/connection.py",
         "        if left_bytes <= held_bytes - held_bytes // READ_SHARE:\n",
         "        if left_bytes < 0 < READ_SHARE:\n",
-        ("tests/server/test_budgets.py",),
+        ("tests/server/connections/test_budgets.py",),
         "Readers are closed just before they are done, connect again, and close the next ones.",
     ),
     PlantedFault(
@@ -49,7 +49,7 @@ FAULTS = (
         "kraftctl/server/connections/connection.py",
         "        self._let_go()\n        if self._request is not None:\n",
         "        self._let_go()\n        self.itself = self\n        if self._request is not None:\n",
-        ("tests/server/test_connection.py",),
+        ("tests/server/connections/test_connection.py",),
         "A connection that is open while a long request is decoded is never freed.",
     ),
     PlantedFault(
@@ -249,7 +249,9 @@ FAULTS = (
         "kraftctl/server/connections/connection.py",
         "        while self._frames and self._request is None and self._has_room and not self._closed:\n",
         "        while self._frames and self._request is None and not self._closed:\n",
-        ("tests/server/test_listener_limits.py::test_a_slow_reader_gets_no_further_answers_until_it_reads",),
+        (
+            "tests/server/listeners/test_listener_limits.py::test_a_slow_reader_gets_no_further_answers_until_it_reads",
+        ),
         "One client that sends requests and never reads holds any number of answers.",
     ),
     PlantedFault(
@@ -257,7 +259,9 @@ FAULTS = (
         "kraftctl/server/connections/connection.py",
         "            self._send_collected()\n        except Exception as error:",
         "            self._send_collected()\n        except ZeroDivisionError as error:",
-        ("tests/server/test_turn_answers.py::test_a_connection_that_fails_keeps_no_answers_of_others",),
+        (
+            "tests/server/connections/test_turn_answers.py::test_a_connection_that_fails_keeps_no_answers_of_others",
+        ),
         "Heartbeats of other brokers are processed and not answered.",
     ),
     PlantedFault(
@@ -266,7 +270,9 @@ FAULTS = (
         "            if self._connection is not None:\n                self._connection.close()\n"
         "            self.close()\n",
         "            self.close()\n",
-        ("tests/server/test_ssl_ends.py::test_a_request_that_comes_with_the_end_of_the_client_is_answered",),
+        (
+            "tests/server/security/test_ssl_ends.py::test_a_request_that_comes_with_the_end_of_the_client_is_answered",
+        ),
         "A client that sends a request and the end of its records together gets no answer.",
     ),
     PlantedFault(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-SSL = "tests/server/test_ssl.py"
-PEERS = "tests/server/test_ssl_peers.py"
+SSL = "tests/server/security/test_ssl.py"
+PEERS = "tests/server/peers/test_ssl_peers.py"
 STORES = "tests/tls/test_stores.py"
 CONFIG = "tests/tls/test_ssl_config.py"
 NAMES = "tests/tls/test_distinguished_name.py"

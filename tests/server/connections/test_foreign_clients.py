@@ -16,9 +16,9 @@ from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
-from tests.server.sasl_serving import serving_sasl
+from tests.server.security.sasl_serving import serving_sasl
+from tests.server.security.ssl_serving import connect_ssl, context_of, identity, serving_ssl
 from tests.server.serving import Client, connect, eventually, request_bytes, run, serving, unregister
-from tests.server.ssl_serving import connect_ssl, context_of, identity, serving_ssl
 from tests.support.certificates import Authority
 
 

@@ -35,7 +35,7 @@ from tests.server.serving import (
 )
 from tests.support.living import living
 
-RECORDED = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "broker-controller-frames.jsonl"
+RECORDED = Path(__file__).parents[2] / "data" / "kafka-4.3.1" / "broker-controller-frames.jsonl"
 
 CONTROLLED_SHUTDOWN = int(ApiKey.CONTROLLED_SHUTDOWN)
 """Requests of the ZooKeeper era: Kafka 4 has no version of them left."""

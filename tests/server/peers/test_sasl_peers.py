@@ -16,8 +16,8 @@ from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrok
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_security.sasl import client_exchange
 from tests.clients.sasl_script import SECRET, Script, TwoSteps, sasl_script
+from tests.server.peers.test_peers import Asker
 from tests.server.serving import both_loops, run, unregister
-from tests.server.test_peers import Asker
 from tests.support.wire.scripted_node import ScriptedNode
 
 ANSWERED = UnregisterBrokerResponse(throttle_time_ms=7)

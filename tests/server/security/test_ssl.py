@@ -18,6 +18,22 @@ from kraftctl.server.security.handshake_turns import HANDSHAKES_PER_TURN, Handsh
 from kraftctl.server.security.ssl_transport import SslTransport
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.requests import decode_response
+from tests.server.connections.test_budgets import (
+    FETCH_VERSION,
+    MIB,
+    SMALL_BUFFER,
+    FetchRequest,
+    answer_fetches,
+    connect_from,
+)
+from tests.server.security.ssl_serving import (
+    BROKER,
+    authority,
+    connect_ssl,
+    context_of,
+    identity,
+    serving_ssl,
+)
 from tests.server.serving import (
     UNREGISTER_BROKER,
     Client,
@@ -29,22 +45,6 @@ from tests.server.serving import (
     run,
     serving,
     unregister,
-)
-from tests.server.ssl_serving import (
-    BROKER,
-    authority,
-    connect_ssl,
-    context_of,
-    identity,
-    serving_ssl,
-)
-from tests.server.test_budgets import (
-    FETCH_VERSION,
-    MIB,
-    SMALL_BUFFER,
-    FetchRequest,
-    answer_fetches,
-    connect_from,
 )
 from tests.support.certificates import Authority
 from tests.support.living import living

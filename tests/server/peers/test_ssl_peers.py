@@ -16,9 +16,9 @@ from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVer
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.message import Message
 from kraftctl_security.tls.store_error import StoreError
+from tests.server.peers.test_peers import Asker
+from tests.server.security.ssl_serving import authority, identity, node_context, serving_ssl, stores
 from tests.server.serving import PROPERTIES, Handler, both_loops, run, unregister
-from tests.server.ssl_serving import authority, identity, node_context, serving_ssl, stores
-from tests.server.test_peers import Asker
 from tests.support.certificates import Authority, Identity
 
 REQUIRED = {"ssl.client.auth": "required"}

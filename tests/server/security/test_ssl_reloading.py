@@ -20,8 +20,7 @@ from kraftctl.server.process.clock import Clock
 from kraftctl.server.security.ssl_reloading import SslReloading
 from kraftctl_protocol.requests import decode_response
 from kraftctl_security.tls import store_files
-from tests.server.serving import UNREGISTER_BROKER, Client, Handler, both_loops, run, unregister
-from tests.server.ssl_serving import (
+from tests.server.security.ssl_serving import (
     BROKER,
     authority,
     connect_ssl,
@@ -30,6 +29,7 @@ from tests.server.ssl_serving import (
     serving_ssl,
     write_stores,
 )
+from tests.server.serving import UNREGISTER_BROKER, Client, Handler, both_loops, run, unregister
 from tests.support.certificates import DAY, Authority, Identity
 from tests.support.jks import jks
 

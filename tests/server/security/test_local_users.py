@@ -19,7 +19,7 @@ from kraftctl_security.sasl.scram_users import USERS_MAX, LocalUsersFirst, Scram
 from tests.sasl.known_users import SHA_256, SHA_512, KnownUsers, made
 from tests.server.serving import PROPERTIES
 
-PAGE = Path(__file__).parents[2] / "docs" / "security.md"
+PAGE = Path(__file__).parents[3] / "docs" / "security.md"
 
 SECRET = "hunter2"
 MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"

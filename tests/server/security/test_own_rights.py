@@ -14,9 +14,9 @@ from kraftctl.server.security import once_loaded
 from kraftctl.server.security.own_rights import OwnRights, own_principal
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
+from tests.server.security.ssl_serving import authority, identity, stores
+from tests.server.security.test_sasl_mechanisms import SASL, SCRAM_MODULE
 from tests.server.serving import PROPERTIES, eventually, run
-from tests.server.ssl_serving import authority, identity, stores
-from tests.server.test_sasl_mechanisms import SASL, SCRAM_MODULE
 
 SSL = {"listener.security.protocol.map": "CONTROLLER:SSL", **stores(identity(), authority())}
 REQUIRED = {**SSL, "ssl.client.auth": "required"}

@@ -14,7 +14,7 @@ from kraftctl.server.loop.waiting_requests import TURN_NS, WAITING_MAX
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.principal import ANONYMOUS
-from tests.server.test_node_loop import World
+from tests.server.loop.test_node_loop import World
 
 BULK, SMALL, BEAT, FETCH = ApiKey.CREATE_TOPICS, ApiKey.ALTER_PARTITION, ApiKey.BROKER_HEARTBEAT, ApiKey.FETCH
 

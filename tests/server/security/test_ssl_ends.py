@@ -8,6 +8,7 @@ import pytest
 
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.requests import decode_response
+from tests.server.security.ssl_serving import connect_ssl, context_of, serving_ssl
 from tests.server.serving import (
     UNREGISTER_BROKER,
     both_loops,
@@ -17,7 +18,6 @@ from tests.server.serving import (
     run,
     unregister,
 )
-from tests.server.ssl_serving import connect_ssl, context_of, serving_ssl
 
 
 @both_loops

@@ -40,7 +40,7 @@ from kraftctl_security.small_files import read_once, read_small_file
 from kraftctl_security.tls.store_error import StoreError
 from kraftctl_security.tls.stores import _read as read_store
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 START = "before the loop serves"
 END = "after the loop has served"

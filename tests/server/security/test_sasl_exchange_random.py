@@ -14,7 +14,7 @@ from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequ
 from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.principal import KafkaPrincipal
 from kraftctl_security.sasl.mechanism import SaslAuthenticationError
-from tests.server.naming_servers import NamingServer, NamingServers
+from tests.server.security.naming_servers import NamingServer, NamingServers
 from tests.server.serving import request_bytes
 from tests.support.effort import seeds
 

@@ -17,7 +17,7 @@ from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.principal import KafkaPrincipal
 from kraftctl_protocol.requests import encode_request
-from tests.server.naming_servers import BAD, NamingServers
+from tests.server.security.naming_servers import BAD, NamingServers
 from tests.server.serving import request_bytes
 
 NOW_MS = 1_000_000

@@ -20,8 +20,9 @@ from kraftctl_protocol.generated.api_versions_response import ApiVersionsRespons
 from kraftctl_protocol.generated.sasl_authenticate_request import SaslAuthenticateRequest
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
 from kraftctl_security.sasl.mechanism import SaslAuthenticationError
-from tests.server.naming_servers import BAD, NamingServer, NamingServers
-from tests.server.sasl_serving import (
+from tests.server.connections.test_budgets import connect_from
+from tests.server.security.naming_servers import BAD, NamingServer, NamingServers
+from tests.server.security.sasl_serving import (
     answer_of,
     authenticate,
     expect_served,
@@ -29,6 +30,7 @@ from tests.server.sasl_serving import (
     serving_sasl,
     shake_hands,
 )
+from tests.server.security.ssl_serving import authority, connect_ssl, context_of, identity, stores
 from tests.server.serving import (
     Client,
     both_loops,
@@ -38,8 +40,6 @@ from tests.server.serving import (
     run,
     unregister,
 )
-from tests.server.ssl_serving import authority, connect_ssl, context_of, identity, stores
-from tests.server.test_budgets import connect_from
 
 VERSIONS = ApiVersionsRequest(client_software_name="client", client_software_version="1")
 

@@ -16,9 +16,9 @@ from kraftctl_security.tls.certificate_expiry import DAY_MS
 from kraftctl_security.tls.contexts import load_stores
 from kraftctl_security.tls.shown_certificate import with_certificate
 from tests.clients.test_blocking_connection import answered, connect
+from tests.server.peers.test_peers import Asker
+from tests.server.security.ssl_serving import authority, connect_ssl, context_of, node_context, serving_ssl
 from tests.server.serving import eventually, run, unregister
-from tests.server.ssl_serving import authority, connect_ssl, context_of, node_context, serving_ssl
-from tests.server.test_peers import Asker
 from tests.support.certificates import DAY, Authority, Identity
 from tests.support.wire.scripted_node import ScriptedNode
 from tests.tls.test_store_replacement import configured

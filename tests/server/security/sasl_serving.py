@@ -13,7 +13,7 @@ from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequ
 from kraftctl_protocol.generated.sasl_handshake_response import SaslHandshakeResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import decode_response
-from tests.server.naming_servers import NamingServers
+from tests.server.security.naming_servers import NamingServers
 from tests.server.serving import UNREGISTER_BROKER, Client, Handler, serving, unregister
 
 AUTHENTICATE_VERSION = 2
