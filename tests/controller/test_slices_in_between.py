@@ -31,7 +31,7 @@ from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from tests.support.effort import seeds
 from tests.support.metadata_state import UNLIMITED, MetadataState, directory, partition_record
-from tests.support.simulator.partition_rules import check_change, check_partition
+from tests.support.simulator.checks.partition_rules import check_change, check_partition
 from tests.support.transitions import next_slice, registering
 from tests.support.wire.alter_partition_requests import ask, request_for
 

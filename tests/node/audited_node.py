@@ -12,7 +12,7 @@ from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbea
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
 from kraftctl_protocol.message import Message
 from tests.support.active_controller import CLUSTER_ID, NODE_ID, registration
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 Line = dict[str, Any]
 

@@ -58,7 +58,7 @@ from tests.node.audited_node import Line, audited_node, line_after, lines
 from tests.node.test_rights import forwarded
 from tests.support.active_controller import CLUSTER_ID, NODE_ID, registration, request_type
 from tests.support.effort import FIRST_SEED
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 from tests.support.wire.random_messages import RandomMessages
 
 ON_DEMAND = ",".join(API_TABLE[key].name for key in AUDITED_ON_DEMAND_API_KEYS)

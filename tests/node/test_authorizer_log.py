@@ -14,7 +14,7 @@ from kraftctl_protocol.generated.unregister_broker_response import UnregisterBro
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.principal import KafkaPrincipal
 from tests.node.test_rights import ALICE, forwarded
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 DENIAL = (
     "Principal = User:ANONYMOUS is Denied operation = ALTER from host = 127.0.0.1"

@@ -47,8 +47,8 @@ from kraftctl_protocol.primitives import EncodeError
 from kraftctl_protocol.principal import KafkaPrincipal, serialize_principal
 from kraftctl_protocol.requests import decode_response, encode_request
 from tests.support.active_controller import registration
-from tests.support.simulator.lone_node import LoneNode
-from tests.support.simulator.three_nodes import started_cluster
+from tests.support.simulator.cluster.lone_node import LoneNode
+from tests.support.simulator.cluster.three_nodes import started_cluster
 
 SPOILT = "no partition"
 """In the place of one: every use of it fails."""

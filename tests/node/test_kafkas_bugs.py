@@ -38,9 +38,9 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.active_controller import registration
 from tests.support.effort import seeds
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.checks.recovery_checks import read_log
+from tests.support.simulator.cluster.lone_node import LoneNode
 from tests.support.simulator.quorum import quorums
-from tests.support.simulator.recovery_checks import read_log
 
 BROKER = 1
 NEXT_LEADERSHIP_MS = 3_000

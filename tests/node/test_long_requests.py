@@ -26,7 +26,7 @@ from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.principal import ANONYMOUS, serialize_principal
 from kraftctl_protocol.requests import decode_response, encode_request
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 from tests.support.worst_requests import WORST_REQUESTS, WorstRequest
 
 GARBAGE = b"\xff" * (DECODED_ON_LOOP_BYTES_MAX + 1)

@@ -22,7 +22,7 @@ from kraftctl_protocol.generated.list_partition_reassignments_response import (
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.metadata_record import RecordAndVersion
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 TOPIC = 2
 RESIGNATION_MS = 3_000

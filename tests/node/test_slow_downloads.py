@@ -15,7 +15,7 @@ from kraftctl_protocol.generated.fetch_snapshot_request import (
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 PAUSE_MS = READING_MS // 2
 

@@ -16,7 +16,7 @@ from kraftctl_protocol.generated.vote_response import VoteResponse
 from tests.support.active_controller import CLUSTER_ID
 from tests.support.active_controller import directory as candidate_directory
 from tests.support.effort import seeds
-from tests.support.simulator.virtual_time_loop import VirtualTimeLoop
+from tests.support.simulator.cluster.virtual_time_loop import VirtualTimeLoop
 from tests.support.wire.hosted_cluster import PROPERTIES, Population
 from tests.support.wire.hosted_controller import HostedController
 from tests.support.wire.hostile_round import HostileRound

@@ -27,7 +27,7 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.uuids import random_uuid
 from tests.support.active_controller import CLUSTER_ID, NODE_ID
 from tests.support.partitions import open_partition
-from tests.support.simulator.virtual_time_loop import (
+from tests.support.simulator.cluster.virtual_time_loop import (
     WALL_START_MS,
     ImmediateThreads,
     VirtualClock,
