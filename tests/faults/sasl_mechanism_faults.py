@@ -8,9 +8,9 @@ SASL = "protocol/kraftctl_security/sasl/"
 SERVER = f"{SASL}scram_server.py"
 CLIENT = f"{SASL}scram_client.py"
 PLAIN = f"{SASL}plain.py"
-SCRAMS = "tests/sasl/test_scram.py"
-PLAINS = "tests/sasl/test_plain.py"
-CONFIGS = "tests/sasl/test_sasl_config.py"
+SCRAMS = "tests/security/sasl/test_scram.py"
+PLAINS = "tests/security/sasl/test_plain.py"
+CONFIGS = "tests/security/sasl/test_sasl_config.py"
 LOCAL_USERS = "tests/server/security/test_local_users.py"
 
 FAULTS = (

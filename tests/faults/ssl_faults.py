@@ -6,9 +6,9 @@ from tests.faults.planted_fault import PlantedFault
 
 SSL = "tests/server/security/test_ssl.py"
 PEERS = "tests/server/peers/test_ssl_peers.py"
-STORES = "tests/tls/test_stores.py"
-CONFIG = "tests/tls/test_ssl_config.py"
-NAMES = "tests/tls/test_distinguished_name.py"
+STORES = "tests/security/tls/test_stores.py"
+CONFIG = "tests/security/tls/test_ssl_config.py"
+NAMES = "tests/security/tls/test_distinguished_name.py"
 TRANSPORT = "kraftctl/server/security/ssl_transport.py"
 CONTEXTS = "protocol/kraftctl_security/tls/contexts.py"
 

@@ -16,12 +16,12 @@ from kraftctl_security.tls.certificate_expiry import DAY_MS
 from kraftctl_security.tls.contexts import load_stores
 from kraftctl_security.tls.shown_certificate import with_certificate
 from tests.clients.test_blocking_connection import answered, connect
+from tests.security.tls.test_store_replacement import configured
 from tests.server.peers.test_peers import Asker
 from tests.server.security.ssl_serving import authority, connect_ssl, context_of, node_context, serving_ssl
 from tests.server.serving import eventually, run, unregister
 from tests.support.certificates import DAY, Authority, Identity
 from tests.support.wire.scripted_node import ScriptedNode
-from tests.tls.test_store_replacement import configured
 
 EXPIRED = authority().issue("CN=old-node", ("127.0.0.1",), valid=-2 * DAY)
 EARLY = authority().issue("CN=new-node", ("127.0.0.1",), valid=9 * DAY, begins=DAY)

@@ -16,7 +16,7 @@ from kraftctl_protocol.scram import MECHANISM_NUMBERS, ScramCredential
 from kraftctl_security.sasl.scram_client import ScramClient
 from kraftctl_security.sasl.scram_server import ScramServer, TokenCredential
 from kraftctl_security.sasl.scram_users import USERS_MAX, LocalUsersFirst, ScramUsers
-from tests.sasl.known_users import SHA_256, SHA_512, KnownUsers, made
+from tests.security.sasl.known_users import SHA_256, SHA_512, KnownUsers, made
 from tests.server.serving import PROPERTIES
 
 PAGE = Path(__file__).parents[3] / "docs" / "security.md"

@@ -13,7 +13,17 @@ from kraftctl_security.sasl.mechanism import SaslAuthenticationError
 from kraftctl_security.sasl.scram_client import ScramClient
 from kraftctl_security.sasl.scram_messages import ScramFormatError, parse_client_first
 from kraftctl_security.sasl.scram_server import ScramServer
-from tests.sasl.known_users import SALT, SECRET, SHA_256, SHA_512, WALL_MS, KnownUsers, made, refusal, server
+from tests.security.sasl.known_users import (
+    SALT,
+    SECRET,
+    SHA_256,
+    SHA_512,
+    WALL_MS,
+    KnownUsers,
+    made,
+    refusal,
+    server,
+)
 
 REFUSED = (
     "Authentication failed during authentication due to invalid credentials with SASL mechanism SCRAM-SHA-256"

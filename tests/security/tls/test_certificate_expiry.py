@@ -6,8 +6,8 @@ import datetime
 
 from kraftctl_security.tls.certificate_expiry import DAY_MS, ExpiryWarnings, expiries
 from kraftctl_security.tls.contexts import load_stores
+from tests.security.tls.test_store_replacement import configured
 from tests.support.certificates import DAY, Authority
-from tests.tls.test_store_replacement import configured
 
 AUTHORITY = Authority("CN=Authority", valid=4_000 * DAY)
 STORES = load_stores(configured(AUTHORITY.issue("CN=own", valid=100 * DAY), AUTHORITY))

@@ -12,7 +12,7 @@ from kraftctl_security.sasl.mechanism import SaslAuthenticationError, SaslServer
 from kraftctl_security.sasl.plain import PlainClient, PlainServer, PlainUsers
 from kraftctl_security.sasl.scram_client import ScramClient
 from kraftctl_security.sasl.scram_messages import parse_client_first
-from tests.sasl.known_users import SHA_256, WALL_MS, KnownUsers, server
+from tests.security.sasl.known_users import SHA_256, WALL_MS, KnownUsers, server
 from tests.support.effort import examples
 
 MECHANISMS = st.sampled_from(sorted(MECHANISM_NAMES))

@@ -12,9 +12,9 @@ from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_security.tls.contexts import load_stores
 from kraftctl_security.tls.store_error import StoreError
 from kraftctl_security.tls.store_replacement import check_names, check_peers
+from tests.security.tls.test_store_replacement import NAME, NOW, configured
 from tests.support.certificates import Authority, Identity
 from tests.support.processes.kafka import kafka
-from tests.tls.test_store_replacement import NAME, NOW, configured
 
 pytestmark = pytest.mark.java
 

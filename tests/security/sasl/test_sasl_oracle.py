@@ -16,7 +16,7 @@ from kraftctl_security.sasl.mechanism import SaslAuthenticationError, SaslClient
 from kraftctl_security.sasl.plain import PlainClient, PlainServer, PlainUsers
 from kraftctl_security.sasl.scram_client import ScramClient
 from kraftctl_security.sasl.scram_server import ScramServer
-from tests.sasl.known_users import WALL_MS, KnownUsers, made
+from tests.security.sasl.known_users import WALL_MS, KnownUsers, made
 from tests.support.effort import FIRST_SEED, scaled
 from tests.support.processes.kafka import kafka
 
