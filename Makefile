@@ -148,7 +148,7 @@ format: $(STAMPS)/dev
 
 generate: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen
-	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl.dev.api_table README.md
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen.api_table README.md
 
 # Java's controller, the same without linger, and kraftctl. For a quick look: BENCH_ARGS="--only heartbeats --rounds 1"
 bench: setup

@@ -194,7 +194,7 @@ FAULTS = (
     ),
     PlantedFault(
         "as-of-an-offset-has-what-ended-there",
-        f"{HISTORY}/dialects.py",
+        "kraftctl_codegen/dialects.py",
         '"WHERE valid_from_offset <= :as_of AND (valid_to_offset IS NULL OR valid_to_offset > :as_of)\\n"',
         '"WHERE valid_from_offset <= :as_of AND (valid_to_offset IS NULL OR valid_to_offset >= :as_of)\\n"',
         ("tests/spark/history/test_questions.py::test_the_files_are_what_the_source_gives",),

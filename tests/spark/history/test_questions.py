@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 import sqlglot
 
-from kraftctl_spark.history import dialects
+from kraftctl_codegen import dialects
 from kraftctl_spark.history.schema import SCHEMAS, encode_versions
 from kraftctl_spark.history.versions.kinds import BROKERS, KINDS, PARTITIONS, TOPICS, Kind
 from kraftctl_spark.history.versions.versions import Version
@@ -54,7 +54,7 @@ def same(found: list[Row], expected: list[Row], *names: str) -> None:
 
 
 def test_the_files_are_what_the_source_gives() -> None:
-    """Run `python -m kraftctl_spark.history.dialects` after a change."""
+    """Run `python -m kraftctl_codegen.dialects` after a change."""
     expected = dict(dialects.files())
     found = {
         str(path.relative_to(dialects.DIRECTORY)): path.read_text()

@@ -1,8 +1,8 @@
 """Imports the facts of Kafka's message definitions from released jars into `schemas/`.
 
-`python -m kraftctl_codegen.import_schemas` resolves the jars with Maven, keeps names, types, version ranges,
-tags, defaults and listeners, and drops prose and comments. The newest release decides; versions that only
-the older release of `SOURCES` supports are added, so that the set is the union of both.
+`python -m kraftctl_codegen.messages.import_schemas` resolves the jars with Maven, keeps names, types,
+version ranges, tags, defaults and listeners, and drops prose and comments. The newest release decides;
+versions that only the older release of `SOURCES` supports are added: the set is the union of both.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from kraftctl_codegen.merge_schemas import merge_message
+from kraftctl_codegen.messages.merge_schemas import merge_message
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 NEWEST, OLDER = "4.3.1", "3.9.2"
@@ -177,7 +177,10 @@ def format_api_keys(releases: list[Schemas]) -> str:
 
 def format_source() -> str:
     """Where the facts came from, exactly."""
-    lines = ["# Written by `python -m kraftctl_codegen.import_schemas`.", f'kafka_version = "{NEWEST}"']
+    lines = [
+        "# Written by `python -m kraftctl_codegen.messages.import_schemas`.",
+        f'kafka_version = "{NEWEST}"',
+    ]
     lines.append(f'older_versions_from = "{OLDER}"')
     for version in (NEWEST, OLDER):
         for artifact in ARTIFACTS:

@@ -1,4 +1,4 @@
-"""`python -m kraftctl.dev.config_definitions [--check]`: writes the generated modules, or compares them."""
+"""`python -m kraftctl_codegen.config_definitions [--check]`: writes the modules, or compares them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import kraftctl_protocol
-from kraftctl.dev.config_definitions.config_names import render_name_files
-from kraftctl.dev.config_definitions.dump import dump_config_definitions
-from kraftctl.dev.config_definitions.render import render_modules, render_readable_names
 from kraftctl.dev.kafka_distribution import resolve_kafka
+from kraftctl_codegen.config_definitions.config_names import render_name_files
+from kraftctl_codegen.config_definitions.dump import dump_config_definitions
+from kraftctl_codegen.config_definitions.render import render_modules, render_readable_names
 
-DEFINITIONS = Path(__file__).parents[2] / "metadata" / "config_definitions" / "generated"
+DEFINITIONS = Path(__file__).parents[2] / "kraftctl" / "metadata" / "config_definitions" / "generated"
 READABLE_NAMES = Path(kraftctl_protocol.__path__[0]) / "readable_config_names.py"
 
 

@@ -1,4 +1,4 @@
-"""The table of APIs as README.md shows it: `python -m kraftctl.dev.api_table README.md` writes it there."""
+"""`python -m kraftctl_codegen.api_table README.md` writes the table of APIs into README.md."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 // Prints what Kafka knows about its configuration keys, one tab separated line per fact; no documentation texts.
-// Run by `python -m kraftctl.dev.config_definitions` with Kafka's jars on the class path.
+// Run by `python -m kraftctl_codegen.config_definitions` with Kafka's jars on the class path.
 
 import java.lang.reflect.Field;
 import java.util.ArrayList;

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
-from kraftctl_codegen.field_code import (
+from kraftctl_codegen.messages.field_code import (
     FIXED_READS,
     choose_lines,
     condition,
@@ -22,9 +22,9 @@ from kraftctl_codegen.field_code import (
     read_expression,
     write_statements,
 )
-from kraftctl_codegen.naming import snake_case
-from kraftctl_codegen.spec import FieldSpec, MessageSpec, SchemaError, StructSpec, walk_structs
-from kraftctl_codegen.versions import VERSION_MAX, Versions
+from kraftctl_codegen.messages.naming import snake_case
+from kraftctl_codegen.messages.spec import FieldSpec, MessageSpec, SchemaError, StructSpec, walk_structs
+from kraftctl_codegen.messages.versions import VERSION_MAX, Versions
 
 HEADER = (
     '"""@generated from schemas/{folder}/{name}.json by `python -m kraftctl_codegen`; edit that instead."""'

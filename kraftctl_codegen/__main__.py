@@ -7,12 +7,12 @@ import json
 import sys
 from pathlib import Path
 
-from kraftctl_codegen.naming import snake_case
-from kraftctl_codegen.render import render_message
-from kraftctl_codegen.render_index import render_api_keys, render_index
-from kraftctl_codegen.spec import MessageSpec, SchemaError, load_message
+from kraftctl_codegen.messages.naming import snake_case
+from kraftctl_codegen.messages.render import render_message
+from kraftctl_codegen.messages.render_index import render_api_keys, render_index
+from kraftctl_codegen.messages.spec import MessageSpec, SchemaError, load_message
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGE = Path("protocol/kraftctl_protocol")
 
 

@@ -1,6 +1,6 @@
 """The questions about a history in plain SQL, for DuckDB, Spark and Trino, generated from one source.
 
-    python -m kraftctl_spark.history.dialects
+    python -m kraftctl_codegen.dialects
 
 writes them again. They differ in how the tables are found and how a parameter is written; where functions
 have other names, DuckDB gets macros with Spark's, and Trino their own names.
@@ -15,10 +15,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
+import kraftctl_spark.history
 from kraftctl_spark.history.schema import SCHEMAS
 from kraftctl_spark.history.versions.kinds import KINDS, Kind
 
-DIRECTORY = Path(__file__).parent / "sql"
+DIRECTORY = Path(kraftctl_spark.history.__path__[0]) / "sql"
 SOURCE = "source"
 TABLES = "tables"
 HOUR = re.compile(r"timestamp_seconds\(unix_seconds\((\S+?)\) - unix_seconds\(\1\) % 3600\)")

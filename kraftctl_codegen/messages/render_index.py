@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kraftctl_codegen.naming import constant_case, snake_case
-from kraftctl_codegen.spec import MessageSpec
+from kraftctl_codegen.messages.naming import constant_case, snake_case
+from kraftctl_codegen.messages.spec import MessageSpec
 
 _FUNCTIONS = '''
 

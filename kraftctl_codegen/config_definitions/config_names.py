@@ -6,11 +6,13 @@ import subprocess
 from pathlib import Path
 
 import kraftctl_protocol
-from kraftctl.dev.config_definitions.render import HEADER
 from kraftctl.dev.kafka_distribution import DEFAULT_KAFKA_VERSION, KafkaDistribution, resolve_kafka
+from kraftctl_codegen.config_definitions.render import HEADER
 
 PROGRAM = Path(__file__).parent / "DumpConfigNames.java"
-OTHER_RELEASES = Path(__file__).parents[2] / "metadata/config_definitions/generated/other_releases.py"
+OTHER_RELEASES = (
+    Path(__file__).parents[2] / "kraftctl/metadata/config_definitions/generated/other_releases.py"
+)
 CLIENT_NAMES = Path(kraftctl_protocol.__path__[0]) / "client_config_names.py"
 
 OLDER = ("3.9.2", "4.1.2")

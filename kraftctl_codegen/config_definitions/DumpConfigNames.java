@@ -1,5 +1,5 @@
 // Prints the names of the configuration keys of a node and of each kind of client, of any release since 3.9.
-// Run by `python -m kraftctl.dev.config_definitions` with Kafka's jars on the class path.
+// Run by `python -m kraftctl_codegen.config_definitions` with Kafka's jars on the class path.
 
 import java.util.Collection;
 import java.util.TreeSet;

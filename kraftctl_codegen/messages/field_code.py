@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from kraftctl_codegen.spec import FieldSpec, StructSpec
-from kraftctl_codegen.versions import NONE, Versions
+from kraftctl_codegen.messages.spec import FieldSpec, StructSpec
+from kraftctl_codegen.messages.versions import NONE, Versions
 
 INDENT = "    "
 _PYTHON_TYPES = {"bool": "bool", "float64": "float", "string": "str", "uuid": "bytes", "bytes": "bytes"}

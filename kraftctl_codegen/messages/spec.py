@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kraftctl_codegen.versions import NONE, Versions
+from kraftctl_codegen.messages.versions import NONE, Versions
 
 PRIMITIVES = frozenset(
     [

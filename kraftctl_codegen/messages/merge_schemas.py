@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kraftctl_codegen.versions import VERSION_MAX, Versions
+from kraftctl_codegen.messages.versions import VERSION_MAX, Versions
 
 Facts = dict[str, Any]
 
