@@ -67,7 +67,7 @@ def tracked_files() -> list[Path]:
     except (OSError, subprocess.CalledProcessError):
         names = [
             str(path.relative_to(ROOT))
-            for root in ("kraftctl", "protocol", "spark", "tests", "docs")
+            for root in ("kraftctl", "kraftctl_codegen", "protocol", "spark", "tests", "docs")
             for path in (ROOT / root).rglob("*.*")
         ]
     return sorted(ROOT / name for name in names if (ROOT / name).is_file())
