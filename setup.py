@@ -51,7 +51,7 @@ OTHER_SHARED_OBJECT = "kraftctl_image"
 RIM_SHARED_OBJECT = "kraftctl_rim"
 """Of the modules around the pure core that each request runs through."""
 
-TRASHCAN = ROOT / "trashcan.h"
+TRASHCAN = ROOT / "native/trashcan.h"
 """Read before all native code; says why."""
 
 

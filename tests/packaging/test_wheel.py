@@ -79,7 +79,7 @@ def test_the_wheel_holds_every_file_of_the_packages(wheel: Path) -> None:
 def test_the_sdist_holds_no_more_than_a_build_needs() -> None:
     with tarfile.open(only(BUILD / "sdist", "kraftctl-*.tar.gz")) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"pyproject.toml", "setup.py", "trashcan.h", "README.md"} <= names
+    assert {"pyproject.toml", "setup.py", "native/trashcan.h", "README.md"} <= names
     assert not [name for name in names if name.startswith(("tests/", "docs/", "schemas/", "build/"))]
 
 
