@@ -18,7 +18,7 @@ from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.logs.log_levels import set_log_levels
 from kraftctl_security.config_values import INT_MAX, ConfigException, ConfigValues
 
-logger = logging.getLogger("kraftctl.server.listener")
+logger = logging.getLogger("kraftctl.server.connections")
 
 UNUSED_LINES_MAX = 100
 """The lines about one change: who may alter configs can store any number of them."""

@@ -11,6 +11,7 @@ FILES = "protocol/kraftctl_security/small_files.py"
 UNREAD = "tests/server/logs/test_unread_output.py"
 DESCRIPTORS = "tests/server/process/test_foreign_descriptors.py"
 COMMANDS = "tests/cli/test_output_without_reader.py"
+NAMES = "tests/server/logs/test_logger_names.py"
 REFUSED = "tests/cli/test_refused_start.py"
 
 FAULTS = (
@@ -109,5 +110,21 @@ FAULTS = (
         "                if error.errno == errno.EPIPE:\n",
         (f"{COMMANDS}::test_a_format_without_a_reader_is_whole",),
         "`kraftctl format | head` formats one of three directories.",
+    ),
+    PlantedFault(
+        "a-failed-authentication-is-a-line-about-connections",
+        "kraftctl/server/listeners/listener.py",
+        "            refusals=self.refusals.beside(sasl_logger),\n",
+        "            refusals=self.refusals,\n",
+        ("tests/server/security/test_sasl_connection.py::test_a_failure_is_one_line_of_the_log",),
+        "Who looks for failed logins by the name of the logger finds none.",
+    ),
+    PlantedFault(
+        "each-logger-has-a-limit-of-its-own",
+        "kraftctl/server/logs/rate_limited_log.py",
+        "        other._limit = self._limit\n",
+        "        pass\n",
+        (f"{NAMES}::test_loggers_share_the_limit_of_lines",),
+        "A client that fails in several ways writes as many lines for each.",
     ),
 )

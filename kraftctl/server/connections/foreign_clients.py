@@ -6,6 +6,7 @@ what it is, for an address now and then.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from kraftctl.raft.spoken_reasons import SpokenReasons
@@ -17,6 +18,8 @@ from kraftctl.server.connections.foreign_protocols import (
     framed_protocol,
 )
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
+
+ssl_logger = logging.getLogger("kraftctl.server.ssl")
 
 SSL_STEP = (
     "give the client the security.protocol of the listener, or map the listener to SSL in"
@@ -30,6 +33,7 @@ class ForeignClients:
 
     def __init__(self, log: RateLimitedLog, now: Callable[[], float]) -> None:
         self._log = log
+        self._handshakes = log.beside(ssl_logger)
         self._now = now
         self._spoken = SpokenReasons()
 
@@ -41,7 +45,7 @@ class ForeignClients:
     def note_handshake(self, peer_host: str, peer: str, what: str) -> None:
         """The same for one that does not finish the handshake of SSL."""
         if self._is_due(f"{peer_host} {what}"):
-            self._log.warning("Closing connection from %s: %s", peer, what)
+            self._handshakes.warning("Closing connection from %s: %s", peer, what)
 
     def _is_due(self, reason: str) -> bool:
         """A line that would be left out says nothing: it is counted, and its reason stays due."""

@@ -14,7 +14,7 @@ from typing import Final
 
 from kraftctl_security.config_values import INT_MAX
 
-logger = logging.getLogger("kraftctl.server.listener")
+logger = logging.getLogger("kraftctl.server.connections")
 
 RESERVED_DESCRIPTORS: Final = 64
 """Kept for storage and for other controllers, beyond what is open when the listeners open.

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from kraftctl_security.tls.contexts import Stores
 
 logger = logging.getLogger("kraftctl.server.listener")
+connections_logger = logging.getLogger("kraftctl.server.connections")
+sasl_logger = logging.getLogger("kraftctl.server.sasl")
 
 ANSWER_BYTES_MAX = RECORDS_BYTES_MAX + 64 * 1024
 """The largest answers: to Fetch and FetchSnapshot, with what is around their records."""
@@ -215,8 +217,8 @@ class SocketServer:
         self.config = config
         self.metrics = metrics or RequestMetrics()
         self.request_log = RequestLog(self.metrics)
-        self.refusals = RateLimitedLog(logger, loop.time)
-        self.failures = RateLimitedLog(logger, loop.time)
+        self.refusals = RateLimitedLog(connections_logger, loop.time)
+        self.failures = RateLimitedLog(connections_logger, loop.time)
         self.quotas = ConnectionQuotas(config.connection_limits, loop.time)
         self.foreign_clients = ForeignClients(self.refusals, loop.time)
         self.budget: ByteBudget[Connection] = ByteBudget(_unfinished_bytes_max(config))
@@ -298,6 +300,7 @@ class SocketServer:
             turns=self._handshake_turns,
             unfinished=self._unauthenticated,
             metrics=self.metrics.authentications,
+            refusals=self.refusals.beside(sasl_logger),
             wall_ms=Clock().wall_ms,
         )
 

@@ -6,8 +6,19 @@ import logging
 from collections.abc import Callable
 
 
+class LineLimit:
+    """How many lines may be written in an interval, and how many were."""
+
+    def __init__(self, lines_max: int, interval_seconds: float, now_seconds: float) -> None:
+        self.lines_max = lines_max
+        self.interval_seconds = interval_seconds
+        self.interval_start = now_seconds
+        self.lines = 0
+        self.suppressed_count = 0
+
+
 class RateLimitedLog:
-    """A few lines per interval, then a count of the rest: clients must not be able to fill the disk."""
+    """Writes a few lines per interval under `target`, then only counts them."""
 
     def __init__(
         self,
@@ -18,16 +29,24 @@ class RateLimitedLog:
     ) -> None:
         self._target = target
         self._now = now
-        self._lines_max = lines_max
-        self._interval_seconds = interval_seconds
-        self._interval_start = now()
-        self._lines = 0
-        self.suppressed_count = 0
+        self._limit = LineLimit(lines_max, interval_seconds, now())
+
+    def beside(self, target: logging.Logger) -> RateLimitedLog:
+        """Returns one whose lines are under `target` and count towards the same limit."""
+        other = RateLimitedLog(target, self._now)
+        other._limit = self._limit
+        return other
+
+    @property
+    def suppressed_count(self) -> int:
+        """How many lines were left out since the last that said so."""
+        return self._limit.suppressed_count
 
     def has_room(self) -> bool:
         """Whether a line would be written now, rather than counted."""
-        is_over = self._now() - self._interval_start >= self._interval_seconds
-        return is_over or self._lines < self._lines_max
+        limit = self._limit
+        is_over = self._now() - limit.interval_start >= limit.interval_seconds
+        return is_over or limit.lines < limit.lines_max
 
     def warning(self, message: str, *arguments: object) -> None:
         """Log a WARNING, or only count it."""
@@ -35,15 +54,16 @@ class RateLimitedLog:
 
     def log(self, level: int, message: str, *arguments: object) -> None:
         """Log, or only count."""
+        limit = self._limit
         now = self._now()
-        if now - self._interval_start >= self._interval_seconds:
-            self._interval_start = now
-            self._lines = 0
-            if self.suppressed_count:
-                self._target.log(level, "%d similar lines were left out", self.suppressed_count)
-                self.suppressed_count = 0
-        if self._lines >= self._lines_max:
-            self.suppressed_count += 1
+        if now - limit.interval_start >= limit.interval_seconds:
+            limit.interval_start = now
+            limit.lines = 0
+            if limit.suppressed_count:
+                self._target.log(level, "%d similar lines were left out", limit.suppressed_count)
+                limit.suppressed_count = 0
+        if limit.lines >= limit.lines_max:
+            limit.suppressed_count += 1
             return
-        self._lines += 1
+        limit.lines += 1
         self._target.log(level, message, *arguments)

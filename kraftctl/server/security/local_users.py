@@ -18,7 +18,7 @@ from kraftctl_security.config_providers.variables import provider_begun
 from kraftctl_security.sasl.scram_users import ScramUserError, ScramUsers, parse_scram_users
 from kraftctl_security.small_files import read_small_file
 
-logger = logging.getLogger("kraftctl.server")
+logger = logging.getLogger("kraftctl.server.sasl")
 
 FILE_BYTES_MAX: Final = 1024 * 1024
 

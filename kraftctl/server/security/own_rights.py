@@ -25,7 +25,7 @@ from kraftctl_security.tls.distinguished_name import subject_name
 from kraftctl_security.tls.ssl_config import CLIENT_AUTH_NONE, SslConfig
 from kraftctl_security.tls.ssl_principal_mapper import NoMatchingRuleError
 
-logger = logging.getLogger("kraftctl.server")
+logger = logging.getLogger("kraftctl.server.peers")
 
 ANY_HOST: Final = b""
 """Only entries for all hosts match it."""

@@ -9,6 +9,7 @@ from typing import Final
 from kraftctl.controller.results.failures import kind_of
 from kraftctl.server.connections.authentication_metrics import AuthenticationMetrics
 from kraftctl.server.connections.connection import Connection, ConnectionOwner
+from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 from kraftctl.server.security.credential_lookup import CredentialsUnavailableError
 from kraftctl.server.security.handshake_turns import HandshakeTurns
 from kraftctl.server.security.sasl_exchange import Outcome, SaslExchange, SaslServers, Session
@@ -44,6 +45,7 @@ class SaslListener:
         turns: HandshakeTurns,
         unfinished: UnfinishedHandshakes[SaslConnection],
         metrics: AuthenticationMetrics,
+        refusals: RateLimitedLog,
         wall_ms: Callable[[], int],
     ) -> None:
         self.servers = servers
@@ -53,6 +55,7 @@ class SaslListener:
         self.turns = turns
         self.unfinished = unfinished
         self.metrics = metrics
+        self.refusals = refusals
         self.wall_ms = wall_ms
 
 
@@ -180,7 +183,7 @@ class SaslConnection(Connection):
         """Answer after a while, which makes guessing slow, and close."""
         self._listener.metrics.failed(is_renewal=is_renewal)
         what = "re-authentication" if is_renewal else "authentication"
-        self._owner.refusals.warning("Failed %s with %s (%s)", what, self.peer, plain_text(reason))
+        self._listener.refusals.warning("Failed %s with %s (%s)", what, self.peer, plain_text(reason))
         self._frames.clear()
         self._pause_reading()
         seconds = self._listener.failure_seconds

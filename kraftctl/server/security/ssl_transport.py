@@ -8,7 +8,6 @@ as for PLAINTEXT.
 from __future__ import annotations
 
 import asyncio
-import logging
 import ssl
 from collections.abc import Iterable
 from typing import Any, Final, cast
@@ -23,8 +22,6 @@ from kraftctl_security.authentication_failures import EXPIRED, NOT_YET_VALID
 from kraftctl_security.tls.distinguished_name import subject_name
 from kraftctl_security.tls.ssl_principal_mapper import NoMatchingRuleError, SslPrincipalMapper
 from kraftctl_security.tls.trial_handshake import handshake_failure
-
-logger = logging.getLogger("kraftctl.server.listener")
 
 DATE_STEPS: Final = {
     EXPIRED: ". Next step: renew the certificate of that client, or of its issuer; the truststore is right",

@@ -344,6 +344,7 @@ def test_a_failure_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> N
     with caplog.at_level(logging.WARNING):
         run(scenario)
     (line,) = [record.getMessage() for record in caplog.records]
+    assert {record.name for record in caplog.records} == {"kraftctl.server.sasl"}
     assert "(no [2026-01-01] INFO all is well" in line
     assert len(line.splitlines()) == 1
     assert len(line) < 1_000

@@ -232,6 +232,7 @@ def test_a_handshake_that_is_not_finished_in_time_is_closed(
 
     run(scenario, loop)
     assert "the SSL handshake is not finished" in caplog.text
+    assert {each.name for each in caplog.records if "SSL" in each.getMessage()} == {"kraftctl.server.ssl"}
 
 
 def test_a_handshake_that_does_not_end_is_closed(caplog: pytest.LogCaptureFixture) -> None:
