@@ -11,24 +11,24 @@ import ssl
 from collections.abc import Callable
 
 from kraftctl.controller.committed_credentials import CommittedCredentials
-from kraftctl.controller.security.authorization import Authorizer
+from kraftctl.controller.state.authorization import Authorizer
 from kraftctl.node.committed_configs import committed_configs
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import NodeEvent
 from kraftctl.raft import events
-from kraftctl.server.audit_log import AuditLog
-from kraftctl.server.clock import Clock
-from kraftctl.server.controller_network import ControllerNetwork
-from kraftctl.server.effect_executor import EffectExecutor
-from kraftctl.server.node_loop import NodeLoop
-from kraftctl.server.notice_log import LoggedNotices
-from kraftctl.server.peers import Peers
-from kraftctl.server.request_intake import RequestIntake
+from kraftctl.server.logs.audit_log import AuditLog
+from kraftctl.server.logs.notice_log import LoggedNotices
+from kraftctl.server.loop.controller_network import ControllerNetwork
+from kraftctl.server.loop.effect_executor import EffectExecutor
+from kraftctl.server.loop.node_loop import NodeLoop
+from kraftctl.server.loop.request_intake import RequestIntake
+from kraftctl.server.loop.turn_probe import TurnProbe
+from kraftctl.server.peers.peers import Peers
+from kraftctl.server.process.clock import Clock
+from kraftctl.server.process.snapshot_downloads import SnapshotDownloads
+from kraftctl.server.process.storage_threads import StorageThreads
+from kraftctl.server.process.turn_pace import TurnPace
 from kraftctl.server.running_settings import RunningSettings
-from kraftctl.server.snapshot_downloads import SnapshotDownloads
-from kraftctl.server.storage_threads import StorageThreads
-from kraftctl.server.turn_pace import TurnPace
-from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_security.sasl.mechanism import NewSaslClient
 

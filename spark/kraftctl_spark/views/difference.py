@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from kraftctl_spark.history.kinds import (
+from kraftctl_spark.history.schema import SCHEMAS
+from kraftctl_spark.history.versions.kinds import (
     ACLS,
     BROKERS,
     CONFIGS,
@@ -23,7 +24,6 @@ from kraftctl_spark.history.kinds import (
     TOPICS,
     Kind,
 )
-from kraftctl_spark.history.schema import SCHEMAS
 from kraftctl_spark.views.log import Log
 
 _NAMES = {

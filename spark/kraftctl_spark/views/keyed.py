@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kraftctl_spark.history.kinds import (
+from kraftctl_spark.history.versions.kinds import (
     ACLS,
     CONTROLLERS,
     DELEGATION_TOKENS,
