@@ -91,7 +91,7 @@ $(STAMPS)/dev: requirements-dev.lock $(STAMPS)/requirements
 # The wheel is built as a user's pip builds it: from the contents of the sdist, by an interpreter without any of our
 # requirements, with the build tools in a separate environment. (mypy also looks into the environment of the pip
 # that runs it, so .venv cannot be used.) build/source/build keeps the objects: only changed code is compiled again.
-$(WHEEL): $(PACKAGED) pyproject.toml setup.py trashcan.h MANIFEST.in build/requirements/.complete | $(STAMPS)/requirements
+$(WHEEL): $(PACKAGED) pyproject.toml setup.py native/trashcan.h MANIFEST.in build/requirements/.complete | $(STAMPS)/requirements
 	rm -rf build/wheel build/sdist kraftctl.egg-info
 	mkdir -p build/wheel build/source
 	if [ "$$(cat build/.tree 2>/dev/null)" != $(TREE) ]; then rm -rf build/source/build/lib* build/source/build/bdist*; fi
@@ -149,7 +149,7 @@ format: $(STAMPS)/dev
 
 generate: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen
-	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl.dev.api_table docs/apis.md
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen.api_table docs/apis.md
 	$(BIN)/python tests/defect_tables.py docs/reliability.md
 
 # Java's controller, the same without linger, and kraftctl. For a quick look: BENCH_ARGS="--only heartbeats --rounds 1"

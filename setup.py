@@ -51,7 +51,7 @@ OTHER_SHARED_OBJECT = "kraftctl_image"
 RIM_SHARED_OBJECT = "kraftctl_rim"
 """Of the modules around the pure core that each request runs through."""
 
-TRASHCAN = ROOT / "trashcan.h"
+TRASHCAN = ROOT / "native/trashcan.h"
 """Read before all native code; says why."""
 
 
@@ -129,6 +129,18 @@ def pure_packages() -> list[str]:
     return list(packages)
 
 
+def rim_sources() -> list[str]:
+    """The modules around the pure core that are compiled: single ones, and those of whole folders."""
+    rim = tool_settings("kraftctl")
+    left_out = {f"{module.replace('.', '/')}.py" for module in rim["interpreted-rim"]}
+    sources: list[str] = []
+    for name in rim["compiled-rim"]:
+        path = name.replace(".", "/")
+        inside = [each for each in sources_under(ROOT / path) if not each.endswith("__init__.py")]
+        sources += [each for each in inside or [f"{path}.py"] if each not in left_out]
+    return sources
+
+
 def groups() -> list[tuple[list[str], str | None]]:
     """The groups to compile, for mypycify: (files, name of the shared object)."""
     by_name: dict[str, list[str]] = {name: [] for name in OWN_SHARED_OBJECTS.values()}
@@ -140,8 +152,7 @@ def groups() -> list[tuple[list[str], str | None]]:
     by_name["kraftctl_wire"] = [path for path in by_name["kraftctl_wire"] if path not in messages]
     for n in range(GENERATED_GROUPS):
         by_name[f"kraftctl_messages_{n}"] = messages[n::GENERATED_GROUPS]
-    rim = tool_settings("kraftctl")["compiled-rim"]
-    by_name[RIM_SHARED_OBJECT] = [f"{module.replace('.', '/')}.py" for module in rim]
+    by_name[RIM_SHARED_OBJECT] = rim_sources()
     return [(files, name) for name, files in by_name.items() if files]
 
 

@@ -87,8 +87,11 @@ APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/
 
 NEVER_COMPILED = (
     *(f"tests/{name}" for name in ("spark", "faults", "soak", "bench", "chaos", "cli", "clients", "dev")),
-    *(f"tests/{name}" for name in ("oauthbearer", "packaging", "sasl", "tls")),
-    *(f"tests/test_{name}.py" for name in ("compose", "import_contracts", "lanes", "pages", "tidy")),
+    *(f"tests/{name}" for name in ("packaging", "security")),
+    *(
+        f"tests/test_{name}.py"
+        for name in ("compose", "import_contracts", "lanes", "pages", "repository_files", "tidy")
+    ),
     "tests/test_reliability_docs.py",
     *(f"tests/record_types/test_{name}.py" for name in ("exporter", "new_type")),
 )

@@ -10,9 +10,9 @@ import pytest
 from kraftctl.apis.api import NO_CLUSTER_RIGHT, Api, Owner, WaitsFor
 from kraftctl.apis.api_table import API_TABLE, RAFT_API_KEYS, ROWS
 from kraftctl.controller import request_handlers as controller
-from kraftctl.controller.error_responses import error_response
-from kraftctl.dev import api_table
+from kraftctl.controller.results.error_responses import error_response
 from kraftctl.raft import request_handlers as raft
+from kraftctl_codegen import api_table
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.index import request_class, version_range
@@ -28,7 +28,7 @@ TABLES = (
     "kraftctl/apis/api_table.py",
     "kraftctl/controller/request_handlers.py",
     "kraftctl/raft/request_handlers.py",
-    "kraftctl/controller/error_responses.py",
+    "kraftctl/controller/results/error_responses.py",
     "kraftctl/controller/audit/described_change.py",
 )
 """The table, what binds its rows to handlers, the shapes of refusals, and what the audit log says of them."""

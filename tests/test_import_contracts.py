@@ -16,7 +16,12 @@ VIOLATIONS = {
     "Layers of the service": ("kraftctl/image/replay.py", "import kraftctl.controller.request_handlers"),
     "Raft knows nothing": ("kraftctl/raft/raft_node.py", "import kraftctl.image.replay"),
     "The pure core does no IO": ("kraftctl/metadata/features.py", "import asyncio"),
-    "What a simulation shares": ("kraftctl/server/node_loop.py", "import kraftctl.server.peers"),
+    "What a simulation shares": ("kraftctl/server/loop/node_loop.py", "import kraftctl.server.peers.peers"),
+    "Rooms of the server": ("kraftctl/server/process/collector.py", "import kraftctl.server.logs.log_files"),
+    "Rooms of the controller": (
+        "kraftctl/controller/state/broker_epoch.py",
+        "import kraftctl.controller.cluster_control.stalls",
+    ),
     "The protocol stands alone": ("kraftctl_protocol/frames.py", "import kraftctl.config.controller_config"),
     "Security of connections knows neither": (
         "kraftctl_security/sasl/mechanism.py",
@@ -27,13 +32,20 @@ VIOLATIONS = {
         "kraftctl_spark/rows/metadata_rows.py",
         "import kraftctl.config.controller_config",
     ),
-    "The service does not know": ("kraftctl/server/clock.py", "import kraftctl_spark.rows.metadata_rows"),
+    "The service does not know": (
+        "kraftctl/server/process/clock.py",
+        "import kraftctl_spark.rows.metadata_rows",
+    ),
+    "Nothing that is shipped imports": ("kraftctl/dev/ports.py", "import kraftctl_codegen.api_table"),
     "Layers of the exporter": ("kraftctl_spark/log/log_tail.py", "import kraftctl_spark.rows.metadata_rows"),
     "Rows and tables are made without Spark": ("kraftctl_spark/tables/manifest.py", "import pyspark"),
     "The report is made without Spark": ("kraftctl_spark/report/database.py", "import pyspark"),
     "Records are read and decoded without Arrow": ("kraftctl_spark/rows/transactions.py", "import pyarrow"),
-    "Versions are computed without files": ("kraftctl_spark/history/versions.py", "import pyarrow"),
-    "Partitions are computed as columns": ("kraftctl_spark/history/partition_pass.py", "import time"),
+    "Versions are computed without files": ("kraftctl_spark/history/versions/versions.py", "import pyarrow"),
+    "Partitions are computed as columns": (
+        "kraftctl_spark/history/partitions/partition_pass.py",
+        "import time",
+    ),
 }
 
 SOURCES = ("kraftctl", "protocol/kraftctl_protocol", "protocol/kraftctl_security", "spark/kraftctl_spark")

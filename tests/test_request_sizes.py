@@ -6,7 +6,7 @@ import pytest
 
 from kraftctl.apis.api_table import API_TABLE, ROWS
 from kraftctl.apis.request_size import DECODED_ON_LOOP_BYTES_MAX, LARGE_REQUESTS_MEMORY_BYTES_MAX, MIB
-from kraftctl.server.client_requests import frame_limit
+from kraftctl.server.loop.client_requests import frame_limit
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.frames import UNCHECKED_BYTES_MAX
 from kraftctl_protocol.generated import alter_partition_reassignments_request as reassignments

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.compiled_rim import compiled_rim
+
 ROOT = Path(__file__).resolve().parent.parent
 
 FILE_LINES_MAX = 500
@@ -23,7 +25,7 @@ KIPS = (497, 704, 841, 853)
 
 TOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
 CONTRACTS = TOOLS["importlinter"]["contracts"]
-COMPILED_RIM = frozenset(TOOLS["kraftctl"]["compiled-rim"])
+COMPILED_RIM = compiled_rim()
 (PURE_CONTRACT,) = [contract for contract in CONTRACTS if contract["name"].startswith("The pure core")]
 (LAYERS_CONTRACT,) = [contract for contract in CONTRACTS if contract.get("containers") == ["kraftctl"]]
 
@@ -65,7 +67,7 @@ def tracked_files() -> list[Path]:
     except (OSError, subprocess.CalledProcessError):
         names = [
             str(path.relative_to(ROOT))
-            for root in ("kraftctl", "protocol", "spark", "tests", "docs")
+            for root in ("kraftctl", "kraftctl_codegen", "protocol", "spark", "tests", "docs")
             for path in (ROOT / root).rglob("*.*")
         ]
     return sorted(ROOT / name for name in names if (ROOT / name).is_file())
@@ -142,7 +144,12 @@ def test_no_module_imports_a_source_root() -> None:
 
 
 def test_only_the_clock_reads_a_clock() -> None:
-    allowed = ("kraftctl/server/clock.py", "kraftctl/server/logging.py", "kraftctl/dev/", "kraftctl/cli/dev")
+    allowed = (
+        "kraftctl/server/process/clock.py",
+        "kraftctl/server/logs/logging.py",
+        "kraftctl/dev/",
+        "kraftctl/cli/dev",
+    )
     readers = [
         name_of(path)
         for path in OURS
@@ -158,13 +165,13 @@ CONTAINING = (
     "kraftctl/controller/quorum_controller.py",
     "kraftctl/node/controller_node.py",
     "kraftctl/node/snapshot_generation.py",
-    "kraftctl/server/connection.py",
-    "kraftctl/server/log_handler.py",
-    "kraftctl/server/node_loop.py",
-    "kraftctl/server/peers.py",
-    "kraftctl/server/sasl_connection.py",
-    "kraftctl/server/ssl_reloading.py",
-    "kraftctl/server/worker_thread.py",
+    "kraftctl/server/connections/connection.py",
+    "kraftctl/server/logs/log_handler.py",
+    "kraftctl/server/loop/node_loop.py",
+    "kraftctl/server/peers/peers.py",
+    "kraftctl/server/security/sasl_connection.py",
+    "kraftctl/server/security/ssl_reloading.py",
+    "kraftctl/server/process/worker_thread.py",
     "protocol/kraftctl_security/issuer/jwks_endpoint.py",
     "protocol/kraftctl_security/issuer/token_login.py",
 )

@@ -23,10 +23,12 @@ COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
         ("kraftctl/cli/unknown_keys.py", "_sentence"),
     ],
     ("kraftctl/cli/start.py", "warning"): [],  # where it is added to the warnings of the configuration
-    ("kraftctl/node/controller_node.py", "line"): [("kraftctl/controller/failures.py", "_line")],
-    ("kraftctl/server/notice_log.py", "failure.text"): [("kraftctl/controller/failures.py", "_line")],
+    ("kraftctl/node/controller_node.py", "line"): [("kraftctl/controller/results/failures.py", "_line")],
+    ("kraftctl/server/logs/notice_log.py", "failure.text"): [
+        ("kraftctl/controller/results/failures.py", "_line")
+    ],
     ("kraftctl/node/controller_node.py", "unsupported"): [
-        ("kraftctl/controller/activation.py", "_why_no_abort"),
+        ("kraftctl/controller/features/activation.py", "_why_no_abort"),
     ],
     ("kraftctl/node/metadata_loader.py", "str(error)"): [
         ("kraftctl/controller/committed_records.py", "undecodable_batch"),
@@ -34,34 +36,44 @@ COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
     ],
     ("kraftctl/raft/progress.py", "found.line"): [],  # STATES
     ("kraftctl/raft/progress_faults.py", "state.line(fields)"): [],  # STATES
-    ("kraftctl/server/connection.py", "message"): [],  # its callers
-    ("kraftctl/server/connection.py", "reason"): [],  # what FrameDecoder and receive_request say: see OTHERS
-    ("kraftctl/server/connection.py", "foreign"): [("kraftctl/server/foreign_clients.py", "why_foreign")],
-    ("kraftctl/server/connection.py", "why_not_ssl(head, protocol=self._owner.security_protocol)"): [
-        ("kraftctl/server/foreign_clients.py", "why_not_ssl"),
-        ("kraftctl/server/client_requests.py", "_why_not_served"),
+    ("kraftctl/server/connections/connection.py", "message"): [],  # its callers
+    (
+        "kraftctl/server/connections/connection.py",
+        "reason",
+    ): [],  # what FrameDecoder and receive_request say: see OTHERS
+    ("kraftctl/server/connections/connection.py", "foreign"): [
+        ("kraftctl/server/connections/foreign_clients.py", "why_foreign")
+    ],
+    (
+        "kraftctl/server/connections/connection.py",
+        "why_not_ssl(head, protocol=self._owner.security_protocol)",
+    ): [
+        ("kraftctl/server/connections/foreign_clients.py", "why_not_ssl"),
+        ("kraftctl/server/loop/client_requests.py", "_why_not_served"),
     ],
     ("kraftctl/server/controller_server.py", "warning"): [("kraftctl/storage/recovery.py", "CutTail")],
     ("kraftctl/server/controller_server.py", "observes"): [
         ("kraftctl/storage/own_directory.py", "why_observer"),
     ],
-    ("kraftctl/server/expiry_lines.py", "_warning(stores, expiry, now_ms)"): [
-        ("kraftctl/server/expiry_lines.py", "_warning"),
+    ("kraftctl/server/security/expiry_lines.py", "_warning(stores, expiry, now_ms)"): [
+        ("kraftctl/server/security/expiry_lines.py", "_warning"),
     ],
-    ("kraftctl/server/listener.py", "pressure"): [("kraftctl/server/metrics.py", "take_pressure")],
-    ("kraftctl/server/printed_lines.py", "line"): [],  # what a library prints
+    ("kraftctl/server/listeners/listener.py", "pressure"): [
+        ("kraftctl/server/connections/metrics.py", "take_pressure")
+    ],
+    ("kraftctl/server/logs/printed_lines.py", "line"): [],  # what a library prints
     ("kraftctl/server/running_settings.py", "each.line()"): [
         ("kraftctl/controller/configuration_control/node_configs.py", "line"),
     ],
-    ("kraftctl/server/request_log.py", "message"): [],  # its callers
-    ("kraftctl/server/sasl_connection.py", "reason"): [],  # its callers
-    ("kraftctl/server/sasl_connection.py", "str(error)"): [],  # see OTHERS
-    ("kraftctl/server/ssl_transport.py", "reason"): [],  # its callers
-    ("kraftctl/server/snapshot_downloads.py", "error"): [
+    ("kraftctl/server/logs/rate_limited_log.py", "message"): [],  # its callers
+    ("kraftctl/server/security/sasl_connection.py", "reason"): [],  # its callers
+    ("kraftctl/server/security/sasl_connection.py", "str(error)"): [],  # see OTHERS
+    ("kraftctl/server/security/ssl_transport.py", "reason"): [],  # its callers
+    ("kraftctl/server/process/snapshot_downloads.py", "error"): [
         ("kraftctl/storage/checkpoint_reader.py", "_damaged"),
     ],
-    ("kraftctl/server/voter_addresses.py", "wrong"): [
-        ("kraftctl/server/voter_addresses.py", "_unreached"),
+    ("kraftctl/server/peers/voter_addresses.py", "wrong"): [
+        ("kraftctl/server/peers/voter_addresses.py", "_unreached"),
     ],
     ("spark/kraftctl_spark/cli.py", "unplaced_error(unplaced)"): [],  # the same
     ("spark/kraftctl_spark/cli.py", "error"): [],  # a refusal at the start: it names its next step
@@ -158,7 +170,7 @@ def test_what_a_row_explains(row: str, text: str, explained: bool) -> None:
 
 
 def test_each_kind_of_failure_between_controllers_is_on_the_page() -> None:
-    """By the words that `kraftctl/server/peer_failure_reasons.py` has for it."""
+    """By the words that `kraftctl/server/peers/peer_failure_reasons.py` has for it."""
     words = [
         "connection refused",
         "DNS: ",

@@ -12,8 +12,8 @@ from pathlib import Path
 from kraftctl.cli.parser import Parser
 from kraftctl.cli.start import load_config, open_directory
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
-from kraftctl.server.clock import Clock
 from kraftctl.server.controller_server import open_partition
+from kraftctl.server.process.clock import Clock
 from kraftctl.storage.directory_entries import exists
 from kraftctl.storage.end_of_recovery import EPOCHS_PASSED, end_recovery
 from kraftctl.storage.errors import StorageError

@@ -14,7 +14,7 @@ from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.metadata import features
 from kraftctl.raft.voter_set import VoterSet
-from kraftctl.server.clock import Clock
+from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.formatter import Formatter
 from kraftctl.storage.log_directories import log_directories

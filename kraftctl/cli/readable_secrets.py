@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
-from kraftctl.server.local_users import OTHERS
+from kraftctl.server.security.local_users import OTHERS
 
 PUBLIC: Final = ("ssl.keystore.certificate.chain", "ssl.truststore.certificates")
 """Of type PASSWORD in Kafka, and no secrets: only certificates are in them."""

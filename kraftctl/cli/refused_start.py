@@ -11,9 +11,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from kraftctl.server.background_file import BackgroundFile, LeftOut
-from kraftctl.server.logging import stop_logging
-from kraftctl.server.shared_output import SharedOutput, are_the_same
+from kraftctl.server.logs.background_file import BackgroundFile, LeftOut
+from kraftctl.server.logs.logging import stop_logging
+from kraftctl.server.logs.shared_output import SharedOutput, are_the_same
 from kraftctl_security.standard_output import descriptor_of
 
 logger = logging.getLogger("kraftctl.server")

@@ -24,8 +24,8 @@ from types import FrameType
 from typing import Final
 
 from kraftctl.cli.loop_stack import LoopStack
-from kraftctl.server.collector import Collector
-from kraftctl.server.turn_probe import TurnProbe
+from kraftctl.server.loop.turn_probe import TurnProbe
+from kraftctl.server.process.collector import Collector
 
 IGNORED: Final = (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 

@@ -22,17 +22,17 @@ from kraftctl.cli.refused_start import refuse
 from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.node import controller_node
-from kraftctl.server import printed_lines
-from kraftctl.server.bound_sockets import ListenError
-from kraftctl.server.clock import Clock
-from kraftctl.server.collector import Collector
 from kraftctl.server.controller_server import run_controller
-from kraftctl.server.descriptors import raise_limit
 from kraftctl.server.driver import turn_probe
-from kraftctl.server.interpreter_lock import released_between_turns
-from kraftctl.server.log_files import LogFiles
-from kraftctl.server.logging import LEVELS, configure_logging, stop_logging
-from kraftctl.server.shared_output import occupy_closed_descriptors
+from kraftctl.server.listeners.bound_sockets import ListenError
+from kraftctl.server.listeners.descriptors import raise_limit
+from kraftctl.server.logs import printed_lines
+from kraftctl.server.logs.log_files import LogFiles
+from kraftctl.server.logs.logging import LEVELS, configure_logging, stop_logging
+from kraftctl.server.logs.shared_output import occupy_closed_descriptors
+from kraftctl.server.process.clock import Clock
+from kraftctl.server.process.collector import Collector
+from kraftctl.server.process.interpreter_lock import released_between_turns
 from kraftctl.storage.data_directory_note import write_data_directory_note
 from kraftctl.storage.directory_lock import DirectoryLock
 from kraftctl.storage.errors import StorageError

@@ -62,7 +62,7 @@ OBSERVER_FETCH_INTERVAL_MS = "kraftctl.observer.fetch.interval.ms"
 """Kafka has no such key: it answers an observer after each change. See kraftctl.raft.raft_config."""
 
 SCRAM_USERS_PATH = "kraftctl.scram.users.path"
-"""Kafka has no such file: see kraftctl.server.local_users."""
+"""Kafka has no such file: see kraftctl.server.security.local_users."""
 
 
 class ControllerConfig:

@@ -19,8 +19,8 @@ from typing import Final
 from kraftctl.apis.api import Api
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.apis.request_size import DECODED_ON_LOOP_BYTES_MAX
-from kraftctl.controller.failures import Failures
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.failures import Failures
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors

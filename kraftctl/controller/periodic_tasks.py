@@ -23,17 +23,17 @@ from typing import Final
 from kraftctl.controller.cluster_control.fence_stale_brokers import StaleBrokerFencing
 from kraftctl.controller.cluster_control.register_controller import needs_registration
 from kraftctl.controller.cluster_control.stalls import Stalls
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.failures import pause_ms
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.leader_elections import (
     LeaderElections,
     leaderless_elections,
     preferred_elections,
     unclean_elections,
 )
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.failures import pause_ms
+from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.security.delegation_token_control import sweep_expired_tokens
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.metadata.controller_registration import ControllerRegistration
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion

@@ -20,27 +20,27 @@ from typing import Final
 
 from kraftctl.apis.api import NO_CLUSTER_RIGHT, Owner, WaitsFor
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.activation import Activation
-from kraftctl.controller.answer_entries import AnswerTooLongError
-from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
+from kraftctl.controller.cluster_control.local_registration import local_registration
 from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
 from kraftctl.controller.committed_replay import CommittedReplay
-from kraftctl.controller.controller_result import ControllerResult, SlicedWork
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.deferred_event_queue import DeferredEventQueue
-from kraftctl.controller.error_responses import error_response, refusal_without_items
-from kraftctl.controller.excessive_requests import excessive, has_too_many, too_many_records
-from kraftctl.controller.failures import CLOSED, Failures, shortened
-from kraftctl.controller.local_registration import local_registration
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.parked_response import ParkedResponse
+from kraftctl.controller.features.activation import Activation
 from kraftctl.controller.periodic_tasks import PeriodicTasks
-from kraftctl.controller.prepared_result import PreparedResult, prepare_result
-from kraftctl.controller.refusal_lines import refusal_line
-from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.request_handlers import HANDLERS, READS
-from kraftctl.controller.security.standard_authorizer import configured_authorizer
+from kraftctl.controller.results.answer_entries import AnswerTooLongError
+from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork
+from kraftctl.controller.results.deferred_event_queue import DeferredEventQueue
+from kraftctl.controller.results.error_responses import error_response, refusal_without_items
+from kraftctl.controller.results.excessive_requests import excessive, has_too_many, too_many_records
+from kraftctl.controller.results.failures import CLOSED, Failures, shortened
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.parked_response import ParkedResponse
+from kraftctl.controller.results.prepared_result import PreparedResult, prepare_result
+from kraftctl.controller.results.refusal_lines import refusal_line
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.controller.sliced_works import PreparedSlice, SlicedWorks, WaitingRequest, WorkInProgress
+from kraftctl.controller.state.broker_heartbeat_manager import BrokerHeartbeatManager
+from kraftctl.controller.state.controller_state import ControllerState
+from kraftctl.controller.state.standard_authorizer import configured_authorizer
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features

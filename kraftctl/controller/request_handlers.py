@@ -9,21 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from kraftctl.controller.api_versions import api_versions
-from kraftctl.controller.client_quota_control import alter_client_quotas
+from kraftctl.controller.cluster_control.api_versions import api_versions
+from kraftctl.controller.cluster_control.describe_cluster import describe_cluster
 from kraftctl.controller.cluster_control.process_broker_heartbeat import process_broker_heartbeat
+from kraftctl.controller.cluster_control.producer_id_control import allocate_producer_ids
 from kraftctl.controller.cluster_control.register_broker import register_broker
 from kraftctl.controller.cluster_control.register_controller import register_controller
 from kraftctl.controller.cluster_control.unregister_broker import unregister_broker
 from kraftctl.controller.configuration_control.alter_configs import alter_configs
+from kraftctl.controller.configuration_control.client_quota_control import alter_client_quotas
 from kraftctl.controller.configuration_control.describe_configs import describe_configs
 from kraftctl.controller.configuration_control.incremental_alter_configs import incremental_alter_configs
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.describe_cluster import describe_cluster
-from kraftctl.controller.feature_control import update_features
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.producer_id_control import allocate_producer_ids
+from kraftctl.controller.features.feature_control import update_features
 from kraftctl.controller.replication_control.alter_partition import alter_partition
 from kraftctl.controller.replication_control.assign_replicas_to_dirs import assign_replicas_to_dirs
 from kraftctl.controller.replication_control.create_partitions import create_partitions
@@ -34,7 +31,9 @@ from kraftctl.controller.replication_control.reassign_partitions import (
     alter_partition_reassignments,
     list_partition_reassignments,
 )
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.controller.security.acl_control import create_acls, delete_acls, describe_acls
 from kraftctl.controller.security.delegation_token_control import (
     create_delegation_token,
@@ -42,6 +41,7 @@ from kraftctl.controller.security.delegation_token_control import (
     renew_delegation_token,
 )
 from kraftctl.controller.security.scram_control import alter_user_scram_credentials
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.undo_journal import EVERY_KEY
 from kraftctl_protocol.api_keys import ApiKey

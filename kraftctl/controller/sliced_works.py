@@ -9,9 +9,9 @@ from collections import deque
 
 from mypy_extensions import mypyc_attr
 
-from kraftctl.controller.controller_result import SlicedWork
-from kraftctl.controller.prepared_result import PreparedResult
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.controller_result import SlicedWork
+from kraftctl.controller.results.prepared_result import PreparedResult
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl_protocol.message import Message
 
 

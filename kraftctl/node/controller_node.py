@@ -6,16 +6,16 @@ from typing import Final, assert_never
 
 from kraftctl.apis.api import Owner
 from kraftctl.controller.audit.audit_trail import AuditTrail
-from kraftctl.controller.batch_limits import total_bytes
 from kraftctl.controller.configuration_control.alter_log_levels import concerns_loggers_only
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_answer
-from kraftctl.controller.error_responses import body_to_refuse
-from kraftctl.controller.moment import UNITS, Moment
-from kraftctl.controller.notice_sources import CONTROLLER, REGISTRATION
-from kraftctl.controller.parked_response import ParkedResponse
-from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.batch_limits import total_bytes
+from kraftctl.controller.results.error_responses import body_to_refuse
+from kraftctl.controller.results.moment import UNITS, Moment
+from kraftctl.controller.results.notice_sources import CONTROLLER, REGISTRATION
+from kraftctl.controller.results.parked_response import ParkedResponse
+from kraftctl.controller.results.prepared_result import PreparedResult
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.controller.sliced_works import WaitingRequest
 from kraftctl.node.deadlines import earlier
 from kraftctl.node.events import (

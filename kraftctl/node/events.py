@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.controller.audit.audit_trail import AuditEntry
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorizer_log import AuthorizerLine
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.authorizer_log import AuthorizerLine
 from kraftctl.raft.effects import (
     AppendBatch,
     FinishSnapshot,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.controller_state import KRaftVersionUpgrader
+from kraftctl.controller.state.controller_state import KRaftVersionUpgrader
 from kraftctl.raft.raft_node import RaftNode
 
 NO_LEVEL: Final = -1

@@ -11,8 +11,8 @@ from typing import Final
 
 from kraftctl.controller.committed_records import UnusableRecordError, undecodable_batch
 from kraftctl.controller.committed_replay import CommittedReplay
-from kraftctl.controller.notice_sources import LOADER
 from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.controller.results.notice_sources import LOADER
 from kraftctl.node.events import LogRead, NodeEffect, ReadLog, SnapshotRead, TakeTurn
 from kraftctl.node.load_progress import LoadProgress
 from kraftctl.node.long_work import LOADING

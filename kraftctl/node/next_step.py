@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kraftctl.controller.prepared_result import PreparedResult
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.prepared_result import PreparedResult
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.events import DecodeBody
 from kraftctl.raft import events
 from kraftctl_protocol.message import Message

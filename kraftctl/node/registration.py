@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.failures import pause_ms
-from kraftctl.controller.notice_sources import REGISTRATION
 from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.controller.results.failures import pause_ms
+from kraftctl.controller.results.notice_sources import REGISTRATION
 from kraftctl.raft.effects import ERROR, INFO, Notice, SendRequest
 from kraftctl.raft.peers import NOTHING_IN_FLIGHT
 from kraftctl.raft.raft_node import RaftNode

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kraftctl.controller.failures import pause_ms
-from kraftctl.controller.notice_sources import SNAPSHOT as SNAPSHOT_SOURCE
 from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.controller.results.failures import pause_ms
+from kraftctl.controller.results.notice_sources import SNAPSHOT as SNAPSHOT_SOURCE
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.snapshot_batches import SnapshotBatches

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.bootstrap_checks import why_bootstrap_unfit
+from kraftctl.controller.features.bootstrap_checks import why_bootstrap_unfit
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.metadata import features
 from kraftctl.metadata.bootstrap_metadata import BootstrapMetadata, bootstrap_refusal
@@ -20,18 +20,18 @@ from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import Endpoints, VoterSet, static_voter_set
-from kraftctl.server.audit_log import AuditLog
-from kraftctl.server.clock import Clock
-from kraftctl.server.credential_lookup import CredentialLookup
 from kraftctl.server.driver import Driver
-from kraftctl.server.listener import SocketServer
-from kraftctl.server.local_users import read_local_users
-from kraftctl.server.log_levels import current_log_levels
-from kraftctl.server.name_lookup import own_name
-from kraftctl.server.own_rights import OwnRights
+from kraftctl.server.listeners.listener import SocketServer
+from kraftctl.server.logs.audit_log import AuditLog
+from kraftctl.server.logs.log_levels import current_log_levels
+from kraftctl.server.loop.turn_probe import TurnProbe
+from kraftctl.server.peers.voter_addresses import VoterAddresses
+from kraftctl.server.process.clock import Clock
+from kraftctl.server.process.name_lookup import own_name
 from kraftctl.server.running_settings import RunningSettings
-from kraftctl.server.turn_probe import TurnProbe
-from kraftctl.server.voter_addresses import VoterAddresses
+from kraftctl.server.security.credential_lookup import CredentialLookup
+from kraftctl.server.security.local_users import read_local_users
+from kraftctl.server.security.own_rights import OwnRights
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.errors import StorageError
@@ -146,7 +146,7 @@ def _ssl_reloading(
     """Runs until it is cancelled. It is made here and not in the task, so that a failure ends the start."""
     if not server.ssl_stores:
         return _nothing_to_reload(requested)
-    from kraftctl.server.ssl_reloading import SslReloading
+    from kraftctl.server.security.ssl_reloading import SslReloading
 
     return SslReloading(server, driver, clock.wall_ms).run(requested)
 

@@ -14,11 +14,11 @@ from kraftctl.controller.configuration_control.node_configs import (
     node_configs,
 )
 from kraftctl.node.events import LogLevelsChanged, NodeConfigsChanged
-from kraftctl.server.listener import SocketServer
-from kraftctl.server.log_levels import set_log_levels
+from kraftctl.server.listeners.listener import SocketServer
+from kraftctl.server.logs.log_levels import set_log_levels
 from kraftctl_security.config_values import INT_MAX, ConfigException, ConfigValues
 
-logger = logging.getLogger("kraftctl.server.listener")
+logger = logging.getLogger("kraftctl.server.connections")
 
 UNUSED_LINES_MAX = 100
 """The lines about one change: who may alter configs can store any number of them."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import duckdb
 
-from kraftctl_spark.history.dialects import DIRECTORY
+import kraftctl_spark.history
 
-SQL = DIRECTORY / "duckdb"
+SQL = Path(kraftctl_spark.history.__path__[0]) / "sql" / "duckdb"
 QUESTIONS = {
     "elections": ("offset", "topic_partition", "old_leader", "new_leader", "unclean"),
     "fencing_timeline": ("broker_id", "broker_epoch", "state", "start_offset", "end_offset"),

@@ -17,9 +17,9 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from kraftctl.apis.api_table import API_TABLE
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorizer_log import DEBUG, INFO
-from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.authorizer_log import DEBUG, INFO
+from kraftctl.controller.state.standard_authorizer import StandardAuthorizer
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import random_id

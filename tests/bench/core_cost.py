@@ -22,7 +22,7 @@ if __name__ == "__main__":
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.quorum_controller import QuorumController
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import ClientRequest, LogRead, NodeEvent, ReadLog, TakeTurn, TurnTaken
 from kraftctl.node.snapshot_generation import SnapshotPolicy
@@ -33,7 +33,7 @@ from kraftctl.raft.log_state import LogState
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.voter_set import static_voter_set
-from kraftctl.server.collector import Collector
+from kraftctl.server.process.collector import Collector
 from kraftctl_protocol.generated.alter_partition_request import (
     AlterPartitionRequest,
     BrokerState,

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kraftctl_codegen import dialects
 from kraftctl_protocol.record_batch import RecordBatch, read_batches
-from kraftctl_spark.history import dialects
 from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.log.log_location import DirectoryLocation
 from kraftctl_spark.log.log_range import LogRange

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
+from kraftctl_codegen.dialects import questions
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
-from kraftctl_spark.history.dialects import questions
 from kraftctl_spark.rows.log_rows import rows_of_log
 from kraftctl_spark.rows.tables import encode_tables
 from kraftctl_spark.tables.table_files import RangeWriter, publish_files

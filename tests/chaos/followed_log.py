@@ -17,8 +17,8 @@ from kraftctl_protocol.metadata_topic import METADATA_TOPIC_ID
 from kraftctl_protocol.record_batch import read_batches
 from tests.chaos.finding import FindError
 from tests.chaos.ledger import FoundTopic
-from tests.support.simulator.log_history import Batch
-from tests.support.simulator.partition_checks import PartitionChecks
+from tests.support.simulator.checks.log_history import Batch
+from tests.support.simulator.checks.partition_checks import PartitionChecks
 from tests.support.wire.controller_client import ControllerClient
 
 FETCH_VERSION = 17

@@ -5,7 +5,7 @@ from __future__ import annotations
 ACKNOWLEDGED_BEFORE_THE_FLUSH = """
 from concurrent.futures import Future
 from functools import partial
-from kraftctl.server.storage_threads import StorageThreads
+from kraftctl.server.process.storage_threads import StorageThreads
 run = StorageThreads.run_on_flush_thread
 def run_on_flush_thread(threads, flush, done):
     flushed = Future()

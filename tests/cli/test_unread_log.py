@@ -18,7 +18,7 @@ import pytest
 from kraftctl.cli import main
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.ports import accepts_connections, free_port
-from kraftctl.server.background_file import WAITING_BYTES_MAX
+from kraftctl.server.logs.background_file import WAITING_BYTES_MAX
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from tests.support.processes.outputs import GONE, NOT_READ, SECONDS_MAX, Output, closed, full_pipe

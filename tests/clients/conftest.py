@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from kraftctl.server import connecting
+from kraftctl.server.peers import connecting
 from kraftctl_security import blocking_race
 from tests.clients.situation import Situation
 from tests.support.wire.bad_addresses import resolving

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.admin.client_config import ClientConfig
-from kraftctl.server.clock import Clock
+from kraftctl.server.process.clock import Clock
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
@@ -18,8 +18,8 @@ from kraftctl_protocol.message import Message
 from kraftctl_security.client_config import ClientSecurity
 from kraftctl_spark.log.observer import QuorumObserver
 from tests.clients.sasl_script import TwoSteps, sasl_script
-from tests.server.ssl_serving import authority, context_of, node_context
-from tests.server.test_peers import Asker
+from tests.server.peers.test_peers import Asker
+from tests.server.security.ssl_serving import authority, context_of, node_context
 from tests.support.certificates import Authority
 from tests.support.wire.bad_addresses import (
     BEHAVIOURS,

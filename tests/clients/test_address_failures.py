@@ -15,8 +15,8 @@ from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import UnavailableError
 from kraftctl.raft.effects import SendRequest
-from kraftctl.server import connecting, peers
-from kraftctl.server.clock import Clock
+from kraftctl.server.peers import connecting, peers
+from kraftctl.server.process.clock import Clock
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
@@ -40,9 +40,9 @@ from tests.clients.situation import (
     asker_of,
     observer_of,
 )
+from tests.server.peers.test_peers import Asker
+from tests.server.security.ssl_serving import identity, serving_ssl
 from tests.server.serving import both_loops, run, serving, unregister
-from tests.server.ssl_serving import identity, serving_ssl
-from tests.server.test_peers import Asker
 from tests.support.wire.bad_addresses import NAME, OTHER_V4, V4, V6
 
 Situations = Callable[[str], Situation]

@@ -18,7 +18,7 @@ from kraftctl_security.authentication_failures import AuthenticationFailedError
 from kraftctl_security.blocking_connection import BlockingConnection, UnservedRequestError
 from kraftctl_security.client_config import ClientSecurity
 from tests.clients.sasl_script import SECRET, TwoSteps, sasl_script
-from tests.server.ssl_serving import context_of, identity, node_context
+from tests.server.security.ssl_serving import context_of, identity, node_context
 from tests.support.certificates import Authority
 from tests.support.wire.scripted_node import ScriptedNode
 

@@ -10,7 +10,7 @@ import pytest
 from kraftctl_protocol.java_properties import decode_properties
 from kraftctl_security.client_config import ClientSecurity, read_client_security
 from kraftctl_security.config_values import ConfigException, ConfigValues
-from tests.server.ssl_serving import authority, identity, stores
+from tests.server.security.ssl_serving import authority, identity, stores
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"

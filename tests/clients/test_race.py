@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kraftctl.server.connecting import Race
+from kraftctl.server.peers.connecting import Race
 from kraftctl_security.addresses.host_addresses import Address
 from kraftctl_security.addresses.known_hosts import KnownHost
 from tests.clients.situation import PLAINTEXT, Situation

@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
+from kraftctl.controller.state.standard_authorizer import StandardAuthorizer
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl_protocol.acl_operation import AclOperation

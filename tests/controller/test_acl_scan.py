@@ -7,7 +7,7 @@ import random
 import pytest
 
 from kraftctl.controller.security import acl_control
-from kraftctl.controller.security.standard_authorizer import host_address
+from kraftctl.controller.state.standard_authorizer import host_address
 from kraftctl.image.acl_entry import AclEntry
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.errors import Errors

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.assign_replicas_to_dirs import assign_replicas_to_dirs
+from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.metadata import features
 from kraftctl.metadata.directory_id import UNASSIGNED
 from kraftctl_protocol.errors import Errors

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from kraftctl.apis.api_table import API_TABLE
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorizer_log import DEBUG, INFO, TRACE
-from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.authorizer_log import DEBUG, INFO, TRACE
+from kraftctl.controller.state.standard_authorizer import StandardAuthorizer
 from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl.image.acl_entry import AclEntry
 from kraftctl.image.metadata_image import MetadataImage

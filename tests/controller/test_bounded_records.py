@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.batch_limits import BATCH_BYTES_MAX, RECORDS_PER_BATCH_MAX, why_batch_too_large
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_handlers import HANDLERS
+from kraftctl.controller.results.batch_limits import (
+    BATCH_BYTES_MAX,
+    RECORDS_PER_BATCH_MAX,
+    why_batch_too_large,
+)
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.moment import Moment
 from kraftctl.metadata.registration_limits import (
     DIRECTORIES_MAX,
     FEATURES_MAX,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.controller.cluster_control import broker_control_state as states
-from kraftctl.controller.cluster_control.broker_heartbeat_manager import (
+from kraftctl.controller.state.broker_heartbeat_manager import (
     NO_ACTIVE_BROKER_OFFSET,
     BrokerHeartbeatManager,
     BrokerHeartbeatState,

@@ -13,7 +13,7 @@ from kraftctl.controller.configuration_control.incremental_alter_configs import 
     SUBTRACT,
     changed_list,
 )
-from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.metadata.config_definitions.config_keys import config_keys
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.configuration_control.effective_configs import describe_topic_configs
 from kraftctl.controller.configuration_control.incremental_alter_configs import (
     APPEND,
     DELETE,
@@ -12,6 +11,7 @@ from kraftctl.controller.configuration_control.incremental_alter_configs import 
     SUBTRACT,
 )
 from kraftctl.controller.configuration_control.validate_topic_configs import why_topic_configs_invalid
+from kraftctl.controller.state.effective_configs import describe_topic_configs
 from kraftctl.metadata import features
 from kraftctl.metadata.config_definitions import config_source as sources
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.create_partitions import create_partitions
-from kraftctl.controller.security.authorization import ResourceType
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.state.authorization import ResourceType
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.create_partitions_request import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.create_topics import create_topics
-from kraftctl.controller.security.authorization import ResourceType
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.state.authorization import ResourceType
 from kraftctl.metadata import features
 from kraftctl.metadata.directory_id import MIGRATING, UNASSIGNED
 from kraftctl_protocol.acl_operation import AclOperation

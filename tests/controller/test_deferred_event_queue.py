@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 
-from kraftctl.controller.deferred_event_queue import DeferredEventQueue
+from kraftctl.controller.results.deferred_event_queue import DeferredEventQueue
 
 
 @pytest.mark.parametrize(

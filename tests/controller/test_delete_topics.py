@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.delete_topics import delete_topics
-from kraftctl.controller.security.authorization import ResourceType
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.state.authorization import ResourceType
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors

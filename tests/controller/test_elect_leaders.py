@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
-from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.elect_leaders import (
     PREFERRED,
     UNCLEAN,
     elect_leaders,
 )
 from kraftctl.controller.replication_control.leader_elections import preferred_elections, unclean_elections
+from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
+from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest, TopicPartitions

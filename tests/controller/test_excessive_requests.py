@@ -7,21 +7,21 @@ from collections.abc import Callable
 import pytest
 
 from kraftctl.apis.request_size import ANSWER_ENTRIES_MAX
-from kraftctl.controller.answer_entries import ENTRIES_PER_ITEM, AnswerTooLongError
-from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
-from kraftctl.controller.client_quota_control import PARTS_PER_REQUEST_MAX
+from kraftctl.controller.configuration_control.client_quota_control import PARTS_PER_REQUEST_MAX
 from kraftctl.controller.configuration_control.config_alteration import CONFIGS_PER_REQUEST_MAX
 from kraftctl.controller.configuration_control.validate_configs import (
     PATTERNS_COST_MAX,
     PLAIN_COST,
     pattern_cost,
 )
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.excessive_requests import ITEMS_PER_REQUEST_MAX, PARTITIONS_PER_REQUEST_MAX
 from kraftctl.controller.replication_control.assign_replicas_to_dirs import ASSIGNMENTS_PER_REQUEST_MAX
 from kraftctl.controller.request_handlers import HANDLERS
+from kraftctl.controller.results.answer_entries import ENTRIES_PER_ITEM, AnswerTooLongError
+from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.excessive_requests import ITEMS_PER_REQUEST_MAX, PARTITIONS_PER_REQUEST_MAX
 from kraftctl.controller.security.scram_control import UPSERTIONS_PER_REQUEST_MAX
-from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
+from kraftctl.controller.state.standard_authorizer import StandardAuthorizer
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.config_resource import BROKER, CLIENT_METRICS, GROUP, TOPIC

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.moment import UNITS
+from kraftctl.controller.results.moment import UNITS
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_request import (
     AlterPartitionRequest,

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.security.authorization import ResourceType
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.state.authorization import ResourceType
 from kraftctl.metadata import features
 from kraftctl.metadata.registration_limits import DIRECTORIES_MAX
 from kraftctl_protocol import config_resource

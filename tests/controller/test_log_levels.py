@@ -14,8 +14,8 @@ from kraftctl.controller.configuration_control.incremental_alter_configs import 
     SET,
     SUBTRACT,
 )
-from kraftctl.controller.log_levels import LogLevels
-from kraftctl.controller.security import authorizer_log
+from kraftctl.controller.state import authorizer_log
+from kraftctl.controller.state.log_levels import LogLevels
 from kraftctl.metadata.config_definitions import config_source
 from kraftctl_protocol.config_resource import BROKER, BROKER_LOGGER
 from kraftctl_protocol.errors import Errors

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.controller.log_levels import LogLevels
+from kraftctl.controller.state.log_levels import LogLevels
 from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_protocol.config_resource import BROKER_LOGGER
 from kraftctl_protocol.generated.incremental_alter_configs_request import (

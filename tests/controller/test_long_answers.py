@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from kraftctl.apis.request_size import ANSWER_ENTRIES_MAX
-from kraftctl.controller.answer_entries import ENTRIES_PER_ITEM, AnswerTooLongError
-from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
-from kraftctl.controller.client_quota_control import ENTITIES_PER_REQUEST_MAX, alter_client_quotas
+from kraftctl.controller.configuration_control.client_quota_control import (
+    ENTITIES_PER_REQUEST_MAX,
+    alter_client_quotas,
+)
 from kraftctl.controller.configuration_control.describe_configs import describe_configs
 from kraftctl.controller.replication_control.delete_topics import delete_topics
 from kraftctl.controller.replication_control.elect_leaders import elect_leaders
@@ -17,6 +18,8 @@ from kraftctl.controller.replication_control.reassign_partitions import (
     alter_partition_reassignments,
     list_partition_reassignments,
 )
+from kraftctl.controller.results.answer_entries import ENTRIES_PER_ITEM, AnswerTooLongError
+from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_client_quotas_request import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.cluster_control.broker_heartbeat_manager import SHUTDOWN_UNDER_WAY
+from kraftctl.controller.state.broker_heartbeat_manager import SHUTDOWN_UNDER_WAY
 from kraftctl_protocol.generated.assign_replicas_to_dirs_request import (
     AssignReplicasToDirsRequest,
     DirectoryData,

@@ -5,13 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.apis.api_table import API_TABLE
-from kraftctl.controller.replication_control.mutation_quota import (
-    BUCKETS_MAX,
-    MutationQuota,
-    MutationQuotas,
-    mutation_rate,
-)
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.mutation_quota import BUCKETS_MAX, MutationQuota, MutationQuotas, mutation_rate
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData

@@ -6,9 +6,9 @@ import pytest
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.dynamic_keys import LIMIT_KEYS, LISTENER_LIMIT_KEYS, STORE_KEYS
-from kraftctl.controller.configuration_control.effective_configs import OBEYED_CONFIGS
 from kraftctl.controller.configuration_control.incremental_alter_configs import DELETE, SET
 from kraftctl.controller.configuration_control.node_configs import node_configs
+from kraftctl.controller.state.effective_configs import OBEYED_CONFIGS
 from kraftctl.metadata.config_definitions import config_source as sources
 from kraftctl.metadata.config_definitions.config_key import BOOLEAN, DOUBLE, INT, LONG
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
-from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
 from kraftctl.controller.replication_control.partition_change_builder import (
     ELECT_ONLINE,
     ELECT_PREFERRED,
     ELECT_UNCLEAN,
     PartitionChangeBuilder,
 )
+from kraftctl.controller.state.leaving_brokers import LeavingBrokers
 from kraftctl.metadata import features
 from kraftctl.metadata.directory_id import LOST, MIGRATING, UNASSIGNED
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord

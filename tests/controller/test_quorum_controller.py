@@ -9,13 +9,13 @@ import pytest
 from kraftctl.apis.api import Owner
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.batch_limits import BATCH_BYTES_MAX, RECORDS_PER_BATCH_MAX
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.error_responses import error_response
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.prepared_result import PreparedResult, encode_records
 from kraftctl.controller.quorum_controller import QuorumController
-from kraftctl.controller.record_checks import ALLOWED_SINCE, encode_checked
+from kraftctl.controller.results.batch_limits import BATCH_BYTES_MAX, RECORDS_PER_BATCH_MAX
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.error_responses import error_response
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.prepared_result import PreparedResult, encode_records
+from kraftctl.controller.results.record_checks import ALLOWED_SINCE, encode_checked
 from kraftctl.metadata import features
 from kraftctl.metadata.endpoint import Endpoint
 from kraftctl_protocol.api_keys import ApiKey

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.alter_partition import alter_partition
 from kraftctl.controller.replication_control.reassign_partitions import (
     alter_partition_reassignments,
     list_partition_reassignments,
 )
+from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_reassignments_request import (

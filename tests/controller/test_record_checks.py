@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from kraftctl.controller.record_checks import (
+from kraftctl.controller.results.record_checks import (
     SHORT_LIST_MAX,
     SHORT_TAG_MAX,
     RecordEncoder,

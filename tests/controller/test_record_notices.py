@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from kraftctl.controller.record_notices import PARTITIONS_NAMED_MAX, TOPICS_PER_LINE, record_notices
+from kraftctl.controller.results.record_notices import PARTITIONS_NAMED_MAX, TOPICS_PER_LINE, record_notices
 from kraftctl_protocol.generated.alter_partition_request import (
     AlterPartitionRequest,
     BrokerState,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
-from kraftctl.controller.failures import REASON_LENGTH_MAX
-from kraftctl.controller.refusal_lines import REFUSALS_NAMED_MAX, RefusalLines, refusal_line
+from kraftctl.controller.results.failures import REASON_LENGTH_MAX
+from kraftctl.controller.results.refusal_lines import REFUSALS_NAMED_MAX, RefusalLines, refusal_line
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_request import (

@@ -10,8 +10,8 @@ import pytest
 
 from kraftctl.apis.api import NO_CLUSTER_RIGHT, Owner
 from kraftctl.apis.api_table import API_TABLE
-from kraftctl.controller.security.authorization import ResourceType
-from kraftctl.controller.security.standard_authorizer import StandardAuthorizer, host_address
+from kraftctl.controller.state.authorization import ResourceType
+from kraftctl.controller.state.standard_authorizer import StandardAuthorizer, host_address
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
 from kraftctl_protocol.acl_operation import AclOperation

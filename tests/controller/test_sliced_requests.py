@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
+from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.sliced_works import WaitingRequest
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_partition_request as isr

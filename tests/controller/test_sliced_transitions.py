@@ -7,8 +7,6 @@ from collections.abc import Callable
 import pytest
 
 from kraftctl.controller.cluster_control.unregister_broker import BrokerUnregistration
-from kraftctl.controller.controller_result import SlicedWork
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.broker_transitions import BrokerFencing, ControlledShutdown
 from kraftctl.controller.replication_control.leader_elections import (
     BrokerUnfencing,
@@ -18,6 +16,8 @@ from kraftctl.controller.replication_control.leader_elections import (
 )
 from kraftctl.controller.replication_control.memberships import TOPICS_PER_PLAN_MAX
 from kraftctl.controller.replication_control.offline_directories import OfflineDirectories
+from kraftctl.controller.results.controller_result import SlicedWork
+from kraftctl.controller.results.moment import Moment
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord

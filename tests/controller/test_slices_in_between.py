@@ -10,10 +10,7 @@ import random
 
 import pytest
 
-from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.cluster_control.unregister_broker import BrokerUnregistration
-from kraftctl.controller.controller_result import SlicedWork
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.broker_transitions import BrokerFencing, ControlledShutdown
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.leader_elections import (
@@ -23,15 +20,18 @@ from kraftctl.controller.replication_control.leader_elections import (
     preferred_elections,
     unclean_elections,
 )
-from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
 from kraftctl.controller.replication_control.offline_directories import OfflineDirectories
+from kraftctl.controller.results.controller_result import SlicedWork
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.state.broker_heartbeat_manager import BrokerHeartbeatManager
+from kraftctl.controller.state.leaving_brokers import LeavingBrokers
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from tests.support.effort import seeds
 from tests.support.metadata_state import UNLIMITED, MetadataState, directory, partition_record
-from tests.support.simulator.partition_rules import check_change, check_partition
+from tests.support.simulator.checks.partition_rules import check_change, check_partition
 from tests.support.transitions import next_slice, registering
 from tests.support.wire.alter_partition_requests import ask, request_for
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.replication_control.topic_draft import (
     DRAFTED_PARTITIONS_MIN,
     DROPPED_DRAFTS_MAX,
     PARTITIONS_PER_UNIT,
 )
+from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.sliced_works import WaitingRequest
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest

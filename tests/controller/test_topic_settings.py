@@ -7,7 +7,7 @@ import random
 import pytest
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.image.topics_image import TopicImage

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kraftctl.controller.configuration_control.effective_configs import TopicSettings, describe_topic_configs
-from kraftctl.controller.configuration_control.unusable_values import REPORTED_MAX, UnusableValues
-from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.state.effective_configs import TopicSettings, describe_topic_configs
+from kraftctl.controller.state.unusable_values import REPORTED_MAX, UnusableValues
 from kraftctl.metadata.config_definitions import config_source
 from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC
 from kraftctl_protocol.errors import Errors

@@ -13,8 +13,8 @@ LOOKUP_FILE = "protocol/kraftctl_security/addresses/host_lookup.py"
 HOSTS_FILE = "protocol/kraftctl_security/addresses/known_hosts.py"
 RACE_FILE = "protocol/kraftctl_security/blocking_race.py"
 CONNECTION_FILE = "protocol/kraftctl_security/blocking_connection.py"
-CONNECTING_FILE = "kraftctl/server/connecting.py"
-PEERS_FILE = "kraftctl/server/peers.py"
+CONNECTING_FILE = "kraftctl/server/peers/connecting.py"
+PEERS_FILE = "kraftctl/server/peers/peers.py"
 SURVEY_FILE = "kraftctl/cli/quorum/quorum_survey.py"
 INTERVIEW_FILE = "kraftctl/cli/quorum/node_interview.py"
 
@@ -73,7 +73,7 @@ FAULTS = (
         "            is_refusal = self._missing[address] != NOT_ANSWERED\n",
         "            is_refusal = True\n",
         (
-            "tests/server/test_ssl_peers.py::test_a_connection_that_is_reset_after_the_handshake_is_not_refused",
+            "tests/server/peers/test_ssl_peers.py::test_a_connection_that_is_reset_after_the_handshake_is_not_refused",
         ),
         "A leader that does not accept a certificate is not gone: an election begins for nothing.",
     ),

@@ -6,9 +6,9 @@ from tests.faults.planted_fault import PlantedFault
 
 TRAIL = "kraftctl/controller/audit/audit_trail.py"
 NODE = "kraftctl/node/controller_node.py"
-AUTHORIZER = "kraftctl/controller/security/standard_authorizer.py"
+AUTHORIZER = "kraftctl/controller/state/standard_authorizer.py"
 TRAIL_TESTS = "tests/node/test_audit_trail.py"
-FILE_TESTS = "tests/server/test_log_files.py"
+FILE_TESTS = "tests/server/logs/test_log_files.py"
 AUTHORIZER_TESTS = "tests/node/test_authorizer_log.py"
 
 FAULTS = (
@@ -23,7 +23,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-line-names-the-broker-instead-of-its-client",
-        "kraftctl/server/audit_log.py",
+        "kraftctl/server/logs/audit_log.py",
         '        "principal": _principal(context.principal),\n        "token',
         '        "principal": _principal((context.forwarded_by or context).principal),\n        "token',
         (f"{TRAIL_TESTS}::test_a_request_of_an_envelope_is_its_clients",),
@@ -88,7 +88,7 @@ FAULTS = (
     ),
     PlantedFault(
         "lines-wait-without-a-limit",
-        "kraftctl/server/background_file.py",
+        "kraftctl/server/logs/background_file.py",
         "            if self._waiting_bytes + size_bytes > self._waiting_bytes_max:\n",
         "            if self._waiting_bytes + size_bytes < 0:\n",
         (f"{FILE_TESTS}::test_a_flood_is_not_waited_for",),
@@ -96,7 +96,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-part-of-a-line-stays",
-        "kraftctl/server/rotated_file.py",
+        "kraftctl/server/logs/rotated_file.py",
         "            self._remove_part()\n            raise\n",
         "            raise\n",
         (f"{FILE_TESTS}::test_a_part_of_a_line_is_removed",),
@@ -104,7 +104,7 @@ FAULTS = (
     ),
     PlantedFault(
         "one-client-hides-the-denials-of-another",
-        "kraftctl/server/authorizer_logger.py",
+        "kraftctl/server/logs/authorizer_logger.py",
         "        if count >= CLIENT_DENIALS_MAX or self",
         "        if self",
         (f"{FILE_TESTS}::test_one_client_cannot_fill_the_disk_or_hide_another",),
@@ -112,7 +112,7 @@ FAULTS = (
     ),
     PlantedFault(
         "denials-are-logged-of-what-was-not-asked-for",
-        "kraftctl/controller/describe_cluster.py",
+        "kraftctl/controller/cluster_control/describe_cluster.py",
         "logs_grant=False, logs_denial=False",
         "logs_grant=True, logs_denial=True",
         (f"{AUTHORIZER_TESTS}::test_what_only_lists_operations_is_no_denial",),
@@ -120,7 +120,7 @@ FAULTS = (
     ),
     PlantedFault(
         "one-request-causes-any-number-of-lines",
-        "kraftctl/controller/security/authorizer_log.py",
+        "kraftctl/controller/state/authorizer_log.py",
         "        if len(self._lines) >= LINES_PER_STEP_MAX:\n",
         "        if False:\n",
         (f"{AUTHORIZER_TESTS}::test_one_request_cannot_cause_any_number_of_lines",),

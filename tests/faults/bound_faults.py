@@ -15,7 +15,7 @@ UNDO_JOURNAL = "tests/image/test_undo_journal.py"
 FAULTS = (
     PlantedFault(
         "answered-requests-stay-in-memory",
-        "kraftctl/controller/deferred_event_queue.py",
+        "kraftctl/controller/results/deferred_event_queue.py",
         "        del self._entries[:end]\n        return taken\n",
         "        self._entries[:end] = []\n        self._taken = taken\n        return taken\n",
         ("tests/controller/test_deferred_event_queue.py",),
@@ -23,26 +23,26 @@ FAULTS = (
     ),
     PlantedFault(
         "cycles-are-never-collected",
-        "kraftctl/server/collector.py",
+        "kraftctl/server/process/collector.py",
         "        gc.set_threshold(*THRESHOLDS)\n",
         "        gc.set_threshold(0)\n",
-        ("tests/server/test_collector.py",),
+        ("tests/server/process/test_collector.py",),
         "What fails leaves cycles, which take all the memory after days.",
     ),
     PlantedFault(
         "the-collector-looks-at-the-image-again-and-again",
-        "kraftctl/server/collector.py",
+        "kraftctl/server/process/collector.py",
         "        if pause_ns > LONG_PAUSE_NS:\n            freeze()\n",
         "",
-        ("tests/server/test_collector.py",),
+        ("tests/server/process/test_collector.py",),
         "While topics are created, the loop is blocked for longer and longer.",
     ),
     PlantedFault(
         "threads-demand-the-interpreter-lock-in-the-middle-of-a-turn",
-        "kraftctl/server/interpreter_lock.py",
+        "kraftctl/server/process/interpreter_lock.py",
         "    sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)\n",
         "",
-        ("tests/server/test_interpreter_lock.py",),
+        ("tests/server/process/test_interpreter_lock.py",),
         "The loop stands still until the kernel runs the thread of the disk: 75 to 180 ms on a busy machine.",
     ),
     PlantedFault(
@@ -103,7 +103,7 @@ FAULTS = (
     ),
     PlantedFault(
         "one-record-of-any-size",
-        "kraftctl/controller/prepared_result.py",
+        "kraftctl/controller/results/prepared_result.py",
         "            reason = why_batch_too_large(batch.values)\n",
         "            reason = why_batch_too_large(batch.values) if len(batch.values) > 1 else None\n",
         (BOUNDED_RECORDS,),
@@ -248,7 +248,7 @@ FAULTS = (
     ),
     PlantedFault(
         "items-to-change-of-any-number",
-        "kraftctl/controller/excessive_requests.py",
+        "kraftctl/controller/results/excessive_requests.py",
         "    if count <= ITEMS_PER_REQUEST_MAX:\n",
         "    if count >= 0:\n",
         (EXCESSIVE,),
@@ -256,7 +256,7 @@ FAULTS = (
     ),
     PlantedFault(
         "partitions-to-change-of-any-number",
-        "kraftctl/controller/excessive_requests.py",
+        "kraftctl/controller/results/excessive_requests.py",
         "    if count > PARTITIONS_PER_REQUEST_MAX:\n",
         "    if False:\n",
         (EXCESSIVE,),
@@ -264,7 +264,7 @@ FAULTS = (
     ),
     PlantedFault(
         "records-that-will-be-refused-are-made",
-        "kraftctl/controller/excessive_requests.py",
+        "kraftctl/controller/results/excessive_requests.py",
         "    return len(records) > RECORDS_PER_BATCH_MAX\n",
         "    return False\n",
         (EXCESSIVE,),
@@ -296,7 +296,7 @@ FAULTS = (
     ),
     PlantedFault(
         "inherited-configs-are-made-for-each-topic",
-        "kraftctl/controller/replication_control/inherited_topic_config.py",
+        "kraftctl/controller/state/inherited_topic_config.py",
         "        if self._broker_changes != changes or self._version != version:\n",
         "        if True:\n",
         (EXCESSIVE,),

@@ -6,20 +6,20 @@ from tests.faults.planted_fault import PlantedFault
 
 STORES = "protocol/kraftctl_security/tls/stores.py"
 REPLACEMENT = "protocol/kraftctl_security/tls/store_replacement.py"
-RELOADING = "kraftctl/server/ssl_reloading.py"
-WATCHED = "kraftctl/server/watched_stores.py"
+RELOADING = "kraftctl/server/security/ssl_reloading.py"
+WATCHED = "kraftctl/server/security/watched_stores.py"
 EXPIRY = "protocol/kraftctl_security/tls/certificate_expiry.py"
-EXPIRY_TESTS = "tests/tls/test_certificate_expiry.py"
-RELOADING_TESTS = "tests/server/test_ssl_reloading.py"
-REPLACEMENT_TESTS = "tests/tls/test_store_replacement.py"
+EXPIRY_TESTS = "tests/security/tls/test_certificate_expiry.py"
+RELOADING_TESTS = "tests/server/security/test_ssl_reloading.py"
+REPLACEMENT_TESTS = "tests/security/tls/test_store_replacement.py"
 
 FAULTS = (
     PlantedFault(
         "an-answer-follows-the-end-of-records",
-        "kraftctl/server/ssl_transport.py",
+        "kraftctl/server/security/ssl_transport.py",
         "            return  # as every transport; the end of records has been sent\n",
         "            pass\n",
-        ("tests/server/test_ssl_ends.py",),
+        ("tests/server/security/test_ssl_ends.py",),
         "Each client that leaves early writes an ERROR into the log.",
     ),
     PlantedFault(
@@ -27,7 +27,7 @@ FAULTS = (
         "protocol/kraftctl_security/tls/unreadable.py",
         "UNREADABLE: Final = (\n    ValueError,\n",
         "UNREADABLE: Final = (\n",
-        ("tests/tls/test_stores.py::test_a_certificate_that_only_its_use_shows_to_be_damaged",),
+        ("tests/security/tls/test_stores.py::test_a_certificate_that_only_its_use_shows_to_be_damaged",),
         "A start with a damaged store ends with a traceback, a reload ends the reloading.",
     ),
     PlantedFault(
@@ -147,7 +147,7 @@ FAULTS = (
         "protocol/kraftctl_security/tls/jks.py",
         "    if password is not None:\n",
         "    if False:\n",
-        ("tests/tls/test_jks.py",),
+        ("tests/security/tls/test_jks.py",),
         "Who can write to a truststore can add an authority to it.",
     ),
     PlantedFault(
@@ -155,7 +155,7 @@ FAULTS = (
         "protocol/kraftctl_security/tls/ssl_stores.py",
         '    if kind == JKS and password is None and values.has("ssl.truststore.password"):\n',
         "    if False:\n",
-        ("tests/tls/test_jks.py::test_an_empty_password_of_a_truststore_is_one",),
+        ("tests/security/tls/test_jks.py::test_an_empty_password_of_a_truststore_is_one",),
         "A variable that is not set turns the check of the truststore off.",
     ),
     PlantedFault(
@@ -163,7 +163,7 @@ FAULTS = (
         "protocol/kraftctl_security/tls/jks.py",
         "        if size_bytes < 0 or end > len(self._data):\n",
         "        if False:\n",
-        ("tests/tls/test_jks.py",),
+        ("tests/security/tls/test_jks.py",),
         "A damaged store is a traceback, or other bytes than its own.",
     ),
 )

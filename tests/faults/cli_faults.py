@@ -55,8 +55,8 @@ FAULTS = (
     PlantedFault(
         "a-dry-run-removes",
         "kraftctl/cli/quorum/command.py",
-        "    if not args.dry_run:\n        remove_voter",
-        "    if args.controller_id >= 0:\n        remove_voter",
+        "    if not args.dry_run:\n        session.await_leader()\n        remove_voter",
+        "    if args.controller_id >= 0:\n        session.await_leader()\n        remove_voter",
         (f"{CHANGES}::test_a_dry_run_sends_nothing",),
         "A dry run removes a voter.",
     ),
@@ -161,7 +161,7 @@ FAULTS = (
         "protocol/kraftctl_security/tls/ssl_stores.py",
         '    values.refuse(key, kind, f"String must be one of: {PEM}, {PKCS12}, {JKS}")\n    return None\n',
         '    values.refuse(key, kind, f"String must be one of: {PEM}, {PKCS12}, {JKS}")\n    return PEM\n',
-        ("tests/tls/test_ssl_config.py::test_a_type_that_is_not_read_is_one_error",),
+        ("tests/security/tls/test_ssl_config.py::test_a_type_that_is_not_read_is_one_error",),
         "A keystore of JCEKS gives a second error, which is wrong: PEM has no store password.",
     ),
 )

@@ -9,10 +9,10 @@ EXCHANGE = "tests/clients/test_sasl_exchange.py"
 CLIENT = "tests/clients/test_client_config.py"
 FACTORY_FILE = "protocol/kraftctl_security/sasl/sasl_client_factory.py"
 EXPORTER = "tests/spark/test_client_config.py"
-PEERS = "tests/server/test_sasl_peers.py"
-SSL_PEERS = "tests/server/test_ssl_peers.py"
-CONNECTING_FILE = "kraftctl/server/connecting.py"
-PEERS_FILE = "kraftctl/server/peers.py"
+PEERS = "tests/server/peers/test_sasl_peers.py"
+SSL_PEERS = "tests/server/peers/test_ssl_peers.py"
+CONNECTING_FILE = "kraftctl/server/peers/connecting.py"
+PEERS_FILE = "kraftctl/server/peers/peers.py"
 CONNECTION_FILE = "protocol/kraftctl_security/blocking_connection.py"
 ATTEMPT_FILE = "protocol/kraftctl_security/blocking_attempt.py"
 EXCHANGE_FILE = "protocol/kraftctl_security/sasl/client_exchange.py"
@@ -165,7 +165,7 @@ FAULTS = (
         "            if len(self._destinations) < DESTINATIONS_MAX:\n",
         "            if self._destinations:\n",
         (
-            "tests/server/test_peers.py::test_addresses_that_are_used_no_more_are_forgotten_with_their_connections",
+            "tests/server/peers/test_peers.py::test_addresses_that_are_used_no_more_are_forgotten_with_their_connections",
         ),
         "A controller that moves leaves a connection at each of its addresses.",
     ),
@@ -174,7 +174,7 @@ FAULTS = (
         PEERS_FILE,
         "            if destination.is_idle():\n",
         "            if destination:\n",
-        ("tests/server/test_peers.py::test_an_address_with_a_request_under_way_is_not_forgotten",),
+        ("tests/server/peers/test_peers.py::test_an_address_with_a_request_under_way_is_not_forgotten",),
         "A request is never answered, and the node waits for it.",
     ),
 )

@@ -53,7 +53,7 @@ FAULTS = (
     ),
     PlantedFault(
         "the-session-of-a-removed-broker-stays-the-oldest",
-        "kraftctl/controller/cluster_control/broker_heartbeat_manager.py",
+        "kraftctl/controller/state/broker_heartbeat_manager.py",
         "        self._brokers.pop(broker_id, None)\n        self._oldest = None\n",
         "        self._brokers.pop(broker_id, None)\n",
         (
@@ -112,7 +112,7 @@ FAULTS = (
     ),
     PlantedFault(
         "parked-answers-are-released-too-early",
-        "kraftctl/controller/deferred_event_queue.py",
+        "kraftctl/controller/results/deferred_event_queue.py",
         "self._offsets[end] <= offset:\n",
         "self._offsets[end] <= offset + 1:\n",
         ("tests/controller/test_deferred_event_queue.py",),

@@ -7,10 +7,10 @@ from tests.faults.planted_fault import PlantedFault
 BUDGET = "tests/protocol/test_decoding_budget.py"
 LONG_ANSWERS = "tests/controller/test_long_answers.py"
 LONG_REQUESTS = "tests/node/test_long_requests.py"
-WORKER = "tests/server/test_worker_thread.py"
-THREADS = "tests/server/test_storage_threads.py"
-BODY_DECODING = "tests/server/test_body_decoding.py"
-BODY_FREEING = "tests/server/test_body_freeing.py"
+WORKER = "tests/server/process/test_worker_thread.py"
+THREADS = "tests/server/process/test_storage_threads.py"
+BODY_DECODING = "tests/server/loop/test_body_decoding.py"
+BODY_FREEING = "tests/server/loop/test_body_freeing.py"
 FRAMES = "tests/protocol/test_frames.py"
 FUZZ = "tests/attack/test_fuzz.py::test_a_known_seed_finds_nothing"
 FUZZ_DENSE = "tests/attack/test_fuzz.py::test_the_worst_message_of_each_api_stays_below_the_ceiling"
@@ -103,7 +103,7 @@ FAULTS = (
     ),
     PlantedFault(
         "refusals-of-any-length",
-        "kraftctl/controller/error_responses.py",
+        "kraftctl/controller/results/error_responses.py",
         "        return head.decode_body(REFUSAL_MEMORY_BYTES_MAX)\n",
         "        return head.decode_body()\n",
         (LONG_REQUESTS,),
@@ -127,7 +127,7 @@ FAULTS = (
     ),
     PlantedFault(
         "the-collector-looks-at-what-was-decoded",
-        "kraftctl/server/collector.py",
+        "kraftctl/server/process/collector.py",
         "            gc.freeze()\n",
         "            pass\n",
         (BODY_DECODING,),
@@ -135,7 +135,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-thread-keeps-its-last-call",
-        "kraftctl/server/worker_thread.py",
+        "kraftctl/server/process/worker_thread.py",
         "        call, done = task\n",
         "        self._worker.last, (call, done) = task, task  # type: ignore[attr-defined]\n",
         (WORKER,),
@@ -143,7 +143,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-thread-is-not-awaited",
-        "kraftctl/server/worker_thread.py",
+        "kraftctl/server/process/worker_thread.py",
         "        self._worker.join()\n",
         "        pass\n",
         (WORKER,),
@@ -151,7 +151,7 @@ FAULTS = (
     ),
     PlantedFault(
         "of-ends-that-come-together-one-is-reported",
-        "kraftctl/server/worker_thread.py",
+        "kraftctl/server/process/worker_thread.py",
         "        while self._ends:\n",
         "        if self._ends:\n",
         (f"{WORKER}::test_ends_that_come_together_are_all_reported",),
@@ -159,7 +159,7 @@ FAULTS = (
     ),
     PlantedFault(
         "the-last-ends-are-not-reported",
-        "kraftctl/server/worker_thread.py",
+        "kraftctl/server/process/worker_thread.py",
         "            self._report_all()\n",
         "",
         (f"{WORKER}::test_what_ended_before_the_stop_is_reported_after_it",),
@@ -167,7 +167,7 @@ FAULTS = (
     ),
     PlantedFault(
         "decoded-requests-pile-up",
-        "kraftctl/server/body_decoding.py",
+        "kraftctl/server/loop/body_decoding.py",
         "        if held_bytes and held_bytes + _memory_bytes_max(effect) > ",
         "        if False and held_bytes > ",
         (BODY_DECODING,),
@@ -175,7 +175,7 @@ FAULTS = (
     ),
     PlantedFault(
         "any-number-of-bytes-waits-to-be-decoded",
-        "kraftctl/server/body_decoding.py",
+        "kraftctl/server/loop/body_decoding.py",
         "        if self._waiting and waiting_bytes + effect.head.size_bytes > WAITING_BYTES_MAX:\n",
         "        if False:\n",
         (BODY_DECODING,),
@@ -183,7 +183,7 @@ FAULTS = (
     ),
     PlantedFault(
         "answers-list-any-number-of-entries",
-        "kraftctl/controller/answer_entries.py",
+        "kraftctl/controller/results/answer_entries.py",
         "        if self.count > ANSWER_ENTRIES_MAX:\n",
         "        if count > ANSWER_ENTRIES_MAX:\n",
         (LONG_REQUESTS,),
@@ -215,7 +215,7 @@ FAULTS = (
     ),
     PlantedFault(
         "quotas-of-any-number-of-entities",
-        "kraftctl/controller/client_quota_control.py",
+        "kraftctl/controller/configuration_control/client_quota_control.py",
         "    if len(request.entries) > ENTITIES_PER_REQUEST_MAX:\n",
         "    if len(request.entries) > 1 << 40:\n",
         (LONG_ANSWERS,),
@@ -271,7 +271,7 @@ FAULTS = (
     ),
     PlantedFault(
         "long-requests-are-freed-on-the-loop",
-        "kraftctl/server/body_decoding.py",
+        "kraftctl/server/loop/body_decoding.py",
         "            self._freeing.hold(body, effect.head.drawn_bytes)\n",
         "",
         (BODY_DECODING,),
@@ -279,7 +279,7 @@ FAULTS = (
     ),
     PlantedFault(
         "requests-are-freed-while-they-are-handled",
-        "kraftctl/server/body_freeing.py",
+        "kraftctl/server/loop/body_freeing.py",
         "            if sys.getrefcount(self._held[index]) == ONLY_THE_LIST and",
         "            if",
         (BODY_FREEING,),
@@ -287,7 +287,7 @@ FAULTS = (
     ),
     PlantedFault(
         "lists-are-freed-that-others-use",
-        "kraftctl/server/body_freeing.py",
+        "kraftctl/server/loop/body_freeing.py",
         "                if elements and sys.getrefcount(elements) == ONLY_A_VARIABLE_AND_ITS_OWNER:\n",
         "                if elements:\n",
         (BODY_FREEING,),
@@ -295,7 +295,7 @@ FAULTS = (
     ),
     PlantedFault(
         "requests-are-freed-in-one-go",
-        "kraftctl/server/body_freeing.py",
+        "kraftctl/server/loop/body_freeing.py",
         "                self._pause()\n",
         "                pass\n",
         (BODY_FREEING,),
@@ -303,7 +303,7 @@ FAULTS = (
     ),
     PlantedFault(
         "the-next-request-is-decoded-beside-one-to-be-freed",
-        "kraftctl/server/body_decoding.py",
+        "kraftctl/server/loop/body_decoding.py",
         "        self._freeing.free_unused()\n",
         "",
         (BODY_DECODING,),
@@ -311,7 +311,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-flush-begins-with-the-first-append-of-a-turn",
-        "kraftctl/server/storage_threads.py",
+        "kraftctl/server/process/storage_threads.py",
         "        self._loop.call_soon(self._begin_flush, call, done)\n",
         "        self._begin_flush(call, done)\n",
         (THREADS,),
@@ -319,7 +319,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-flush-begins-although-its-thread-stops",
-        "kraftctl/server/storage_threads.py",
+        "kraftctl/server/process/storage_threads.py",
         "        if not self._flush_thread.is_stopping:\n",
         "        if True:\n",
         (THREADS,),

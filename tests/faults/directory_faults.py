@@ -6,7 +6,8 @@ from tests.faults.planted_fault import PlantedFault
 
 DIRECTORIES = "tests/storage/test_log_directories.py"
 RUNNING = (
-    "tests/server/test_disk_failures.py::test_what_ends_a_running_controller_names_file_action_and_next_step"
+    "tests/server/controllers/test_disk_failures.py"
+    "::test_what_ends_a_running_controller_names_file_action_and_next_step"
 )
 CALLS = "tests/storage/test_file_errors.py"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-MAD = "tests/server/test_mad_files.py::test_start"
+MAD = "tests/server/controllers/test_mad_files.py::test_start"
 
 FAULTS = (
     PlantedFault(
@@ -108,7 +108,7 @@ FAULTS = (
         "kraftctl/storage/checkpoint_reader.py",
         "            if ended:\n",
         "            if False:\n",
-        (f"{MAD}[snapshot-two-footers]", "tests/server/test_snapshot_downloads.py"),
+        (f"{MAD}[snapshot-two-footers]", "tests/server/process/test_snapshot_downloads.py"),
         "What is written after the SnapshotFooter is applied.",
     ),
     PlantedFault(
@@ -177,11 +177,11 @@ FAULTS = (
     ),
     PlantedFault(
         "a-turn-is-in-two-dumps",
-        "kraftctl/server/turn_probe.py",
+        "kraftctl/server/loop/turn_probe.py",
         "        self._recent_turn_ns = self.notable_ns = 0\n",
         "",
         (
-            "tests/server/test_turn_probe.py::test_what_is_taken_is_forgotten_and_the_longest_since_the_start_is_not",
+            "tests/server/loop/test_turn_probe.py::test_what_is_taken_is_forgotten_and_the_longest_since_the_start_is_not",
         ),
         "A dump shows a turn of an earlier time, and hides the shorter ones of this one.",
     ),
@@ -198,7 +198,7 @@ FAULTS = (
         "kraftctl/storage/control_history.py",
         "            except NewerReleaseError as newer:\n                raise of_newer_release(",
         "            except ZeroDivisionError as newer:\n                raise of_newer_release(",
-        ("tests/server/test_mad_files.py::test_start[control-type-unknown]",),
+        ("tests/server/controllers/test_mad_files.py::test_start[control-type-unknown]",),
         "After a downgrade, an error advises to move a log away that a newer release reads.",
     ),
     PlantedFault(
@@ -206,7 +206,7 @@ FAULTS = (
         "kraftctl/storage/control_history.py",
         "            except DecodeError as error:\n",
         "            except ZeroDivisionError as error:\n",
-        ("tests/server/test_mad_files.py::test_start[control-value-cut]",),
+        ("tests/server/controllers/test_mad_files.py::test_start[control-value-cut]",),
         "A start on a log that cannot be decoded ends with a traceback.",
     ),
 )

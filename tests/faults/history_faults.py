@@ -65,7 +65,7 @@ FAULTS = (
     ),
     PlantedFault(
         "what-has-ended-stays-in-the-file-of-open-versions",
-        f"{HISTORY}/open_partitions.py",
+        f"{HISTORY}/partitions/open_partitions.py",
         '            self._touched.add(found["values"])\n',
         "",
         (f"{TABLES}::test_a_change_costs_what_it_changes",),
@@ -73,7 +73,7 @@ FAULTS = (
     ),
     PlantedFault(
         "every-batch-writes-all-that-is-open",
-        f"{HISTORY}/open_partitions.py",
+        f"{HISTORY}/partitions/open_partitions.py",
         "if everything or rows < most // 2}",
         "}",
         (f"{TABLES}::test_a_change_costs_what_it_changes",),
@@ -81,7 +81,7 @@ FAULTS = (
     ),
     PlantedFault(
         "an-unclean-election-is-an-election-like-any-other",
-        f"{HISTORY}/partition_events.py",
+        f"{HISTORY}/partitions/partition_events.py",
         "pc.if_else(self._unclean(rows), _UNCLEAN, _CLEAN)",
         "pc.if_else(self._unclean(rows), _CLEAN, _CLEAN)",
         ("tests/spark/history/test_events.py::test_what_happened_in_words",),
@@ -89,7 +89,7 @@ FAULTS = (
     ),
     PlantedFault(
         "an-unclean-election-during-recovery-is-clean",
-        f"{HISTORY}/partition_events.py",
+        f"{HISTORY}/partitions/partition_events.py",
         "        if not len(again):\n            return unclean\n",
         "        if len(again):\n"
         "            return pc.and_not(unclean, pc.equal(old[recovery], RECOVERING))\n",
@@ -130,7 +130,7 @@ FAULTS = (
     ),
     PlantedFault(
         "the-parts-of-a-snapshot-are-events",
-        f"{HISTORY}/events.py",
+        f"{HISTORY}/versions/events.py",
         "        if at.in_snapshot:\n            continue\n",
         "",
         ("tests/spark/history/test_events.py::test_gaps_and_snapshots_are_events",),
@@ -138,7 +138,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-record-that-changes-nothing-begins-a-version",
-        f"{HISTORY}/partition_pass.py",
+        f"{HISTORY}/partitions/partition_pass.py",
         "    effect = pc.invert(pc.or_(removes, sets))\n",
         "    effect = pc.invert(removes)\n",
         (f"{PARTITIONS}::test_as_columns_it_is_what_it_is_one_by_one",),
@@ -146,7 +146,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-removed-partition-is-not-gone",
-        f"{HISTORY}/partition_pass.py",
+        f"{HISTORY}/partitions/partition_pass.py",
         "pc.and_not(_follows(rows), pc.equal(shifted(rows[ACT]), REMOVE))",
         "_follows(rows)",
         (f"{PARTITIONS}::test_as_columns_it_is_what_it_is_one_by_one",),
@@ -154,7 +154,7 @@ FAULTS = (
     ),
     PlantedFault(
         "operations-are-not-in-the-order-of-the-log",
-        f"{HISTORY}/partition_pass.py",
+        f"{HISTORY}/partitions/partition_pass.py",
         "pc.add(stable_order(operations[PLACE]), pa.scalar(count, pa.uint64()))",
         "pc.add(row_numbers(len(operations[PLACE])), pa.scalar(count, pa.uint64()))",
         (f"{PARTITIONS}::test_as_columns_it_is_what_it_is_one_by_one",),
@@ -162,7 +162,7 @@ FAULTS = (
     ),
     PlantedFault(
         "events-of-other-kinds-follow-those-of-partitions",
-        f"{HISTORY}/event_columns.py",
+        f"{HISTORY}/partitions/event_columns.py",
         "    if len(parts) > 1:\n",
         "    if len(parts) > 2:\n",
         ("tests/spark/history/test_events.py::test_what_happened_in_words",),
@@ -194,7 +194,7 @@ FAULTS = (
     ),
     PlantedFault(
         "as-of-an-offset-has-what-ended-there",
-        f"{HISTORY}/dialects.py",
+        "kraftctl_codegen/dialects.py",
         '"WHERE valid_from_offset <= :as_of AND (valid_to_offset IS NULL OR valid_to_offset > :as_of)\\n"',
         '"WHERE valid_from_offset <= :as_of AND (valid_to_offset IS NULL OR valid_to_offset >= :as_of)\\n"',
         ("tests/spark/history/test_questions.py::test_the_files_are_what_the_source_gives",),

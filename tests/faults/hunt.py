@@ -13,7 +13,7 @@ import sys
 import time
 
 from tests.soak.simulate import complaint
-from tests.support.simulator.plan import draw_plan
+from tests.support.simulator.faults.plan import draw_plan
 from tests.support.simulator.simulation import Simulation
 
 ENOUGH = 10

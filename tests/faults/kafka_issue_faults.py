@@ -168,7 +168,7 @@ FAULTS = (
     ),
     PlantedFault(
         "later-synonyms-count-first",
-        f"{CONFIGURATION}/effective_configs.py",
+        "kraftctl/controller/state/effective_configs.py",
         "        for name, factor in synonyms:\n",
         "        for name, factor in reversed(synonyms):\n",
         (f"{CONFIG_BUGS}::test_log_flush_interval_ms_can_be_set_and_is_what_topics_inherit",),

@@ -62,7 +62,7 @@ FAULTS = (
     ),
     PlantedFault(
         "heartbeats-of-any-incarnation-count",
-        "kraftctl/controller/cluster_control/broker_heartbeat_manager.py",
+        "kraftctl/controller/state/broker_heartbeat_manager.py",
         "        state = self._incarnation(broker_id, broker_epoch)\n        if state is not None:\n"
         "            state.contact_ms = now_ms\n",
         "        state = self._brokers.get(broker_id)\n        if state is not None:\n"
@@ -88,7 +88,7 @@ FAULTS = (
     ),
     PlantedFault(
         "unfenced-brokers-have-no-session-after-a-failover",
-        "kraftctl/controller/cluster_control/broker_heartbeat_manager.py",
+        "kraftctl/controller/state/broker_heartbeat_manager.py",
         "            if not registration.fenced:\n                self.update_contact_time(",
         "            if registration.fenced and not registration.fenced:\n"
         "                self.update_contact_time(",
@@ -97,7 +97,7 @@ FAULTS = (
     ),
     PlantedFault(
         "fenced-brokers-have-a-session-after-a-failover",
-        "kraftctl/controller/cluster_control/broker_heartbeat_manager.py",
+        "kraftctl/controller/state/broker_heartbeat_manager.py",
         "            if not registration.fenced:\n                self.update_contact_time(",
         "            if registration.id >= 0:\n                self.update_contact_time(",
         (
@@ -115,7 +115,7 @@ FAULTS = (
     ),
     PlantedFault(
         "features-are-set-that-a-broker-cannot-run",
-        "kraftctl/controller/feature_control.py",
+        "kraftctl/controller/features/feature_control.py",
         '            reason = _why_not_in_range(f"Broker {broker_id}", offered, level)\n',
         "            reason = None\n",
         (f"{FEATURES}::test_a_registered_broker_that_cannot_run_the_level_blocks_it_even_when_dead",),
@@ -123,7 +123,7 @@ FAULTS = (
     ),
     PlantedFault(
         "features-are-set-that-a-controller-cannot-run",
-        "kraftctl/controller/feature_control.py",
+        "kraftctl/controller/features/feature_control.py",
         '            reason = _why_not_in_range(f"Controller {controller_id}", offered, level)\n',
         "            reason = None\n",
         (f"{CONTROLLER}::test_a_registered_controller_that_cannot_run_a_level_blocks_it",),
@@ -169,7 +169,7 @@ FAULTS = (
     ),
     PlantedFault(
         "batches-of-any-number-of-records",
-        "kraftctl/controller/batch_limits.py",
+        "kraftctl/controller/results/batch_limits.py",
         "(index - start >= RECORDS_PER_BATCH_MAX or size + record_size > BATCH_BYTES_MAX)",
         "size + record_size > BATCH_BYTES_MAX",
         (f"{NODE}::test_a_long_result_is_appended_in_batches",),
@@ -177,7 +177,7 @@ FAULTS = (
     ),
     PlantedFault(
         "an-empty-batch-follows-the-last-whole-one",
-        "kraftctl/controller/batch_limits.py",
+        "kraftctl/controller/results/batch_limits.py",
         "    if count > 0:\n        ends.append(count)\n",
         "    if count > 0:\n        ends.append(count)\n"
         "    if count > 0 and count % RECORDS_PER_BATCH_MAX == 0:\n        ends.append(count)\n",
@@ -186,7 +186,7 @@ FAULTS = (
     ),
     PlantedFault(
         "what-no-batch-can-hold-is-an-unknown-error",
-        "kraftctl/controller/excessive_requests.py",
+        "kraftctl/controller/results/excessive_requests.py",
         '    return excessive(context, request, f"more than {RECORDS_PER_BATCH_MAX} records are needed")\n',
         '    raise OverflowError(f"more than {RECORDS_PER_BATCH_MAX} records are needed")\n',
         (f"{NODE}::test_a_request_for_more_than_a_batch_is_refused",),

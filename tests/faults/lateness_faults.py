@@ -5,11 +5,11 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 NEXT_DEADLINE = "tests/controller/test_next_deadline.py"
-NODE_LOOP = "tests/server/test_node_loop.py"
+NODE_LOOP = "tests/server/loop/test_node_loop.py"
 RAFT = "tests/raft/test_late_deadlines.py"
 SESSIONS = "tests/node/test_late_deadlines.py"
-SOCKETS = "tests/server/test_sockets_first.py"
-WAITING = "tests/server/test_waiting_requests.py"
+SOCKETS = "tests/server/process/test_sockets_first.py"
+WAITING = "tests/server/loop/test_waiting_requests.py"
 
 FAULTS = (
     PlantedFault(
@@ -39,7 +39,7 @@ FAULTS = (
     ),
     PlantedFault(
         "deadlines-before-sockets",
-        "kraftctl/server/node_loop.py",
+        "kraftctl/server/loop/node_loop.py",
         "        self._scheduler.call_after_sockets(partial(self._sockets_were_read, due))\n",
         "        self._sockets_were_read(due)\n",
         (NODE_LOOP, SESSIONS),
@@ -47,7 +47,7 @@ FAULTS = (
     ),
     PlantedFault(
         "deadlines-overtake-what-came-during-a-pause",
-        "kraftctl/server/node_loop.py",
+        "kraftctl/server/loop/node_loop.py",
         "            if event.repeats_left > 0 and unread_ms > UNREAD_MS_MAX:\n",
         "            if False:\n",
         (NODE_LOOP,),
@@ -55,7 +55,7 @@ FAULTS = (
     ),
     PlantedFault(
         "deadlines-are-put-off-for-ever",
-        "kraftctl/server/node_loop.py",
+        "kraftctl/server/loop/node_loop.py",
         "            if event.repeats_left > 0 and unread_ms",
         "            if unread_ms",
         (NODE_LOOP,),
@@ -63,7 +63,7 @@ FAULTS = (
     ),
     PlantedFault(
         "an-earlier-deadline-waits-for-the-timer",
-        "kraftctl/server/node_loop.py",
+        "kraftctl/server/loop/node_loop.py",
         "        if deadline_ms is None or deadline_ms >= self._timer_ms:\n",
         "        if deadline_ms is None or self._timer is not None:\n",
         (NODE_LOOP,),
@@ -71,7 +71,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-timer-that-ran-early-is-not-set-again",
-        "kraftctl/server/node_loop.py",
+        "kraftctl/server/loop/node_loop.py",
         "            self._set_timer()\n            return\n        self._reads_sockets = True\n",
         "            return\n        self._reads_sockets = True\n",
         (NODE_LOOP,),
@@ -95,7 +95,7 @@ FAULTS = (
     ),
     PlantedFault(
         "one-turn-of-uvloop",
-        "kraftctl/server/sockets_first.py",
+        "kraftctl/server/process/sockets_first.py",
         "TURNS: Final = 3\n",
         "TURNS: Final = 1\n",
         (SOCKETS,),
@@ -103,7 +103,7 @@ FAULTS = (
     ),
     PlantedFault(
         "tasks-after-sockets-have-no-turn",
-        "kraftctl/server/sockets_first.py",
+        "kraftctl/server/process/sockets_first.py",
         "TURNS: Final = 3\n",
         "TURNS: Final = 2\n",
         (SOCKETS,),
@@ -111,7 +111,7 @@ FAULTS = (
     ),
     PlantedFault(
         "time-ends-before-the-answer-is-read",
-        "kraftctl/server/sockets_first.py",
+        "kraftctl/server/process/sockets_first.py",
         "        timer = loop.call_at(deadline, call_after_sockets, loop, expire)\n",
         "        timer = loop.call_at(deadline, expire)\n",
         (SOCKETS,),
@@ -127,10 +127,10 @@ FAULTS = (
     ),
     PlantedFault(
         "downloads-are-decoded-in-the-end",
-        "kraftctl/server/snapshot_downloads.py",
+        "kraftctl/server/process/snapshot_downloads.py",
         "        self._check.take(data)\n",
         "",
-        ("tests/server/test_snapshot_downloads.py",),
+        ("tests/server/process/test_snapshot_downloads.py",),
         "A replica neither votes nor fetches for seconds after it has downloaded a large snapshot.",
     ),
     PlantedFault(
@@ -138,12 +138,12 @@ FAULTS = (
         "kraftctl/storage/download_check.py",
         "        return self._is_sound and not self._unfinished\n",
         "        return not self._unfinished\n",
-        ("tests/storage/test_download_check.py", "tests/server/test_snapshot_downloads.py"),
+        ("tests/storage/test_download_check.py", "tests/server/process/test_snapshot_downloads.py"),
         "A record that cannot be decoded takes the place of the log.",
     ),
     PlantedFault(
         "requests-of-all-sockets-in-one-turn",
-        "kraftctl/server/waiting_requests.py",
+        "kraftctl/server/loop/waiting_requests.py",
         "        has_turn = not busy and not self._requests and self._spent_ns < TURN_NS\n",
         "        has_turn = True\n",
         (WAITING,),
@@ -151,7 +151,7 @@ FAULTS = (
     ),
     PlantedFault(
         "heartbeats-wait-like-other-requests",
-        "kraftctl/server/waiting_requests.py",
+        "kraftctl/server/loop/waiting_requests.py",
         "    return request.context.api.key in URGENT_API_KEYS\n",
         "    return request.context.api.key in RAFT_API_KEYS\n",
         (WAITING,),
@@ -159,7 +159,7 @@ FAULTS = (
     ),
     PlantedFault(
         "waiting-requests-overtake-each-other",
-        "kraftctl/server/waiting_requests.py",
+        "kraftctl/server/loop/waiting_requests.py",
         "        has_turn = not busy and not self._requests and",
         "        has_turn = not busy and",
         (WAITING,),
@@ -167,7 +167,7 @@ FAULTS = (
     ),
     PlantedFault(
         "waiting-requests-of-closed-connections-stay",
-        "kraftctl/server/node_loop.py",
+        "kraftctl/server/loop/node_loop.py",
         "        elif not isinstance(event, events.RequestCancelled) or not self._waiting.remove("
         "event.request_id):\n",
         "        else:\n",
@@ -176,7 +176,7 @@ FAULTS = (
     ),
     PlantedFault(
         "effects-are-held-until-the-next-event",
-        "kraftctl/server/node_loop.py",
+        "kraftctl/server/loop/node_loop.py",
         "        self._effects = NO_EFFECTS\n        if may_stop(self._node):\n",
         "        if may_stop(self._node):\n",
         (NODE_LOOP,),
@@ -184,7 +184,7 @@ FAULTS = (
     ),
     PlantedFault(
         "requests-that-waited-for-a-disk-have-no-turn",
-        "kraftctl/server/node_loop.py",
+        "kraftctl/server/loop/node_loop.py",
         "        self._drain(None)\n        if self._waiting:\n            self._ask_for_turn()\n",
         "        self._drain(None)\n",
         (WAITING,),

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-BACKGROUND = "kraftctl/server/background_file.py"
+BACKGROUND = "kraftctl/server/logs/background_file.py"
 OUTPUT = "protocol/kraftctl_security/standard_output.py"
-LOOKUPS = "kraftctl/server/detached_calls.py"
+LOOKUPS = "kraftctl/server/process/detached_calls.py"
 FILES = "protocol/kraftctl_security/small_files.py"
-UNREAD = "tests/server/test_unread_output.py"
-DESCRIPTORS = "tests/server/test_foreign_descriptors.py"
+UNREAD = "tests/server/logs/test_unread_output.py"
+DESCRIPTORS = "tests/server/process/test_foreign_descriptors.py"
 COMMANDS = "tests/cli/test_output_without_reader.py"
+NAMES = "tests/server/logs/test_logger_names.py"
 REFUSED = "tests/cli/test_refused_start.py"
 
 FAULTS = (
     PlantedFault(
         "the-loop-waits-for-the-reader-of-the-log",
-        "kraftctl/server/logging.py",
+        "kraftctl/server/logs/logging.py",
         "    if descriptor is None:\n",
         "    if True:\n",
         ("tests/cli/test_unread_log.py::test_it_stops_while_the_log_is_not_read",),
@@ -64,7 +65,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-line-that-cannot-be-formatted-ends-its-request",
-        "kraftctl/server/log_handler.py",
+        "kraftctl/server/logs/log_handler.py",
         "            line = self.format(_unformatted(record, error))\n",
         "            line = 'lost'\n",
         (f"{UNREAD}::test_a_line_that_cannot_be_formatted_is_named[an-object-without-a-text]",),
@@ -72,7 +73,7 @@ FAULTS = (
     ),
     PlantedFault(
         "what-is-printed-waits-for-its-reader",
-        "kraftctl/server/printed_lines.py",
+        "kraftctl/server/logs/printed_lines.py",
         "    sys.stderr = PrintedLines()\n",
         "",
         (f"{UNREAD}::test_what_is_printed_on_standard_error_is_in_the_log",),
@@ -109,5 +110,21 @@ FAULTS = (
         "                if error.errno == errno.EPIPE:\n",
         (f"{COMMANDS}::test_a_format_without_a_reader_is_whole",),
         "`kraftctl format | head` formats one of three directories.",
+    ),
+    PlantedFault(
+        "a-failed-authentication-is-a-line-about-connections",
+        "kraftctl/server/listeners/listener.py",
+        "            refusals=self.refusals.beside(sasl_logger),\n",
+        "            refusals=self.refusals,\n",
+        ("tests/server/security/test_sasl_connection.py::test_a_failure_is_one_line_of_the_log",),
+        "Who looks for failed logins by the name of the logger finds none.",
+    ),
+    PlantedFault(
+        "each-logger-has-a-limit-of-its-own",
+        "kraftctl/server/logs/rate_limited_log.py",
+        "        other._limit = self._limit\n",
+        "        pass\n",
+        (f"{NAMES}::test_loggers_share_the_limit_of_lines",),
+        "A client that fails in several ways writes as many lines for each.",
     ),
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-TOKENS = "tests/oauthbearer/test_jwt_validator.py"
-EXCHANGE = "tests/oauthbearer/test_oauthbearer_exchange.py"
-KEYS = "tests/oauthbearer/test_jwks_endpoint.py"
-CONFIG = "tests/oauthbearer/test_oauthbearer_config.py"
-LOGIN = "tests/oauthbearer/test_token_login.py"
+TOKENS = "tests/security/sasl/oauthbearer/test_jwt_validator.py"
+EXCHANGE = "tests/security/sasl/oauthbearer/test_oauthbearer_exchange.py"
+KEYS = "tests/security/sasl/oauthbearer/test_jwks_endpoint.py"
+CONFIG = "tests/security/sasl/oauthbearer/test_oauthbearer_config.py"
+LOGIN = "tests/security/sasl/oauthbearer/test_token_login.py"
 PACKAGE = "protocol/kraftctl_security/sasl/oauthbearer"
 VALIDATOR = f"{PACKAGE}/jwt_validator.py"
 SERVER = f"{PACKAGE}/oauthbearer_server.py"
@@ -140,7 +140,7 @@ FAULTS = (
         f"{PACKAGE}/verification_keys.py",
         "    except (ValueError, UnsupportedAlgorithm) as error:\n",
         "    except UnsupportedAlgorithm as error:\n",
-        ("tests/oauthbearer/test_damaged_tokens.py::test_keys_are_read_or_refused",),
+        ("tests/security/sasl/oauthbearer/test_damaged_tokens.py::test_keys_are_read_or_refused",),
         "Keys are never read again, and after the next rotation no client can connect.",
     ),
     PlantedFault(

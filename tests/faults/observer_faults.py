@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 TRANSCRIPTS = "tests/raft/test_datadriven.py"
-SHARED = "tests/server/test_shared_answers.py"
+SHARED = "tests/server/loop/test_shared_answers.py"
 WAKES = "tests/raft/test_observer_wakes.py"
 
 FAULTS = (
@@ -110,7 +110,7 @@ FAULTS = (
     ),
     PlantedFault(
         "only-the-first-of-those-that-share-is-answered",
-        "kraftctl/server/effect_executor.py",
+        "kraftctl/server/loop/effect_executor.py",
         "        shared = SharedResponse(effect.response_with(records))\n"
         "        for request_id in request_ids:\n",
         "        shared = SharedResponse(effect.response_with(records))\n"
@@ -120,7 +120,7 @@ FAULTS = (
     ),
     PlantedFault(
         "long-answers-are-shared-as-well",
-        "kraftctl/server/effect_executor.py",
+        "kraftctl/server/loop/effect_executor.py",
         "        if len(request_ids) == 1 or len(records) >= RECORDS_BYTES_MIN:\n"
         "            # Long records are sent as they are, without a copy.\n"
         "            for request_id in request_ids:\n"

@@ -16,7 +16,7 @@ from tests.faults.planted_fault import PlantedFault
 
 ROOT = Path(__file__).resolve().parents[2]
 
-COPIED = ("kraftctl", "protocol", "spark", "tests", "docs", "pyproject.toml")
+COPIED = ("kraftctl", "kraftctl_codegen", "protocol", "spark", "tests", "docs", "pyproject.toml")
 
 AT_A_TIME = 2
 """As the lanes: a core each."""

@@ -75,10 +75,12 @@ FAULTS = (
     ),
     PlantedFault(
         "dynamic-configs-may-have-variables",
-        "kraftctl/server/watched_stores.py",
+        "kraftctl/server/security/watched_stores.py",
         "        refuse_variables(own)\n",
         "",
-        ("tests/server/test_ssl_reloading.py::test_dynamic_configs_that_cannot_be_used_change_nothing",),
+        (
+            "tests/server/security/test_ssl_reloading.py::test_dynamic_configs_that_cannot_be_used_change_nothing",
+        ),
         "The text of a variable that came over the network becomes the password of a store.",
     ),
     PlantedFault(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 PROGRESS = "tests/raft/test_progress.py"
-FOREIGN = "tests/server/test_foreign_clients.py"
-DATES = "tests/server/test_certificate_dates.py"
+FOREIGN = "tests/server/connections/test_foreign_clients.py"
+DATES = "tests/server/security/test_certificate_dates.py"
 PAGE = "tests/test_troubleshooting.py"
 
 FAULTS = (
@@ -77,7 +77,7 @@ FAULTS = (
     ),
     PlantedFault(
         "another-protocol-is-a-size",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "            foreign = why_foreign(head, is_framed=is_framed,",
         "            foreign = None and why_foreign(head, is_framed=is_framed,",
         (f"{FOREIGN}::test_another_protocol_on_a_listener_without_ssl",),
@@ -85,7 +85,7 @@ FAULTS = (
     ),
     PlantedFault(
         "foreign-clients-fill-the-log",
-        "kraftctl/server/foreign_clients.py",
+        "kraftctl/server/connections/foreign_clients.py",
         '        if self._is_due(f"{peer_host} {listener} {what}"):\n',
         "        if True:\n",
         (f"{FOREIGN}::test_another_protocol_on_a_listener_without_ssl",),
@@ -93,7 +93,7 @@ FAULTS = (
     ),
     PlantedFault(
         "refused-certificates-fill-the-log",
-        "kraftctl/server/foreign_clients.py",
+        "kraftctl/server/connections/foreign_clients.py",
         '        if self._is_due(f"{peer_host} {what}"):\n',
         "        if True:\n",
         (f"{FOREIGN}::test_a_certificate_that_is_refused_repeatedly_is_said_rarely",),
@@ -101,7 +101,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-line-that-was-left-out-counts-as-written",
-        "kraftctl/server/foreign_clients.py",
+        "kraftctl/server/connections/foreign_clients.py",
         "        return not self._log.has_room() or ",
         "        return ",
         (f"{FOREIGN}::test_a_line_that_was_left_out_is_written_when_there_is_room",),
@@ -117,7 +117,7 @@ FAULTS = (
     ),
     PlantedFault(
         "an-expired-certificate-expires-in-minus-two-days",
-        "kraftctl/server/expiry_lines.py",
+        "kraftctl/server/security/expiry_lines.py",
         "    if left_ms < 0:\n",
         "    if False:\n",
         (f"{DATES}::test_dates_of_the_own_certificate",),
@@ -133,18 +133,18 @@ FAULTS = (
     ),
     PlantedFault(
         "static-voters-are-asked-for-real-votes",
-        "kraftctl/server/voter_addresses.py",
+        "kraftctl/server/peers/voter_addresses.py",
         "            pre_vote=True,\n",
         "            pre_vote=False,\n",
-        ("tests/server/test_voter_addresses.py",),
+        ("tests/server/peers/test_voter_addresses.py",),
         "A question about an address makes voters vote.",
     ),
     PlantedFault(
         "another-voter-at-an-address-is-well",
-        "kraftctl/server/voter_addresses.py",
+        "kraftctl/server/peers/voter_addresses.py",
         "error_code == Errors.INVALID_VOTER_KEY",
         "error_code == Errors.NOT_CONTROLLER",
-        ("tests/server/test_voter_addresses.py",),
+        ("tests/server/peers/test_voter_addresses.py",),
         "Two swapped addresses are silent until the next election.",
     ),
 )

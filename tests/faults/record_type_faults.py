@@ -60,11 +60,11 @@ FAULTS = (
     ),
     PlantedFault(
         "a-registration-of-a-controller-is-not-logged",
-        "kraftctl/controller/record_notices.py",
+        "kraftctl/controller/results/record_notices.py",
         "    if isinstance(record, RegisterControllerRecord):\n",
         "    if isinstance(record, RegisterControllerRecord) and record.controller_id < 0:\n",
         (f"{SERVICE}::test_a_log_line_says_it",),
-        "Nobody can tell from the log when a controller came back.",
+        "The log does not show when a controller came back.",
     ),
     PlantedFault(
         "a-secret-field-is-not-in-its-row",
@@ -132,7 +132,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-refusal-of-acls-has-no-items",
-        "kraftctl/controller/error_responses.py",
+        "kraftctl/controller/results/error_responses.py",
         "    ApiKey.DELETE_ACLS: _delete_acls,\n",
         "",
         ("tests/test_apis.py::test_a_refusal_has_the_error_wherever_the_response_has_a_place_for_one",),

@@ -6,7 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 CONTAINMENT = "tests/node/test_containment.py"
 FRAMES = "tests/protocol/test_frames.py"
-WHOLE_FRAMES = "tests/server/test_whole_frames.py"
+WHOLE_FRAMES = "tests/server/connections/test_whole_frames.py"
 
 FAULTS = (
     PlantedFault(
@@ -14,7 +14,7 @@ FAULTS = (
         "kraftctl/apis/api_table.py",
         "    return api if api is not None and api.serves(version) else None\n",
         "    return api\n",
-        ("tests/server/test_connection.py",),
+        ("tests/server/connections/test_connection.py",),
         "A request is handled in a version that ApiVersions does not list.",
     ),
     PlantedFault(
@@ -29,7 +29,7 @@ FAULTS = (
     ),
     PlantedFault(
         "create-topics-hides-what-is-stored",
-        "kraftctl/controller/configuration_control/effective_configs.py",
+        "kraftctl/controller/state/effective_configs.py",
         "                if value is not None or (as_stored and text is not None):\n",
         "                if value is not None:\n",
         ("tests/controller/test_unusable_values.py",),
@@ -45,7 +45,7 @@ FAULTS = (
     ),
     PlantedFault(
         "settings-of-the-image-before",
-        "kraftctl/controller/controller_state.py",
+        "kraftctl/controller/state/controller_state.py",
         "        self.topic_settings = TopicSettings(image, self.config)\n",
         "",
         ("tests/controller/test_topic_settings.py",),
@@ -53,7 +53,7 @@ FAULTS = (
     ),
     PlantedFault(
         "refusal-lines-of-any-length",
-        "kraftctl/controller/refusal_lines.py",
+        "kraftctl/controller/results/refusal_lines.py",
         '    reason = shortened(error.message or "", REASON_LENGTH_MAX)\n',
         '    reason = error.message or ""\n',
         ("tests/controller/test_refusal_lines.py",),
@@ -89,7 +89,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-refusal-keeps-the-bytes-of-the-answer",
-        "kraftctl/controller/parked_response.py",
+        "kraftctl/controller/results/parked_response.py",
         "        self.encoded = None\n",
         "",
         ("tests/node/test_what_waits.py",),
@@ -113,7 +113,7 @@ FAULTS = (
     ),
     PlantedFault(
         "two-requests-are-taken-for-one",
-        "kraftctl/server/whole_frames.py",
+        "kraftctl/server/connections/whole_frames.py",
         "    if read_i32_be(data, 0) != payload_bytes or",
         "    if",
         (WHOLE_FRAMES,),
@@ -121,7 +121,7 @@ FAULTS = (
     ),
     PlantedFault(
         "the-rest-of-a-frame-is-taken-for-one",
-        "kraftctl/server/whole_frames.py",
+        "kraftctl/server/connections/whole_frames.py",
         "    return None if decoder.held_bytes else data[SIZE_PREFIX_BYTES:]\n",
         "    return data[SIZE_PREFIX_BYTES:]\n",
         (WHOLE_FRAMES,),
@@ -129,7 +129,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-whole-frame-of-any-size",
-        "kraftctl/server/whole_frames.py",
+        "kraftctl/server/connections/whole_frames.py",
         " != payload_bytes or payload_bytes > decoder.max_frame_bytes:\n",
         " != payload_bytes:\n",
         (WHOLE_FRAMES,),
@@ -137,18 +137,18 @@ FAULTS = (
     ),
     PlantedFault(
         "a-request-is-served-beside-the-one-before",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "            self._reading\n            and self._request is None\n",
         "            self._reading\n",
-        ("tests/server/test_connection.py",),
+        ("tests/server/connections/test_connection.py",),
         "The answer to the first request is sent for the second one.",
     ),
     PlantedFault(
         "no-request-is-described",
-        "kraftctl/server/request_log.py",
+        "kraftctl/server/connections/request_log.py",
         "        self._describes = logger.isEnabledFor(logging.DEBUG)\n",
         "        self._describes = False\n",
-        ("tests/server/test_request_log.py",),
+        ("tests/server/connections/test_request_log.py",),
         "At level DEBUG there is no line about a slow request.",
     ),
     PlantedFault(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-AUTHORIZER = "kraftctl/controller/security/standard_authorizer.py"
+AUTHORIZER = "kraftctl/controller/state/standard_authorizer.py"
 INDEX = "kraftctl/image/acl_index.py"
 ENVELOPE = "kraftctl/controller/envelope.py"
 TOKENS = "kraftctl/controller/security/delegation_token_control.py"
@@ -16,7 +16,7 @@ CHANGES = "tests/controller/test_acl_changes.py"
 FAULTS = (
     PlantedFault(
         "a-broker-fetches-as-a-voter",
-        "kraftctl/controller/security/node_principals.py",
+        "kraftctl/controller/state/node_principals.py",
         "        return [node_id for node_id in (request.replica_id, request.replica_state.replica_id)",
         "        return [node_id for node_id in (request.replica_id,)",
         ("tests/node/test_node_principals.py",),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-CONNECTION = "kraftctl/server/sasl_connection.py"
-EXCHANGE = "kraftctl/server/sasl_exchange.py"
-LOOKUP = "kraftctl/server/credential_lookup.py"
+CONNECTION = "kraftctl/server/security/sasl_connection.py"
+EXCHANGE = "kraftctl/server/security/sasl_exchange.py"
+LOOKUP = "kraftctl/server/security/credential_lookup.py"
 COMMITTED = "kraftctl/controller/committed_credentials.py"
-CONNECTIONS = "tests/server/test_sasl_connection.py"
-EXCHANGES = "tests/server/test_sasl_exchange.py"
-LOOKUPS = "tests/server/test_credential_lookup.py"
+CONNECTIONS = "tests/server/security/test_sasl_connection.py"
+EXCHANGES = "tests/server/security/test_sasl_exchange.py"
+LOOKUPS = "tests/server/security/test_credential_lookup.py"
 
 FAULTS = (
     PlantedFault(
@@ -152,19 +152,19 @@ FAULTS = (
     ),
     PlantedFault(
         "all-listeners-start-early",
-        "kraftctl/server/listener.py",
+        "kraftctl/server/listeners/listener.py",
         "            listener.accept(handler, is_late=listener in late)\n",
         "            listener.accept(handler)\n",
-        ("tests/server/test_early_start.py",),
+        ("tests/server/listeners/test_early_start.py",),
         "Clients of a listener that is not in early.start.listeners are served before the ACLs are loaded.",
     ),
     PlantedFault(
         "a-certificate-names-a-client-of-sasl",
-        "kraftctl/server/listener.py",
+        "kraftctl/server/listeners/listener.py",
         'config.principal_mapper if endpoint.security_protocol == "SSL" else None',
         "config.principal_mapper",
         (
-            "tests/server/test_sasl_mechanisms.py::test_over_ssl_the_certificate_is_verified_and_the_user_is_named",
+            "tests/server/security/test_sasl_mechanisms.py::test_over_ssl_the_certificate_is_verified_and_the_user_is_named",
         ),
         "A client whose certificate no rule names is refused, although SASL names it (KIP-684).",
     ),
@@ -180,10 +180,10 @@ FAULTS = (
     ),
     PlantedFault(
         "a-missing-right-of-the-controller-is-not-said",
-        "kraftctl/server/own_rights.py",
+        "kraftctl/server/security/own_rights.py",
         "    if not authorizer.allows_on_cluster(context, AclOperation.CLUSTER_ACTION):\n",
         "    if False:\n",
-        ("tests/server/test_own_rights.py::test_what_is_said",),
+        ("tests/server/security/test_own_rights.py::test_what_is_said",),
         "A quorum does not form, and no log says which right is missing.",
     ),
     PlantedFault(
@@ -207,7 +207,7 @@ FAULTS = (
         EXCHANGE,
         "        if authenticated is None:\n            self._expects = expects\n",
         '        authenticated = authenticated or Authenticated(KafkaPrincipal("", ""))\n        if False:\n',
-        ("tests/server/test_sasl_exchange_random.py",),
+        ("tests/server/security/test_sasl_exchange_random.py",),
         "A client is authenticated by its first message.",
     ),
     PlantedFault(

@@ -8,10 +8,10 @@ SASL = "protocol/kraftctl_security/sasl/"
 SERVER = f"{SASL}scram_server.py"
 CLIENT = f"{SASL}scram_client.py"
 PLAIN = f"{SASL}plain.py"
-SCRAMS = "tests/sasl/test_scram.py"
-PLAINS = "tests/sasl/test_plain.py"
-CONFIGS = "tests/sasl/test_sasl_config.py"
-LOCAL_USERS = "tests/server/test_local_users.py"
+SCRAMS = "tests/security/sasl/test_scram.py"
+PLAINS = "tests/security/sasl/test_plain.py"
+CONFIGS = "tests/security/sasl/test_sasl_config.py"
+LOCAL_USERS = "tests/server/security/test_local_users.py"
 
 FAULTS = (
     PlantedFault(
@@ -209,7 +209,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-file-of-users-that-others-may-read-is-not-reported",
-        "kraftctl/server/local_users.py",
+        "kraftctl/server/security/local_users.py",
         "        if path.stat().st_mode & OTHERS:\n",
         "        if False:\n",
         (f"{LOCAL_USERS}::test_a_file_that_others_may_read_is_reported",),
@@ -217,7 +217,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-quorum-that-cannot-form-again-is-not-announced",
-        "kraftctl/server/local_users.py",
+        "kraftctl/server/security/local_users.py",
         "    if (MECHANISM_NUMBERS[own.mechanism], name) not in users:\n",
         "    if False:\n",
         (f"{LOCAL_USERS}::test_a_quorum_that_cannot_form_again_is_announced",),

@@ -9,7 +9,7 @@ NODE_CONFIGS = "kraftctl/controller/configuration_control/node_configs.py"
 COMMITTED_TESTS = ("tests/node/test_committed_configs.py",)
 NODE_CONFIGS_TESTS = ("tests/controller/test_node_configs.py",)
 LOG_LEVELS_TESTS = ("tests/controller/test_log_levels.py",)
-RUNNING_TESTS = ("tests/server/test_running_settings.py",)
+RUNNING_TESTS = ("tests/server/controllers/test_running_settings.py",)
 
 FAULTS = (
     PlantedFault(
@@ -70,7 +70,7 @@ FAULTS = (
     ),
     PlantedFault(
         "the-limit-of-a-listener-is-not-counted",
-        "kraftctl/server/connection_quotas.py",
+        "kraftctl/server/listeners/connection_quotas.py",
         "        self.by_listener[listener] = self.by_listener.get(listener, 0) + 1\n",
         "        self.by_listener.setdefault(listener, 0)\n",
         RUNNING_TESTS,
@@ -78,7 +78,7 @@ FAULTS = (
     ),
     PlantedFault(
         "new-connections-are-not-counted-for-their-rate",
-        "kraftctl/server/acceptor.py",
+        "kraftctl/server/listeners/acceptor.py",
         "            self._admission.accepted()\n",
         "",
         RUNNING_TESTS,

@@ -209,7 +209,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
     ),
     planted(
         "producer-ids-are-given-twice",
-        "kraftctl/controller/producer_id_control.py",
+        "kraftctl/controller/cluster_control/producer_id_control.py",
         "        next_producer_id=start + PRODUCER_ID_BLOCK_SIZE,\n",
         "        next_producer_id=start + PRODUCER_ID_BLOCK_SIZE - 1,\n",
         "Two producers share an id.",

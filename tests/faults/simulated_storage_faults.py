@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.faults.simulated_fault import SimulatedFault, known, planted
 
-LOOP = "kraftctl/server/node_loop.py"
-EXECUTOR = "kraftctl/server/effect_executor.py"
+LOOP = "kraftctl/server/loop/node_loop.py"
+EXECUTOR = "kraftctl/server/loop/effect_executor.py"
 LOG = "kraftctl/storage/metadata_log.py"
 PARTITION = "kraftctl/storage/metadata_partition.py"
 CONTRADICTIONS = "kraftctl/storage/contradictions.py"

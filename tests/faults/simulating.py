@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tests.faults.hunt import ENOUGH, Hunt
 from tests.faults.planting import BROKEN_EDIT, copied_sources, occurrences, plant
 from tests.faults.simulated_fault import SimulatedFault
-from tests.support.simulator.invariants import INVARIANTS
+from tests.support.simulator.checks.invariants import INVARIANTS
 
 SAFETY = frozenset(INVARIANTS) - {
     "EventuallyLeaderElected",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-SLICED = "kraftctl/controller/sliced_request.py"
+SLICED = "kraftctl/controller/results/sliced_request.py"
 REPLICATION = "kraftctl/controller/replication_control"
 TESTS = "tests/controller/test_sliced_requests.py"
 DRAFTS = "tests/controller/test_topic_drafts.py"
@@ -116,7 +116,7 @@ FAULTS = (
     ),
     PlantedFault(
         "inherited-configs-are-encoded-without-their-source",
-        f"{REPLICATION}/inherited_topic_config.py",
+        "kraftctl/controller/state/inherited_topic_config.py",
         "        super().__init__(name, value, False, config_source, is_sensitive)\n"
         "        writer = Writer()\n"
         "        super().write(writer, version)\n",
@@ -155,7 +155,7 @@ FAULTS = (
     ),
     PlantedFault(
         "half-a-topic-in-a-batch",
-        "kraftctl/controller/prepared_result.py",
+        "kraftctl/controller/results/prepared_result.py",
         "[len(values)] if result.is_atomic",
         "[(len(values) + 1) // 2, len(values)] if result.is_atomic",
         (f"{TESTS}::test_a_topic_is_in_one_batch",),
@@ -180,7 +180,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-rehearsal-takes-from-the-quota",
-        f"{REPLICATION}/mutation_quota.py",
+        "kraftctl/controller/state/mutation_quota.py",
         "        return MutationQuota(copied, strict",
         "        return MutationQuota(bucket, strict",
         (f"{TESTS}::test_a_rehearsal_charges_nobody",),
@@ -205,7 +205,7 @@ FAULTS = (
     ),
     PlantedFault(
         "partitions-with-tagged-fields-are-measured-as-others",
-        "kraftctl/controller/record_checks.py",
+        "kraftctl/controller/results/record_checks.py",
         "        and record.eligible_leader_replicas is None\n",
         "",
         ("tests/controller/test_record_checks.py::test_partitions_of_any_shape_are_encoded",),
@@ -213,7 +213,7 @@ FAULTS = (
     ),
     PlantedFault(
         "names-of-topics-are-measured-in-characters",
-        "kraftctl/controller/record_checks.py",
+        "kraftctl/controller/results/record_checks.py",
         " or not record.name.isascii():\n",
         ":\n",
         ("tests/controller/test_record_checks.py::test_topics_of_any_name_are_encoded",),
@@ -221,7 +221,7 @@ FAULTS = (
     ),
     PlantedFault(
         "levels-are-looked-up-once-for-all-records",
-        "kraftctl/controller/record_checks.py",
+        "kraftctl/controller/results/record_checks.py",
         "        self._frames.clear()\n",
         "",
         ("tests/controller/test_record_checks.py::test_a_level_applies_to_types_in_turn",),
@@ -237,7 +237,7 @@ FAULTS = (
     ),
     PlantedFault(
         "inherited-configs-are-kept-for-ever",
-        f"{REPLICATION}/inherited_topic_config.py",
+        "kraftctl/controller/state/inherited_topic_config.py",
         "        if self._broker_changes != changes or self._version != version:\n",
         "        if self._broker_changes == NEVER or self._version != version:\n",
         (f"{CREATION}::test_inherited_configs_follow_the_version_and_the_brokers_configs",),
@@ -245,7 +245,7 @@ FAULTS = (
     ),
     PlantedFault(
         "new-topics-are-named-up-to-the-first-line",
-        "kraftctl/controller/record_notices.py",
+        "kraftctl/controller/results/record_notices.py",
         "    for begin in range(0, len(new_topics), TOPICS_PER_LINE):\n",
         "    for begin in range(0, min(1, len(new_topics)), TOPICS_PER_LINE):\n",
         ("tests/controller/test_record_notices.py::test_every_new_topic_is_named_some_in_a_line",),
@@ -253,7 +253,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-level-is-remembered-for-the-records-behind-another",
-        "kraftctl/controller/record_checks.py",
+        "kraftctl/controller/results/record_checks.py",
         "        self._metadata_version = metadata_version\n        self._kind = None\n",
         "        self._metadata_version = metadata_version\n",
         ("tests/controller/test_record_checks.py::test_a_level_applies_to_a_run_of_one_type",),
@@ -261,7 +261,7 @@ FAULTS = (
     ),
     PlantedFault(
         "long-lists-of-changes-are-measured-as-short-ones",
-        "kraftctl/controller/record_checks.py",
+        "kraftctl/controller/results/record_checks.py",
         "    return 3 + 4 * count if count <= SHORT_TAG_MAX else LONG_TAG\n",
         "    return 3 + 4 * count\n",
         ("tests/controller/test_record_checks.py::test_changes_of_any_shape_are_encoded",),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-WRITING = "kraftctl/server/snapshot_writing.py"
+WRITING = "kraftctl/server/loop/snapshot_writing.py"
 STORE = "kraftctl/storage/snapshots.py"
-PARTS = "tests/server/test_snapshot_writing.py"
+PARTS = "tests/server/loop/test_snapshot_writing.py"
 DOWNLOADS = "tests/node/test_slow_downloads.py"
-PACE = "kraftctl/server/turn_pace.py"
+PACE = "kraftctl/server/process/turn_pace.py"
 WRITER = "kraftctl/image/image_writer.py"
 SLICES = "tests/image/test_image_writer.py"
-TURNS = "tests/server/test_turn_pace.py"
+TURNS = "tests/server/process/test_turn_pace.py"
 
 FAULTS = (
     PlantedFault(
@@ -113,7 +113,7 @@ FAULTS = (
     ),
     PlantedFault(
         "snapshots-that-were-downloaded-stay",
-        "kraftctl/server/effect_executor.py",
+        "kraftctl/server/loop/effect_executor.py",
         "            self._scheduler.call_later(READING_MS / 1000, self._retention_again)\n",
         "            pass\n",
         (f"{DOWNLOADS}::test_when_it_is_no_longer_fetched_it_is_deleted",),
@@ -121,7 +121,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-snapshot-is-held-for-ever",
-        "kraftctl/server/snapshot_reads.py",
+        "kraftctl/server/loop/snapshot_reads.py",
         " < HELD_MS_MAX\n",
         " >= 0\n",
         ("tests/storage/test_retention.py",),

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-BUDGET = "tests/server/test_byte_budget.py"
-BUDGETS = "tests/server/test_budgets.py"
-READS = "tests/server/test_answer_reads.py"
-TURN_ANSWERS = "tests/server/test_turn_answers.py"
-DESCRIPTORS = "tests/server/test_descriptors.py"
-OUT_OF_DESCRIPTORS = "tests/server/test_out_of_descriptors.py"
+BUDGET = "tests/server/connections/test_byte_budget.py"
+BUDGETS = "tests/server/connections/test_budgets.py"
+READS = "tests/server/loop/test_answer_reads.py"
+TURN_ANSWERS = "tests/server/connections/test_turn_answers.py"
+DESCRIPTORS = "tests/server/listeners/test_descriptors.py"
+OUT_OF_DESCRIPTORS = "tests/server/loop/test_out_of_descriptors.py"
 
 FAULTS = (
     PlantedFault(
         "eight-of-the-largest-answers-are-too-many",
-        "kraftctl/server/listener.py",
+        "kraftctl/server/listeners/listener.py",
         "ANSWER_BYTES_MAX = RECORDS_BYTES_MAX + 64 * 1024\n",
         "ANSWER_BYTES_MAX = RECORDS_BYTES_MAX\n",
         (f"{BUDGETS}::test_eight_of_the_largest_answers_wait_for_their_readers",),
@@ -22,39 +22,39 @@ FAULTS = (
     ),
     PlantedFault(
         "a-slice-of-a-snapshot-is-copied-into-its-answer",
-        "kraftctl/server/long_answers.py",
+        "kraftctl/server/loop/long_answers.py",
         "        return _around_slice(request, response)\n",
         "        return [request.encode_answer(response)]\n",
-        ("tests/server/test_long_answers.py",),
+        ("tests/server/loop/test_long_answers.py",),
         "The controller needs twice the processor time for each snapshot that is fetched.",
     ),
     PlantedFault(
         "records-have-the-length-of-their-placeholder",
-        "kraftctl/server/long_answers.py",
+        "kraftctl/server/loop/long_answers.py",
         "    return [head[:-1] + length.getvalue(), records, tail]\n",
         "    return [head, records, tail]\n",
-        ("tests/server/test_long_answers.py",),
+        ("tests/server/loop/test_long_answers.py",),
         "No replica can decode an answer with more than 64 KiB of records.",
     ),
     PlantedFault(
         "what-was-read-of-an-answer-counts",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "        if left_bytes <= held_bytes - held_bytes // READ_SHARE:\n",
         "        if left_bytes < 0 < READ_SHARE:\n",
-        ("tests/server/test_budgets.py",),
+        ("tests/server/connections/test_budgets.py",),
         "Readers are closed just before they are done, connect again, and close the next ones.",
     ),
     PlantedFault(
         "connections-are-cycles",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "        self._let_go()\n        if self._request is not None:\n",
         "        self._let_go()\n        self.itself = self\n        if self._request is not None:\n",
-        ("tests/server/test_connection.py",),
+        ("tests/server/connections/test_connection.py",),
         "A connection that is open while a long request is decoded is never freed.",
     ),
     PlantedFault(
         "unread-answers-have-no-budget",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "            self._owner.unsent.hold(self, size_bytes, self.last_active)\n",
         "            pass\n",
         (BUDGETS,),
@@ -62,7 +62,7 @@ FAULTS = (
     ),
     PlantedFault(
         "each-answer-leaves-by-itself",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "        if self._serving and payload_bytes < COLLECTED_BYTES_MAX and len(pieces) == 1:\n",
         "        if payload_bytes < 0:\n",
         (TURN_ANSWERS,),
@@ -70,7 +70,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-long-answer-overtakes-collected-ones",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "        self._write_collected()\n        if payload_bytes < GATHERED_BYTES_MIN:\n",
         "        if payload_bytes < GATHERED_BYTES_MIN:\n",
         (TURN_ANSWERS,),
@@ -78,7 +78,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-closed-connection-forgets-collected-answers",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "        self._drop_requests()\n        self._write_collected()\n",
         "        self._drop_requests()\n",
         (TURN_ANSWERS,),
@@ -86,7 +86,7 @@ FAULTS = (
     ),
     PlantedFault(
         "collected-answers-have-no-limit",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "        return self._writable and len(self._collected) < COLLECTED_BYTES_MAX\n",
         "        return self._writable\n",
         (TURN_ANSWERS,),
@@ -94,7 +94,7 @@ FAULTS = (
     ),
     PlantedFault(
         "requests-behind-collected-answers-wait-forever",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "            if self._frames or not self._reading:\n                self._serve()\n",
         "",
         (TURN_ANSWERS,),
@@ -102,7 +102,7 @@ FAULTS = (
     ),
     PlantedFault(
         "unread-collected-answers-have-no-budget",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "            self._note_unsent(collected_bytes)\n",
         "",
         (TURN_ANSWERS,),
@@ -110,7 +110,7 @@ FAULTS = (
     ),
     PlantedFault(
         "the-newest-holder-loses",
-        "kraftctl/server/byte_budget.py",
+        "kraftctl/server/connections/byte_budget.py",
         "key=lambda holder: self._rent(holder, now), reverse=True)\n",
         "key=lambda holder: self._held[holder][1], reverse=True)\n",
         (BUDGET,),
@@ -118,7 +118,7 @@ FAULTS = (
     ),
     PlantedFault(
         "no-address-is-spared",
-        "kraftctl/server/byte_budget.py",
+        "kraftctl/server/connections/byte_budget.py",
         "            if left[holder.peer_host] <= self.bytes_max // SPARED_SHARE:\n",
         "            if left[holder.peer_host] <= 0:\n",
         (BUDGET,),
@@ -126,7 +126,7 @@ FAULTS = (
     ),
     PlantedFault(
         "voters-are-closed-like-others",
-        "kraftctl/server/byte_budget.py",
+        "kraftctl/server/connections/byte_budget.py",
         "            if holder in last:\n                continue\n",
         "",
         (BUDGET, BUDGETS),
@@ -134,7 +134,7 @@ FAULTS = (
     ),
     PlantedFault(
         "any-number-of-connections-of-a-voter",
-        "kraftctl/server/voter_connections.py",
+        "kraftctl/server/connections/voter_connections.py",
         "        self._by_voter[voter_id] = connection\n",
         "        self._by_voter[len(self._by_voter)] = connection\n",
         (BUDGETS,),
@@ -142,7 +142,7 @@ FAULTS = (
     ),
     PlantedFault(
         "one-that-was-refused-is-a-voter",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "replica_id != NO_REPLICA and is_served(response) and ",
         "replica_id != NO_REPLICA and ",
         (BUDGETS,),
@@ -150,7 +150,7 @@ FAULTS = (
     ),
     PlantedFault(
         "requests-are-received-while-an-answer-waits",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "        self._writable = False\n        self._pause_reading()\n",
         "        self._writable = False\n",
         (BUDGETS,),
@@ -158,7 +158,7 @@ FAULTS = (
     ),
     PlantedFault(
         "files-are-read-while-no-answer-is",
-        "kraftctl/server/answer_reads.py",
+        "kraftctl/server/loop/answer_reads.py",
         "        if not self._paused and self._has_room():\n",
         "        if True:\n",
         (READS,),
@@ -166,7 +166,7 @@ FAULTS = (
     ),
     PlantedFault(
         "answers-from-memory-without-end",
-        "kraftctl/server/answer_reads.py",
+        "kraftctl/server/loop/answer_reads.py",
         "        if self._kept_in_a_row < KEPT_IN_A_ROW_MAX and read.find(bytes_max):\n",
         "        if read.find(bytes_max):\n",
         (READS,),
@@ -174,7 +174,7 @@ FAULTS = (
     ),
     PlantedFault(
         "answers-from-memory-within-answers",
-        "kraftctl/server/answer_reads.py",
+        "kraftctl/server/loop/answer_reads.py",
         "        if not self._begins:\n",
         "        if True:\n",
         (READS,),
@@ -182,7 +182,7 @@ FAULTS = (
     ),
     PlantedFault(
         "voters-wait-for-slow-readers",
-        "kraftctl/server/answer_reads.py",
+        "kraftctl/server/loop/answer_reads.py",
         "            if turn[0]:\n",
         "            if False:\n",
         (READS,),
@@ -190,7 +190,7 @@ FAULTS = (
     ),
     PlantedFault(
         "voters-wait-for-others-of-their-address",
-        "kraftctl/server/answer_reads.py",
+        "kraftctl/server/loop/answer_reads.py",
         "        self._waiting.setdefault((read.of_voter, address), deque()).append(read)\n",
         "        self._waiting.setdefault((False, address), deque()).append(read)\n",
         (READS,),
@@ -198,7 +198,7 @@ FAULTS = (
     ),
     PlantedFault(
         "every-request-looks-for-room",
-        "kraftctl/server/answer_reads.py",
+        "kraftctl/server/loop/answer_reads.py",
         "        if not self._paused and self._has_room():\n",
         "        if self._has_room():\n",
         (READS,),
@@ -206,7 +206,7 @@ FAULTS = (
     ),
     PlantedFault(
         "reads-of-clients-that-left-are-kept",
-        "kraftctl/server/answer_reads.py",
+        "kraftctl/server/loop/answer_reads.py",
         "        self._forget_gone()\n",
         "",
         (READS,),
@@ -214,7 +214,7 @@ FAULTS = (
     ),
     PlantedFault(
         "anybody-may-send-a-hundred-megabytes",
-        "kraftctl/server/client_requests.py",
+        "kraftctl/server/loop/client_requests.py",
         "            return REFUSED_BYTES_MAX\n",
         "            return limit\n",
         (BUDGETS,),
@@ -222,7 +222,7 @@ FAULTS = (
     ),
     PlantedFault(
         "rights-are-denied-before-they-are-known",
-        "kraftctl/server/client_requests.py",
+        "kraftctl/server/loop/client_requests.py",
         "    return error is not None and error.error == Errors.CLUSTER_AUTHORIZATION_FAILED\n",
         "    return error is not None\n",
         ("tests/node/test_long_requests.py",),
@@ -230,7 +230,7 @@ FAULTS = (
     ),
     PlantedFault(
         "addresses-are-remembered",
-        "kraftctl/server/byte_budget.py",
+        "kraftctl/server/connections/byte_budget.py",
         "            if self._by_address[holder.peer_host] == 0:\n",
         "            if self._by_address[holder.peer_host] < 0:\n",
         (BUDGET,),
@@ -238,7 +238,7 @@ FAULTS = (
     ),
     PlantedFault(
         "spared-addresses-never-lose",
-        "kraftctl/server/byte_budget.py",
+        "kraftctl/server/connections/byte_budget.py",
         "            if left_bytes <= self.bytes_max:\n                break\n            losers",
         "            if True:\n                break\n            losers",
         (BUDGET,),
@@ -246,27 +246,33 @@ FAULTS = (
     ),
     PlantedFault(
         "the-next-request-is-answered-before-the-last-answer-is-read",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "        while self._frames and self._request is None and self._has_room and not self._closed:\n",
         "        while self._frames and self._request is None and not self._closed:\n",
-        ("tests/server/test_listener_limits.py::test_a_slow_reader_gets_no_further_answers_until_it_reads",),
+        (
+            "tests/server/listeners/test_listener_limits.py::test_a_slow_reader_gets_no_further_answers_until_it_reads",
+        ),
         "One client that sends requests and never reads holds any number of answers.",
     ),
     PlantedFault(
         "a-failing-connection-keeps-the-answers-of-others",
-        "kraftctl/server/connection.py",
+        "kraftctl/server/connections/connection.py",
         "            self._send_collected()\n        except Exception as error:",
         "            self._send_collected()\n        except ZeroDivisionError as error:",
-        ("tests/server/test_turn_answers.py::test_a_connection_that_fails_keeps_no_answers_of_others",),
+        (
+            "tests/server/connections/test_turn_answers.py::test_a_connection_that_fails_keeps_no_answers_of_others",
+        ),
         "Heartbeats of other brokers are processed and not answered.",
     ),
     PlantedFault(
         "the-end-of-a-client-with-ssl-drops-what-is-collected",
-        "kraftctl/server/ssl_transport.py",
+        "kraftctl/server/security/ssl_transport.py",
         "            if self._connection is not None:\n                self._connection.close()\n"
         "            self.close()\n",
         "            self.close()\n",
-        ("tests/server/test_ssl_ends.py::test_a_request_that_comes_with_the_end_of_the_client_is_answered",),
+        (
+            "tests/server/security/test_ssl_ends.py::test_a_request_that_comes_with_the_end_of_the_client_is_answered",
+        ),
         "A client that sends a request and the end of its records together gets no answer.",
     ),
     PlantedFault(
@@ -280,7 +286,7 @@ FAULTS = (
     ),
     PlantedFault(
         "any-number-of-reads-before-a-vote",
-        "kraftctl/server/answer_reads.py",
+        "kraftctl/server/loop/answer_reads.py",
         "        while self._running_count < READS_MAX and self._waiting:\n",
         "        while self._waiting:\n",
         (READS,),
@@ -288,7 +294,7 @@ FAULTS = (
     ),
     PlantedFault(
         "addresses-do-not-take-turns",
-        "kraftctl/server/answer_reads.py",
+        "kraftctl/server/loop/answer_reads.py",
         "        if not self._paused and self._has_room():\n            return next(iter(self._waiting))\n",
         "        if not self._paused and self._has_room():\n"
         "            return max(self._waiting, key=lambda address: len(self._waiting[address]))\n",
@@ -297,7 +303,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-waiting-read-survives-a-truncation",
-        "kraftctl/server/effect_executor.py",
+        "kraftctl/server/loop/effect_executor.py",
         "        elif isinstance(effect, effects.TruncateLog):\n            self._answer_reads.skip_all()\n",
         "        elif isinstance(effect, effects.TruncateLog):\n",
         (READS,),
@@ -305,7 +311,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-waiting-read-survives-retention",
-        "kraftctl/server/effect_executor.py",
+        "kraftctl/server/loop/effect_executor.py",
         "        elif isinstance(effect, RetentionDue):\n            self._answer_reads.skip_all()\n",
         "        elif isinstance(effect, RetentionDue):\n",
         (READS,),
@@ -313,7 +319,7 @@ FAULTS = (
     ),
     PlantedFault(
         "storage-has-no-reserve",
-        "kraftctl/server/descriptors.py",
+        "kraftctl/server/listeners/descriptors.py",
         "max(CONNECTIONS_MIN, limit - other_count - RESERVED_DESCRIPTORS - pending_max)\n",
         "max(CONNECTIONS_MIN, limit)\n",
         (f"{DESCRIPTORS}::test_connections_get_what_storage_does_not_need",),
@@ -321,7 +327,7 @@ FAULTS = (
     ),
     PlantedFault(
         "connections-beyond-the-descriptors",
-        "kraftctl/server/connection_quotas.py",
+        "kraftctl/server/listeners/connection_quotas.py",
         "        if not self.has_descriptors:\n",
         "        if False:\n",
         (f"{DESCRIPTORS}::test_the_last_connection_that_fits_is_served_and_the_next_one_turned_away",),
@@ -329,7 +335,7 @@ FAULTS = (
     ),
     PlantedFault(
         "idle-connections-never-make-room",
-        "kraftctl/server/listener.py",
+        "kraftctl/server/listeners/listener.py",
         "            self._make_room()\n        return not self.leaving\n",
         "            pass\n        return not self.leaving\n",
         (f"{DESCRIPTORS}::test_at_the_limit_idle_connections_of_the_crowded_address_make_room",),
@@ -337,7 +343,7 @@ FAULTS = (
     ),
     PlantedFault(
         "accepting-ends-without-descriptors",
-        "kraftctl/server/acceptor.py",
+        "kraftctl/server/listeners/acceptor.py",
         "        self._loop.add_reader(self._listening, self._accept)\n        self._accept()\n",
         "        pass\n",
         (f"{DESCRIPTORS}::test_accepting_continues_after_it_has_failed_for_lack_of_descriptors",),
@@ -345,7 +351,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-vote-without-a-descriptor-ends-the-process",
-        "kraftctl/server/effect_executor.py",
+        "kraftctl/server/loop/effect_executor.py",
         "            if is_out_of_descriptors(error) and not self._inbox.ended:\n"
         '                logger.error("%s; retrying in %.1f s", error, DESCRIPTOR_RETRY_SECONDS)\n'
         "                self._scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self._store_again",
@@ -357,7 +363,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-snapshot-without-a-descriptor-ends-the-process",
-        "kraftctl/server/snapshot_writing.py",
+        "kraftctl/server/loop/snapshot_writing.py",
         "        if is_out_of_descriptors(error) and not self._inbox.ended:\n",
         "        if False:\n",
         (OUT_OF_DESCRIPTORS,),

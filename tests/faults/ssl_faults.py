@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-SSL = "tests/server/test_ssl.py"
-PEERS = "tests/server/test_ssl_peers.py"
-STORES = "tests/tls/test_stores.py"
-CONFIG = "tests/tls/test_ssl_config.py"
-NAMES = "tests/tls/test_distinguished_name.py"
-TRANSPORT = "kraftctl/server/ssl_transport.py"
+SSL = "tests/server/security/test_ssl.py"
+PEERS = "tests/server/peers/test_ssl_peers.py"
+STORES = "tests/security/tls/test_stores.py"
+CONFIG = "tests/security/tls/test_ssl_config.py"
+NAMES = "tests/security/tls/test_distinguished_name.py"
+TRANSPORT = "kraftctl/server/security/ssl_transport.py"
 CONTEXTS = "protocol/kraftctl_security/tls/contexts.py"
 
 FAULTS = (
@@ -111,7 +111,7 @@ FAULTS = (
     ),
     PlantedFault(
         "any-number-of-handshakes-is-unfinished",
-        "kraftctl/server/unfinished_handshakes.py",
+        "kraftctl/server/security/unfinished_handshakes.py",
         "        if self._count <= UNFINISHED_MAX:\n",
         "        if self._count:\n",
         (f"{SSL}::test_of_too_many_unfinished_handshakes_the_oldest_of_the_crowd_is_closed",),
@@ -119,7 +119,7 @@ FAULTS = (
     ),
     PlantedFault(
         "finished-handshakes-count-as-unfinished",
-        "kraftctl/server/unfinished_handshakes.py",
+        "kraftctl/server/security/unfinished_handshakes.py",
         "            self._count -= 1\n",
         "",
         (f"{SSL}::test_of_too_many_unfinished_handshakes_the_oldest_of_the_crowd_is_closed",),
@@ -127,7 +127,7 @@ FAULTS = (
     ),
     PlantedFault(
         "all-handshakes-in-one-turn",
-        "kraftctl/server/handshake_turns.py",
+        "kraftctl/server/security/handshake_turns.py",
         "        for _ in range(HANDSHAKES_PER_TURN):\n",
         "        for _ in range(1_000):\n",
         (f"{SSL}::test_handshakes_take_turns",),
@@ -135,7 +135,7 @@ FAULTS = (
     ),
     PlantedFault(
         "handshakes-in-the-order-of-arrival",
-        "kraftctl/server/handshake_turns.py",
+        "kraftctl/server/security/handshake_turns.py",
         "            self._waiting[address] = steps  # behind the others\n",
         "            self._waiting = {address: steps, **self._waiting}\n",
         (f"{SSL}::test_handshakes_take_turns",),
@@ -167,7 +167,7 @@ FAULTS = (
     ),
     PlantedFault(
         "certificates-without-ssl",
-        "kraftctl/server/listener.py",
+        "kraftctl/server/listeners/listener.py",
         "if TYPE_CHECKING:\n    from kraftctl_security.tls.contexts import Stores\n",
         "from kraftctl_security.tls.contexts import Stores\n",
         (

@@ -26,19 +26,19 @@ FAULTS = (
     ),
     PlantedFault(
         "loop-writes-quorum-state-last",
-        "kraftctl/server/node_loop.py",
+        "kraftctl/server/loop/node_loop.py",
         "            self._effects = self._step(event, since_ns // NS_PER_MS)\n",
         "            self._effects = sorted(self._step(event, since_ns // NS_PER_MS),"
         " key=lambda effect: type(effect).__name__ == 'WriteQuorumState')\n",
-        ("tests/server/test_effect_order.py",),
+        ("tests/server/loop/test_effect_order.py",),
         "The answer that carries a vote leaves before the vote is on disk.",
     ),
     PlantedFault(
         "effects-follow-a-failure",
-        "kraftctl/server/node_loop.py",
+        "kraftctl/server/loop/node_loop.py",
         "                if is_paused(executor) or self.ended:\n",
         "                if is_paused(executor):\n",
-        ("tests/server/test_node_loop.py",),
+        ("tests/server/loop/test_node_loop.py",),
         "After a failure, the rest of a step is still carried out.",
     ),
     PlantedFault(
@@ -99,10 +99,10 @@ FAULTS = (
     ),
     PlantedFault(
         "downloaded-snapshot-is-not-verified",
-        "kraftctl/server/snapshot_downloads.py",
+        "kraftctl/server/process/snapshot_downloads.py",
         "            writer.verify(decodes_records=not self._check.has_decoded_all)\n",
         "            pass\n",
-        ("tests/server/test_snapshot_downloads.py",),
+        ("tests/server/process/test_snapshot_downloads.py",),
         "A damaged download replaces the log.",
     ),
     PlantedFault(
@@ -123,10 +123,10 @@ FAULTS = (
     ),
     PlantedFault(
         "end-of-recovery-is-not-stored",
-        "kraftctl/server/effect_executor.py",
+        "kraftctl/server/loop/effect_executor.py",
         "            self._store(effect, storage.note_recovered)\n",
         "            pass\n",
-        ("tests/server/test_effect_order.py",),
+        ("tests/server/loop/test_effect_order.py",),
         "A voter that has recovered and voted recovers again after a restart, with its vote forgotten.",
     ),
     PlantedFault(
@@ -189,27 +189,27 @@ FAULTS = (
     ),
     PlantedFault(
         "waiting-requests-prolong-the-backoff",
-        "kraftctl/server/peers.py",
+        "kraftctl/server/peers/peers.py",
         "            return ResponseReceived(send_id, None)\n        try:\n",
         "            self._failed(TimeoutError())\n"
         "            return ResponseReceived(send_id, None)\n        try:\n",
-        ("tests/server/test_peers.py",),
+        ("tests/server/peers/test_peers.py",),
         "A voter with short election timeouts is never heard again.",
     ),
     PlantedFault(
         "a-cut-log-is-kept-in-memory",
-        "kraftctl/server/effect_executor.py",
+        "kraftctl/server/loop/effect_executor.py",
         "            self._kept_reads.clear()\n",
         "",
-        ("tests/server/test_kept_reads.py",),
+        ("tests/server/loop/test_kept_reads.py",),
         "A replica gets records that were truncated, read before that.",
     ),
     PlantedFault(
         "kept-reads-beyond-the-end",
-        "kraftctl/server/kept_reads.py",
+        "kraftctl/server/loop/kept_reads.py",
         "found is None or found[1] > end_offset",
         "found is None",
-        ("tests/server/test_kept_reads.py",),
+        ("tests/server/loop/test_kept_reads.py",),
         "An observer gets records that are not committed, read for a voter.",
     ),
     PlantedFault(

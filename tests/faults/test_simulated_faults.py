@@ -10,7 +10,7 @@ from tests.faults.planting import ROOT, occurrences
 from tests.faults.simulated_fault import BY_NAME, SimulatedFault
 from tests.faults.simulating import verdict
 from tests.faults.simulator_catalogue import NOT_SIMULATED, SIMULATED
-from tests.support.simulator.plan import PROFILES
+from tests.support.simulator.faults.plan import PROFILES
 
 EVERY_FAULT = [pytest.param(simulated, id=simulated.name) for simulated in SIMULATED]
 

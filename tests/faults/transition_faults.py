@@ -79,7 +79,7 @@ FAULTS = (
     ),
     PlantedFault(
         "leaving-never-ends",
-        f"{REPLICATION}/leaving_brokers.py",
+        "kraftctl/controller/state/leaving_brokers.py",
         "            self._leaving.end(*self._broker)\n",
         "",
         (SLICED, IN_BETWEEN),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.controller.replication_control.isr_eligibility import why_ineligible
-from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
+from kraftctl.controller.state.leaving_brokers import LeavingBrokers
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_request import BrokerState

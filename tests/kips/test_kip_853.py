@@ -11,8 +11,8 @@ from kraftctl.raft.voter_set import VoterSet
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.effort import seeds
 from tests.support.raft_names import LISTENER, directory_id, voter_node
+from tests.support.simulator.cluster.raft_transcript import RaftTranscript
 from tests.support.simulator.quorum import quorums
-from tests.support.simulator.raft_transcript import RaftTranscript
 
 
 def dynamic(voters: str = "1", node_id: int = 1) -> RaftTranscript:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.dev.config_definitions.__main__ import render_files
-from kraftctl.dev.config_definitions.config_names import render_name_files
-from kraftctl.dev.config_definitions.dump import dump_config_definitions
 from kraftctl.metadata.config_definitions.config_key import InvalidConfigValueError, parse_value
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.client_metrics_config_data import (
@@ -18,6 +15,9 @@ from kraftctl.metadata.config_definitions.generated.topic_config_data import TOP
 from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kraftctl.metadata.config_definitions.validators import OffsetResetStrategy
 from kraftctl.metadata.topic_name import why_topic_name_invalid
+from kraftctl_codegen.config_definitions.__main__ import render_files
+from kraftctl_codegen.config_definitions.config_names import render_name_files
+from kraftctl_codegen.config_definitions.dump import dump_config_definitions
 from tests.support.processes.kafka import kafka
 
 

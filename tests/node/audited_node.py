@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 from kraftctl.controller.audit.audit_trail import AuditEntry
-from kraftctl.server.audit_log import line_of
+from kraftctl.server.logs.audit_log import line_of
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
 from kraftctl_protocol.message import Message
 from tests.support.active_controller import CLUSTER_ID, NODE_ID, registration
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 Line = dict[str, Any]
 

@@ -14,11 +14,11 @@ from kraftctl.config.controller_config import STANDARD_AUTHORIZER
 from kraftctl.controller.audit import described_change
 from kraftctl.controller.audit.change_list import CHANGES_MAX, ChangeList
 from kraftctl.controller.audit.described_change import DESCRIBING
-from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.request_handlers import HANDLERS
+from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.raft.events import ShutdownRequested
-from kraftctl.server.audit_log import LINE_BYTES_MAX
+from kraftctl.server.logs.audit_log import LINE_BYTES_MAX
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.config_resource import BROKER_LOGGER
 from kraftctl_protocol.errors import Errors
@@ -58,7 +58,7 @@ from tests.node.audited_node import Line, audited_node, line_after, lines
 from tests.node.test_rights import forwarded
 from tests.support.active_controller import CLUSTER_ID, NODE_ID, registration, request_type
 from tests.support.effort import FIRST_SEED
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 from tests.support.wire.random_messages import RandomMessages
 
 ON_DEMAND = ",".join(API_TABLE[key].name for key in AUDITED_ON_DEMAND_API_KEYS)

@@ -12,7 +12,7 @@ from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterReque
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from tests.node.audited_node import Line, audited_node, line_after, parsed
 from tests.node.test_rights import ALICE, forwarded
-from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.cluster.process import ControllerProcess
 from tests.support.simulator.quorum import Quorum, StartQuorum, quorums
 
 VOTER_APIS = (ApiKey.ADD_RAFT_VOTER, ApiKey.REMOVE_RAFT_VOTER, ApiKey.UPDATE_RAFT_VOTER)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
-from kraftctl.controller.security.authorizer_log import DEBUG, LINES_PER_STEP_MAX, TEXT_LENGTH_MAX
+from kraftctl.controller.state.authorizer_log import DEBUG, LINES_PER_STEP_MAX, TEXT_LENGTH_MAX
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
@@ -14,7 +14,7 @@ from kraftctl_protocol.generated.unregister_broker_response import UnregisterBro
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.principal import KafkaPrincipal
 from tests.node.test_rights import ALICE, forwarded
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 DENIAL = (
     "Principal = User:ANONYMOUS is Denied operation = ALTER from host = 127.0.0.1"

@@ -16,9 +16,9 @@ from kraftctl_protocol.generated.incremental_alter_configs_request import (
 )
 from kraftctl_protocol.generated.incremental_alter_configs_response import IncrementalAlterConfigsResponse
 from tests.support.active_controller import NODE_ID
-from tests.support.simulator.direct_client import DirectClient
-from tests.support.simulator.lone_node import LoneNode
-from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.cluster.direct_client import DirectClient
+from tests.support.simulator.cluster.lone_node import LoneNode
+from tests.support.simulator.cluster.process import ControllerProcess
 from tests.support.simulator.quorum import quorums
 
 OWN = str(NODE_ID)

@@ -12,12 +12,12 @@ from typing import Any, cast
 
 import pytest
 
-from kraftctl.controller import error_responses
-from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.failures import PAUSE_MS, PAUSE_MS_MAX, pause_ms
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_handlers import HANDLERS
+from kraftctl.controller.results import error_responses
+from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.failures import PAUSE_MS, PAUSE_MS_MAX, pause_ms
+from kraftctl.controller.results.moment import Moment
 from kraftctl.node.snapshot_generation import SnapshotInProgress
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -47,8 +47,8 @@ from kraftctl_protocol.primitives import EncodeError
 from kraftctl_protocol.principal import KafkaPrincipal, serialize_principal
 from kraftctl_protocol.requests import decode_response, encode_request
 from tests.support.active_controller import registration
-from tests.support.simulator.lone_node import LoneNode
-from tests.support.simulator.three_nodes import started_cluster
+from tests.support.simulator.cluster.lone_node import LoneNode
+from tests.support.simulator.cluster.three_nodes import started_cluster
 
 SPOILT = "no partition"
 """In the place of one: every use of it fails."""

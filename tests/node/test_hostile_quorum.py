@@ -22,15 +22,15 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.requests import decode_request
 from tests.support.active_controller import registration
 from tests.support.effort import seeds
-from tests.support.simulator.checks import Checks
-from tests.support.simulator.cluster import Cluster
-from tests.support.simulator.direct_client import DirectClient
-from tests.support.simulator.log_history import Batch
-from tests.support.simulator.process import ControllerProcess
-from tests.support.simulator.quorum_checks import QuorumChecks
-from tests.support.simulator.recovery_checks import read_log
-from tests.support.simulator.three_nodes import NODE_IDS, check_images, started_cluster
-from tests.support.simulator.wire import LinkFaults
+from tests.support.simulator.checks.checks import Checks
+from tests.support.simulator.checks.log_history import Batch
+from tests.support.simulator.checks.quorum_checks import QuorumChecks
+from tests.support.simulator.checks.recovery_checks import read_log
+from tests.support.simulator.cluster.cluster import Cluster
+from tests.support.simulator.cluster.direct_client import DirectClient
+from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.cluster.three_nodes import NODE_IDS, check_images, started_cluster
+from tests.support.simulator.cluster.wire import LinkFaults
 from tests.support.wire.hosted_cluster import settings
 from tests.support.wire.hostile_requests import HostileRequest, HostileRequests
 from tests.support.wire.planted_faults import (

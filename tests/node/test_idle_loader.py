@@ -6,7 +6,7 @@ import pytest
 
 from kraftctl.node.metadata_loader import MetadataLoader
 from kraftctl.raft.events import ResignRequested
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from kraftctl.controller.batch_limits import BATCH_BYTES_MAX, RECORDS_PER_BATCH_MAX
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.request_handlers import HANDLERS
+from kraftctl.controller.results.batch_limits import BATCH_BYTES_MAX, RECORDS_PER_BATCH_MAX
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.raft import events
 from kraftctl_protocol import config_resource
@@ -38,9 +38,9 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.active_controller import registration
 from tests.support.effort import seeds
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.checks.recovery_checks import read_log
+from tests.support.simulator.cluster.lone_node import LoneNode
 from tests.support.simulator.quorum import quorums
-from tests.support.simulator.recovery_checks import read_log
 
 BROKER = 1
 NEXT_LEADERSHIP_MS = 3_000

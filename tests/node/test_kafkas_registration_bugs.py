@@ -18,11 +18,11 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.active_controller import registration
-from tests.support.simulator.cluster import Cluster
-from tests.support.simulator.direct_client import DirectClient
-from tests.support.simulator.process import ControllerProcess
-from tests.support.simulator.recovery_checks import read_log
-from tests.support.simulator.three_nodes import NODE_IDS
+from tests.support.simulator.checks.recovery_checks import read_log
+from tests.support.simulator.cluster.cluster import Cluster
+from tests.support.simulator.cluster.direct_client import DirectClient
+from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.cluster.three_nodes import NODE_IDS
 
 M = TypeVar("M", bound=Message)
 

@@ -10,7 +10,7 @@ import pytest
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.message import Message
 from tests.node.test_containment import heartbeat, serving
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 BROKERS = (1, 2, 3)
 

@@ -50,7 +50,7 @@ from tests.support.active_controller import (
     registration,
 )
 from tests.support.raft_names import CLUSTER_ID, LISTENER, directory_id, endpoint, voter_node
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 FIRST_ID = OffsetAndEpoch(1_000, 3)
 LATER_ID = OffsetAndEpoch(2_000, 4)

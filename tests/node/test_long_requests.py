@@ -7,11 +7,11 @@ import pytest
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.apis.request_size import ANSWER_ENTRIES_MAX, DECODED_ON_LOOP_BYTES_MAX
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
-from kraftctl.controller.answer_entries import AnswerEntries, AnswerTooLongError
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.request_handlers import HANDLERS
-from kraftctl.server.client_requests import lacks_right
+from kraftctl.controller.results.answer_entries import AnswerEntries, AnswerTooLongError
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.server.loop.client_requests import lacks_right
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_response import AlterPartitionResponse
@@ -26,7 +26,7 @@ from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.principal import ANONYMOUS, serialize_principal
 from kraftctl_protocol.requests import decode_response, encode_request
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 from tests.support.worst_requests import WORST_REQUESTS, WorstRequest
 
 GARBAGE = b"\xff" * (DECODED_ON_LOOP_BYTES_MAX + 1)

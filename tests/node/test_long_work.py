@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kraftctl.controller.controller_result import ControllerResult, SlicedWork
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_handlers import HANDLERS
+from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork
+from kraftctl.controller.results.moment import Moment
 from kraftctl.node.controller_node import UNCOMMITTED_RECORDS_MAX, UNITS_BESIDE_WORK
 from kraftctl.raft import events
 from kraftctl_protocol.api_keys import ApiKey
@@ -22,7 +22,7 @@ from kraftctl_protocol.generated.list_partition_reassignments_response import (
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.metadata_record import RecordAndVersion
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 TOPIC = 2
 RESIGNATION_MS = 3_000

@@ -16,8 +16,8 @@ from kraftctl_protocol.log_file_names import checkpoint_file_name
 from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.active_controller import bootstrap_records
-from tests.support.simulator.clocks import WALL_START_MS
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.clocks import WALL_START_MS
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 OF_4_4 = 33
 """metadata.version 4.4-IV2."""

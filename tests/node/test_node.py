@@ -41,7 +41,7 @@ from kraftctl_protocol.requests import decode_response, encode_request
 from tests.support.active_controller import CLUSTER_ID, registration
 from tests.support.effort import seeds
 from tests.support.image_records import next_records
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 from tests.support.wire import raft_requests
 
 BROKER = 1

@@ -29,7 +29,7 @@ from kraftctl_protocol.principal import KafkaPrincipal
 from tests.support.rights.asking import forward
 from tests.support.rights.cluster_rows import FOREIGN
 from tests.support.rights.row import refusal_of
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 RULE = "User:CN=broker-{id},O=Example;User:CN=controller-{id},O=Example"
 

@@ -15,17 +15,17 @@ from kraftctl_protocol.generated.describe_cluster_request import DescribeCluster
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from tests.support.active_controller import registration
 from tests.support.effort import seeds
-from tests.support.simulator.cluster import Cluster
-from tests.support.simulator.direct_client import DirectClient
-from tests.support.simulator.disks import DiskSpeed, slow_disk, stalling_disk
-from tests.support.simulator.recovery_checks import read_log
-from tests.support.simulator.three_nodes import (
+from tests.support.simulator.checks.recovery_checks import read_log
+from tests.support.simulator.cluster.cluster import Cluster
+from tests.support.simulator.cluster.direct_client import DirectClient
+from tests.support.simulator.cluster.three_nodes import (
     NODE_IDS,
     check_images,
     end_between_effects,
     started_cluster,
 )
-from tests.support.simulator.wire import LinkFaults
+from tests.support.simulator.cluster.wire import LinkFaults
+from tests.support.simulator.disks.disks import DiskSpeed, slow_disk, stalling_disk
 
 BROKER = 1
 ANSWER_MS_MAX = 20_000

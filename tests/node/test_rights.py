@@ -20,7 +20,7 @@ from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrok
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal, serialize_principal
 from kraftctl_protocol.requests import decode_response, encode_request
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 ALICE = KafkaPrincipal("User", "alice")
 

@@ -16,7 +16,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.principal import KafkaPrincipal
 from tests.support.rights.asking import CELLS, ROWS, ask, prepare
 from tests.support.rights.row import Cell, World, refusal_of
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 
 class LoneDoor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.raft.events import DeadlineReached
-from kraftctl.server.snapshot_reads import READING_MS
+from kraftctl.server.loop.snapshot_reads import READING_MS
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.fetch_snapshot_request import (
@@ -15,7 +15,7 @@ from kraftctl_protocol.generated.fetch_snapshot_request import (
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 PAUSE_MS = READING_MS // 2
 

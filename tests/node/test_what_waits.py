@@ -53,7 +53,7 @@ from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequ
 from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kraftctl_protocol.message import Message
 from tests.support.active_controller import registration
-from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 API_VERSIONS = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 DESCRIBE_CLUSTER = DescribeClusterRequest(endpoint_type=2)

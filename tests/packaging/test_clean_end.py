@@ -10,7 +10,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-A_CONTROLLER_IN_THE_PROCESS = "tests/server/test_disk_failures.py::test_a_failing_fsync_acknowledges_nothing"
+A_CONTROLLER_IN_THE_PROCESS = (
+    "tests/server/controllers/test_disk_failures.py::test_a_failing_fsync_acknowledges_nothing"
+)
 WITH_DUCKDB = "tests/spark/test_raw_directory.py::test_a_compaction_with_its_defaults_doubles_nothing"
 
 

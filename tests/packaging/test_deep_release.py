@@ -1,4 +1,4 @@
-"""trashcan.h: what is released deep within other objects writes into none of its neighbours.
+"""native/trashcan.h: what is released deep within other objects writes into none of its neighbours.
 
 Compiled classes outside the cyclic collector have no header for the links of CPython's trashcan. An image,
 a chain of batches and the frames of a deep traceback hold them. The allocator of `PYTHONMALLOC=debug`

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from kraftctl_codegen import naming, versions
 from kraftctl_codegen.__main__ import REPOSITORY, load_schemas, main, render_all, stale_files, write_files
-from kraftctl_codegen.merge_schemas import merge_message
-from kraftctl_codegen.render import render_message
-from kraftctl_codegen.spec import PRIMITIVES, SchemaError, parse_message
-from kraftctl_codegen.versions import Versions
+from kraftctl_codegen.messages import naming, versions
+from kraftctl_codegen.messages.merge_schemas import merge_message
+from kraftctl_codegen.messages.render import render_message
+from kraftctl_codegen.messages.spec import PRIMITIVES, SchemaError, parse_message
+from kraftctl_codegen.messages.versions import Versions
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated import index
 

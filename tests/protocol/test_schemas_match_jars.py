@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from kraftctl_codegen.__main__ import REPOSITORY, load_schemas
-from kraftctl_codegen.import_schemas import NEWEST, OLDER, import_all, jar_path, read_release
-from kraftctl_codegen.spec import FieldSpec, MessageSpec, parse_message
-from kraftctl_codegen.versions import Versions
+from kraftctl_codegen.messages.import_schemas import NEWEST, OLDER, import_all, jar_path, read_release
+from kraftctl_codegen.messages.spec import FieldSpec, MessageSpec, parse_message
+from kraftctl_codegen.messages.versions import Versions
 
 pytestmark = pytest.mark.java
 

@@ -14,8 +14,8 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl.storage.own_directory import why_observer
 from tests.support.raft_names import directory_id, voter_node
+from tests.support.simulator.cluster.raft_transcript import RaftTranscript
 from tests.support.simulator.quorum import Quorum, StartQuorum
-from tests.support.simulator.raft_transcript import RaftTranscript
 
 AUTO_JOIN = {"controller.quorum.auto.join.enable": "true"}
 PERIOD_MS = 2_000

@@ -11,7 +11,7 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
 from kraftctl_protocol.generated.add_raft_voter_request import Listener as VoterListener
 from kraftctl_protocol.generated.begin_quorum_epoch_request import BeginQuorumEpochRequest, LeaderEndpoint
-from tests.support.simulator.raft_transcript import RaftTranscript
+from tests.support.simulator.cluster.raft_transcript import RaftTranscript
 from tests.support.wire.raft_requests import REQUESTS
 
 ENDPOINTS = [

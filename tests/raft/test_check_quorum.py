@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kraftctl_protocol.errors import Errors
-from tests.support.simulator.cluster import PORT
+from tests.support.simulator.cluster.cluster import PORT
+from tests.support.simulator.cluster.wire import LinkFaults
 from tests.support.simulator.quorum import StartQuorum
-from tests.support.simulator.wire import LinkFaults
 
 CHECK_QUORUM_MS = 3_000
 

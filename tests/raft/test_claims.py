@@ -10,7 +10,7 @@ from kraftctl.raft.election_state import ElectionState
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC
-from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.cluster.process import ControllerProcess
 from tests.support.simulator.quorum import Quorum, StartQuorum
 
 VOTERS = [1, 2, 3]

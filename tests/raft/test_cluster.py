@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.simulator import threads
+from tests.support.simulator.cluster import threads
+from tests.support.simulator.cluster.wire import LinkFaults
 from tests.support.simulator.quorum import StartQuorum, quorums
-from tests.support.simulator.wire import LinkFaults
 
 VOTERS = [1, 2, 3]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.datadriven import run_file
-from tests.support.simulator.raft_transcript import RaftTranscript
+from tests.support.simulator.cluster.raft_transcript import RaftTranscript
 
 TRANSCRIPTS = sorted((Path(__file__).parent / "testdata").glob("*.txt"))
 

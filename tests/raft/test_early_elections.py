@@ -8,9 +8,9 @@ from kraftctl.raft.early_election_limit import ATTEMPTS_PER_EPOCH_MAX, INTERVAL_
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.raft.states import Follower
 from kraftctl_protocol.api_keys import ApiKey
-from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.cluster.wire import LinkFaults
 from tests.support.simulator.quorum import Quorum, StartQuorum
-from tests.support.simulator.wire import LinkFaults
 
 VOTERS = [1, 2, 3]
 SLOW = {"controller.quorum.fetch.timeout.ms": "60000"}

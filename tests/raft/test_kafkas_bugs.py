@@ -20,9 +20,9 @@ from kraftctl_protocol.generated.describe_quorum_request import (
 from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
 from kraftctl_protocol.message import Message
 from tests.support.raft_names import directory_id, endpoint, voter_node
-from tests.support.simulator.cluster import LISTENER, PORT, host
+from tests.support.simulator.cluster.cluster import LISTENER, PORT, host
+from tests.support.simulator.cluster.wire import LinkFaults
 from tests.support.simulator.quorum import Question, Quorum, StartQuorum
-from tests.support.simulator.wire import LinkFaults
 
 VOTERS = [1, 2, 3]
 OBSERVER = 11

@@ -13,8 +13,8 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kraftctl_protocol.generated.update_raft_voter_request import Listener, UpdateRaftVoterRequest
 from kraftctl_protocol.record_batch import read_batches
-from tests.support.simulator.cluster import CLUSTER_ID, LISTENER, PORT, host
-from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.cluster.cluster import CLUSTER_ID, LISTENER, PORT, host
+from tests.support.simulator.cluster.process import ControllerProcess
 from tests.support.simulator.quorum import Question, Quorum, StartQuorum
 
 VOTERS = [1, 2, 3]

@@ -18,7 +18,7 @@ from kraftctl_protocol.generated.fetch_request import (
 )
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
-from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.cluster.process import ControllerProcess
 from tests.support.simulator.quorum import Quorum, StartQuorum
 
 FETCH_TIMEOUT_MS = RaftConfig().fetch_timeout_ms

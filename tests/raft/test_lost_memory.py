@@ -6,9 +6,9 @@ import pytest
 
 from kraftctl.storage.recovery_point import RecoveryPointFile
 from tests.support.effort import seeds
-from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.cluster.wire import LinkFaults
 from tests.support.simulator.quorum import Quorum, StartQuorum
-from tests.support.simulator.wire import LinkFaults
 
 VOTERS = [1, 2, 3]
 

@@ -18,7 +18,7 @@ from kraftctl_protocol.metadata_topic import (
     is_for_metadata_log,
     is_snapshot_of_metadata_log,
 )
-from tests.support.simulator.raft_transcript import RaftTranscript
+from tests.support.simulator.cluster.raft_transcript import RaftTranscript
 
 OTHER_TOPIC_ID = bytes(15) + b"\x02"
 

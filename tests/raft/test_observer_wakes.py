@@ -13,8 +13,8 @@ from kraftctl_protocol.generated.vote_response import PartitionData, TopicData, 
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC
 from tests.support.active_controller import registration
-from tests.support.simulator.lone_node import LoneNode
-from tests.support.simulator.raft_transcript import RaftTranscript
+from tests.support.simulator.cluster.lone_node import LoneNode
+from tests.support.simulator.cluster.raft_transcript import RaftTranscript
 from tests.support.wire.raft_requests import REQUESTS
 
 OBSERVER = 101

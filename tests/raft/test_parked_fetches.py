@@ -29,7 +29,7 @@ from kraftctl_protocol.generated.fetch_response import (
 )
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC_ID
 from tests.support.effort import seeds
-from tests.support.simulator.raft_transcript import RaftTranscript
+from tests.support.simulator.cluster.raft_transcript import RaftTranscript
 from tests.support.wire.raft_requests import REQUESTS
 
 LONG = "r" * 32_000

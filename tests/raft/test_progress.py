@@ -18,7 +18,7 @@ from kraftctl.raft.voter_set import VoterSet
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from tests.support.raft_names import directory_id, endpoint, voter_node
-from tests.support.simulator.bare_raft import Address, BareNode, Network
+from tests.support.simulator.cluster.bare_raft import Address, BareNode, Network
 
 DNS = PeerFailure(peer_failures.NO_ADDRESS, "DNS: Name or service not known")
 SILENT = peer_failures.NOTHING_CAME

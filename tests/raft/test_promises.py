@@ -22,9 +22,9 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC
 from tests.support.effort import seeds
-from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.cluster.scripted_quorum import METADATA_VERSION, data_batch
 from tests.support.simulator.quorum import Quorum, StartQuorum
-from tests.support.simulator.scripted_quorum import METADATA_VERSION, data_batch
 
 VOTERS = [1, 2, 3]
 ELECTION_MS = 15_000

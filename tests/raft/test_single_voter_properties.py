@@ -22,9 +22,9 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.effort import examples
 from tests.support.file_states import Aftermath
-from tests.support.simulator.effect_lines import effect_line, render
-from tests.support.simulator.files import SimulatedFiles
-from tests.support.simulator.raft_replica import RaftReplica
+from tests.support.simulator.cluster.effect_lines import effect_line, render
+from tests.support.simulator.cluster.raft_replica import RaftReplica
+from tests.support.simulator.disks.files import SimulatedFiles
 from tests.support.wire.raft_requests import REQUESTS
 
 Step = tuple[str, *tuple[object, ...]]

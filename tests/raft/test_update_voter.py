@@ -24,10 +24,10 @@ from kraftctl_protocol.generated.fetch_response import (
 from kraftctl_protocol.generated.update_raft_voter_response import UpdateRaftVoterResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
-from tests.support.simulator.cluster import LISTENER, PORT, host
-from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.cluster.cluster import LISTENER, PORT, host
+from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.cluster.raft_transcript import RaftTranscript
 from tests.support.simulator.quorum import Quorum, StartQuorum
-from tests.support.simulator.raft_transcript import RaftTranscript
 
 VOTERS = [1, 2, 3]
 NEW_PORT = 9193

@@ -9,7 +9,7 @@ import pytest
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.audit.audit_trail import AuditEntry
 from kraftctl.controller.audit.change_list import ChangeList
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node import events as node_events
 from kraftctl.node.events import NodeEffect, NodeEvent, WriteSnapshot
 from kraftctl.raft import effects, events

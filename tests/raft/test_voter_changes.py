@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from kraftctl_protocol.errors import Errors
-from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.cluster.process import ControllerProcess
 from tests.support.simulator.quorum import Question, Quorum, StartQuorum
 
 VOTERS = [1, 2, 3]

@@ -13,7 +13,7 @@ from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import VoterNode, VoterSet, static_voter_set, voter_set_from_record
 from kraftctl_protocol.generated.voters_record import VotersRecord
 from tests.support.raft_names import directory_id, voter_node
-from tests.support.simulator.voter_changes import majorities_overlap
+from tests.support.simulator.checks.voter_changes import majorities_overlap
 
 
 def voters(*ids: int) -> VoterSet:

@@ -22,13 +22,13 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch, read_batch
 from kraftctl_protocol.record_types import HISTORY, NOTHING, RECORD_TYPES_BY_NAME, TIMELINE, RecordType
-from kraftctl_spark.history.events import GAP_BEGINS
-from kraftctl_spark.history.kinds import KINDS, QUORUM, Kind
+from kraftctl_spark.history.partitions.steps import Step, schema_of
 from kraftctl_spark.history.record_columns import COLUMNS
 from kraftctl_spark.history.schema import EVENTS
 from kraftctl_spark.history.stage import HistoryStage
-from kraftctl_spark.history.steps import Step, schema_of
-from kraftctl_spark.history.versions import GAP
+from kraftctl_spark.history.versions.events import GAP_BEGINS
+from kraftctl_spark.history.versions.kinds import KINDS, QUORUM, Kind
+from kraftctl_spark.history.versions.versions import GAP
 from kraftctl_spark.report.queries import timeline
 from kraftctl_spark.rows.metadata_rows import CONTROL_RECORD_CLASSES, MetadataRows, column_name, field_name
 from kraftctl_spark.rows.tables import RECORDS, encode_tables

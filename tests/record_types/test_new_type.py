@@ -48,7 +48,15 @@ NOTICE_A_FIELD = {
 def failed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     """Type -> the tests of the copy that fail for it."""
     copy = tmp_path_factory.mktemp("sources")
-    for name in ("kraftctl", "protocol", "spark", "schemas", "tests/record_types", "tests/support"):
+    for name in (
+        "kraftctl",
+        "kraftctl_codegen",
+        "protocol",
+        "spark",
+        "schemas",
+        "tests/record_types",
+        "tests/support",
+    ):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("build"))
     for name in ("pyproject.toml", "tests/conftest.py"):
         shutil.copy2(ROOT / name, copy / name)

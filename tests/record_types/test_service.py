@@ -16,8 +16,8 @@ import pytest
 from kraftctl.apis.api_table import API_TABLE, AUDITED_API_KEYS
 from kraftctl.cli import dump
 from kraftctl.controller.audit.described_change import DESCRIBING
-from kraftctl.controller.record_checks import ALLOWED_SINCE
-from kraftctl.controller.record_notices import record_notices
+from kraftctl.controller.results.record_checks import ALLOWED_SINCE
+from kraftctl.controller.results.record_notices import record_notices
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
+from kraftctl.server.process.clock import Clock
 
 
 def driver_of(node: Any, storage: Any) -> Driver:

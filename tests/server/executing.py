@@ -8,8 +8,8 @@ from concurrent.futures import Future
 from typing import Any
 
 from kraftctl.raft.log_state import SnapshotInfo
-from kraftctl.server.effect_executor import EffectExecutor
-from kraftctl.server.turn_probe import TurnProbe
+from kraftctl.server.loop.effect_executor import EffectExecutor
+from kraftctl.server.loop.turn_probe import TurnProbe
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.message import Message
 

@@ -10,9 +10,9 @@ import pytest
 import uvloop
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.server.client_requests import RequestHandler, Respond
-from kraftctl.server.listener import SocketServer
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.server.listeners.listener import SocketServer
+from kraftctl.server.loop.client_requests import RequestHandler, Respond
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest

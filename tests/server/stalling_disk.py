@@ -13,12 +13,12 @@ import pytest
 
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.events import ClientRequest
 from kraftctl.raft import events
-from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
-from kraftctl.server.listener import SocketServer
+from kraftctl.server.listeners.listener import SocketServer
+from kraftctl.server.process.clock import Clock
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.principal import ANONYMOUS

@@ -10,11 +10,11 @@ from kraftctl.metadata import features
 from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.register_broker_record import BrokerFeature, RegisterBrokerRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
-from tests.support.simulator.broker_process import BrokerState
-from tests.support.simulator.cluster import Cluster
-from tests.support.simulator.departures import Departures
-from tests.support.simulator.process import ControllerProcess
-from tests.support.simulator.scripted_quorum import ScriptedQuorum
+from tests.support.simulator.brokers.broker_process import BrokerState
+from tests.support.simulator.cluster.cluster import Cluster
+from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.cluster.scripted_quorum import ScriptedQuorum
+from tests.support.simulator.faults.departures import Departures
 
 BROKER_ID = 101
 TOPIC = (7).to_bytes(16, "big")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
 from tests.support.active_controller import NODE_ID
-from tests.support.simulator.cluster import Cluster
-from tests.support.simulator.wire import LinkFaults
+from tests.support.simulator.cluster.cluster import Cluster
+from tests.support.simulator.cluster.wire import LinkFaults
 
 
 class OneController(Cluster):

@@ -20,11 +20,7 @@ from kraftctl_protocol.generated.register_broker_record import BrokerFeature, Re
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import encode_batch, read_batch
-from tests.support.simulator.scripted_quorum import (
-    IDS,
-    METADATA_VERSION,
-    ScriptedQuorum,
-)
+from tests.support.simulator.cluster.scripted_quorum import IDS, METADATA_VERSION, ScriptedQuorum
 
 TOPIC = (7).to_bytes(16, "big")
 DIRECTORY = (1_000).to_bytes(16, "big")

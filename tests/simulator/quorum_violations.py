@@ -28,7 +28,7 @@ from kraftctl_protocol.generated.allocate_producer_ids_response import AllocateP
 from kraftctl_protocol.generated.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from tests.support.simulator.scripted_quorum import (
+from tests.support.simulator.cluster.scripted_quorum import (
     IDS,
     LEADER,
     METADATA_VERSION,

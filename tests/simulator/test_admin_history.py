@@ -12,7 +12,7 @@ from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
-from tests.support.simulator.admin_history import AdminHistory, Outcome
+from tests.support.simulator.brokers.admin_history import AdminHistory, Outcome
 
 TOPIC_ID = bytes(15) + b"\x21"
 

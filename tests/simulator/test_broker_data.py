@@ -8,8 +8,8 @@ from kraftctl.metadata.leader_recovery_state import RECOVERED, RECOVERING
 from kraftctl.metadata.partition_registration import PartitionRegistration
 from tests.simulator.test_clients import Watch
 from tests.support.partition_registrations import partition_registration
-from tests.support.simulator.broker_data import BrokerData, ReplicaLog
-from tests.support.simulator.broker_image import PartitionKey
+from tests.support.simulator.brokers.broker_data import BrokerData, ReplicaLog
+from tests.support.simulator.brokers.broker_image import PartitionKey
 
 KEY: PartitionKey = (bytes(15) + b"\x09", 0)
 

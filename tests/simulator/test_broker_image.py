@@ -9,7 +9,7 @@ from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import encode_batch
-from tests.support.simulator.broker_image import BrokerImage, DecodedBatch, PartitionKey
+from tests.support.simulator.brokers.broker_image import BrokerImage, DecodedBatch, PartitionKey
 
 TOPIC = (7).to_bytes(16, "big")
 OTHER_TOPIC = (8).to_bytes(16, "big")

@@ -30,8 +30,8 @@ from tests.simulator.long_work_violations import LONG_WORK_VIOLATIONS
 from tests.simulator.partition_violations import PARTITION_VIOLATIONS, brokers, change, partition
 from tests.simulator.quorum_violations import QUORUM_VIOLATIONS
 from tests.simulator.timely_violations import TIMELY_VIOLATIONS
-from tests.support.simulator.invariants import INVARIANTS, broken
-from tests.support.simulator.scripted_quorum import (
+from tests.support.simulator.checks.invariants import INVARIANTS, broken
+from tests.support.simulator.cluster.scripted_quorum import (
     IDS,
     LEADER,
     METADATA_VERSION,

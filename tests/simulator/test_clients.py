@@ -17,13 +17,13 @@ from kraftctl_protocol.record_batch import RecordBatch
 from kraftctl_protocol.uuids import Uuid
 from tests.simulator.one_controller import OneController
 from tests.support.active_controller import CLUSTER_ID, NODE_ID
-from tests.support.simulator.admin import ModelAdmin
-from tests.support.simulator.broker_profiles import KAFKA_3_9, KAFKA_4_3, PROFILES, BrokerProfile
-from tests.support.simulator.broker_world import BrokerWorld
-from tests.support.simulator.brokers import ModelBroker
-from tests.support.simulator.client_mix import ADMIN_OPERATIONS, ClientMix
-from tests.support.simulator.isr_changes import STATES_SENT_FROM_VERSION
-from tests.support.simulator.replication_settled import why_not_settled
+from tests.support.simulator.brokers.admin import ModelAdmin
+from tests.support.simulator.brokers.broker_profiles import KAFKA_3_9, KAFKA_4_3, PROFILES, BrokerProfile
+from tests.support.simulator.brokers.broker_world import BrokerWorld
+from tests.support.simulator.brokers.brokers import ModelBroker
+from tests.support.simulator.brokers.client_mix import ADMIN_OPERATIONS, ClientMix
+from tests.support.simulator.brokers.isr_changes import STATES_SENT_FROM_VERSION
+from tests.support.simulator.checks.replication_settled import why_not_settled
 
 SEEDS_FOR_BEHAVIOURS = 14
 

@@ -16,10 +16,10 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.storage.batches import batch
 from tests.support.file_states import Aftermath
 from tests.support.partitions import open_partition
-from tests.support.simulator.backup import Backup
-from tests.support.simulator.disk import Failing, ProcessEnded, SimulatedDisk
-from tests.support.simulator.files import SimulatedFiles
-from tests.support.simulator.storage_call import CallLock, StorageCall
+from tests.support.simulator.disks.backup import Backup
+from tests.support.simulator.disks.disk import Failing, ProcessEnded, SimulatedDisk
+from tests.support.simulator.disks.files import SimulatedFiles
+from tests.support.simulator.disks.storage_call import CallLock, StorageCall
 
 LOG = "__cluster_metadata-0/00000000000000000000.log"
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.effort import seeds
-from tests.support.simulator.files import SimulatedFiles
-from tests.support.simulator.os_calls import UMASK
+from tests.support.simulator.disks.files import SimulatedFiles
+from tests.support.simulator.disks.os_calls import UMASK
 
 SEEDS = 60
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from kraftctl.node.events import NodeEffect
 from kraftctl.raft.effects import TruncateLog
 from tests.support.effort import seeds
-from tests.support.simulator.plan import draw_plan
-from tests.support.simulator.process_view import ProcessView
+from tests.support.simulator.checks.process_view import ProcessView
+from tests.support.simulator.faults.plan import draw_plan
 from tests.support.simulator.simulation import Simulation
 
 

@@ -8,10 +8,10 @@ from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
-from tests.support.simulator.cluster import Cluster
-from tests.support.simulator.later_epochs import JOINED_MS
-from tests.support.simulator.operator import Operator
-from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.cluster.cluster import Cluster
+from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.faults.later_epochs import JOINED_MS
+from tests.support.simulator.faults.operator import Operator
 
 
 @pytest.fixture

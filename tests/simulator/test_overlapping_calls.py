@@ -15,9 +15,9 @@ from tests.storage.batches import batch
 from tests.support.effort import seeds
 from tests.support.file_states import Aftermath
 from tests.support.partitions import open_partition
-from tests.support.simulator.disk import SimulatedDisk
-from tests.support.simulator.files import SimulatedFiles
-from tests.support.simulator.storage_call import StorageCall, watch_locks
+from tests.support.simulator.disks.disk import SimulatedDisk
+from tests.support.simulator.disks.files import SimulatedFiles
+from tests.support.simulator.disks.storage_call import StorageCall, watch_locks
 
 SEEDS = 40
 

@@ -13,8 +13,8 @@ from kraftctl.storage.errors import StorageError
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl_protocol.log_file_names import QUORUM_STATE
 from tests.support.file_states import DirectoryState, FileState
-from tests.support.simulator import disk_faults
-from tests.support.simulator.quorum_state_damage import changes_a_promise
+from tests.support.simulator.disks import disk_faults
+from tests.support.simulator.disks.quorum_state_damage import changes_a_promise
 
 STATES = [
     pytest.param(ElectionState(epoch=10, leader_id=3, data_version=1), id="leader"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.simulator.plan import SEQUENCES, Happening, Plan, draw_plan
+from tests.support.simulator.faults.plan import SEQUENCES, Happening, Plan, draw_plan
 from tests.support.simulator.simulation import Simulation
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from kraftctl.metadata.partition_registration import NO_LEADER
 from tests.support.partition_registrations import partition_registration
-from tests.support.simulator.replication_settled import is_in_sync
+from tests.support.simulator.checks.replication_settled import is_in_sync
 
 DIRECTORY = bytes(16)
 ABSENT = 3

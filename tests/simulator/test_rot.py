@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, QUORUM_STATE
-from tests.support.simulator import log_damage
-from tests.support.simulator.cluster import Cluster
-from tests.support.simulator.operator import RECOVERY_POINT, Operator
-from tests.support.simulator.process import ControllerProcess
-from tests.support.simulator.rot import Rot
+from tests.support.simulator.cluster.cluster import Cluster
+from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.faults import log_damage
+from tests.support.simulator.faults.operator import RECOVERY_POINT, Operator
+from tests.support.simulator.faults.rot import Rot
 
 SEGMENT = f"{PARTITION_DIRECTORY}/00000000000000000000.log"
 VOTES = f"{PARTITION_DIRECTORY}/{QUORUM_STATE}"

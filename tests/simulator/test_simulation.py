@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.effort import seeds
-from tests.support.simulator.plan import PROFILES, SETTINGS, draw_plan
-from tests.support.simulator.shrink import shrink
+from tests.support.simulator.faults.plan import PROFILES, SETTINGS, draw_plan
+from tests.support.simulator.faults.shrink import shrink
 from tests.support.simulator.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]

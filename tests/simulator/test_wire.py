@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.simulator.lifetime import Lifetime
-from tests.support.simulator.virtual_time import VirtualTime
-from tests.support.simulator.wire import Asker, Exchange, Wire
+from tests.support.simulator.cluster.lifetime import Lifetime
+from tests.support.simulator.cluster.virtual_time import VirtualTime
+from tests.support.simulator.cluster.wire import Asker, Exchange, Wire
 
 TIMEOUT_US = 2_000_000
 REFUSED, SILENT, ANSWERED = "refused", "silent", "answered"

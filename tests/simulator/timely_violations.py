@@ -7,9 +7,9 @@ from collections.abc import Callable
 from kraftctl.metadata import features
 from kraftctl.raft.states import NEVER_MS, Leader
 from kraftctl_protocol.generated.register_broker_record import BrokerFeature, RegisterBrokerRecord
-from tests.support.simulator.cluster import Cluster
-from tests.support.simulator.process import ControllerProcess
-from tests.support.simulator.scripted_quorum import ScriptedQuorum
+from tests.support.simulator.cluster.cluster import Cluster
+from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.cluster.scripted_quorum import ScriptedQuorum
 from tests.support.simulator.timely_ends import TimelyEnds
 
 BROKER_ID = 101

@@ -30,7 +30,7 @@ from pathlib import Path
 # At the end of the path, so that what is installed (and compiled) comes before the sources.
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from tests.support.simulator.virtual_time_loop import VirtualTimeLoop
+from tests.support.simulator.cluster.virtual_time_loop import VirtualTimeLoop
 from tests.support.wire.hosted_controller import InvariantViolatedError
 from tests.support.wire.hostile_round import HostileRound
 from tests.support.wire.planted_faults import can_be_planted

@@ -23,8 +23,8 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.primitives import DecodeError
-from tests.support.simulator.plan import PROFILES, SETTINGS, Plan, draw_plan
-from tests.support.simulator.shrink import Reduced, shrink
+from tests.support.simulator.faults.plan import PROFILES, SETTINGS, Plan, draw_plan
+from tests.support.simulator.faults.shrink import Reduced, shrink
 from tests.support.simulator.simulation import Simulation
 
 PROGRESS_SECONDS = 15

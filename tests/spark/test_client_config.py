@@ -17,7 +17,7 @@ from kraftctl_spark.datasource.source_options import KraftOptions
 from kraftctl_spark.log.client_config import ClientConfig, read_command_config
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation
 from kraftctl_spark.log.log_reader import ObserverError
-from tests.server.ssl_serving import authority, identity, node_context, stores
+from tests.server.security.ssl_serving import authority, identity, node_context, stores
 from tests.support.certificates import Authority
 from tests.support.wire.scripted_node import ScriptedNode
 

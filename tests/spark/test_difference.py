@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from kraftctl_spark.history.kinds import KINDS, PARTITIONS, TOPICS
 from kraftctl_spark.history.schema import encode_versions
-from kraftctl_spark.history.versions import Version
+from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS, TOPICS
+from kraftctl_spark.history.versions.versions import Version
 from kraftctl_spark.views.difference import difference
 from kraftctl_spark.views.log import HISTORY, Log
 from tests.spark.view_check import local_spark

@@ -24,7 +24,7 @@ from tests.support.processes.spark_export import SPARK_ARGUMENTS
 pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.timeout(1500)]
 
 ROOT = Path(__file__).parents[2]
-SDIST = ("kraftctl", "protocol", "spark", "pyproject.toml", "setup.py", "trashcan.h", "MANIFEST.in",
+SDIST = ("kraftctl", "protocol", "spark", "pyproject.toml", "setup.py", "native", "MANIFEST.in",
          "README.md", "ARCHITECTURE.md", "CHANGELOG.md")  # fmt: skip
 NEWEST_MINOR = 20
 COMPILER = re.compile(

@@ -19,11 +19,11 @@ from kraftctl.cli.start import load_config, open_directory
 from kraftctl.config.controller_config import ConfigException
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.server.clock import Clock
 from kraftctl.server.controller_server import open_partition, peers_context
-from kraftctl.server.local_users import read_local_users
-from kraftctl.server.log_files import LogFiles
-from kraftctl.server.snapshot_downloads import SnapshotDownloads
+from kraftctl.server.logs.log_files import LogFiles
+from kraftctl.server.process.clock import Clock
+from kraftctl.server.process.snapshot_downloads import SnapshotDownloads
+from kraftctl.server.security.local_users import read_local_users
 from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.errors import StorageError

@@ -20,8 +20,8 @@ from tests.storage.batches import batch
 from tests.support.effort import FIRST_SEED
 from tests.support.file_states import Aftermath
 from tests.support.partitions import open_partition
-from tests.support.simulator.disk import ProcessEnded, SimulatedDisk
-from tests.support.simulator.files import SimulatedFiles
+from tests.support.simulator.disks.disk import ProcessEnded, SimulatedDisk
+from tests.support.simulator.disks.files import SimulatedFiles
 
 SEGMENT_BYTES = 400
 NEVER = 10**9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.server.snapshot_reads import HELD_MS_MAX, READING_MS, SnapshotReads
+from kraftctl.server.loop.snapshot_reads import HELD_MS_MAX, READING_MS, SnapshotReads
 from kraftctl.storage.retention import next_to_delete
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 

@@ -6,11 +6,11 @@ import random
 
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.prepared_result import PreparedResult
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.controller.sliced_works import WaitingRequest
 from kraftctl.metadata import features
 from kraftctl_protocol.errors import Errors

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.cluster_control.register_broker import BrokerRegistering
 from kraftctl.controller.cluster_control.unregister_broker import BrokerUnregistration
-from kraftctl.controller.controller_result import ControllerResult, SlicedWork
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.broker_transitions import BrokerFencing, ControlledShutdown
 from kraftctl.controller.replication_control.leader_elections import BrokerUnfencing
 from kraftctl.controller.replication_control.offline_directories import OfflineDirectories
+from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.generated.broker_registration_request import BrokerRegistrationRequest
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord

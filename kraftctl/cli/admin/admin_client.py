@@ -17,7 +17,7 @@ from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import AdminError, RefusedError, UnavailableError
 from kraftctl.cli.admin.unavailable import no_node_serves, no_node_was_asked
 from kraftctl.config.endpoints import parse_host_port
-from kraftctl.server.clock import Clock
+from kraftctl.server.process.clock import Clock
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse

@@ -23,7 +23,7 @@ from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, QuorumSurvey
 from kraftctl.cli.quorum.replace_voter import VoterReplacement
 from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_voter, removed_text
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
-from kraftctl.server.clock import Clock
+from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError

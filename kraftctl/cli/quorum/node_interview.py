@@ -16,7 +16,7 @@ from kraftctl.cli.admin.admin_client import BROKER_ENDPOINTS, CONTROLLER_ENDPOIN
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import AdminError, RefusedError
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, error_in, quorum_info_of, quorum_request
-from kraftctl.server.clock import Clock
+from kraftctl.server.process.clock import Clock
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse

@@ -15,7 +15,7 @@ from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import UnavailableError
 from kraftctl.cli.admin.unavailable import no_node_serves, no_node_was_asked
 from kraftctl.cli.quorum.node_interview import Described, Finding, Named, NodeInterview, Refused, Statement
-from kraftctl.server.clock import Clock
+from kraftctl.server.process.clock import Clock
 from kraftctl_security.authentication_failures import SECURITY_PROTOCOL
 from kraftctl_security.blocking_connection import Endpoint, endpoint_text
 

@@ -25,7 +25,7 @@ from kraftctl.cli.quorum.replacement_steps import (
     next_step,
 )
 from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_voter, removed_text
-from kraftctl.server.clock import Clock
+from kraftctl.server.process.clock import Clock
 from kraftctl.storage.formatter import Formatter
 from kraftctl.storage.meta_properties import MetaPropertiesEnsemble
 from kraftctl_protocol.errors import Errors

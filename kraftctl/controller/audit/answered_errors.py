@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.controller.audit.change_list import TEXT_LENGTH_MAX
-from kraftctl.controller.failures import shortened
+from kraftctl.controller.results.failures import shortened
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.message import Message
 

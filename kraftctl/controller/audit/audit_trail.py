@@ -13,8 +13,8 @@ from kraftctl.apis.api import Owner
 from kraftctl.controller.audit.answered_errors import AnsweredErrors
 from kraftctl.controller.audit.change_list import Change, ChangeList
 from kraftctl.controller.audit.described_change import describe, is_validation
-from kraftctl.controller.failures import reason_of
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.failures import reason_of
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.failures import shortened
+from kraftctl.controller.results.failures import shortened
 
 Change = dict[str, object]
 """Names and plain values: strings, numbers, lists of them, None."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.controller.audit.change_list import MEMBERS_MAX, ChangeList
-from kraftctl.controller.security.acl_names import (
+from kraftctl.controller.state.acl_names import (
     OPERATIONS,
     PATTERN_TYPES,
     PERMISSION_TYPES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.controller.audit.change_list import ChangeList
-from kraftctl.controller.log_levels import LEVELS
+from kraftctl.controller.state.log_levels import LEVELS
 from kraftctl.image.client_quotas_image import quota_entity_key
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.config_resource import BROKER_LOGGER, type_name

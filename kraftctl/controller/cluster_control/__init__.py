@@ -1,5 +1,5 @@
-"""Brokers and controllers: registration, heartbeats, fencing, leaving.
+"""Brokers and controllers register, send heartbeats, are fenced and leave; clients ask what is registered.
 
-`process_broker_heartbeat` decides what a heartbeat changes, `fence_stale_brokers` fences brokers whose
-session has run out, and `broker_heartbeat_manager` holds the soft state of sessions.
+`process_broker_heartbeat` decides what a heartbeat changes, and `fence_stale_brokers` fences brokers whose
+session has run out.
 """

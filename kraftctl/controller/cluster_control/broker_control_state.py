@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatState
+from kraftctl.controller.state.broker_heartbeat_manager import BrokerHeartbeatState
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 
 FENCED: Final = "FENCED"

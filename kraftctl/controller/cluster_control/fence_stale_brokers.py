@@ -8,12 +8,12 @@ the same time; none of them is then elected. A broker whose fencing fails is tri
 from __future__ import annotations
 
 from kraftctl.controller.cluster_control.stalls import Stalls
-from kraftctl.controller.controller_result import ControllerResult, SoftChange
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.failures import pause_ms
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.broker_transitions import BrokerFencing, incarnation_of
-from kraftctl.controller.soft_changes import SoftChanges
+from kraftctl.controller.results.controller_result import ControllerResult, SoftChange
+from kraftctl.controller.results.failures import pause_ms
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.soft_changes import SoftChanges
+from kraftctl.controller.state.controller_state import ControllerState
 
 Incarnation = tuple[int, int]
 """(broker id, broker epoch)."""

@@ -8,19 +8,16 @@ slices; no heartbeat waits for its end.
 from __future__ import annotations
 
 from kraftctl.controller.cluster_control import broker_control_state
-from kraftctl.controller.cluster_control.broker_epoch import why_epoch_stale
-from kraftctl.controller.cluster_control.broker_heartbeat_manager import (
-    SHUTDOWN_UNDER_WAY,
-    BrokerHeartbeatManager,
-)
-from kraftctl.controller.controller_result import ControllerResult, SlicedWork, SoftChange
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.broker_transitions import BrokerFencing, ControlledShutdown
 from kraftctl.controller.replication_control.leader_elections import BrokerUnfencing
 from kraftctl.controller.replication_control.offline_directories import OfflineDirectories
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.soft_changes import SoftChanges
+from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork, SoftChange
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.soft_changes import SoftChanges
+from kraftctl.controller.state.broker_epoch import why_epoch_stale
+from kraftctl.controller.state.broker_heartbeat_manager import SHUTDOWN_UNDER_WAY, BrokerHeartbeatManager
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.broker_registration_change import cordoned_log_dirs_record

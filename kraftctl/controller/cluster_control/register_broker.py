@@ -21,18 +21,14 @@ are made again with each; the response comes with the last.
 
 from __future__ import annotations
 
-from kraftctl.controller.controller_result import ControllerResult, SlicedWork
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.replication_control.leaving_brokers import (
-    Departure,
-    DepartureBegins,
-    DepartureEnds,
-)
 from kraftctl.controller.replication_control.memberships import Memberships
 from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.slice_budget import SliceBudget
+from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.slice_budget import SliceBudget
+from kraftctl.controller.state.controller_state import ControllerState
+from kraftctl.controller.state.leaving_brokers import Departure, DepartureBegins, DepartureEnds
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.directory_id import is_reserved

@@ -6,20 +6,16 @@ a failover the client asks again.
 
 from __future__ import annotations
 
-from kraftctl.controller.controller_result import ControllerResult, SlicedWork
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.broker_transitions import incarnation_of
-from kraftctl.controller.replication_control.leaving_brokers import (
-    Departure,
-    DepartureBegins,
-    DepartureEnds,
-)
 from kraftctl.controller.replication_control.memberships import Memberships
 from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
 from kraftctl.controller.replication_control.partition_walk import ElrWalk, PartitionWalk, in_order
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.slice_budget import SliceBudget
+from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.slice_budget import SliceBudget
+from kraftctl.controller.state.controller_state import ControllerState
+from kraftctl.controller.state.leaving_brokers import Departure, DepartureBegins, DepartureEnds
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest

@@ -1,5 +1,5 @@
-"""Dynamic configurations: altering, describing and validating them, and the values in effect.
+"""Dynamic configurations and client quotas are altered, described and validated here.
 
-`effective_configs` computes the value that applies to a topic, and `node_configs` the dynamic configs that
-this controller obeys itself. `validate_configs` decides which values are accepted.
+`node_configs` says which dynamic configs this controller obeys itself, and `validate_configs` decides which
+values are accepted.
 """

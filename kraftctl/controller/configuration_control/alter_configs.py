@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from kraftctl.controller.configuration_control.config_alteration import ConfigAlteration
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import too_many_records, why_too_many_items
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.excessive_requests import too_many_records, why_too_many_items
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl_protocol.generated.alter_configs_request import AlterConfigsRequest
 from kraftctl_protocol.generated.alter_configs_response import (
     AlterConfigsResourceResponse,

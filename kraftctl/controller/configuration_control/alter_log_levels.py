@@ -9,11 +9,11 @@ from typing import Final
 
 from kraftctl.controller.configuration_control.config_operation import APPEND, DELETE, SET, SUBTRACT
 from kraftctl.controller.configuration_control.validate_configs import node_id_of
-from kraftctl.controller.controller_result import SoftChange
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.failures import shortened
-from kraftctl.controller.log_levels import LEVELS, ROOT, LogLevels
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.controller_result import SoftChange
+from kraftctl.controller.results.failures import shortened
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.controller_state import ControllerState
+from kraftctl.controller.state.log_levels import LEVELS, ROOT, LogLevels
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError

@@ -9,10 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.controller.configuration_control.config_authorization import why_not_authorized
-from kraftctl.controller.configuration_control.effective_configs import (
-    MIN_INSYNC_REPLICAS,
-    OBEYED_CONFIGS,
-)
 from kraftctl.controller.configuration_control.elr_configs import (
     clear_elr_records,
     why_min_isr_change_refused,
@@ -28,9 +24,10 @@ from kraftctl.controller.configuration_control.validate_configs import (
     why_resource_unknown,
     why_value_too_long,
 )
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import has_too_many
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.excessive_requests import has_too_many
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.controller_state import ControllerState
+from kraftctl.controller.state.effective_configs import MIN_INSYNC_REPLICAS, OBEYED_CONFIGS
 from kraftctl.metadata import features
 from kraftctl.metadata.config_definitions.config_key import InvalidConfigValueError
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS

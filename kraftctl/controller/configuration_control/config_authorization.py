@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorization import ResourceType
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.authorization import ResourceType
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors

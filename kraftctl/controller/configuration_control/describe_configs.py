@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from kraftctl.controller.answer_entries import AnswerEntries
 from kraftctl.controller.configuration_control.config_authorization import why_not_authorized
 from kraftctl.controller.configuration_control.describe_node_configs import NodeDescriptions
-from kraftctl.controller.configuration_control.effective_configs import describe_topic_configs
 from kraftctl.controller.configuration_control.validate_configs import node_id_of
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.failures import shortened
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.answer_entries import AnswerEntries
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.failures import shortened
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.controller_state import ControllerState
+from kraftctl.controller.state.effective_configs import describe_topic_configs
 from kraftctl.metadata.config_definitions import config_source
 from kraftctl.metadata.config_definitions.config_keys import config_keys
 from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS

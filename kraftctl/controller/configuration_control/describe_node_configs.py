@@ -9,13 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.config.dynamic_keys import split_listener_key
-from kraftctl.controller.configuration_control.effective_configs import (
-    ConfigLayer,
-    broker_layers,
-    static_layer,
-)
 from kraftctl.controller.configuration_control.node_configs import node_configs
-from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.state.controller_state import ControllerState
+from kraftctl.controller.state.effective_configs import ConfigLayer, broker_layers, static_layer
 from kraftctl.metadata.config_definitions import config_source
 from kraftctl.metadata.config_definitions.config_key import (
     BOOLEAN,

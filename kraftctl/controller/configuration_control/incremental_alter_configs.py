@@ -5,11 +5,11 @@ from __future__ import annotations
 from kraftctl.controller.configuration_control.alter_log_levels import LogLevelChange
 from kraftctl.controller.configuration_control.config_alteration import OK, ConfigAlteration
 from kraftctl.controller.configuration_control.config_operation import APPEND, DELETE, SET, SUBTRACT
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import too_many_records, why_too_many_items
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.excessive_requests import too_many_records, why_too_many_items
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.metadata.config_definitions.config_key import LIST, ConfigKey
 from kraftctl.metadata.config_definitions.config_keys import config_keys
 from kraftctl_protocol.api_error import ApiError

@@ -27,7 +27,7 @@ from kraftctl.config.dynamic_keys import (
     STORE_KEYS,
     split_listener_key,
 )
-from kraftctl.controller.configuration_control.effective_configs import OBEYED_CONFIGS, usable_value
+from kraftctl.controller.state.effective_configs import OBEYED_CONFIGS, usable_value
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs import DYNAMIC_BROKER_CONFIGS
 from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.configuration_control.effective_configs import inherited_config, static_layer
+from kraftctl.controller.state.effective_configs import inherited_config, static_layer
 from kraftctl.metadata.config_definitions.config_key import ConfigValue, InvalidConfigValueError
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl_protocol.api_error import ApiError

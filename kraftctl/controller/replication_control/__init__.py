@@ -1,4 +1,4 @@
-"""Topics and partitions: one module per operation.
+"""Topics and partitions are created, changed and deleted here, by one module per operation.
 
 `isr_eligibility` decides who may join an ISR, `leader_acceptor` who may lead, and
 `partition_change_builder` makes the record of a change. `broker_transitions`, `offline_directories` and

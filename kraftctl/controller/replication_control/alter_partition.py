@@ -20,20 +20,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.cluster_control.broker_epoch import why_epoch_stale
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.refusal_lines import RefusalLines
 from kraftctl.controller.replication_control.isr_eligibility import (
     UNKNOWN_BROKER_EPOCH,
     why_ineligible,
 )
 from kraftctl.controller.replication_control.leader_recovery import why_recovery_state_refused
-from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.sliced_request import Runs, SlicedRequest
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.refusal_lines import RefusalLines
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.sliced_request import Runs, SlicedRequest
+from kraftctl.controller.state.broker_epoch import why_epoch_stale
+from kraftctl.controller.state.controller_state import ControllerState
+from kraftctl.controller.state.leaving_brokers import LeavingBrokers
 from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.image.topics_image import TopicImage, TopicsImage
 from kraftctl.metadata.partition_registration import NO_LEADER_CHANGE, PartitionRegistration

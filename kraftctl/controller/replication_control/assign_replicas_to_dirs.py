@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.cluster_control.broker_epoch import why_epoch_stale
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import excessive
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.refusal_lines import RefusalLines
 from kraftctl.controller.replication_control.offline_directories import records_for_failed_assignments
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.sliced_request import ALL_UNITS, Runs, SlicedRequest
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.excessive_requests import excessive
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.refusal_lines import RefusalLines
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.sliced_request import ALL_UNITS, Runs, SlicedRequest
+from kraftctl.controller.state.broker_epoch import why_epoch_stale
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata import features
 from kraftctl_protocol.api_error import ApiError

@@ -7,18 +7,14 @@ is left. A small broker is done in the first slice.
 
 from __future__ import annotations
 
-from kraftctl.controller.cluster_control.broker_heartbeat_manager import UNKNOWN_OFFSET
-from kraftctl.controller.controller_result import ControllerResult, SlicedWork, SoftChange
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.replication_control.leaving_brokers import (
-    Departure,
-    DepartureBegins,
-    DepartureEnds,
-)
 from kraftctl.controller.replication_control.memberships import Memberships
 from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
-from kraftctl.controller.slice_budget import SliceBudget
+from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork, SoftChange
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.slice_budget import SliceBudget
+from kraftctl.controller.state.broker_heartbeat_manager import UNKNOWN_OFFSET
+from kraftctl.controller.state.controller_state import ControllerState
+from kraftctl.controller.state.leaving_brokers import Departure, DepartureBegins, DepartureEnds
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.broker_registration_change import controlled_shutdown_record, fencing_record
 

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import why_too_many_items
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.replication_control.needed_records import NeededRecords
 from kraftctl.controller.replication_control.replica_assignment import (
     PARTITIONS_PER_REQUEST_MAX,
@@ -18,9 +13,14 @@ from kraftctl.controller.replication_control.replica_assignment import (
     usable_brokers,
     why_assignment_invalid,
 )
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorization import ResourceType
-from kraftctl.controller.sliced_request import ATOMIC_SLICES, SlicedRequest
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.excessive_requests import why_too_many_items
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.sliced_request import ATOMIC_SLICES, SlicedRequest
+from kraftctl.controller.state.authorization import ResourceType
+from kraftctl.controller.state.controller_state import ControllerState
+from kraftctl.controller.state.mutation_quota import MutationQuota
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.replica_placement import StripedReplicaPlacer

@@ -13,12 +13,6 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.configuration_control.elr_configs import clear_elr_records
 from kraftctl.controller.configuration_control.validate_configs import why_value_too_long
 from kraftctl.controller.configuration_control.validate_topic_configs import TopicConfigCheck
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import why_too_many_items
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.replication_control.inherited_topic_config import described_topic_configs
-from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.replication_control.needed_records import NeededRecords
 from kraftctl.controller.replication_control.replica_assignment import (
     PARTITIONS_PER_REQUEST_MAX,
@@ -34,9 +28,15 @@ from kraftctl.controller.replication_control.topic_draft import (
     PARTITIONS_PER_UNIT,
     TopicDraft,
 )
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorization import ResourceType
-from kraftctl.controller.sliced_request import ALL_UNITS, ATOMIC_SLICES, SlicedRequest
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.excessive_requests import why_too_many_items
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.sliced_request import ALL_UNITS, ATOMIC_SLICES, SlicedRequest
+from kraftctl.controller.state.authorization import ResourceType
+from kraftctl.controller.state.controller_state import ControllerState
+from kraftctl.controller.state.inherited_topic_config import described_topic_configs
+from kraftctl.controller.state.mutation_quota import MutationQuota
 from kraftctl.image.topics_image import TopicsImage, has_collision_chars, unify_collision_chars
 from kraftctl.metadata.replica_placement import StripedReplicaPlacer
 from kraftctl.metadata.topic_name import why_topic_name_invalid

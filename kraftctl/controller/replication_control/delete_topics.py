@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import why_too_many_items
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.replication_control.mutation_quota import MutationQuota
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorization import ResourceType
-from kraftctl.controller.sliced_request import ATOMIC_IF_SHORT, SlicedRequest
+from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.excessive_requests import why_too_many_items
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.sliced_request import ATOMIC_IF_SHORT, SlicedRequest
+from kraftctl.controller.state.authorization import ResourceType
+from kraftctl.controller.state.controller_state import ControllerState
+from kraftctl.controller.state.mutation_quota import MutationQuota
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.answer_entries import AnswerEntries
-from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import check_partition_count
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.partition_change_builder import (
     ELECT_PREFERRED,
     ELECT_UNCLEAN,
 )
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.sliced_request import LOOKS_PER_UNIT, Runs, SlicedRequest
+from kraftctl.controller.results.answer_entries import AnswerEntries
+from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.excessive_requests import check_partition_count
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.sliced_request import LOOKS_PER_UNIT, Runs, SlicedRequest
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.topics_image import TopicImage, TopicsImage
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
+from kraftctl.controller.state.leaving_brokers import LeavingBrokers
 from kraftctl.image.cluster_image import ClusterImage
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors

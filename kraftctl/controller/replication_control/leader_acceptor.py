@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
+from kraftctl.controller.state.leaving_brokers import LeavingBrokers
 from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration

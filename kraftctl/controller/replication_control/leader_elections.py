@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kraftctl.controller.controller_result import ControllerResult, SlicedWork
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.broker_transitions import incarnation_of
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
@@ -21,7 +18,10 @@ from kraftctl.controller.replication_control.partition_walk import (
     UncleanWalk,
     in_order,
 )
-from kraftctl.controller.slice_budget import SliceBudget
+from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.slice_budget import SliceBudget
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.metadata.broker_registration_change import unfencing_record
 from kraftctl.metadata.partition_registration import NO_LEADER
 from kraftctl_protocol.uuids import Uuid

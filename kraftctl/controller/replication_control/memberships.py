@@ -11,7 +11,7 @@ from typing import Final
 
 from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
 from kraftctl.controller.replication_control.partition_walk import ElrWalk, IsrWalk, PartitionWalk, in_order
-from kraftctl.controller.slice_budget import SliceBudget
+from kraftctl.controller.results.slice_budget import SliceBudget
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.uuids import Uuid
 

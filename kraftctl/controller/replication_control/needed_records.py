@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.batch_limits import BATCH_BYTES_MAX, RECORDS_PER_BATCH_MAX
+from kraftctl.controller.results.batch_limits import BATCH_BYTES_MAX, RECORDS_PER_BATCH_MAX
 
 TEXTS_BYTES_MAX: Final = 1_024
 """The names of a topic and of a config in a record, and everything around a value."""

@@ -7,18 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kraftctl.controller.controller_result import ControllerResult, SlicedWork
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.broker_transitions import incarnation_of
-from kraftctl.controller.replication_control.leaving_brokers import (
-    Departure,
-    DepartureEnds,
-    DirectoriesBegin,
-)
 from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
 from kraftctl.controller.replication_control.partition_walk import DirectoryWalk, PartitionWalk, in_order
-from kraftctl.controller.slice_budget import SliceBudget
+from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.slice_budget import SliceBudget
+from kraftctl.controller.state.controller_state import ControllerState
+from kraftctl.controller.state.leaving_brokers import Departure, DepartureEnds, DirectoriesBegin
 from kraftctl.metadata.broker_registration_change import log_dirs_record
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid

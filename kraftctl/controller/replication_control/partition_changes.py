@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.partition_change_builder import (
     ELECT_ONLINE,
     ELECT_UNCLEAN,
     PartitionChangeBuilder,
 )
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.partition_registration import PartitionRegistration
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.partition_change_builder import ELECT_ONLINE, ELECT_PREFERRED
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
 from kraftctl_protocol.metadata_record import RecordAndVersion

@@ -11,7 +11,7 @@ from typing import Final
 
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
-from kraftctl.controller.slice_budget import SliceBudget
+from kraftctl.controller.results.slice_budget import SliceBudget
 from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.image.topics_image import TopicImage, TopicsImage
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration

@@ -8,12 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.answer_entries import AnswerEntries
-from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import check_partition_count
-from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
 from kraftctl.controller.replication_control.partition_reassignment import (
     PlannedReassignment,
@@ -21,8 +15,14 @@ from kraftctl.controller.replication_control.partition_reassignment import (
     target_replication_factor,
 )
 from kraftctl.controller.replication_control.replica_assignment import why_assignment_invalid
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.sliced_request import ATOMIC_IF_SHORT, LOOKS_PER_UNIT, Runs, SlicedRequest
+from kraftctl.controller.results.answer_entries import AnswerEntries
+from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.excessive_requests import check_partition_count
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.sliced_request import ATOMIC_IF_SHORT, LOOKS_PER_UNIT, Runs, SlicedRequest
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.partition_registration import PartitionRegistration
 from kraftctl_protocol.api_error import ApiError

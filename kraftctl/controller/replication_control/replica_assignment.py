@@ -7,8 +7,8 @@ from typing import Final
 from mypy_extensions import mypyc_attr
 
 from kraftctl.controller.replication_control.leader_acceptor import is_staying
-from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
 from kraftctl.controller.replication_control.partition_change_builder import default_directory_of
+from kraftctl.controller.state.leaving_brokers import LeavingBrokers
 from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.record_checks import EncodedRecord, RecordEncoder
-from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
 from kraftctl.controller.replication_control.replica_assignment import NewPartitions
+from kraftctl.controller.results.record_checks import EncodedRecord, RecordEncoder
+from kraftctl.controller.state.leaving_brokers import LeavingBrokers
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl_protocol.metadata_record import RecordAndVersion

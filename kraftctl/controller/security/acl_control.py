@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.answer_entries import AnswerEntries
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.error_responses import error_response
-from kraftctl.controller.excessive_requests import has_too_many, too_many_records, why_too_many_items
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.answer_entries import AnswerEntries
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.error_responses import error_response
+from kraftctl.controller.results.excessive_requests import has_too_many, too_many_records, why_too_many_items
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.controller.security.acl_filter import LITERAL, AclFilter
 from kraftctl.controller.security.acl_scan import AclScan
-from kraftctl.controller.security.authorization import CLUSTER_NAME, ResourceType
+from kraftctl.controller.state.authorization import CLUSTER_NAME, ResourceType
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.acl_entry import AclEntry
 from kraftctl.image.acl_index import PREFIXED
 from kraftctl_protocol.acl_operation import AclOperation

@@ -10,12 +10,12 @@ from __future__ import annotations
 import hmac
 from typing import Final
 
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.failures import shortened
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorization import ResourceType
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.failures import shortened
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.authorization import ResourceType
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.delegation_tokens_image import DelegationToken
 from kraftctl.metadata import features
 from kraftctl_protocol.acl_operation import AclOperation

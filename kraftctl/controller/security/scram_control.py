@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import excessive, why_too_many_items
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.excessive_requests import excessive, why_too_many_items
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.metadata import features
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors

@@ -10,16 +10,16 @@ import pyarrow as pa
 
 from kraftctl_spark.history.damage import read_file
 from kraftctl_spark.history.history_manifest import HistoryManifest
-from kraftctl_spark.history.kinds import PARTITIONS
 from kraftctl_spark.history.known_ranges import KnownRange, decode_ranges
 from kraftctl_spark.history.open_files import OpenFiles
-from kraftctl_spark.history.open_partitions import OpenPartitions
+from kraftctl_spark.history.partitions.open_partitions import OpenPartitions
+from kraftctl_spark.history.partitions.steps import Step
 from kraftctl_spark.history.raw_records import steps_of
 from kraftctl_spark.history.schema import KNOWN_RANGES, decode_open
 from kraftctl_spark.history.stage import ONE_BY_ONE, HistoryStage
-from kraftctl_spark.history.steps import Step
 from kraftctl_spark.history.version_files import MakeRows
-from kraftctl_spark.history.versions import Version, beginning
+from kraftctl_spark.history.versions.kinds import PARTITIONS
+from kraftctl_spark.history.versions.versions import Version, beginning
 from kraftctl_spark.tables.manifest import Manifest
 
 WriteRows = Callable[[MakeRows], None]

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from kraftctl_spark.history.schema import encode_versions
-from kraftctl_spark.history.versions import Key, Version, Versions, beginning
+from kraftctl_spark.history.versions.versions import Key, Version, Versions, beginning
 
 ROWS_MAX = 4_000
 """Of one file: rewriting it takes 20 ms."""

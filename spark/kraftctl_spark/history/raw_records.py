@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kraftctl_spark.history.partitions.steps import Step, schema_of, type_of
 from kraftctl_spark.history.record_columns import COLUMNS
 from kraftctl_spark.history.schema import TIME
-from kraftctl_spark.history.steps import Step, schema_of, type_of
 from kraftctl_spark.rows.columns import FIRST_DATE_MS, LAST_DATE_MS
 from kraftctl_spark.rows.tables import RECORDS, in_schema, table_schemas
 from kraftctl_spark.tables.checked_file import CheckedFile

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kraftctl_spark.history.events import Event
-from kraftctl_spark.history.keyed import DATES, NAMES
-from kraftctl_spark.history.kinds import KINDS, Kind
-from kraftctl_spark.history.versions import Version
+from kraftctl_spark.history.versions.events import Event
+from kraftctl_spark.history.versions.keyed import DATES, NAMES
+from kraftctl_spark.history.versions.kinds import KINDS, Kind
+from kraftctl_spark.history.versions.versions import Version
 from kraftctl_spark.rows.metadata_rows import column_name
 from kraftctl_spark.rows.tables import table_schemas
 

@@ -15,18 +15,18 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from kraftctl_protocol.record_types import RECORD_TYPES
-from kraftctl_spark.history import events
-from kraftctl_spark.history.brokers import Brokers
-from kraftctl_spark.history.event_columns import in_log_order, numbered
-from kraftctl_spark.history.keyed import Handler, Quorum, handler_of
-from kraftctl_spark.history.kinds import KINDS, PARTITIONS
-from kraftctl_spark.history.open_partitions import OpenPartitions
-from kraftctl_spark.history.partitions import PartitionRows, Partitions
+from kraftctl_spark.history.partitions.event_columns import in_log_order, numbered
+from kraftctl_spark.history.partitions.open_partitions import OpenPartitions
+from kraftctl_spark.history.partitions.partitions import PartitionRows, Partitions
+from kraftctl_spark.history.partitions.steps import Step
 from kraftctl_spark.history.record_columns import COLUMNS
 from kraftctl_spark.history.schema import EVENTS, EVENTS_SCHEMA, SCHEMAS, encode_events, encode_versions
-from kraftctl_spark.history.steps import Step
-from kraftctl_spark.history.topics import Topics
-from kraftctl_spark.history.versions import Change, Moment, Version, Versions
+from kraftctl_spark.history.versions import events
+from kraftctl_spark.history.versions.brokers import Brokers
+from kraftctl_spark.history.versions.keyed import Handler, Quorum, handler_of
+from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS
+from kraftctl_spark.history.versions.topics import Topics
+from kraftctl_spark.history.versions.versions import Change, Moment, Version, Versions
 from kraftctl_spark.rows.metadata_rows import column_name
 
 Placed = tuple[int, Handler, tuple[Any, ...], Moment]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.history.kinds import BROKERS
+from kraftctl_spark.history.versions.kinds import BROKERS
 from kraftctl_spark.views.log import Log
 from kraftctl_spark.views.partitions import duration_ms
 

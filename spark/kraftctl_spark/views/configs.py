@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from kraftctl_protocol.config_resource import NAMES as CONFIG_RESOURCES
 from kraftctl_protocol.config_resource import TOPIC
-from kraftctl_spark.history.kinds import CONFIGS, TOPICS
+from kraftctl_spark.history.versions.kinds import CONFIGS, TOPICS
 from kraftctl_spark.views.kafka_names import named
 from kraftctl_spark.views.log import KnownRange, Log
 

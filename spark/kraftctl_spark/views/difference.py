@@ -9,8 +9,15 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from kraftctl_spark.history.kinds import CONFIGS, KINDS, PARTITIONS, QUORUM, TOPICS, Kind
 from kraftctl_spark.history.schema import SCHEMAS
+from kraftctl_spark.history.versions.kinds import (
+    CONFIGS,
+    KINDS,
+    PARTITIONS,
+    QUORUM,
+    TOPICS,
+    Kind,
+)
 from kraftctl_spark.views.log import Log
 
 _NAMES = {

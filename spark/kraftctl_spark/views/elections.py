@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.history.kinds import PARTITIONS
+from kraftctl_spark.history.versions.kinds import PARTITIONS
 from kraftctl_spark.views.log import Log
 
 ELECTED, UNCLEAN, LOST = "leader elected", "unclean election", "leader lost"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.history.kinds import BROKERS, PARTITIONS, TOPICS, Kind
+from kraftctl_spark.history.versions.kinds import BROKERS, PARTITIONS, TOPICS, Kind
 from kraftctl_spark.views.isr import hour
 from kraftctl_spark.views.log import Log
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kraftctl_spark.history.kinds import BROKERS, CONFIGS, KINDS, PARTITIONS, QUORUM, TOPICS, Kind
+from kraftctl_spark.history.versions.kinds import (
+    BROKERS,
+    CONFIGS,
+    KINDS,
+    PARTITIONS,
+    QUORUM,
+    TOPICS,
+    Kind,
+)
 from kraftctl_spark.views.log import Log
 
 

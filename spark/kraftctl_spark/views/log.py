@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from kraftctl_spark.history import known_ranges as history_ranges
-from kraftctl_spark.history.kinds import Kind
 from kraftctl_spark.history.schema import EVENTS
+from kraftctl_spark.history.versions.kinds import Kind
 
 HISTORY = "history_"
 """Before the name of each table of the history in the session."""

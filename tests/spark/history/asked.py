@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
-from kraftctl_spark.history.dialects import DIRECTORY, DUCKDB, SPARK, TABLES, Dialect
+from kraftctl_codegen.dialects import DIRECTORY, DUCKDB, SPARK, TABLES, Dialect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -14,13 +14,13 @@ import pyarrow as pa
 
 from kraftctl_protocol.config_resource import NAMES as CONFIG_RESOURCES
 from kraftctl_protocol.config_resource import TOPIC
-from kraftctl_spark.history import events
-from kraftctl_spark.history.events import Event
-from kraftctl_spark.history.kinds import CONFIGS, PARTITIONS, TOPICS
+from kraftctl_spark.history.partitions.steps import Step
 from kraftctl_spark.history.record_columns import COLUMNS
 from kraftctl_spark.history.schema import encode_events, encode_versions
-from kraftctl_spark.history.steps import Step
-from kraftctl_spark.history.versions import Change, Key, Moment, Values, Versions
+from kraftctl_spark.history.versions import events
+from kraftctl_spark.history.versions.events import Event
+from kraftctl_spark.history.versions.kinds import CONFIGS, PARTITIONS, TOPICS
+from kraftctl_spark.history.versions.versions import Change, Key, Moment, Values, Versions
 
 MIGRATING = "AAAAAAAAAAAAAAAAAAAAAA"
 _P = PARTITIONS.values.index

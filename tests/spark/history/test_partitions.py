@@ -11,13 +11,14 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from kraftctl_spark.history import open_files, open_partitions, partition_columns
-from kraftctl_spark.history.kinds import CONFIGS, PARTITIONS, TOPICS
-from kraftctl_spark.history.open_partitions import OpenPartitions
+from kraftctl_spark.history import open_files
+from kraftctl_spark.history.partitions import open_partitions, partition_columns
+from kraftctl_spark.history.partitions.open_partitions import OpenPartitions
+from kraftctl_spark.history.partitions.steps import Step, schema_of
 from kraftctl_spark.history.record_columns import COLUMNS
 from kraftctl_spark.history.schema import EVENTS, decode_open, encode_versions
 from kraftctl_spark.history.stage import HistoryStage
-from kraftctl_spark.history.steps import Step, schema_of
+from kraftctl_spark.history.versions.kinds import CONFIGS, PARTITIONS, TOPICS
 from tests.spark.history.one_by_one import MIGRATING, OneByOne
 
 CLUSTER = "c0ffeec0ffeec0ffeec0ff"

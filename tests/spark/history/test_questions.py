@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 import sqlglot
 
-from kraftctl_spark.history import dialects
-from kraftctl_spark.history.kinds import BROKERS, KINDS, PARTITIONS, TOPICS, Kind
+from kraftctl_codegen import dialects
 from kraftctl_spark.history.schema import SCHEMAS, encode_versions
-from kraftctl_spark.history.versions import Version
+from kraftctl_spark.history.versions.kinds import BROKERS, KINDS, PARTITIONS, TOPICS, Kind
+from kraftctl_spark.history.versions.versions import Version
 from tests.spark.history.asked import Row, in_duckdb
 from tests.spark.history.test_versions import Tables, gappy, history, whole
 from tests.spark.history_truth import HistoryTruth
@@ -54,7 +54,7 @@ def same(found: list[Row], expected: list[Row], *names: str) -> None:
 
 
 def test_the_files_are_what_the_source_gives() -> None:
-    """Run `python -m kraftctl_spark.history.dialects` after a change."""
+    """Run `python -m kraftctl_codegen.dialects` after a change."""
     expected = dict(dialects.files())
     found = {
         str(path.relative_to(dialects.DIRECTORY)): path.read_text()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kraftctl_spark.history import dialects
+from kraftctl_codegen import dialects
 from tests.spark.history.asked import SparkHistory, in_duckdb
 from tests.spark.history.test_versions import Tables, gappy, history, whole
 from tests.spark.metadata_histories import History

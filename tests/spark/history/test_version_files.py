@@ -11,10 +11,10 @@ import pytest
 
 from kraftctl_spark.history import version_files
 from kraftctl_spark.history.damage import open_file
-from kraftctl_spark.history.kinds import KINDS, TOPICS
 from kraftctl_spark.history.schema import encode_versions
 from kraftctl_spark.history.version_files import AHEAD, MakeRows, VersionFiles
-from kraftctl_spark.history.versions import Version
+from kraftctl_spark.history.versions.kinds import KINDS, TOPICS
+from kraftctl_spark.history.versions.versions import Version
 from kraftctl_spark.tables.durable import fsync, no_hook
 
 ROWS_PER_GROUP = 10

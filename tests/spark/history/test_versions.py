@@ -21,13 +21,13 @@ from kraftctl_spark import cli
 from kraftctl_spark.history import raw_records
 from kraftctl_spark.history.history_manifest import locked
 from kraftctl_spark.history.history_tables import HistoryTables
-from kraftctl_spark.history.kinds import KINDS, PARTITIONS
-from kraftctl_spark.history.open_partitions import OpenPartitions
+from kraftctl_spark.history.partitions.open_partitions import OpenPartitions
 from kraftctl_spark.history.raw_records import steps_of
 from kraftctl_spark.history.reader import read_versions
 from kraftctl_spark.history.record_columns import COLUMNS
 from kraftctl_spark.history.schema import EVENTS, SCHEMAS, decode_open, encode_versions
 from kraftctl_spark.history.stage import ONE_BY_ONE, HistoryStage
+from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS
 from kraftctl_spark.log import log_range
 from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.manifest import ExportRefusedError, Output

@@ -32,7 +32,7 @@ from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
-from tests.server.ssl_serving import authority, context_of, identity
+from tests.server.security.ssl_serving import authority, context_of, identity
 from tests.support.processes.quorum import CALL_SECONDS_MAX
 from tests.support.wire.controller_client import ControllerClient
 

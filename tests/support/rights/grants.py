@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kraftctl.controller.security.authorization import CLUSTER_NAME, ResourceType
+from kraftctl.controller.state.authorization import CLUSTER_NAME, ResourceType
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.generated.create_acls_request import AclCreation
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.controller.security.authorization import ResourceType
+from kraftctl.controller.state.authorization import ResourceType
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.errors import Errors

@@ -30,12 +30,12 @@ from kraftctl_protocol.generated.update_raft_voter_request import Listener as Up
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.message import Message
 from tests.support.file_states import Aftermath
-from tests.support.simulator.checks import Checks
-from tests.support.simulator.cluster import CLUSTER_ID, LISTENER, Cluster, host
-from tests.support.simulator.direct_client import DirectClient
-from tests.support.simulator.operator import Operator
-from tests.support.simulator.process import ControllerProcess
-from tests.support.simulator.process_view import ProcessView
+from tests.support.simulator.checks.checks import Checks
+from tests.support.simulator.checks.process_view import ProcessView
+from tests.support.simulator.cluster.cluster import CLUSTER_ID, LISTENER, Cluster, host
+from tests.support.simulator.cluster.direct_client import DirectClient
+from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.faults.operator import Operator
 
 QUIET = {
     "metadata.max.idle.interval.ms": "0",

@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from tests.support.simulator.admin import ModelAdmin
-from tests.support.simulator.broker_profiles import KAFKA_4_3
-from tests.support.simulator.broker_world import BrokerWorld
-from tests.support.simulator.brokers import ModelBroker
-from tests.support.simulator.chaos import Chaos
-from tests.support.simulator.client_mix import ClientMix
-from tests.support.simulator.cluster import CLUSTER_ID, Cluster
-from tests.support.simulator.departures import Departures
-from tests.support.simulator.operator import Operator
-from tests.support.simulator.plan import DISK_SPEEDS, FIRST_BROKER_ID, PROFILES, Happening, Plan
-from tests.support.simulator.process import ControllerProcess
-from tests.support.simulator.replication_settled import can_run, why_not_settled
-from tests.support.simulator.slice_happenings import SliceHappenings
+from tests.support.simulator.brokers.admin import ModelAdmin
+from tests.support.simulator.brokers.broker_profiles import KAFKA_4_3
+from tests.support.simulator.brokers.broker_world import BrokerWorld
+from tests.support.simulator.brokers.brokers import ModelBroker
+from tests.support.simulator.brokers.client_mix import ClientMix
+from tests.support.simulator.checks.replication_settled import can_run, why_not_settled
+from tests.support.simulator.cluster.cluster import CLUSTER_ID, Cluster
+from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.faults.chaos import Chaos
+from tests.support.simulator.faults.departures import Departures
+from tests.support.simulator.faults.operator import Operator
+from tests.support.simulator.faults.plan import DISK_SPEEDS, FIRST_BROKER_ID, PROFILES, Happening, Plan
+from tests.support.simulator.faults.slice_happenings import SliceHappenings
 from tests.support.simulator.timely_ends import LOOK_US, TimelyEnds
 
 CHECKPOINT_MS = 5_000

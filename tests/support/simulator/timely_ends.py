@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from tests.support.simulator.cluster import Cluster
-from tests.support.simulator.invariants import broken
-from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.checks.invariants import broken
+from tests.support.simulator.cluster.cluster import Cluster
+from tests.support.simulator.cluster.process import ControllerProcess
 
 LOOK_US = 500_000
 SLOWEST_CLOCK = 0.9

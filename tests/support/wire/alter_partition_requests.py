@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.alter_partition import alter_partition
+from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_request import (
     AlterPartitionRequest,

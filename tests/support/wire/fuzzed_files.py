@@ -22,7 +22,7 @@ from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError, EncodeError
 from kraftctl_protocol.record_batch import encode_batch, encode_control_batch, read_batches
 from tests.support.active_controller import NODE_ID
-from tests.support.simulator.virtual_time_loop import WALL_START_MS, VirtualTimeLoop
+from tests.support.simulator.cluster.virtual_time_loop import WALL_START_MS, VirtualTimeLoop
 from tests.support.wire.fuzz_outcomes import Outcomes
 from tests.support.wire.hosted_cluster import PROPERTIES, Population
 from tests.support.wire.hosted_controller import HostedController

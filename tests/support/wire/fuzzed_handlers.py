@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kraftctl.metadata import features
-from kraftctl.server.client_requests import receive_request
+from kraftctl.server.loop.client_requests import receive_request
 from kraftctl_protocol.frames import encode_frame
-from tests.support.simulator.virtual_time_loop import VirtualTimeLoop
+from tests.support.simulator.cluster.virtual_time_loop import VirtualTimeLoop
 from tests.support.wire.fuzz_outcomes import KIND_BYTES, Outcomes
 from tests.support.wire.fuzzed_requests import RequestFrames
 from tests.support.wire.hosted_cluster import PROPERTIES, Population

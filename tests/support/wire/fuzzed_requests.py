@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from kraftctl.apis.api import Api
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.envelope import open_envelope
-from kraftctl.server.client_requests import ReceivedRequest, receive_request
+from kraftctl.server.loop.client_requests import ReceivedRequest, receive_request
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.request_header import RequestHeader

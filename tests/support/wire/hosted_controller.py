@@ -16,10 +16,10 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.raft.events import DeadlineReached
 from kraftctl.raft.voter_set import VoterSet
-from kraftctl.server.connection import Connection
+from kraftctl.server.connections.connection import Connection
 from kraftctl.server.controller_server import build_node
 from kraftctl.server.driver import Driver
-from kraftctl.server.listener import SocketServer
+from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.storage.formatter import Formatter
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_protocol.frames import FrameDecoder
@@ -27,7 +27,7 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.uuids import random_uuid
 from tests.support.active_controller import CLUSTER_ID, NODE_ID
 from tests.support.partitions import open_partition
-from tests.support.simulator.virtual_time_loop import (
+from tests.support.simulator.cluster.virtual_time_loop import (
     WALL_START_MS,
     ImmediateThreads,
     VirtualClock,

@@ -14,8 +14,8 @@ from typing import Any
 
 import kraftctl.controller.periodic_tasks as tasks
 from kraftctl.controller.cluster_control.fence_stale_brokers import StaleBrokerFencing
-from kraftctl.controller.record_checks import encode_checked
 from kraftctl.controller.request_handlers import HANDLERS
+from kraftctl.controller.results.record_checks import encode_checked
 from kraftctl_protocol import primitives
 from kraftctl_protocol.primitives import EncodeError
 from kraftctl_protocol.requests import encode_response

@@ -1,0 +1,93 @@
+"""ApiVersions (KIP-511, KIP-584): what this listener serves, and the features of node and cluster."""
+
+from __future__ import annotations
+
+import re
+
+from kraftctl.apis.api_table import API_TABLE
+from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.state.controller_state import ControllerState
+from kraftctl.image.features_image import FinalizedFeatures
+from kraftctl.metadata import features
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.generated.api_versions_response import (
+    ApiVersion,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
+from kraftctl_protocol.message import Message
+
+SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+
+SOFTWARE_VERSION = 3
+"""From this request version on clients name their software."""
+
+ZERO_MINIMUM_VERSION = 4
+"""Clients below this request version cannot read a feature whose lowest level is 0."""
+
+
+def api_versions(
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
+) -> ControllerResult:
+    """Answered by every controller, active or standby, before any authentication.
+
+    Features are the committed ones; kraft.version is the newest that raft knows, as in Kafka.
+    """
+    assert isinstance(request, ApiVersionsRequest)
+    if context.version >= SOFTWARE_VERSION and not names_software(request):
+        return ControllerResult.of([], ApiVersionsResponse(error_code=Errors.INVALID_REQUEST))
+    response = ApiVersionsResponse(api_keys=_served())
+    if context.version >= SOFTWARE_VERSION:
+        response.supported_features = supported_features(state, context.version)
+        committed = state.committed_features
+        response.finalized_features = finalized_features(committed, state.kraft_version)
+        response.finalized_features_epoch = committed.last_change_offset
+    return ControllerResult.of([], response)
+
+
+def names_software(request: ApiVersionsRequest) -> bool:
+    return (
+        SOFTWARE.fullmatch(request.client_software_name) is not None
+        and SOFTWARE.fullmatch(request.client_software_version) is not None
+    )
+
+
+def _served() -> list[ApiVersion]:
+    return [
+        ApiVersion(api_key=api.key, min_version=api.lowest, max_version=api.highest)
+        for api in API_TABLE.values()
+    ]
+
+
+def supported_features(state: ControllerState, version: int) -> list[SupportedFeatureKey]:
+    """What this node can run, for a request of `version`.
+
+    Only here Kafka's controllers use the setting for unstable APIs in place of the one for unstable features.
+    """
+    offered = features.supported_features(state.config.unstable_api_versions_enable)
+    return [
+        SupportedFeatureKey(
+            name=name,
+            min_version=1 if version < ZERO_MINIMUM_VERSION and levels.min == 0 else levels.min,
+            max_version=levels.max,
+        )
+        for name, levels in sorted(offered.items())
+    ]
+
+
+def finalized_features(committed: FinalizedFeatures, kraft_version: int) -> list[FinalizedFeatureKey]:
+    """The levels in force; a feature at level 0 is not listed. Empty before the log was read."""
+    if committed.metadata_version == 0:
+        return []
+    levels = dict(committed.levels)
+    levels[features.METADATA_VERSION] = committed.metadata_version
+    if kraft_version > 0:
+        levels[features.KRAFT_VERSION] = kraft_version
+    return [
+        FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
+        for name, level in sorted(levels.items())
+    ]

@@ -1,0 +1,1 @@
+"""Feature levels are finalized here: by UpdateFeatures, at activation, and in the bootstrap records."""

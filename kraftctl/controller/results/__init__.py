@@ -1,0 +1,1 @@
+"""A handler gets a moment and a context, and returns records and a response, which are checked here."""

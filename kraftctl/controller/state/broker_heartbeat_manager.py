@@ -1,0 +1,181 @@
+"""BrokerHeartbeatManager: soft state about brokers that the metadata log does not hold (KIP-631).
+
+It has the last contact of each broker, the metadata offset that it reported, the offset at which its
+controlled shutdown may end, and whether it is leaving ISRs right now. It exists on the active controller only
+and starts anew at each activation, so a failover delays the fencing of a broker that dies at that time by up
+to one session timeout.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.controller.state.leaving_brokers import LeavingBrokers
+from kraftctl.metadata.broker_registration import BrokerRegistration
+
+UNKNOWN_OFFSET: Final = -1
+
+NO_SESSION_MS: Final = -1
+"""The time of the last contact of a broker that has no session."""
+
+NO_ACTIVE_BROKER_OFFSET: Final = (1 << 63) - 1
+
+SHUTDOWN_UNDER_WAY: Final = 1 << 63
+"""A `controlled_shutdown_offset` that no broker reaches: there is more to write."""
+
+
+class BrokerHeartbeatState:
+    """The soft state of one registered broker. `contact_ms` is when it last sent a heartbeat, NO_SESSION_MS
+    if its session has ended.
+
+    `metadata_offset` is inclusive, as the broker reports it. `controlled_shutdown_offset` is the offset of
+    the last record by which it leaves ISRs and leaderships in its controlled shutdown, SHUTDOWN_UNDER_WAY
+    before that is written, -1 when it is not shutting down.
+    """
+
+    def __init__(self, epoch: int, fenced: bool) -> None:
+        self.epoch = epoch
+        self.fenced = fenced
+        self.contact_ms = NO_SESSION_MS
+        self.metadata_offset = UNKNOWN_OFFSET
+        self.controlled_shutdown_offset = UNKNOWN_OFFSET
+
+    @property
+    def has_session(self) -> bool:
+        return self.contact_ms != NO_SESSION_MS
+
+    @property
+    def shutting_down(self) -> bool:
+        return self.controlled_shutdown_offset >= 0
+
+    @property
+    def active(self) -> bool:
+        return not self.fenced and not self.shutting_down
+
+
+class BrokerHeartbeatManager:
+    """Sessions and reported offsets of all registered brokers.
+
+    A session belongs to (broker id, broker epoch): the next incarnation of a broker does not inherit it.
+    """
+
+    def __init__(self, session_timeout_ms: int) -> None:
+        self._session_timeout_ms = session_timeout_ms
+        self._brokers: dict[int, BrokerHeartbeatState] = {}
+        self._oldest: BrokerHeartbeatState | None = None
+        self._oldest_contact_ms = NO_SESSION_MS
+        self.leaving = LeavingBrokers()
+
+    def activate(self, registrations: list[BrokerRegistration], now_ms: int) -> None:
+        """Unfenced brokers get a full session from now on (KAFKA-18138); fenced ones none (KAFKA-19047)."""
+        for registration in registrations:
+            self.register(registration.id, registration.epoch, registration.fenced)
+            if not registration.fenced:
+                self.update_contact_time(registration.id, registration.epoch, now_ms)
+
+    def state(self, broker_id: int) -> BrokerHeartbeatState:
+        """The state of a registered broker."""
+        return self._brokers[broker_id]
+
+    def update_contact_time(self, broker_id: int, broker_epoch: int, now_ms: int) -> None:
+        """A heartbeat arrived. One that names no registered incarnation opens no session."""
+        state = self._incarnation(broker_id, broker_epoch)
+        if state is not None:
+            state.contact_ms = now_ms
+
+    def has_valid_session(self, broker_id: int, broker_epoch: int, now_ms: int) -> bool:
+        """Whether that incarnation sent a heartbeat within the session timeout."""
+        state = self._incarnation(broker_id, broker_epoch)
+        return state is not None and state.has_session and not self._expired(state.contact_ms, now_ms)
+
+    def end_session(self, broker_id: int, broker_epoch: int) -> None:
+        """End the session of an incarnation: the next one may register before it would have run out."""
+        state = self._incarnation(broker_id, broker_epoch)
+        if state is not None:
+            state.contact_ms = NO_SESSION_MS
+
+    def _incarnation(self, broker_id: int, broker_epoch: int) -> BrokerHeartbeatState | None:
+        state = self._brokers.get(broker_id)
+        return state if state is not None and state.epoch == broker_epoch else None
+
+    def oldest_expired(self, now_ms: int) -> tuple[int, int] | None:
+        """(Broker id, broker epoch) of the oldest session, if it ran out; `end_session` ends it."""
+        contact_ms = self.oldest_contact_ms
+        if contact_ms is None or not self._expired(contact_ms, now_ms):
+            return None
+        for broker_id, state in self._brokers.items():
+            if state.contact_ms == contact_ms:
+                return broker_id, state.epoch
+        return None
+
+    @property
+    def oldest_contact_ms(self) -> int | None:
+        """The last contact of the broker that has been silent longest; None without sessions.
+
+        Looks at all brokers once that one is heard: to keep them in order would cost every heartbeat more.
+        """
+        if self._oldest is None or self._oldest.contact_ms != self._oldest_contact_ms:
+            self._find_oldest()
+        return None if self._oldest is None else self._oldest_contact_ms
+
+    def _find_oldest(self) -> None:
+        """The contacts of all others can only become later, until a broker is registered or removed."""
+        self._oldest = None
+        for state in self._brokers.values():
+            if state.has_session and (self._oldest is None or state.contact_ms < self._oldest_contact_ms):
+                self._oldest = state
+                self._oldest_contact_ms = state.contact_ms
+
+    def expiry_ms(self, contact_ms: int) -> int:
+        """When a session runs out whose last contact was at `contact_ms`."""
+        return contact_ms + self._session_timeout_ms + 1
+
+    def _expired(self, contact_ms: int, now_ms: int) -> bool:
+        return contact_ms + self._session_timeout_ms < now_ms
+
+    def register(self, broker_id: int, broker_epoch: int, fenced: bool) -> None:
+        """Follow the registration: a new epoch starts afresh, a fenced broker is no longer shutting down."""
+        state = self._brokers.get(broker_id)
+        if state is None or state.epoch != broker_epoch:
+            self._brokers[broker_id] = BrokerHeartbeatState(broker_epoch, fenced)
+            self._oldest = None
+            return
+        state.fenced = fenced
+        if fenced:
+            state.controlled_shutdown_offset = UNKNOWN_OFFSET
+
+    def remove(self, broker_id: int) -> None:
+        """Forget an unregistered broker."""
+        self._brokers.pop(broker_id, None)
+        self._oldest = None
+
+    def touch(self, broker_id: int, fenced: bool, metadata_offset: int) -> None:
+        """Note the outcome of a heartbeat."""
+        state = self._brokers[broker_id]
+        state.fenced = fenced
+        state.metadata_offset = metadata_offset
+        if fenced:
+            state.controlled_shutdown_offset = UNKNOWN_OFFSET
+
+    def begin_controlled_shutdown(self, broker_id: int, offset: int) -> None:
+        """Remember the last offset of its changes, or SHUTDOWN_UNDER_WAY; the first one stays."""
+        state = self._brokers[broker_id]
+        assert not state.fenced, "a fenced broker shuts down immediately"
+        if not state.shutting_down:
+            state.controlled_shutdown_offset = offset
+
+    def end_changes_of_shutdown(self, broker_id: int, broker_epoch: int, offset: int) -> None:
+        """The last change of a controlled shutdown that is under way is written at `offset`.
+
+        With UNKNOWN_OFFSET it has failed: the next heartbeat begins it again.
+        """
+        state = self._brokers.get(broker_id)
+        if state is None or state.epoch != broker_epoch:
+            return
+        if state.controlled_shutdown_offset == SHUTDOWN_UNDER_WAY:
+            state.controlled_shutdown_offset = offset
+
+    def lowest_active_offset(self) -> int:
+        """The metadata offset that every active broker has reached."""
+        offsets = [state.metadata_offset for state in self._brokers.values() if state.active]
+        return min(offsets, default=NO_ACTIVE_BROKER_OFFSET)

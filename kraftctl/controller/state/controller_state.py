@@ -1,0 +1,91 @@
+"""What the handlers of the controller share: the image to read, the configuration, and the soft state.
+
+Handlers read it and return records; hard state changes only by replaying those.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+from mypy_extensions import mypyc_attr
+
+from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.controller.state.authorization import Authorizer
+from kraftctl.controller.state.broker_heartbeat_manager import BrokerHeartbeatManager
+from kraftctl.controller.state.effective_configs import TopicSettings
+from kraftctl.controller.state.inherited_topic_config import InheritedTopicConfigs
+from kraftctl.controller.state.log_levels import LogLevels
+from kraftctl.controller.state.mutation_quota import MutationQuotas
+from kraftctl.controller.state.node_principals import NodePrincipals
+from kraftctl.controller.state.unusable_values import UnusableValues
+from kraftctl.image.features_image import UNKNOWN_METADATA_VERSION, FinalizedFeatures
+from kraftctl.image.metadata_image import MetadataImage
+
+NO_FEATURES: Final = FinalizedFeatures(UNKNOWN_METADATA_VERSION, {}, -1)
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class KRaftVersionUpgrader:
+    """KIP-853: raises kraft.version in the raft layer. This one refuses to; the node sets another."""
+
+    def why_impossible(self, level: int) -> str | None:
+        """Why the voters cannot run `level`; None if they can."""
+        return "The quorum cannot change its kraft.version."
+
+    def request(self, level: int) -> None:
+        """Raise it, before the records of the current request are appended."""
+
+
+class ControllerState:
+    """One controller.
+
+    `claim_epoch` is the quorum epoch in which this controller is active, -1 on a standby.
+    `heartbeats` holds nothing on a standby. `notices` and `refusals` are lines for the log that were not
+    taken yet, `unusable_values` what they said about stored values. `leader_id` is the last leader that raft
+    reported, -1 before the first; `kraft_version` and `voter_ids` are what it last reported.
+    `metadata_loaded`: everything that was committed when this process started is in the image.
+    `topic_settings` are what elections obey, and `inherited_topic_configs` what new topics inherit, in the
+    image of now.
+    `log_levels` are those of the loggers of this process; who runs it sets them.
+    `committed_features` are the finalized features as committed; the rest of the image is read as it is.
+    """
+
+    def __init__(
+        self, config: ControllerConfig, cluster_id: str, image: MetadataImage, rng: random.Random
+    ) -> None:
+        self.config = config
+        self.node_id = config.node_id
+        self.cluster_id = cluster_id
+        self.image = image
+        self.rng = rng
+        self.committed_features = NO_FEATURES
+        self.metadata_loaded = False
+        self.authorizer = Authorizer()
+        self.node_principals = NodePrincipals(config.node_principals)
+        self.heartbeats = BrokerHeartbeatManager(config.broker_session_timeout_ms)
+        self.kraft_version_upgrader = KRaftVersionUpgrader()
+        self.mutation_quotas = MutationQuotas(
+            config.controller_quota_window_num, config.controller_quota_window_size_seconds
+        )
+        self.claim_epoch = -1
+        self.leader_id = -1
+        self.kraft_version = 0
+        self.voter_ids: list[int] = list(config.controller_quorum_voters)
+        self.notices: list[str] = []
+        self.refusals: list[str] = []
+        self.unusable_values = UnusableValues()
+        self.topic_settings = TopicSettings(image, config)
+        self.inherited_topic_configs = InheritedTopicConfigs(image, config)
+        self.log_levels = LogLevels({})
+
+    @property
+    def active(self) -> bool:
+        """Whether this is the active controller."""
+        return self.claim_epoch != -1
+
+    def use_image(self, image: MetadataImage) -> None:
+        """Read this one from now on; nothing here keeps the one before."""
+        self.image = image
+        self.topic_settings = TopicSettings(image, self.config)
+        self.inherited_topic_configs = InheritedTopicConfigs(image, self.config)

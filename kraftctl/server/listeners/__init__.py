@@ -1,0 +1,1 @@
+"""Listeners bind sockets, accept connections within their quotas, and close idle ones."""

@@ -1,0 +1,481 @@
+"""SocketServer: binds the controller's listeners, admits connections and reaps idle ones."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable
+from operator import attrgetter
+from typing import TYPE_CHECKING, cast
+
+from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.config.endpoints import Endpoint
+from kraftctl.raft.raft_config import ANSWER_BYTES_MAX as RECORDS_BYTES_MAX
+from kraftctl.server.connections.byte_budget import ByteBudget
+from kraftctl.server.connections.connection import Connection
+from kraftctl.server.connections.foreign_clients import ForeignClients
+from kraftctl.server.connections.metrics import RequestMetrics, performance_line
+from kraftctl.server.connections.request_log import RequestLog
+from kraftctl.server.connections.turn_answers import TurnAnswers
+from kraftctl.server.connections.voter_connections import VoterConnections
+from kraftctl.server.listeners.acceptor import PENDING_MAX, Acceptor
+from kraftctl.server.listeners.bound_sockets import ListenError, bind_endpoint, listen_error
+from kraftctl.server.listeners.connection_quotas import ConnectionQuotas
+from kraftctl.server.listeners.descriptors import connections_max, open_count, open_files_limit
+from kraftctl.server.listeners.early_start import late_listeners
+from kraftctl.server.logs.rate_limited_log import RateLimitedLog
+from kraftctl.server.loop.answer_reads import READS_MAX
+from kraftctl.server.loop.client_requests import RequestHandler
+from kraftctl.server.process.clock import Clock
+from kraftctl.server.process.sockets_first import call_after_sockets
+from kraftctl.server.security.handshake_turns import HandshakeTurns
+from kraftctl.server.security.once_loaded import OnceLoaded
+from kraftctl.server.security.sasl_connection import SaslConnection, SaslListener
+from kraftctl.server.security.sasl_exchange import SaslServers
+from kraftctl.server.security.sasl_servers import ListenerSaslServers
+from kraftctl.server.security.ssl_metrics import SslMetrics
+from kraftctl.server.security.ssl_transport import SslListener, SslTransport
+from kraftctl.server.security.unfinished_handshakes import UnfinishedHandshakes
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_security.config_values import INT_MAX
+from kraftctl_security.sasl.scram_server import ScramCredentials
+from kraftctl_security.tls.store_error import StoreError
+
+if TYPE_CHECKING:
+    from kraftctl_security.tls.contexts import Stores
+
+logger = logging.getLogger("kraftctl.server.listener")
+connections_logger = logging.getLogger("kraftctl.server.connections")
+sasl_logger = logging.getLogger("kraftctl.server.sasl")
+
+ANSWER_BYTES_MAX = RECORDS_BYTES_MAX + 64 * 1024
+"""The largest answers: to Fetch and FetchSnapshot, with what is around their records."""
+
+UNSENT_BYTES_MAX = 8 * ANSWER_BYTES_MAX
+"""Of answers that clients have not read: eight of the largest, thousands of the usual size."""
+
+READ_ROOM_BYTES = READS_MAX * ANSWER_BYTES_MAX
+"""For the reads that run, of the largest size each. Beyond it they are put off."""
+
+STOP_SECONDS_MAX = 2.0
+"""How long a stopping server waits for slow readers to take their last answers."""
+
+UNFINISHED_REQUESTS_MAX = 2
+"""How many unfinished requests of the largest size all connections together may hold, unless
+queued.max.request.bytes is set."""
+
+REAPS_PER_IDLE_TIME = 10
+
+IDLE_SECONDS_MIN = 10.0
+"""A connection that was silent for this long makes room at the limit of open files. Brokers send a heartbeat
+every 2 seconds."""
+
+ROOM_SHARE = 64
+"""This part of the connections leaves at a time, as all of them are looked at to find the idle ones."""
+
+MAKE_ROOM_SECONDS = 0.1
+"""They are looked at no more often than that, and clients are turned away if none was idle."""
+
+UNFINISHED = "unfinished requests"
+UNREAD = "answers that were not read"
+
+API_NAMES = {key.value: key.name for key in ApiKey}
+
+
+class Listener:
+    """One bound endpoint and its open connections."""
+
+    def __init__(self, server: SocketServer, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self.listener_name = endpoint.listener
+        self.max_frame_bytes = server.config.socket_request_max_bytes
+        self.handler: RequestHandler
+        self.budget = server.budget
+        self.unsent = server.unsent
+        self.answers = server.answers
+        self.voters = server.voters
+        self.enforce_budgets = server.enforce_budgets
+        self.request_log = server.request_log
+        self.refusals = server.refusals
+        self.failures = server.failures
+        self.foreign_clients = server.foreign_clients
+        self.security_protocol = endpoint.security_protocol
+        self.connections: set[Connection] = set()
+        self.port = endpoint.port
+        self._server = server
+        self._bound: socket.socket | None = None
+        self._acceptor: Acceptor | None = None
+        self._ssl = server.ssl_listener(endpoint)
+        self.sasl: SaslListener | None = None
+        """How clients authenticate; known when connections are accepted."""
+
+    async def bind(self) -> None:
+        """Take the port; clients cannot connect yet."""
+        self._bound = await bind_endpoint(self.endpoint, self._server.config)
+        self.port = self._bound.getsockname()[1]
+
+    def covers(self, host: str, port: int) -> bool:
+        """Whether it is bound to this address, or to all addresses with this port."""
+        if self._bound is None or port != self.port:
+            return False
+        bound_host = self._bound.getsockname()[0]
+        return bound_host in (host, "::") or (bound_host == "0.0.0.0" and ":" not in host)
+
+    def accept(self, handler: RequestHandler, *, is_late: bool = False) -> None:
+        """Every request goes to `handler` from now on. With `is_late`, `start` comes later."""
+        assert self._bound is not None, "bind comes first"
+        self.handler = handler
+        loop = asyncio.get_running_loop()
+        try:
+            self._bound.listen(self._server.config.socket_listen_backlog_size)
+        except OSError as error:
+            raise listen_error(self.endpoint, error) from error
+        self._acceptor = Acceptor(loop, self._bound, self, lambda: self._new_connection(loop))
+        if is_late:
+            logger.info("%s accepts connections once the ACLs are loaded.", self.endpoint)
+        else:
+            self.start()
+
+    def start(self) -> None:
+        """Accept connections."""
+        assert self._acceptor is not None, "accept comes first"
+        self._acceptor.start()
+        logger.info("Awaiting socket connections on %s (port %d).", self.endpoint, self.port)
+
+    def _new_connection(self, loop: asyncio.AbstractEventLoop) -> asyncio.Protocol:
+        sasl = self.sasl
+        connection = Connection(self, loop) if sasl is None else SaslConnection(self, loop, sasl)
+        if self._ssl is not None:
+            return SslTransport(self._ssl, connection)
+        # The loops call the methods of a protocol and ask for no class. One between them and a compiled
+        # connection would be interpreted.
+        return cast("asyncio.Protocol", connection)
+
+    def stop_accepting(self) -> None:
+        if self._acceptor is not None:
+            self._acceptor.stop()
+        elif self._bound is not None:
+            self._bound.close()
+
+    def may_accept(self) -> bool:
+        """False while an idle connection is closed to make room."""
+        return self._server.may_accept()
+
+    def why_not(self, host: str) -> str | None:
+        """What quotas have against one more connection."""
+        return self._server.quotas.why_not(host, self.listener_name)
+
+    def pause_seconds(self) -> float:
+        """How long clients wait in the backlog, as they come too fast."""
+        return self._server.quotas.pause_seconds(self.listener_name)
+
+    def accepted(self) -> None:
+        """One has come."""
+        self._server.quotas.accepted(self.listener_name)
+
+    def admit(self, connection: Connection) -> bool:
+        """Whether quotas leave room; logs a refusal."""
+        quotas = self._server.quotas
+        reason = quotas.why_not(connection.peer_host, self.listener_name)
+        if reason is not None:
+            self.refuse(connection.peer, reason)
+            return False
+        quotas.add(connection.peer_host, self.listener_name)
+        self.connections.add(connection)
+        self._server.metrics.connections_count += 1
+        return True
+
+    def refuse(self, peer: str, reason: str) -> None:
+        """A client is turned away: count and log it."""
+        self._server.metrics.refused_connections_count += 1
+        self.refusals.warning("Refusing connection from %s: %s", peer, reason)
+
+    def release(self, connection: Connection) -> None:
+        """The connection is gone."""
+        self.connections.discard(connection)
+        self._server.leaving.discard(connection)
+        self._server.quotas.remove(connection.peer_host, self.listener_name)
+        self._server.metrics.connections_count -= 1
+
+    def reap(self, idle_since: float) -> None:
+        """Close connections that have been silent since `idle_since` and do not wait for an answer."""
+        for connection in list(self.connections):
+            if not connection.busy and connection.last_active <= idle_since:
+                logger.debug("Closing idle connection from %s", connection.peer)
+                connection.abort()
+
+
+class SocketServer:
+    """All listeners of a controller. Call `bind`, which finds the ports, then `accept`; always `stop`.
+
+    Raises StoreError for keys and certificates that cannot be used.
+    """
+
+    def __init__(self, config: ControllerConfig, metrics: RequestMetrics | None = None) -> None:
+        loop = asyncio.get_running_loop()
+        self.config = config
+        self.metrics = metrics or RequestMetrics()
+        self.request_log = RequestLog(self.metrics)
+        self.refusals = RateLimitedLog(connections_logger, loop.time)
+        self.failures = RateLimitedLog(connections_logger, loop.time)
+        self.quotas = ConnectionQuotas(config.connection_limits, loop.time)
+        self.foreign_clients = ForeignClients(self.refusals, loop.time)
+        self.budget: ByteBudget[Connection] = ByteBudget(_unfinished_bytes_max(config))
+        self.unsent: ByteBudget[Connection] = ByteBudget(UNSENT_BYTES_MAX)
+        self.answers = TurnAnswers(loop)
+        self.voters: VoterConnections[Connection] = VoterConnections()
+        self.leaving: set[Connection] = set()
+        """Closed to make room for others; not gone yet."""
+        self._make_room_at = 0.0
+        self._handshake_turns = HandshakeTurns(loop)
+        self._unfinished_handshakes: UnfinishedHandshakes[SslTransport] = UnfinishedHandshakes()
+        self._unauthenticated: UnfinishedHandshakes[SaslConnection] = UnfinishedHandshakes()
+        self._loop = loop
+        self.ssl_metrics = SslMetrics()
+        self.ssl_listeners: dict[str, SslListener] = {}
+        self.ssl_stores: dict[str, Stores] = {}
+        self.listeners = [Listener(self, endpoint) for endpoint in config.listeners]
+        self._sasl_servers: list[ListenerSaslServers] = []
+        self._late_start: OnceLoaded | None = None
+        self._reaper: asyncio.TimerHandle | None = None
+        self._performance_timer: asyncio.TimerHandle | None = None
+
+    @property
+    def bound_ports(self) -> dict[str, int]:
+        """Listener name -> the port it is bound to; differs from the configured one where that is 0."""
+        return {listener.listener_name: listener.port for listener in self.listeners}
+
+    def listens_at(self, host: str, port: int) -> bool:
+        """Whether a connection to this address of this machine is one to this process."""
+        return any(listener.covers(host, port) for listener in self.listeners)
+
+    def ssl_listener(self, endpoint: Endpoint) -> SslListener | None:
+        """What a listener that uses SSL needs; None for the others."""
+        config = self.config.ssl.get(endpoint.listener)
+        if config is None:
+            return None
+        # With the library for certificates: 8 MiB that a controller without SSL has no use for.
+        from kraftctl_security.tls.contexts import load_stores, server_context
+
+        try:
+            stores = load_stores(config)
+            context = server_context(config, stores)
+        except StoreError as error:
+            raise StoreError(f"Listener {endpoint.listener}: {error}") from error
+        self.ssl_stores[endpoint.listener] = stores
+        listener = SslListener(
+            self._loop,
+            context,
+            config.principal_mapper if endpoint.security_protocol == "SSL" else None,
+            self._handshake_turns,
+            self._unfinished_handshakes,
+            self.foreign_clients,
+        )
+        self.ssl_listeners[endpoint.listener] = listener
+        return listener
+
+    def _sasl_listener_of(self, name: str, credentials: ScramCredentials | None) -> SaslListener | None:
+        config = self.config.sasl.get(name)
+        if config is None:
+            return None
+        assert credentials is not None, f"the clients of listener {name} are compared with something"
+        try:
+            servers = ListenerSaslServers(config, credentials)
+        except StoreError as error:
+            raise StoreError(f"Listener {name}: for the issuer of tokens, {error}") from error
+        self._sasl_servers.append(servers)
+        servers.start()
+        receive_bytes_max = config.receive_bytes_max
+        over_ssl = name in self.config.ssl
+        return self.sasl_listener(servers, over_ssl=over_ssl, receive_bytes_max=receive_bytes_max)
+
+    def sasl_listener(self, servers: SaslServers, *, over_ssl: bool, receive_bytes_max: int) -> SaslListener:
+        """What a listener needs that authenticates clients by these mechanisms."""
+        return SaslListener(
+            servers,
+            over_ssl=over_ssl,
+            receive_bytes_max=receive_bytes_max,
+            failure_seconds=self.config.connection_failed_authentication_delay_ms / 1000,
+            turns=self._handshake_turns,
+            unfinished=self._unauthenticated,
+            metrics=self.metrics.authentications,
+            refusals=self.refusals.beside(sasl_logger),
+            wall_ms=Clock().wall_ms,
+        )
+
+    async def bind(self) -> None:
+        """Take the port of every listener, or raise ListenError and leave none open."""
+        try:
+            for listener in self.listeners:
+                await listener.bind()
+        except ListenError:
+            await self.stop()
+            raise
+
+    async def accept(
+        self,
+        handler: RequestHandler,
+        has_rules: Callable[[], bool] = lambda: True,
+        credentials: ScramCredentials | None = None,
+    ) -> None:
+        """Open every listener; every request goes to `handler`.
+
+        `has_rules`: the ACLs are loaded. Listeners with SASL need `credentials`, of users and tokens.
+        """
+        self._share_descriptors()
+        self._announce_connections_max()
+        for listener in self.listeners:
+            listener.sasl = self._sasl_listener_of(listener.listener_name, credentials)
+        late_names = late_listeners(self.config)
+        late = [listener for listener in self.listeners if listener.listener_name in late_names]
+        for listener in self.listeners:
+            listener.accept(handler, is_late=listener in late)
+        if late:
+            self._late_start = OnceLoaded(self._loop, has_rules, [each.start for each in late])
+        self._schedule_reaper()
+        self._schedule_performance_line()
+
+    async def stop(self) -> None:
+        """Stop accepting, let written answers leave, close everything. Idempotent."""
+        if self._late_start is not None:
+            self._late_start.stop()
+        for timer in (self._reaper, self._performance_timer):
+            if timer is not None:
+                timer.cancel()
+        for servers in self._sasl_servers:
+            servers.close()
+        for listener in self.listeners:
+            listener.stop_accepting()
+        for connection in self._connections():
+            connection.close()
+        deadline = self._loop.time() + STOP_SECONDS_MAX
+        while self._connections() and self._loop.time() < deadline:
+            await asyncio.sleep(0.01)
+        for connection in self._connections():
+            connection.abort()
+        await asyncio.sleep(0)
+
+    # Who has to leave.
+
+    def enforce_budgets(self) -> None:
+        """Close those who hold too many bytes of requests or answers."""
+        self._enforce(self.budget, UNFINISHED, self.budget.losers(self._loop.time()))
+        if not self._unsent_has_room(0):
+            voters = self.voters.connections()
+            self._enforce(self.unsent, UNREAD, self.unsent.losers(self._loop.time(), voters))
+
+    def has_room(self) -> bool:
+        """Whether more answers may be read from files: two of the largest fit into the budget."""
+        return self._unsent_has_room(READ_ROOM_BYTES)
+
+    def _unsent_has_room(self, size_bytes: int) -> bool:
+        unsent = self.unsent
+        if unsent.has_room(size_bytes):
+            return True
+        now = self._loop.time()
+        for connection in unsent.holders():
+            connection.note_unread(now)
+        return unsent.has_room(size_bytes)
+
+    def _enforce(self, budget: ByteBudget[Connection], what: str, losers: list[Connection]) -> None:
+        held_bytes = budget.held_bytes
+        for connection in losers:
+            self.refusals.warning(
+                "Closing connection from %s: it holds %d of %d bytes of %s; all may hold %d together",
+                connection.peer,
+                budget.held_by(connection),
+                held_bytes,
+                what,
+                budget.bytes_max,
+            )
+            self.metrics.closed_holders_count += 1
+            connection.abort()
+
+    def may_accept(self) -> bool:
+        """Whether to accept now: a client that is to be turned away is accepted, too.
+
+        At the limit of open files, those leave that are idle, of the address with the most connections.
+        """
+        if self.quotas.has_descriptors:
+            return True
+        if not self.leaving and self._loop.time() >= self._make_room_at:
+            self._make_room()
+        return not self.leaving
+
+    def _make_room(self) -> None:
+        self._make_room_at = self._loop.time() + MAKE_ROOM_SECONDS
+        address = self.quotas.crowded_address()
+        idle_since = self._loop.time() - IDLE_SECONDS_MIN
+        idle = [
+            connection
+            for connection in self._connections()
+            if connection.peer_host == address
+            and not connection.busy
+            and connection.last_active <= idle_since
+        ]
+        idle.sort(key=attrgetter("last_active"))
+        self.leaving.update(idle[: self.quotas.count // ROOM_SHARE + 1])
+        for connection in list(self.leaving):
+            self.refusals.warning(
+                "Closing connection from %s: it is idle, and no descriptor is left for another one",
+                connection.peer,
+            )
+            self.metrics.closed_idle_count += 1
+            connection.abort()
+
+    def _share_descriptors(self) -> None:
+        """Leave to connections what storage and other controllers do not need."""
+        limit = open_files_limit()
+        try:
+            other_count = open_count() - self.quotas.count
+        except OSError:
+            return  # to count them takes one, too
+        self.quotas.descriptors_max = connections_max(limit, other_count, PENDING_MAX * len(self.listeners))
+
+    def _announce_connections_max(self) -> None:
+        limit, allowed = open_files_limit(), self.quotas.descriptors_max
+        logger.info("The limit of %d open files (ulimit -n) allows %d connections", limit, allowed)
+        if allowed < self.config.max_connections < INT_MAX:
+            logger.warning(
+                "max.connections=%d is more than the limit of %d open files allows: clients are turned away"
+                " from %d connections on. Raise the limit (ulimit -n, LimitNOFILE) or lower max.connections.",
+                self.config.max_connections,
+                limit,
+                allowed,
+            )
+
+    def _connections(self) -> list[Connection]:
+        return [connection for listener in self.listeners for connection in listener.connections]
+
+    def _schedule_reaper(self) -> None:
+        idle_ms = self.config.connections_max_idle_ms
+        if idle_ms >= 0:
+            delay_seconds = max(idle_ms, 1) / 1000 / REAPS_PER_IDLE_TIME
+            self._reaper = self._loop.call_later(delay_seconds, call_after_sockets, self._loop, self._reap)
+
+    def _reap(self) -> None:
+        self._schedule_reaper()
+        idle_since = self._loop.time() - self.config.connections_max_idle_ms / 1000
+        for listener in self.listeners:
+            listener.reap(idle_since)
+
+    def _schedule_performance_line(self) -> None:
+        delay_seconds = self.config.controller_performance_sample_period_ms / 1000
+        self._performance_timer = self._loop.call_later(delay_seconds, self._log_performance)
+
+    def _log_performance(self) -> None:
+        self._schedule_performance_line()
+        self._share_descriptors()  # a log of many segments has many files
+        period_ms = self.config.controller_performance_sample_period_ms
+        logger.info("%s", performance_line(period_ms, self.metrics.take(), API_NAMES))
+        if (pressure := self.metrics.take_pressure(period_ms)) is not None:
+            logger.warning("%s", pressure)
+        if (authentications := self.metrics.authentications.take_line(period_ms)) is not None:
+            logger.info("%s", authentications)
+
+
+def _unfinished_bytes_max(config: ControllerConfig) -> int:
+    if config.queued_max_request_bytes > 0:
+        return config.queued_max_request_bytes
+    return config.socket_request_max_bytes * UNFINISHED_REQUESTS_MAX

@@ -1,0 +1,128 @@
+"""Log lines in the form of Kafka's own: `[time] LEVEL [part id=n] text (logger)`."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from types import TracebackType
+from typing import TextIO
+
+from kraftctl.server.logs.log_handler import BackgroundHandler
+from kraftctl.server.logs.shared_output import BLOCK_BYTES_MAX, SharedOutput
+from kraftctl_security.standard_output import descriptor_of
+
+LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
+
+_LEVEL_NAMES = {5: "TRACE", logging.WARNING: "WARN", logging.CRITICAL: "FATAL"}
+
+AUTHORIZER_LOGGER = "kafka.authorizer.logger"
+"""Its lines name no part, as in Kafka: they are Kafka's own, and programs read them."""
+
+_PARTS = {
+    "kraftctl.controller": "QuorumController",
+    "kraftctl.raft": "RaftManager",
+    "kraftctl.snapshot": "SnapshotGenerator",
+    "kraftctl.registration": "ControllerRegistrationManager",
+    "kraftctl.storage": "MetadataLog",
+    "kraftctl.server": "ControllerServer",
+}
+"""Logger -> the part of a Kafka controller that logs; anything else is the server."""
+
+_CONTROL_CHARACTERS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {
+    code: f"\\u{code:04x}" for code in (0x2028, 0x2029)
+}
+"""Names of clients and of what they ask for are logged: they must not be able to forge a line."""
+
+
+LATE = "standard output was not read in time. Next step: check what reads it"
+
+
+class KafkaFormatter(logging.Formatter):
+    """Formats as Kafka's default console appender does."""
+
+    def __init__(self, node_id: int | None) -> None:
+        """None as long as it is not known."""
+        super().__init__()
+        self._node_id = node_id
+        self._second = (-1, "")
+        """That of the last line, and its text: making it takes as long as the rest of a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        level = _LEVEL_NAMES.get(record.levelno, record.levelname)
+        text = record.getMessage().translate(_CONTROL_CHARACTERS)
+        part = self._part(record.name)
+        line = f"[{self.formatTime(record)}] {level} {part}{text} ({record.name})"
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        second = int(record.created)
+        known, text = self._second
+        if second != known:
+            text = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
+            self._second = (second, text)
+        return f"{text},{int(record.msecs):03d}"
+
+    def _part(self, logger_name: str) -> str:
+        if logger_name == AUTHORIZER_LOGGER or self._node_id is None:
+            return ""
+        for prefix, part in _PARTS.items():
+            if logger_name == prefix or logger_name.startswith(prefix + "."):
+                return f"[{part} id={self._node_id}] "
+        return f"[ControllerServer id={self._node_id}] "
+
+
+def configure_logging(node_id: int | None, level: str = "info", stream: TextIO | None = None) -> None:
+    """Log to standard output, as kafka-server-start does; replaces what was configured before.
+
+    Lines are written on a thread of their own, unless there is a `stream`, or standard output is none of the
+    operating system. The end of the process waits for that, and so does `stop_logging`.
+    """
+    root = logging.getLogger()
+    handler = _handler(stream)
+    handler.setFormatter(KafkaFormatter(node_id))
+    for previous in list(root.handlers):
+        root.removeHandler(previous)
+    root.addHandler(handler)
+    root.setLevel(LEVELS[level])
+    logging.getLogger("asyncio").setLevel(logging.WARNING)
+    sys.excepthook = _log_uncaught_exception
+
+
+def stop_logging() -> None:
+    """Write the last lines, within seconds. Afterwards nothing is logged."""
+    root = logging.getLogger()
+    for handler in [each for each in root.handlers if isinstance(each, BackgroundHandler)]:
+        handler.close()
+        root.removeHandler(handler)
+        root.addHandler(logging.NullHandler())
+
+
+def _handler(stream: TextIO | None) -> logging.Handler:
+    descriptor = descriptor_of(sys.stderr if sys.stdout is None else sys.stdout)
+    if stream is not None:
+        return logging.StreamHandler(stream)
+    if descriptor is None:
+        return logging.NullHandler() if sys.stdout is None else logging.StreamHandler(sys.stdout)
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, BackgroundHandler) and handler.descriptor == descriptor:
+            return handler
+    background = BackgroundHandler(
+        SharedOutput(descriptor, "standard output"),
+        "kraftctl.server.log_files",
+        LATE,
+        write_bytes_max=BLOCK_BYTES_MAX,
+        has_log=True,
+    )
+    background.descriptor = descriptor
+    background.file.start()
+    return background
+
+
+def _log_uncaught_exception(
+    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
+    """A broken invariant stops a controller; the reason belongs in its log."""
+    logging.getLogger("kraftctl.server").critical(
+        "Stopping because of an unexpected error", exc_info=(kind, error, traceback)
+    )

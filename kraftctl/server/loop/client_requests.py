@@ -1,0 +1,205 @@
+"""A client's request and its answer as bytes, without the socket between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from mypy_extensions import mypyc_attr
+
+from kraftctl.apis.api import Api, Owner
+from kraftctl.apis.api_table import API_TABLE, served_api
+from kraftctl.apis.request_size import DECODED_ON_LOOP_BYTES_MAX, SMALL
+from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.node.events import ClientRequest, UndecodedRequest
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_protocol.generated.request_header import RequestHeader
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.principal import KafkaPrincipal
+from kraftctl_protocol.requests import (
+    ParsedRequest,
+    RequestHead,
+    UnsupportedRequestError,
+    decode_request_head,
+    encode_response,
+)
+
+Respond = Callable[[Message | str | None], None]
+"""Takes the answer; or None, or the reason, when the connection has to be closed instead."""
+
+
+API_KEYS: Final = frozenset(int(key) for key in ApiKey)
+
+REFUSED_BYTES_MAX: Final = 1024 * 1024
+"""Of a request whose sender has no right to it. Answered up to here; of a longer one nothing is received."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class ReceivedRequest:
+    """A request in a version that its row of `API_TABLE` serves.
+
+    `undecoded` is not None for a long one: its body is decoded later, beside the loop, and `parsed` has an
+    empty one. `is_from_the_future`: an ApiVersions request in an unknown version, read as version 0
+    (KIP-511).
+    """
+
+    def __init__(
+        self,
+        api: Api,
+        parsed: ParsedRequest,
+        *,
+        undecoded: RequestHead | None = None,
+        is_from_the_future: bool = False,
+    ) -> None:
+        self.api = api
+        self.parsed = parsed
+        self.undecoded = undecoded
+        self.is_from_the_future = is_from_the_future
+
+    def take_content(self) -> Message | RequestHead:
+        """The body, or the request whose body is not decoded yet; only once."""
+        undecoded, self.undecoded = self.undecoded, None
+        return self.parsed.body if undecoded is None else undecoded
+
+    def context(self, listener_name: str, client_address: bytes, principal: KafkaPrincipal) -> RequestContext:
+        return RequestContext(
+            api=self.api,
+            version=self.parsed.version,
+            client_id=self.parsed.header.client_id,
+            principal=principal,
+            listener=listener_name,
+            client_address=client_address,
+            correlation_id=self.parsed.header.correlation_id,
+        )
+
+    def encode_answer(self, response: Message) -> bytes:
+        """The payload of the answer. Raises EncodeError, or anything else for a field of the wrong type."""
+        if self.is_from_the_future and isinstance(response, ApiVersionsResponse):
+            response.error_code = response.error_code or int(Errors.UNSUPPORTED_VERSION)
+        parsed = self.parsed
+        return encode_response(parsed.header.correlation_id, parsed.api_key, parsed.version, response)
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class RequestHandler:
+    """Answers requests. A class and no protocol: compiled code calls those by name.
+
+    `submit` gets the body, or a long request whose body is not decoded. It returns a token
+    for `cancel` and calls `respond` exactly once, maybe before it returns. After `cancel`,
+    which is for connections that are gone, it does not call it.
+    """
+
+    def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int:
+        raise AssertionError("a subclass defines this")
+
+    def cancel(self, request_id: int) -> None:
+        raise AssertionError("a subclass defines this")
+
+    def lacks_right(self, context: RequestContext) -> bool:
+        """Whether the right on the cluster is denied that every request of this API needs."""
+        raise AssertionError("a subclass defines this")
+
+    def is_voter(self, replica_id: int) -> bool:
+        """Whether a voter of the quorum has this id."""
+        raise AssertionError("a subclass defines this")
+
+
+def frame_limit(kind: bytes) -> int:
+    """How long a request may be that begins with this API key and version."""
+    api = API_TABLE.get(int.from_bytes(kind[:2], "big", signed=True))
+    return SMALL.frame_bytes_max if api is None else api.size.frame_bytes_max
+
+
+class FrameLimits:
+    """How long the requests of one client may be, by their first bytes.
+
+    Has no reference to its connection, which would be a cycle otherwise.
+    """
+
+    def __init__(
+        self,
+        listener_name: str,
+        client_address: bytes,
+        principal: KafkaPrincipal,
+        lacks_right: Callable[[RequestContext], bool],
+    ) -> None:
+        self._listener_name = listener_name
+        self._client_address = client_address
+        self._principal = principal
+        self._lacks_right = lacks_right
+
+    def __call__(self, kind: bytes) -> int:
+        limit = frame_limit(kind)
+        if limit > REFUSED_BYTES_MAX and self._lacks_right(self._context(kind)):
+            return REFUSED_BYTES_MAX
+        return limit
+
+    def _context(self, kind: bytes) -> RequestContext:
+        return RequestContext(
+            api=API_TABLE[int.from_bytes(kind[:2], "big", signed=True)],
+            version=int.from_bytes(kind[2:], "big", signed=True),
+            client_id=None,
+            principal=self._principal,
+            listener=self._listener_name,
+            client_address=self._client_address,
+        )
+
+
+def lacks_right(controller: QuorumController, context: RequestContext) -> bool:
+    """Whether the right on the cluster is denied that the API needs; False while that is not known."""
+    error = controller.why_refused(context, logs_grant=False, logs_denial=False)
+    return error is not None and error.error == Errors.CLUSTER_AUTHORIZATION_FAILED
+
+
+def receive_request(frame: bytes) -> ReceivedRequest | str:
+    """What the frame contains, or why the connection has to be closed."""
+    try:
+        head = decode_request_head(frame)
+        api = served_api(head.api_key, head.version)
+        if api is None:
+            return _why_not_served(head.api_key, head.version)
+        if len(frame) <= DECODED_ON_LOOP_BYTES_MAX or api.owner == Owner.NODE:
+            # The body of an envelope is bytes; what is in them is decoded later.
+            return ReceivedRequest(api, head.decode(api.size.memory_bytes_max))
+        if len(frame) > api.size.frame_bytes_max:
+            return f"request of {len(frame)} bytes, more than the {api.size.frame_bytes_max} of its API"
+        parsed = ParsedRequest(head.header, head.api_key, head.version, head.empty_body())
+        return ReceivedRequest(api, parsed, undecoded=head)
+    except UnsupportedRequestError as error:
+        if error.api_key != ApiKey.API_VERSIONS:
+            return _why_not_served(error.api_key, error.version)
+        return ReceivedRequest(API_TABLE[ApiKey.API_VERSIONS], _as_version_0(error), is_from_the_future=True)
+    except DecodeError as damage:  # a name of its own: see docs/adr/0008
+        return f"malformed request: {damage}"
+
+
+def _why_not_served(api_key: int, version: int) -> str:
+    """A client of brokers that does not ask which APIs are served, or another protocol."""
+    if api_key not in API_KEYS:
+        return f"API key {api_key} version {version} is not known"
+    name = ApiKey(api_key).name
+    if api_key in API_TABLE:
+        return f"API key {api_key} version {version} is not served here, other versions of {name} are"
+    return (
+        f"API key {api_key} version {version} is not served here: {name} is for brokers, and this is a"
+        " listener of a controller. Next step: give the client the address of a broker"
+    )
+
+
+def client_event(
+    request_id: int, context: RequestContext, content: Message | RequestHead
+) -> ClientRequest | UndecodedRequest:
+    """The node's event for it."""
+    if isinstance(content, RequestHead):
+        return UndecodedRequest(request_id, context, content)
+    return ClientRequest(request_id, context, content)
+
+
+def _as_version_0(error: UnsupportedRequestError) -> ParsedRequest:
+    header = RequestHeader(request_api_key=error.api_key, correlation_id=error.correlation_id)
+    return ParsedRequest(header, error.api_key, 0, ApiVersionsRequest())

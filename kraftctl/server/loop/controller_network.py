@@ -1,0 +1,77 @@
+"""The controller's network, as its effects see it: answers to clients, and requests to other controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from mypy_extensions import mypyc_attr
+
+from kraftctl.raft.effects import SendRequest
+from kraftctl.server.loop.client_requests import Respond
+from kraftctl_protocol.message import Message
+
+
+class Peers(Protocol):
+    """The other controllers."""
+
+    def send(self, effect: SendRequest) -> None: ...
+
+
+@mypyc_attr(free_list_len=1)
+class PendingRequest:
+    """What is needed to answer a request."""
+
+    def __init__(self, respond: Respond, address: bytes, of_voter: bool) -> None:
+        self.respond = respond
+        self.address = address
+        self.of_voter = of_voter
+
+
+class ControllerNetwork:
+    """Numbers the requests of all connections and keeps the callback of each until it is answered."""
+
+    def __init__(self, peers: Peers, has_room: Callable[[], bool] = lambda: True) -> None:
+        self._peers = peers
+        self.has_room = has_room
+        self._pending: dict[int, PendingRequest] = {}
+        self._next_request_id = 0
+
+    def accept(self, respond: Respond, address: bytes = b"", *, of_voter: bool = False) -> int:
+        """The id of a new request from `address`; `respond` is called once, unless it is cancelled before.
+
+        `of_voter`: the request has the id of a voter.
+        """
+        request_id = self._next_request_id
+        self._next_request_id += 1
+        self._pending[request_id] = PendingRequest(respond, address, of_voter)
+        return request_id
+
+    def cancel(self, request_id: int) -> bool:
+        """The connection is gone. Returns whether the request was still unanswered."""
+        return self._pending.pop(request_id, None) is not None
+
+    def cancel_all(self) -> None:
+        """No request is answered any more."""
+        self._pending.clear()
+
+    def awaits(self, request_id: int) -> bool:
+        return request_id in self._pending
+
+    def address_of(self, request_id: int) -> bytes:
+        pending = self._pending.get(request_id)
+        return b"" if pending is None else pending.address
+
+    def is_voter(self, request_id: int) -> bool:
+        pending = self._pending.get(request_id)
+        return pending is not None and pending.of_voter
+
+    def respond(self, request_id: int, response: Message | str | None) -> None:
+        pending = self._pending.get(request_id)
+        if pending is not None:
+            # Not `pop`, which mypyc looks up by name.
+            del self._pending[request_id]
+            pending.respond(response)
+
+    def send(self, effect: SendRequest) -> None:
+        self._peers.send(effect)

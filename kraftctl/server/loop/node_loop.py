@@ -1,0 +1,282 @@
+"""The loop around the pure node: event -> step -> effects in order, each done before the next begins.
+
+Here is what belongs to the loop: the inbox, the step, the timer, and the end after a failure. The executor
+carries out the effects. Time, threads and the network are protocols: a simulation runs this very loop.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from kraftctl.node.events import ClientRequest, NodeEvent
+from kraftctl.raft import events
+from kraftctl.server.loop.direct_calls import Effects, execute, is_paused, may_stop, next_deadline_ms, step
+from kraftctl.server.loop.executor_protocols import (
+    Clock,
+    Executor,
+    Network,
+    Node,
+    RetentionDue,
+    Scheduler,
+    TimerHandle,
+)
+from kraftctl.server.loop.turn_probe import TurnProbe
+from kraftctl.server.loop.waiting_requests import WaitingRequests, is_urgent
+
+NS_PER_MS: Final = 1_000_000
+
+UNREAD_MS_MAX: Final = 100
+"""A deadline is not reported when the sockets were read longer ago than that: a disk was waited for, or a
+turn was long. It is a small part of every timeout."""
+
+NOT_SET_MS: Final = (1 << 62) - 1
+"""When the timer runs that is not set: after every deadline."""
+
+REPEATS_MAX: Final = 10
+"""So often are the sockets read once more: a loop whose turns are all long still has deadlines."""
+
+
+NO_EFFECTS: Final[Effects] = []
+"""Never changed."""
+
+
+class DeadlineDue:
+    """Internal to the loop: a deadline is reached. What was in the sockets at `read_ms` waits before this."""
+
+    def __init__(self, read_ms: int, repeats_left: int) -> None:
+        self.read_ms = read_ms
+        self.repeats_left = repeats_left
+
+
+class NodeLoop:
+    """Owns the node, its inbox and its timer; everything here runs where the node runs. Is an `Inbox`.
+
+    Needs an executor, by `attach`, before the first event. `on_may_stop` is called whenever processing pauses
+    for lack of events while the node may stop. `on_end` is called with the failure that ended the loop, or
+    with None; it is called again for a failure of what was still running.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        *,
+        clock: Clock,
+        scheduler: Scheduler,
+        network: Network,
+        probe: TurnProbe,
+        on_may_stop: Callable[[], None],
+        on_end: Callable[[BaseException | None], None],
+    ) -> None:
+        self._node = node
+        self._clock = clock
+        # Looked up once: called several times for each event.
+        self._now_ns = clock.now_ns
+        self._wall_ms = clock.wall_ms
+        self._scheduler = scheduler
+        self._network = network
+        self._probe = probe
+        self._on_may_stop = on_may_stop
+        self._on_end = on_end
+        self._executor: Executor
+        self._inbox: deque[NodeEvent | RetentionDue | DeadlineDue] = deque()
+        self._waiting = WaitingRequests()
+        self._turn_is_asked = False
+        self._effects: Effects = NO_EFFECTS
+        self._effects_done = 0
+        self._draining = False
+        self._timer: TimerHandle | None = None
+        self._timer_ms = NOT_SET_MS
+        self._has_timer = True
+        self._reads_sockets = False
+        """A deadline is reached, and the node does not know yet."""
+        self.ended = False
+
+    def attach(self, executor: Executor) -> None:
+        """Carry out effects with it. Its inbox is this loop, so the loop is made first."""
+        self._executor = executor
+
+    # The inbox.
+
+    def offer(self, event: NodeEvent | RetentionDue) -> None:
+        """Process `event` after those that are already waiting; nothing once processing has ended.
+
+        Requests that may take long wait for their turn, and what is urgent overtakes them.
+        """
+        if self.ended:
+            return
+        if isinstance(event, ClientRequest) and not is_urgent(event):
+            self._offer_request(event)
+        elif not isinstance(event, events.RequestCancelled) or not self._waiting.remove(event.request_id):
+            self._offer(event)
+
+    def _offer_request(self, request: ClientRequest) -> None:
+        if self._waiting.must_wait(busy=self._draining or is_paused(self._executor)):
+            self._waiting.add(request)
+        else:
+            self._process(request)
+        self._ask_for_turn()
+
+    def _process(self, request: ClientRequest) -> None:
+        since_ns = self._clock.now_ns()
+        self._offer(request)
+        self._waiting.spent(self._clock.now_ns() - since_ns)
+
+    def _ask_for_turn(self) -> None:
+        """Once connections were served. While an effect is stored, what waits has no turn."""
+        if not self._turn_is_asked and not self._executor.paused:
+            self._turn_is_asked = True
+            self._scheduler.call_soon(self._take_turn)
+
+    def _take_turn(self) -> None:
+        self._turn_is_asked = False
+        self._waiting.begin_turn()
+        while not self._executor.paused and (request := self._waiting.take()) is not None:
+            self._process(request)
+        if self._waiting:
+            self._ask_for_turn()
+
+    def _offer(self, event: NodeEvent | RetentionDue | DeadlineDue) -> None:
+        if self._draining or is_paused(self._executor):
+            self._inbox.append(event)
+        else:
+            assert not self._inbox or self.ended, "what is not paused has processed all"
+            self._drain(event)
+
+    def resume(self, next_event: NodeEvent | None) -> None:
+        """After a pause of the executor: carry out the effects that follow, then process `next_event`."""
+        if next_event is not None:
+            self._inbox.appendleft(next_event)
+        self._drain(None)
+        if self._waiting:
+            self._ask_for_turn()
+
+    def _drain(self, event: NodeEvent | RetentionDue | DeadlineDue | None) -> None:
+        """Carry out what is left of the effects, then process what is in the inbox; or `event`, when nothing
+        of either is left."""
+        self._draining = True
+        try:
+            self._process_all(event)
+        except Exception as error:  # noqa: BLE001 - as in `guarded`
+            self.fail(error)
+        self._draining = False
+
+    def _process_all(self, event: NodeEvent | RetentionDue | DeadlineDue | None) -> None:
+        executor, probe, now_ns = self._executor, self._probe, self._now_ns
+        since_ns = now_ns()
+        while True:
+            effects = self._effects
+            while self._effects_done < len(effects):
+                effect = effects[self._effects_done]
+                self._effects_done += 1
+                execute(executor, effect)
+                until_ns = now_ns()
+                if until_ns - since_ns > probe.notable_ns:
+                    probe.note(until_ns - since_ns, effect)
+                since_ns = until_ns
+                if is_paused(executor) or self.ended:
+                    return
+            if event is None and self._inbox:
+                event = self._inbox.popleft()
+            if event is None or self.ended:
+                break
+            self._effects = self._step(event, since_ns // NS_PER_MS)
+            self._effects_done = 0
+            until_ns = now_ns()
+            if until_ns - since_ns > probe.notable_ns:
+                probe.note(until_ns - since_ns, event)
+            since_ns = until_ns
+            event = None
+        self._effects = NO_EFFECTS
+        if may_stop(self._node):
+            self._on_may_stop()
+            if executor.unreadable is not None:
+                self.fail(executor.unreadable)
+        self._set_timer()
+
+    def _step(self, event: NodeEvent | RetentionDue | DeadlineDue, now_ms: int) -> Effects:
+        if isinstance(event, ClientRequest):
+            # First: to compare with a class that is not compiled takes as long as all of a step's own calls.
+            return step(self._node, event, now_ms, self._wall_ms())
+        if isinstance(event, RetentionDue):
+            return [event]
+        if isinstance(event, DeadlineDue):
+            unread_ms = now_ms - event.read_ms
+            if event.repeats_left > 0 and unread_ms > UNREAD_MS_MAX:
+                self._read_sockets(event.repeats_left - 1)
+                return []
+            self._reads_sockets = False
+            event = events.DeadlineReached()
+        return step(self._node, event, now_ms, self._wall_ms())
+
+    # The end.
+
+    def guarded(self, action: Callable[[], None]) -> None:
+        """Run `action`; whatever it raises ends the loop, as in `_drain`: these two catch everything."""
+        try:
+            action()
+        except Exception as error:  # noqa: BLE001 - handed on, never swallowed
+            self.fail(error)
+
+    def fail(self, error: BaseException) -> None:
+        """End with this failure."""
+        self._end(error)
+
+    def end(self) -> None:
+        """Process, carry out and answer nothing more, as if the process had been killed here."""
+        self._end(None)
+
+    def _end(self, error: BaseException | None) -> None:
+        self.ended = True
+        self._inbox.clear()
+        self._waiting.clear()
+        self._effects = NO_EFFECTS
+        self._network.cancel_all()
+        self.stop_timer()
+        self._on_end(error)
+
+    # The timer.
+
+    def stop_timer(self) -> None:
+        """Report no deadline any more; events that are offered are still processed."""
+        self._has_timer = False
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _set_timer(self) -> None:
+        """It runs at the deadline or before it: most deadlines become later and later, with every Fetch and
+        every heartbeat, and to set a timer anew takes 1 us, as much as half a heartbeat in the node."""
+        if not self._has_timer or self._reads_sockets:
+            return
+        deadline_ms = next_deadline_ms(self._node)
+        if deadline_ms is None or deadline_ms >= self._timer_ms:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_ms = deadline_ms
+        delay_ms = max(0, deadline_ms - self._clock.now_ms())
+        self._timer = self._scheduler.call_later(delay_ms / 1000, self._timer_ran)
+
+    def _timer_ran(self) -> None:
+        self._timer = None
+        self._timer_ms = NOT_SET_MS
+        self.guarded(self._read_sockets_if_due)
+
+    def _read_sockets_if_due(self) -> None:
+        deadline_ms = self._node.next_deadline_ms
+        if deadline_ms is None or deadline_ms > self._clock.now_ms():
+            self._set_timer()
+            return
+        self._reads_sockets = True
+        self._read_sockets(REPEATS_MAX)
+
+    def _read_sockets(self, repeats_left: int) -> None:
+        """What has come in time is processed before anything ends for lack of it."""
+        due = DeadlineDue(self._clock.now_ms(), repeats_left)
+        self._scheduler.call_after_sockets(partial(self._sockets_were_read, due))
+
+    def _sockets_were_read(self, due: DeadlineDue) -> None:
+        if self._has_timer and not self.ended:
+            self._offer(due)

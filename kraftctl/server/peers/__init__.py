@@ -1,0 +1,1 @@
+"""This node connects to other controllers and sends them raft's requests."""

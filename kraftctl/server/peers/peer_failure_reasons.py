@@ -1,0 +1,61 @@
+"""What an exception of a connection to another controller says: which kind of failure, in which words."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from typing import Final
+
+from kraftctl.raft.peer_failures import (
+    CLOSES,
+    NO_ADDRESS,
+    NO_ANSWER,
+    NOT_KAFKA,
+    REFUSED,
+    SASL_FAILED,
+    SSL_FAILED,
+    UNREACHABLE,
+    PeerFailure,
+)
+from kraftctl.server.peers.connecting import RefusedError
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_security.authentication_failures import AuthenticationFailedError, plain_text
+
+CLOSED_TEXT: Final = "closed before an answer"
+"""A RefusedError has this text where the connection was made."""
+
+
+def failure_of(error: Exception, missing: str = "") -> PeerFailure:
+    """Never a secret: the messages of the other side are shortened, and in one line.
+
+    `missing` says what has not come in time.
+    """
+    if isinstance(error, AuthenticationFailedError):
+        is_ssl = "SSL" in str(error)
+        return PeerFailure(SSL_FAILED if is_ssl else SASL_FAILED, _words(error))
+    if isinstance(error, RefusedError) and CLOSED_TEXT not in str(error):
+        return PeerFailure(REFUSED, _refusal(_words(error)))
+    if isinstance(error, socket.gaierror):
+        return PeerFailure(NO_ADDRESS, f"DNS: {error.strerror or error}")
+    if isinstance(error, UnicodeError):
+        return PeerFailure(NO_ADDRESS, "DNS: this is no host name")
+    if isinstance(error, ssl.SSLError):
+        return PeerFailure(SSL_FAILED, f"SSL: {_words(error)}")
+    if isinstance(error, TimeoutError):
+        return PeerFailure(NO_ANSWER, missing or "no answer in time")
+    if isinstance(error, (EOFError, ConnectionError, RefusedError)):
+        return PeerFailure(CLOSES, "it closes the connection without an answer")
+    if isinstance(error, DecodeError):
+        return PeerFailure(NOT_KAFKA, f"it does not answer as Kafka does: {_words(error)}")
+    if isinstance(error, OSError):
+        return PeerFailure(UNREACHABLE, plain_text(error.strerror or str(error)))
+    return PeerFailure(NO_ANSWER, type(error).__name__)
+
+
+def _refusal(words: str) -> str:
+    """The number of the error and the address are no news where there is one address."""
+    return "connection refused" if words.startswith("[Errno") and ";" not in words else words
+
+
+def _words(error: Exception) -> str:
+    return plain_text(str(error)) or type(error).__name__

@@ -1,0 +1,63 @@
+"""Calls that may wait for what is not ours, a name server or a mounted file for example, without the loop.
+
+Each has a thread that nothing waits for. The threads of `asyncio.to_thread` and of a loop's resolver are few
+and shared, so slow calls delay others, and the end of the process waits until they return.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar, cast
+
+from kraftctl.server.process.finished_call import Finished
+from kraftctl.server.process.worker_thread import ended
+
+T = TypeVar("T")
+
+
+async def call_detached(call: Callable[[], T]) -> T:
+    """What it returns or raises. It runs to its end even if that is not awaited any more."""
+    return cast("T", await _begin(call))
+
+
+class SharedCalls:
+    """One thread for a key at a time, however often it is asked for: a call may take longer than its caller
+    waits, who then asks again.
+    """
+
+    def __init__(self) -> None:
+        self._running: dict[Hashable, asyncio.Future[Any]] = {}
+
+    async def call(self, key: Hashable, call: Callable[[], T]) -> T:
+        """The result of the call that runs for `key`, or of this one."""
+        running = self._running.get(key)
+        if running is None:
+            running = self._running[key] = _begin(call)
+            running.add_done_callback(lambda _: self._running.pop(key))
+        return cast("T", await asyncio.shield(running))
+
+
+def _begin(call: Callable[[], T]) -> asyncio.Future[T]:
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def run() -> None:
+        result = ended(call)
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_report, future, result)
+
+    threading.Thread(target=run, name="detached-call", daemon=True).start()
+    return future
+
+
+def _report(future: asyncio.Future[T], result: Finished[T]) -> None:
+    if future.cancelled():
+        return
+    error = result.exception()
+    if error is None:
+        future.set_result(result.result())
+    else:
+        future.set_exception(error)
+        future.exception()  # its caller may have left: that is no error of the loop

@@ -1,0 +1,1 @@
+"""SSL and SASL decide who a client is; keys, users and certificates may change while a controller runs."""

@@ -1,0 +1,227 @@
+"""A connection whose client authenticates by SASL, first of all and again before its session expires."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from kraftctl.controller.results.failures import kind_of
+from kraftctl.server.connections.authentication_metrics import AuthenticationMetrics
+from kraftctl.server.connections.connection import Connection, ConnectionOwner
+from kraftctl.server.logs.rate_limited_log import RateLimitedLog
+from kraftctl.server.security.credential_lookup import CredentialsUnavailableError
+from kraftctl.server.security.handshake_turns import HandshakeTurns
+from kraftctl.server.security.sasl_exchange import Outcome, SaslExchange, SaslServers, Session
+from kraftctl.server.security.unfinished_handshakes import UnfinishedHandshakes
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.frames import FrameDecoder, FrameError
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.principal import KafkaPrincipal
+from kraftctl_security.authentication_failures import plain_text
+
+AUTHENTICATION_SECONDS_MAX: Final = 10.0
+"""For all messages of one authentication. As long as an SSL handshake may take, which comes before it."""
+
+REAUTHENTICATION_SECONDS_MIN: Final = 1.0
+"""As Kafka's KafkaChannel: a session is renewed no more often."""
+
+SASL_HANDSHAKE: Final = ApiKey.SASL_HANDSHAKE.to_bytes(2, "big")
+
+
+class SaslListener:
+    """What the connections of one listener have in common.
+
+    `over_ssl`: an SSL handshake comes first. `unfinished` has all connections that are not authenticated.
+    """
+
+    def __init__(
+        self,
+        servers: SaslServers,
+        *,
+        over_ssl: bool,
+        receive_bytes_max: int,
+        failure_seconds: float,
+        turns: HandshakeTurns,
+        unfinished: UnfinishedHandshakes[SaslConnection],
+        metrics: AuthenticationMetrics,
+        refusals: RateLimitedLog,
+        wall_ms: Callable[[], int],
+    ) -> None:
+        self.servers = servers
+        self.over_ssl = over_ssl
+        self.receive_bytes_max = receive_bytes_max
+        self.failure_seconds = failure_seconds
+        self.turns = turns
+        self.unfinished = unfinished
+        self.metrics = metrics
+        self.refusals = refusals
+        self.wall_ms = wall_ms
+
+
+class SaslConnection(Connection):
+    """Serves nothing while `_exchange` is not None, which it is from the beginning."""
+
+    def __init__(
+        self, owner: ConnectionOwner, loop: asyncio.AbstractEventLoop, listener: SaslListener
+    ) -> None:
+        super().__init__(owner, loop)
+        self._listener = listener
+        self._exchange: SaslExchange | None = SaslExchange(listener.servers)
+        self._session: Session | None = None
+        self._expires_at: float | None = None
+        self._renewed_at: float | None = None
+        self._deadline: asyncio.TimerHandle | None = None
+        self._failing: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        if not self._closed and not self._listener.over_ssl:
+            self._begin()
+
+    def authenticated(self, principal: KafkaPrincipal) -> None:
+        """The SSL handshake is finished. SASL decides who the client is (KIP-684)."""
+        self._begin()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._stop_timers()
+        self._listener.unfinished.remove(self.peer_host, self)
+
+    def leave(self, reason: str) -> None:
+        """Close immediately, with a log line."""
+        self._refuse(reason)
+        self.abort()
+
+    # Which requests are served.
+
+    def _start(self, frame: bytes) -> None:
+        if self._exchange is None and self._asks_for_renewal(frame):
+            self._begin_again()
+        if self._exchange is not None:
+            self._receive(frame, self._exchange)
+        elif self._expires_at is not None and self._loop.time() > self._expires_at:
+            self._listener.metrics.expired_connections_killed_count += 1
+            self._refuse("its session has expired, and it has not authenticated again")
+        else:
+            super()._start(frame)
+
+    def _asks_for_renewal(self, frame: bytes) -> bool:
+        """Otherwise SaslHandshake is answered ILLEGAL_SASL_STATE, as Kafka does."""
+        if self._expires_at is None or not frame.startswith(SASL_HANDSHAKE):
+            return False
+        renewed_at = self._renewed_at
+        return renewed_at is None or self._loop.time() - renewed_at >= REAUTHENTICATION_SECONDS_MIN
+
+    # The exchange.
+
+    def _begin(self) -> None:
+        """The first bytes may come."""
+        self._limit_to_tokens()
+        self._deadline = self._loop.call_later(AUTHENTICATION_SECONDS_MAX, self._expire)
+        crowded = self._listener.unfinished.add(self.peer_host, self)
+        if crowded is not None:
+            crowded.leave("too many connections are not authenticated")
+
+    def _begin_again(self) -> None:
+        self._renewed_at = self._loop.time()
+        self._exchange = SaslExchange(self._listener.servers, self._session)
+        self._limit_to_tokens()
+        self._deadline = self._loop.call_later(AUTHENTICATION_SECONDS_MAX, self._expire)
+
+    def _receive(self, frame: bytes, exchange: SaslExchange) -> None:
+        received = exchange.receive(frame)
+        if isinstance(received, str):
+            self._refuse_bytes(frame, received, is_framed=True)
+            return
+        if received.api.key == ApiKey.API_VERSIONS and not exchange.expects_tokens:
+            super()._start(frame)
+            return
+        self._started_at = self._loop.time()
+        self._request_bytes = len(frame)
+        self._request = received
+        # Tokens may be signed, and credentials derived: what that takes is shared among addresses.
+        self._listener.turns.wait(self.peer_host, self._evaluate)
+
+    def _evaluate(self) -> None:
+        exchange, request = self._exchange, self._request
+        if self._closed or exchange is None or request is None:
+            return
+        try:
+            outcome = exchange.answer(request, self._listener.wall_ms())
+        except CredentialsUnavailableError as error:
+            self._refuse(str(error))
+        except Exception as error:  # noqa: BLE001 - a bug on our side that concerns this one client
+            self._log_error("Cannot authenticate %s: %s", self.peer, kind_of(error))
+            self.abort()
+        else:
+            self._conclude(outcome, is_renewal=exchange.is_renewal)
+
+    def _conclude(self, outcome: Outcome, *, is_renewal: bool) -> None:
+        if outcome.failure is not None:
+            self._fail(outcome.failure, outcome.response, is_renewal=is_renewal)
+            return
+        if outcome.session is not None:
+            self._complete(outcome.session, is_renewal=is_renewal)
+        self._respond(outcome.response)
+
+    def _complete(self, session: Session, *, is_renewal: bool) -> None:
+        self._exchange = None
+        self._session = session
+        lifetime_ms = session.lifetime_ms
+        self._expires_at = None if lifetime_ms is None else self._loop.time() + lifetime_ms / 1000
+        self._stop_timers()
+        self._listener.unfinished.remove(self.peer_host, self)
+        self._listener.metrics.succeeded(is_renewal=is_renewal, is_renewable=session.is_renewable)
+        unfinished = self._decoder
+        super().authenticated(session.principal)
+        self._continue_with(unfinished)
+
+    # Failures.
+
+    def _fail(self, reason: str, response: Message | None, *, is_renewal: bool) -> None:
+        """Answer after a while, which makes guessing slow, and close."""
+        self._listener.metrics.failed(is_renewal=is_renewal)
+        what = "re-authentication" if is_renewal else "authentication"
+        self._listener.refusals.warning("Failed %s with %s (%s)", what, self.peer, plain_text(reason))
+        self._frames.clear()
+        self._pause_reading()
+        seconds = self._listener.failure_seconds
+        self._failing = self._loop.call_later(seconds, self._end_failed, response)
+
+    def _end_failed(self, response: Message | None) -> None:
+        self._failing = None
+        if self._closed:
+            return
+        if response is not None:
+            self._respond(response)
+        self.close()
+
+    def _expire(self) -> None:
+        self._deadline = None
+        self.leave(f"it is not authenticated after {AUTHENTICATION_SECONDS_MAX:.0f} s")
+
+    def _stop_timers(self) -> None:
+        for timer in (self._deadline, self._failing):
+            if timer is not None:
+                timer.cancel()
+        self._deadline = self._failing = None
+
+    def _note_sasl(self) -> None:
+        """Nothing is wrong with that here but its time: it is answered so."""
+
+    # Frames.
+
+    def _limit_to_tokens(self) -> None:
+        bytes_max = min(self._owner.max_frame_bytes, self._listener.receive_bytes_max)
+        unfinished, self._decoder = self._decoder, FrameDecoder(bytes_max)
+        self._continue_with(unfinished)
+
+    def _continue_with(self, unfinished: FrameDecoder) -> None:
+        """The beginning of the next frame has come already."""
+        held = unfinished.take()
+        if held:
+            try:
+                self._decoder.feed(held)
+            except FrameError as error:
+                self._refuse_bytes(error.head, str(error), is_framed=False)

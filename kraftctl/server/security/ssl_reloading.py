@@ -1,0 +1,174 @@
+"""Keys and certificates are replaced while the controller runs: after a change, an alteration, or SIGHUP.
+
+New connections get new SSL contexts, so that no session of the old ones is resumed. Those that exist stay.
+What cannot be used changes nothing: a line says why, and the next change is tried again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import logging
+import ssl
+from collections.abc import Callable
+from functools import partial
+from typing import Final, Protocol
+
+from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.controller.results.failures import reason_of
+from kraftctl.server.process.detached_calls import call_detached
+from kraftctl.server.security.expiry_lines import ExpiryLines
+from kraftctl.server.security.ssl_metrics import SslMetrics
+from kraftctl.server.security.ssl_transport import SslListener
+from kraftctl.server.security.watched_stores import Replacement, WatchedStores
+from kraftctl_security.config_values import ConfigException
+from kraftctl_security.tls.contexts import Stores
+from kraftctl_security.tls.store_error import StoreError
+from kraftctl_security.tls.store_replacement import name_of
+
+logger = logging.getLogger("kraftctl.server.ssl")
+
+LOOK_SECONDS: Final = 2.0
+"""Between two looks at the files. What has changed is read with the look after, if it is the same then."""
+
+LATE_SECONDS: Final = 30.0
+"""Files that are not read by then are on a file system that does not answer."""
+
+
+class Driver(Protocol):
+    """The running node."""
+
+    def use_ssl_context(self, context: ssl.SSLContext) -> None:
+        """For connections to other controllers from now on."""
+        ...
+
+    def dynamic_configs(self) -> dict[str, str] | None:
+        """Of this node; None as long as they are not known."""
+        ...
+
+
+class SslServer(Protocol):
+    """The listeners whose keys are replaced."""
+
+    @property
+    def config(self) -> ControllerConfig: ...
+
+    @property
+    def ssl_metrics(self) -> SslMetrics: ...
+
+    @property
+    def ssl_stores(self) -> dict[str, Stores]:
+        """By listener, for those that use SSL."""
+        ...
+
+    @property
+    def ssl_listeners(self) -> dict[str, SslListener]:
+        """By listener. One that does not use SSL has none."""
+        ...
+
+
+class SslReloading:
+    """Of all listeners of `server`. Other controllers are reached with the keys of the first."""
+
+    def __init__(
+        self,
+        server: SslServer,
+        driver: Driver,
+        wall_ms: Callable[[], int],
+        late_seconds: float = LATE_SECONDS,
+    ) -> None:
+        self._server = server
+        self._driver = driver
+        self._wall_ms = wall_ms
+        self._late_seconds = late_seconds
+        self._metrics = server.ssl_metrics
+        self._to_controllers = server.config.controller_listener_names[0]
+        self._watched = [
+            WatchedStores(
+                listener,
+                server.config.originals,
+                server.config.ssl[listener],
+                stores,
+                reaches_controllers=listener == self._to_controllers,
+            )
+            for listener, stores in server.ssl_stores.items()
+        ]
+        self._expiry_lines = ExpiryLines(server.ssl_metrics)
+
+    async def run(self, requested: asyncio.Event) -> None:
+        """Look every two seconds, and immediately when `requested` is set; until it is cancelled."""
+        self._expiry_lines.check(self._watched, self._wall_ms())
+        while True:
+            forced = await _is_requested(requested)
+            await self.look(forced=forced)
+
+    async def look(self, *, forced: bool = False) -> None:
+        """At the stores of all listeners, once."""
+        reloads_count = self._metrics.reloads_count
+        for stores in self._watched:
+            await self._look_at(stores, forced=forced)
+        have_changed = self._metrics.reloads_count != reloads_count
+        self._expiry_lines.check(self._watched, self._wall_ms(), have_changed=have_changed)
+
+    async def _look_at(self, stores: WatchedStores, *, forced: bool) -> None:
+        now = datetime.datetime.fromtimestamp(self._wall_ms() / 1000, datetime.UTC)
+        late = asyncio.get_running_loop().call_later(self._late_seconds, _log_late, stores.listener)
+        try:
+            dynamic = self._driver.dynamic_configs()
+            replacement = await call_detached(partial(stores.look, dynamic, now, forced=forced))
+        except (StoreError, ConfigException) as error:
+            self._failed(stores, str(error))
+        except Exception as error:  # noqa: BLE001 - otherwise nothing would ever be read again
+            self._failed(stores, reason_of(error))
+        else:
+            if replacement is not None:
+                self._use(stores.listener, replacement)
+            elif forced:
+                logger.info("Listener %s: keys and certificates are the same", stores.listener)
+        finally:
+            late.cancel()
+
+    def _use(self, listener: str, replacement: Replacement) -> None:
+        self._server.ssl_listeners[listener].context = replacement.server
+        if listener == self._to_controllers:
+            self._driver.use_ssl_context(replacement.client)
+        self._metrics.reloaded(listener)
+        logger.info("%s", _line(listener, replacement))
+
+    def _failed(self, stores: WatchedStores, reason: str) -> None:
+        self._metrics.failed(stores.listener)
+        logger.error(
+            "Listener %s keeps its keys and certificates, as the new ones cannot be used: %s. They are read"
+            " again when they change, and on SIGHUP.",
+            stores.listener,
+            reason.rstrip("."),
+        )
+
+
+def _log_late(listener: str) -> None:
+    logger.warning(
+        "Listener %s keeps its keys and certificates: its keystore and truststore are being looked at, and"
+        " their file system does not answer. Next step: check where they are mounted",
+        listener,
+    )
+
+
+async def _is_requested(requested: asyncio.Event) -> bool:
+    try:
+        async with asyncio.timeout(LOOK_SECONDS):
+            await requested.wait()
+    except TimeoutError:
+        return False
+    requested.clear()
+    return True
+
+
+def _line(listener: str, replacement: Replacement) -> str:
+    keystore, trusted = replacement.stores.keystore, replacement.stores.trusted
+    assert keystore is not None, "a listener has one"
+    own = keystore.chain[0]
+    return (
+        f"Listener {listener} shows new connections the certificate '{name_of(own)}' with serial number"
+        f" {own.serial_number:x}, valid until {own.not_valid_after_utc.isoformat()}, and trusts"
+        f" {len(trusted or [])} certificates"
+    )

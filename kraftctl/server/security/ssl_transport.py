@@ -1,0 +1,303 @@
+"""SSL between an accepted socket and its Connection: the handshake, then records.
+
+Not the SSL of the event loops: they count an answer as sent that is still in the socket's transport
+(docs/adr/0009). Here nothing is kept besides an unfinished record: what the socket does not take is counted
+as for PLAINTEXT.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Iterable
+from typing import Any, Final, cast
+
+from kraftctl.server.connections.connection import Connection
+from kraftctl.server.connections.foreign_clients import ForeignClients
+from kraftctl.server.security.handshake_turns import HandshakeTurns
+from kraftctl.server.security.unfinished_handshakes import UnfinishedHandshakes
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.principal import ANONYMOUS, USER_TYPE, KafkaPrincipal
+from kraftctl_security.authentication_failures import EXPIRED, NOT_YET_VALID
+from kraftctl_security.tls.distinguished_name import subject_name
+from kraftctl_security.tls.ssl_principal_mapper import NoMatchingRuleError, SslPrincipalMapper
+from kraftctl_security.tls.trial_handshake import handshake_failure
+
+DATE_STEPS: Final = {
+    EXPIRED: ". Next step: renew the certificate of that client, or of its issuer; the truststore is right",
+    NOT_YET_VALID: ". Next step: compare the clock of this host with that of the client",
+}
+
+HANDSHAKE_SECONDS_MAX: Final = 10.0
+"""As long as a client of Kafka waits for a connection (socket.connection.setup.timeout.ms)."""
+
+HANDSHAKE_BYTES_MAX: Final = 128 * 1024
+"""Of a client whose handshake is not finished. Its certificates are the longest part, a few kilobytes."""
+
+HANDSHAKE_RECORD: Final = 22
+"""The first byte that a client of TLS sends."""
+
+RECORD_BYTES_MAX: Final = 16 * 1024
+
+PIECE_BYTES: Final = 16 * RECORD_BYTES_MAX
+"""Encrypted together: a long answer is not in memory a second time."""
+
+
+class SslListener:
+    """What the connections of one listener have in common. A new `context` is for new connections."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        context: ssl.SSLContext,
+        mapper: SslPrincipalMapper | None,
+        turns: HandshakeTurns,
+        unfinished: UnfinishedHandshakes[SslTransport],
+        refusals: ForeignClients,
+    ) -> None:
+        self.loop = loop
+        self.context = context
+        self.mapper = mapper
+        self.turns = turns
+        self.unfinished = unfinished
+        self.refusals = refusals
+
+    def principal(self, certificate: bytes | None) -> KafkaPrincipal:
+        """Of a client with this certificate in DER. Raises DecodeError or NoMatchingRuleError.
+
+        Without a mapper it is never asked for: SASL decides.
+        """
+        if certificate is None or self.mapper is None:
+            return ANONYMOUS
+        return KafkaPrincipal(USER_TYPE, self.mapper.name(subject_name(certificate)))
+
+
+class SslTransport(asyncio.Transport, asyncio.Protocol):
+    """The protocol of a socket, and the transport of its Connection.
+
+    The Connection is made, counted and limited when the socket is accepted, and gets nothing before the
+    handshake is finished.
+    """
+
+    def __init__(self, listener: SslListener, connection: Connection) -> None:
+        super().__init__()
+        self._listener = listener
+        self._connection: Connection | None = connection
+        self._incoming = ssl.MemoryBIO()
+        self._outgoing = ssl.MemoryBIO()
+        self._ssl = listener.context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+        self._socket: asyncio.Transport
+        self._is_established = False
+        self._is_closing = False
+        self._socket_is_full = False
+        self._handshake_bytes = 0
+        self._timeout: asyncio.TimerHandle | None = None
+
+    # The protocol of the socket.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert self._connection is not None
+        self._socket = cast("asyncio.Transport", transport)
+        self._connection.connection_made(self)
+        if not self._is_closing:
+            self._begin()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._is_closing = True
+        self._end_handshake()
+        connection, self._connection = self._connection, None  # it has this object: no cycle is left
+        if connection is not None:
+            connection.connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_closing:
+            return
+        self._incoming.write(data)
+        if self._is_established:
+            self._read()
+            return
+        if self._handshake_bytes == 0 and data[0] != HANDSHAKE_RECORD:
+            self._refuse_foreign(data)
+            return
+        self._handshake_bytes += len(data)
+        self._socket.pause_reading()
+        self._listener.turns.wait(self._peer_host, self._handshake)
+
+    def pause_writing(self) -> None:
+        self._socket_is_full = True
+        if self._is_established and self._connection is not None:
+            self._connection.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._socket_is_full = False
+        if self._is_established and self._connection is not None:
+            self._connection.resume_writing()
+
+    # The handshake.
+
+    def _begin(self) -> None:
+        self._timeout = self._listener.loop.call_later(HANDSHAKE_SECONDS_MAX, self._expire)
+        oldest = self._listener.unfinished.add(self._peer_host, self)
+        if oldest is not None:
+            oldest.leave("too many SSL handshakes are unfinished")
+
+    def leave(self, reason: str) -> None:
+        """Close immediately, with a log line."""
+        self._refuse(reason)
+        self.abort()
+
+    def _handshake(self) -> None:
+        if self._is_closing or self._is_established:
+            return
+        try:
+            self._ssl.do_handshake()
+        except ssl.SSLWantReadError:
+            self._flush()
+            if self._handshake_bytes > HANDSHAKE_BYTES_MAX:
+                self._refuse(f"the SSL handshake has more than {HANDSHAKE_BYTES_MAX} bytes")
+            else:
+                self._socket.resume_reading()
+        except ssl.SSLError as error:
+            self._flush()  # the alert
+            self._refuse(f"the SSL handshake failed: {_reason(error)}")
+        else:
+            self._flush()
+            self._establish()
+
+    def _establish(self) -> None:
+        assert self._connection is not None
+        self._end_handshake()
+        try:
+            principal = self._listener.principal(self._ssl.getpeercert(binary_form=True))
+        except (DecodeError, NoMatchingRuleError) as error:
+            self._refuse(f"the client has no name: {error}")
+            return
+        self._is_established = True
+        self._connection.authenticated(principal)
+        self._socket.resume_reading()
+        if self._socket_is_full:
+            self._connection.pause_writing()
+        self._read()
+
+    def _expire(self) -> None:
+        self._timeout = None
+        self.leave(f"the SSL handshake is not finished after {HANDSHAKE_SECONDS_MAX:.0f} s")
+
+    def _end_handshake(self) -> None:
+        """It is finished, or will not be. Idempotent."""
+        self._listener.unfinished.remove(self._peer_host, self)
+        if self._timeout is not None:
+            self._timeout.cancel()
+            self._timeout = None
+
+    @property
+    def _peer_host(self) -> str:
+        return "" if self._connection is None else self._connection.peer_host
+
+    def _refuse_foreign(self, head: bytes) -> None:
+        """The client does not begin with SSL."""
+        connection = self._connection
+        if connection is not None:
+            connection.refuse_without_ssl(head)
+
+    def _refuse(self, reason: str) -> None:
+        peer = "unknown" if self._connection is None else self._connection.peer
+        self._listener.refusals.note_handshake(self._peer_host, peer, reason)
+        if self._connection is not None:
+            self._connection.close()
+
+    # Records.
+
+    def _read(self) -> None:
+        """Hand over all that is complete, as one block: nothing but an unfinished record stays here."""
+        blocks: list[bytes] = []
+        has_ended = False
+        try:
+            while not has_ended and (self._incoming.pending or self._ssl.pending()):
+                block = self._ssl.read(RECORD_BYTES_MAX)
+                has_ended = not block
+                blocks.append(block)
+        except ssl.SSLWantReadError:
+            pass
+        except ssl.SSLError as error:
+            self._refuse(f"a record cannot be read: {_reason(error)}")
+            return
+        if self._outgoing.pending:
+            self._flush()  # an answer to a change of keys
+        data = blocks[0] if len(blocks) == 1 else b"".join(blocks)
+        if data and self._connection is not None:
+            self._connection.data_received(data)
+        if has_ended:
+            # The connection sends first what it has collected for the end of this turn.
+            if self._connection is not None:
+                self._connection.close()
+            self.close()
+
+    def _flush(self) -> None:
+        if self._outgoing.pending and not self._socket.is_closing():
+            self._socket.write(self._outgoing.read())
+
+    # The transport of the Connection.
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.writelines((data,))
+
+    def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
+        if self._is_closing:
+            return  # as every transport; the end of records has been sent
+        pieces: list[bytes] = []
+        for data in list_of_data:
+            view = memoryview(data)
+            for start in range(0, len(view), PIECE_BYTES):
+                self._ssl.write(view[start : start + PIECE_BYTES])
+                pieces.append(self._outgoing.read())
+        if len(pieces) == 1:
+            self._socket.write(pieces[0])
+        else:
+            self._socket.writelines(pieces)
+
+    def close(self) -> None:
+        """Send what has been written, say that nothing follows, then close."""
+        if self._is_closing:
+            return
+        self._is_closing = True
+        self._end_handshake()
+        if self._is_established:
+            try:
+                self._ssl.unwrap()
+            except ssl.SSLError:
+                pass  # the client has not said so yet, and need not
+            self._flush()
+        self._socket.close()
+
+    def abort(self) -> None:
+        self._is_closing = True
+        self._end_handshake()
+        self._socket.abort()
+
+    def is_closing(self) -> bool:
+        return self._is_closing
+
+    def pause_reading(self) -> None:
+        if not self._socket.is_closing():
+            self._socket.pause_reading()
+
+    def resume_reading(self) -> None:
+        if not self._socket.is_closing():
+            self._socket.resume_reading()
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self._socket.set_write_buffer_limits(high, low)
+
+    def get_write_buffer_size(self) -> int:
+        return self._socket.get_write_buffer_size()
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return self._socket.get_extra_info(name, default)
+
+
+def _reason(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        step = DATE_STEPS.get(error.verify_code, "")
+        return f"the certificate of the client is not accepted: {handshake_failure(error)}{step}"
+    return handshake_failure(error)

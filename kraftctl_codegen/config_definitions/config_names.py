@@ -1,0 +1,68 @@
+"""Names of configuration keys in several releases: what one has removed, and what another has added."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import kraftctl_protocol
+from kraftctl.dev.kafka_distribution import DEFAULT_KAFKA_VERSION, KafkaDistribution, resolve_kafka
+from kraftctl_codegen.config_definitions.render import HEADER
+
+PROGRAM = Path(__file__).parent / "DumpConfigNames.java"
+OTHER_RELEASES = (
+    Path(__file__).parents[2] / "kraftctl/metadata/config_definitions/generated/other_releases.py"
+)
+CLIENT_NAMES = Path(kraftctl_protocol.__path__[0]) / "client_config_names.py"
+
+OLDER = ("3.9.2", "4.1.2")
+NEWER = ("4.4.0",)
+
+Names = dict[str, set[str]]
+"""By kind: `broker`, `admin`, and `client` for consumers and producers."""
+
+
+def render_name_files() -> dict[Path, str]:
+    """Every generated file and its text; fetches the releases that are not there yet."""
+    present = dump_names(resolve_kafka(DEFAULT_KAFKA_VERSION))
+    older = {version: dump_names(resolve_kafka(version)) for version in OLDER}
+    newer = [dump_names(resolve_kafka(version)) for version in NEWER]
+    removed: dict[str, str] = {}
+    for version, names in older.items():
+        removed |= dict.fromkeys(names["broker"] - present["broker"], version.rpartition(".")[0])
+    added: set[str] = set().union(*(names["broker"] for names in newer)) - present["broker"]
+    releases = [present, *older.values(), *newer]
+    admins, clients = (set().union(*(names[kind] for names in releases)) for kind in ("admin", "client"))
+    return {OTHER_RELEASES: _other_releases(removed, added), CLIENT_NAMES: _client_names(admins, clients)}
+
+
+def dump_names(kafka: KafkaDistribution) -> Names:
+    """What the classes of one release define."""
+    command = [kafka.java, "-Xmx256m", "-cp", kafka.classpath, str(PROGRAM)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    names: Names = {"broker": set(), "admin": set(), "client": set()}
+    for line in done.stdout.splitlines():
+        kind, _, name = line.partition("\t")
+        names[kind].add(name)
+    return names
+
+
+def _other_releases(removed: dict[str, str], added: set[str]) -> str:
+    text = HEADER.format(
+        title=f"Configuration keys of a node that Kafka {DEFAULT_KAFKA_VERSION} does not have."
+    )
+    text += "REMOVED_CONFIGS: dict[str, str] = {\n"
+    text += "".join(f"    {name!r}: {removed[name]!r},\n" for name in sorted(removed))
+    text += '}\n"""With the last release that has it, of those that were looked at."""\n\n'
+    return text + "ADDED_CONFIGS: frozenset[str] = frozenset(\n" + _rows(added)
+
+
+def _client_names(admins: set[str], clients: set[str]) -> str:
+    text = HEADER.format(title="Configuration keys of clients, of all releases since 3.9.")
+    text += "ADMIN_CLIENT_CONFIGS: frozenset[str] = frozenset(\n" + _rows(admins)
+    text += "\nOTHER_CLIENT_CONFIGS: frozenset[str] = frozenset(\n" + _rows(clients - admins)
+    return text + '"""Of consumers and producers alone."""\n'
+
+
+def _rows(names: set[str]) -> str:
+    return "    (\n" + "".join(f"        {name!r},\n" for name in sorted(names)) + "    )\n)\n"

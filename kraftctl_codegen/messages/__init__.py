@@ -1,0 +1,1 @@
+"""Message classes are written from Kafka's schemas."""

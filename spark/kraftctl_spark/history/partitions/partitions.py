@@ -1,0 +1,80 @@
+"""Partitions: the versions that end in a step, those that are open after it, and what happened."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kraftctl_spark.history.partitions.event_columns import EventColumns
+from kraftctl_spark.history.partitions.open_partitions import OpenPartitions
+from kraftctl_spark.history.partitions.partition_columns import Columns, Meanings
+from kraftctl_spark.history.partitions.partition_events import partition_events
+from kraftctl_spark.history.partitions.partition_pass import PartitionPass
+from kraftctl_spark.history.partitions.partition_records import PLACE, clearing, moments, operations
+from kraftctl_spark.history.partitions.steps import Step
+from kraftctl_spark.history.schema import TIME
+from kraftctl_spark.history.versions.versions import GAP, Versions
+
+
+class PartitionRows(NamedTuple):
+    """What a pass found, as rows of tables when they are asked for: by another thread, too."""
+
+    found: PartitionPass
+    meanings: Meanings
+    in_snapshot: bool
+
+    def ended(self, cluster_id: str) -> pa.Table:
+        """In the order in which they ended."""
+        return self.meanings.decoded(*self.found.ended(), cluster_id)
+
+    def events(self) -> EventColumns | None:
+        """In the order of the log; what a snapshot begins is none."""
+        return None if self.in_snapshot else partition_events(self.found, self.meanings)
+
+
+class Partitions:
+    """Of all topics."""
+
+    def __init__(self, still_open: OpenPartitions | None = None) -> None:
+        self.open = still_open or OpenPartitions()
+
+    def apply(self, step: Step, topics: Versions) -> list[PartitionRows]:
+        """`topics` are those before the step."""
+        self.open.remove_ended()
+        done = operations(step, self.open, topics)
+        clears = step.rows("clear_elr_record")
+        at = moments(step, clears)
+        found = []
+        for number, name in enumerate(clears.column("topic_name").to_pylist()):
+            of_clear = {column: values.slice(number, 1) for column, values in at.items()}
+            is_earlier = pc.less(done[PLACE], of_clear[PLACE][0])
+            found.append(self._pass(_filtered(done, is_earlier)))
+            found.append(self._pass(clearing(self.open, name, of_clear)))
+            done = _filtered(done, pc.invert(is_earlier))
+        found.append(self._pass(done))
+        meanings = self.open.numbering.meanings()
+        return [PartitionRows(one, meanings, step.in_snapshot) for one in found if one is not None]
+
+    def end_at_gap(self, offset: int, time_us: int | None, cluster_id: str) -> pa.Table:
+        """What follows is not known: every version ends."""
+        rows = self.open.end_all()
+        count = len(rows["valid_from_offset"])
+        ends = {
+            "valid_to_offset": pa.repeat(pa.scalar(offset, pa.int64()), count),
+            "valid_to_time": pa.repeat(pa.scalar(time_us, pa.int64()), count).cast(TIME),
+            "ended_by": pa.repeat(GAP, count),
+        }
+        return self.open.numbering.meanings().decoded(rows, ends, cluster_id)
+
+    def _pass(self, done: Columns) -> PartitionPass | None:
+        if not len(done[PLACE]):
+            return None
+        found = PartitionPass(done, self.open)
+        found.advance(self.open)
+        return found
+
+
+def _filtered(done: Columns, mask: pa.Array) -> Columns:
+    return {name: column.filter(mask) for name, column in done.items()}

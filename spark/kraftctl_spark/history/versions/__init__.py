@@ -1,0 +1,1 @@
+"""Versions of brokers, topics and other things are computed record by record."""

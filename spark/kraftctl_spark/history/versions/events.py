@@ -1,0 +1,192 @@
+"""What happened, in order and in words: one event for each thing that a record changed.
+
+Those of partitions are made as columns, in `partition_events`.
+
+An event has a kind, its subject, and what was so before and after. A snapshot does not say what happened: it
+is one event, whatever it begins.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from kraftctl_spark.history.versions.kinds import BROKERS, KINDS, PARTITIONS, Kind
+from kraftctl_spark.history.versions.versions import Change, Key, Moment, Values
+
+GAP_BEGINS, SNAPSHOT = "gap begins", "snapshot"
+
+
+class Event(NamedTuple):
+    """In the order of the columns, which also have the cluster."""
+
+    offset: int
+    time_us: int | None
+    batch_offset: int | None
+    kind: str
+    subject: str
+    before: str | None
+    after: str | None
+    history_table: str
+    """The table with the versions that it ended and began."""
+    topic_id: str | None = None
+    partition_id: int | None = None
+    broker_id: int | None = None
+
+
+Found = tuple[str, Any, Any]
+"""Kind, and the values before and after."""
+
+
+def events_of(changes: Iterable[Change]) -> Iterator[Event]:
+    """Of each change, in the same order; none for epochs alone, and for what a snapshot begins."""
+    for table, key, old, new, at in changes:
+        if at.in_snapshot:
+            continue
+        offset, time_us, _, batch_offset = at
+        subject, ids = _SUBJECTS[table](key, old or new or ())
+        for kind, before, after in _FOUND[table](key, old, new):
+            was, now = _text(before), _text(after)
+            yield Event(offset, time_us, batch_offset, kind, subject, was, now, table, *ids)
+
+
+def gap(offset: int, time_us: int | None) -> Event:
+    """The log is not known from here on."""
+    return Event(offset, time_us, None, GAP_BEGINS, "log", None, None, "known_ranges")
+
+
+def snapshot(at: Moment, after: str) -> Event:
+    """The log is known again."""
+    return Event(at.offset, at.time_us, at.batch_offset, SNAPSHOT, "log", None, after, "known_ranges")
+
+
+def _text(value: Any) -> str | None:
+    kind = type(value)
+    if kind is list and value and type(value[0]) is not int:
+        return json.dumps(value)
+    return value if value is None or kind is str else str(value)
+
+
+_B = BROKERS.values.index
+
+_STATES = {
+    "fenced": "broker fenced",
+    "unfenced": "broker unfenced",
+    "controlled shutdown": "broker shuts down",
+}
+_BROKER_FIELDS = [
+    (_B("rack"), "rack changed"),
+    (_B("log_dirs"), "log dirs changed"),
+    (_B("cordoned_log_dirs"), "cordoned log dirs changed"),
+    (_B("end_points"), "endpoints changed"),
+    (_B("features"), "supported features changed"),
+]
+_BROKER_EPOCH, _STATE = _B("broker_epoch"), _B("state")
+
+
+def _broker(key: Key, old: Values | None, new: Values | None) -> Iterator[Found]:
+    if old is None or new is None:
+        kind = "broker registered" if old is None else "broker unregistered"
+        yield kind, old and old[_STATE], new and new[_STATE]
+        return
+    if old[_BROKER_EPOCH] != new[_BROKER_EPOCH]:
+        yield "broker registered again", old[_BROKER_EPOCH], new[_BROKER_EPOCH]
+    if old[_STATE] != new[_STATE]:
+        yield _STATES[new[_STATE]], old[_STATE], new[_STATE]
+    for place, kind in _BROKER_FIELDS:
+        if old[place] != new[place]:
+            yield kind, old[place], new[place]
+
+
+def _quorum(key: Key, old: Values | None, new: Values | None) -> Iterator[Found]:
+    names = ("quorum leader elected", "quorum epoch raised", "voters changed", "kraft.version changed")
+    before, after = old or (None,) * len(names), new or (None,) * len(names)
+    for kind, one, other in zip(names, before, after, strict=True):
+        if one != other and not (kind == names[1] and before[0] != after[0]):
+            yield kind, one, other
+
+
+Finder = Callable[[Key, Values | None, Values | None], Iterable[Found]]
+
+
+def _as_whole(words: tuple[str, str, str], shown: Callable[[Values], Any]) -> Finder:
+    """For what one record sets and one removes."""
+    name, began, ended = words
+    begins, ends, changes = (f"{name} {what}" for what in (began, ended, "changed"))
+
+    def found(key: Key, old: Values | None, new: Values | None) -> Iterable[Found]:
+        before = None if old is None else shown(old)
+        after = None if new is None else shown(new)
+        return ((begins if before is None else ends if after is None else changes, before, after),)
+
+    return found
+
+
+class Filled:
+    """A text of the row of a record type, whose names in braces are filled with the values of columns."""
+
+    def __init__(self, text: str, columns: Sequence[str]) -> None:
+        literals_and_names = _IN_BRACES.split(text)
+        self._literals = literals_and_names[::2]
+        self._places = [columns.index(name) for name in literals_and_names[1::2]]
+
+    def text(self, values: Values) -> str:
+        """An empty value leaves out the space behind it, too."""
+        found = self._literals[0]
+        for place, literal in zip(self._places, self._literals[1:], strict=True):
+            one = _part(values[place])
+            found += one + literal if one else literal.removeprefix(" ")
+        return found
+
+    def value(self, values: Values) -> Any:
+        """The value itself where the text is one name."""
+        return values[self._places[0]] if self._literals == ["", ""] else self.text(values)
+
+
+_IN_BRACES = re.compile(r"\{(\w+)\}")
+
+
+def _part(value: Any) -> str:
+    if type(value) is tuple:
+        return _entity(value)
+    if value is None or type(value) is list:
+        return ", ".join(value or ()) or "none"
+    return str(value)
+
+
+def _entity(entity: tuple[tuple[str, str | None], ...]) -> str:
+    return " ".join(f"{kind}={'<default>' if name is None else name}" for kind, name in entity)
+
+
+_FOUND: dict[str, Finder] = {
+    **{
+        kind.name: _as_whole(kind.set_by.words, Filled(kind.set_by.shown, kind.values).value)
+        for kind in KINDS
+        if kind.set_by is not None and kind.set_by.words is not None
+    },
+    "brokers": _broker,
+    "quorum": _quorum,
+}
+
+Ids = tuple[str | None, int | None, int | None]
+
+
+def _subject(kind: Kind) -> Callable[[Key, Values], tuple[str, Ids]]:
+    """Its name for people, and the ids by which it is joined."""
+    columns = [*kind.key, *kind.values]
+    filled = Filled(kind.set_by.subject if kind.set_by is not None else kind.name, columns)
+    ids = [
+        columns.index(name) if name in columns else None for name in ("topic_id", "partition_id", "broker_id")
+    ]
+
+    def found(key: Key, values: Values) -> tuple[str, Ids]:
+        row = (*key, *values)
+        topic_id, partition_id, broker_id = (None if place is None else row[place] for place in ids)
+        return filled.text(row), (topic_id, partition_id, broker_id)
+
+    return found
+
+
+_SUBJECTS = {kind.name: _subject(kind) for kind in KINDS if kind is not PARTITIONS}

@@ -1,0 +1,57 @@
+"""Topics and their configurations, which end together. `partitions` has what they consist of."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from kraftctl_protocol.config_resource import NAMES as CONFIG_RESOURCES
+from kraftctl_protocol.config_resource import TOPIC
+from kraftctl_spark.history.versions.versions import Key, Moment, Versions
+
+
+class Topics:
+    """Each method is for one record type."""
+
+    def __init__(self, topics: Versions, configs: Versions) -> None:
+        self._topics = topics
+        self._configs = configs
+        self._ids = {values[0]: key[0] for key, values in _current(topics)}
+        self._configs_of: dict[str, set[str]] = defaultdict(set)
+        for (resource_type, resource_name, name), _ in _current(configs):
+            if resource_type == CONFIG_RESOURCES[TOPIC]:
+                self._configs_of[resource_name].add(name)
+
+    def topic(self, row: tuple[Any, ...], at: Moment) -> None:
+        topic_id, name = row
+        self._ids[name] = topic_id
+        self._topics.set((topic_id,), (name,), at)
+
+    def remove_topic(self, row: tuple[Any, ...], at: Moment) -> None:
+        """Ends its configurations, too."""
+        (topic_id,) = row
+        topic = self._topics.values((topic_id,))
+        assert topic is not None, f"RemoveTopicRecord of unknown topic {topic_id} at offset {at.offset}"
+        name = topic[0]
+        for config in sorted(self._configs_of.pop(name, ())):
+            self._configs.remove((CONFIG_RESOURCES[TOPIC], name, config), at)
+        self._topics.remove((topic_id,), at)
+        del self._ids[name]
+
+    def config(self, row: tuple[Any, ...], at: Moment) -> None:
+        """A null value removes the configuration."""
+        number, resource_name, name, value = row
+        resource_type = CONFIG_RESOURCES.get(number, str(number))
+        key = (resource_type, resource_name, name)
+        if value is None:
+            self._configs.remove(key, at)
+            return
+        topic_id = None
+        if number == TOPIC:
+            topic_id = self._ids.get(resource_name)
+            self._configs_of[resource_name].add(name)
+        self._configs.set(key, (topic_id, value), at)
+
+
+def _current(versions: Versions) -> list[tuple[Key, tuple[Any, ...]]]:
+    return [(key, version.values) for key, version in versions.open.items()]

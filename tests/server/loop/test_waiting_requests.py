@@ -1,0 +1,186 @@
+"""KAFKA-17793: heartbeats and raft go before requests that may take long, which get their turns, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from kraftctl.apis.api_table import API_TABLE
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.node.events import ClientRequest, NodeEvent, TurnTaken
+from kraftctl.raft import effects, events
+from kraftctl.server.loop.waiting_requests import TURN_NS, WAITING_MAX
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.principal import ANONYMOUS
+from tests.server.loop.test_node_loop import World
+
+BULK, SMALL, BEAT, FETCH = ApiKey.CREATE_TOPICS, ApiKey.ALTER_PARTITION, ApiKey.BROKER_HEARTBEAT, ApiKey.FETCH
+
+TAKES_NS = {BULK: TURN_NS, SMALL: TURN_NS // 3 + 1}
+
+
+class BusyWorld(World):
+    """Events take time: `TAKES_NS`. The journal has the ids of requests, and the names of other events."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ns = 0
+        self.soon: list[Callable[[], None]] = []
+
+    def now_ns(self) -> int:
+        return self.ns
+
+    def step(self, event: object, now_ms: int, wall_ms: int) -> list[effects.Notice]:
+        if not isinstance(event, ClientRequest):
+            return super().step(event, now_ms, wall_ms)
+        self.journal.append(str(event.request_id))
+        self.ns += TAKES_NS.get(ApiKey(event.context.api.key), 0)
+        return self.scripted(str(event.request_id))
+
+    def call_soon(self, call: Callable[[], None]) -> None:
+        self.soon.append(call)
+
+    def next_turn(self) -> list[str]:
+        """The connections were served; returns what is processed then."""
+        since = len(self.journal)
+        calls, self.soon = self.soon, []
+        for call in calls:
+            call()
+        return self.journal[since:]
+
+    def read(self, *requests: tuple[ApiKey, int]) -> list[str]:
+        """From several sockets in one turn; returns what is processed immediately."""
+        since = len(self.journal)
+        for key, request_id in requests:
+            self.loop.offer(request(key, request_id))
+        return self.journal[since:]
+
+
+def request(key: ApiKey, request_id: int) -> ClientRequest:
+    """The node of these tests looks at no body."""
+    context = RequestContext(
+        api=API_TABLE[key],
+        version=0,
+        client_id="test",
+        principal=ANONYMOUS,
+        listener="CONTROLLER",
+        client_address=b"\x7f\x00\x00\x01",
+    )
+    return ClientRequest(request_id, context, ApiVersionsRequest())
+
+
+@pytest.mark.prevents("KAFKA-17793")
+@pytest.mark.parametrize(
+    ("read", "turns"),
+    [
+        pytest.param([(BULK, 1)], ["1"], id="one-does-not-wait"),
+        pytest.param([(BULK, 1), (BEAT, 2), (FETCH, 3)], ["1 2 3"], id="heartbeats-behind-one"),
+        pytest.param(
+            [(BULK, 1), (BULK, 2), (BULK, 3), (BEAT, 4)], ["1 4", "2", "3"], id="heartbeat-behind-three"
+        ),
+        pytest.param([(SMALL, 1), (SMALL, 2), (SMALL, 3), (SMALL, 4)], ["1 2 3", "4"], id="as-many-as-fit"),
+        pytest.param([(BULK, 1), (SMALL, 2), (SMALL, 3), (BULK, 4)], ["1", "2 3 4"], id="in-their-order"),
+        pytest.param(
+            [(ApiKey.ENVELOPE, 1), (BULK, 2), (ApiKey.VOTE, 3), (ApiKey.ENVELOPE, 4)],
+            ["1 2 3", "4"],
+            id="envelopes",
+        ),
+    ],
+)
+def test_orders(read: list[tuple[ApiKey, int]], turns: list[str]) -> None:
+    """Ids by turns of the loop."""
+    world = BusyWorld()
+    found = [" ".join(world.read(*read))]
+    while world.soon:
+        found.append(" ".join(world.next_turn()))
+    assert [turn for turn in found if turn] == turns
+
+
+@pytest.mark.prevents("KAFKA-17793")
+def test_a_heartbeat_that_comes_between_turns_waits_for_none() -> None:
+    world = BusyWorld()
+    world.read(*[(BULK, number) for number in range(10)])
+    for number in range(1, 10):
+        assert world.read((BEAT, 100 + number)) == [str(100 + number)]
+        assert world.next_turn() == [str(number)]
+
+
+def test_heartbeats_do_not_keep_a_request_waiting() -> None:
+    """However many there are: one turn, one request that waits."""
+    world = BusyWorld()
+    world.read((BULK, 1), (BULK, 2))
+    world.read(*[(BEAT, number) for number in range(100, 1_000)])
+    assert world.next_turn() == ["2"]
+
+
+def test_other_events_do_not_wait() -> None:
+    """Those of flushes, of other controllers and of slices keep their order among each other."""
+    world = BusyWorld()
+    world.read((BULK, 1), (BULK, 2))
+    found: list[NodeEvent] = [events.LogFlushed(1), events.ResponseReceived(1, None), TurnTaken("SLICES", 1)]
+    for event in found:
+        world.loop.offer(event)
+    assert world.journal[-3:] == ["LogFlushed", "ResponseReceived", "TurnTaken"]
+    assert world.next_turn() == ["2"]
+
+
+def test_what_came_during_a_pause_is_no_single_turn() -> None:
+    """The disk was waited for: heartbeats are first, and the others come in turns."""
+    world = BusyWorld()
+    world.script = {"1": ["pause", "stored"]}
+    world.read((SMALL, 1), (BULK, 2), (BULK, 3), (BEAT, 4))
+    assert world.journal == ["1", "pause"]
+    assert world.next_turn() == []
+    world.paused = False
+    world.loop.resume(events.LogStartChanged(1))
+    assert world.journal[2:] == ["stored", "LogStartChanged", "4"]
+    assert [world.next_turn(), world.next_turn(), world.soon] == [["2"], ["3"], []]
+
+
+def test_a_request_that_comes_after_a_pause_does_not_overtake_those_that_came_before() -> None:
+    world = BusyWorld()
+    world.script = {"1": ["pause"]}
+    world.read((SMALL, 1), (SMALL, 2))
+    world.paused = False
+    world.loop.resume(None)
+    assert world.read((SMALL, 3)) == []
+    assert world.next_turn() == ["2", "3"]
+
+
+def test_a_request_that_pauses_the_loop_ends_its_turn() -> None:
+    world = BusyWorld()
+    world.script = {"2": ["pause"]}
+    world.read((BULK, 1), (SMALL, 2), (SMALL, 3))
+    assert world.next_turn() == ["2", "pause"]
+    world.paused = False
+    world.loop.resume(None)
+    assert world.next_turn() == ["3"]
+
+
+def test_a_closed_connection_takes_its_request_along() -> None:
+    """Clients that come and go hold nothing. The node does not hear of a request that it has not seen."""
+    world = BusyWorld()
+    world.read((BULK, 1), (BULK, 2), (BULK, 3))
+    for request_id in (1, 2):
+        world.loop.offer(events.RequestCancelled(request_id))
+    assert world.journal == ["1", "RequestCancelled"]
+    assert world.next_turn() == ["3"]
+
+
+def test_only_so_many_wait() -> None:
+    """Each holds a decoded body."""
+    world = BusyWorld()
+    count = WAITING_MAX + 3
+    assert world.read(*[(BULK, number) for number in range(count)]) == [
+        "0",
+        *map(str, range(WAITING_MAX + 1, count)),
+    ]
+
+
+def test_nothing_waits_after_the_end() -> None:
+    world = BusyWorld()
+    world.read((BULK, 1), (BULK, 2))
+    world.loop.end()
+    assert world.next_turn() == []

@@ -1,0 +1,1 @@
+"""Model brokers and a model admin send what Kafka's own send."""

@@ -1,0 +1,189 @@
+"""What must hold for one partition, and for one change of it: KIP-497, KIP-704, KIP-841, KIP-966.
+
+MinIsrRecoveryQuorum: the model of KIP-966 remembers min.insync.replicas last known replicas. Kafka 4.3 and
+kraftctl remember one, the leader that was lost: it is written when a partition loses its leader, and cleared
+with the next leader, or when min.insync.replicas changes.
+"""
+
+from __future__ import annotations
+
+from kraftctl.controller.state.effective_configs import TopicSettings
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.topics_image import TopicImage
+from kraftctl.metadata.broker_registration import BrokerRegistration
+from kraftctl.metadata.leader_recovery_state import RECOVERING
+from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
+from tests.support.simulator.checks.invariants import broken
+
+
+def check_partition(
+    image: MetadataImage, name: str, before: PartitionRegistration | None, partition: PartitionRegistration
+) -> None:
+    """After a whole append; `name` says topic, partition and offset. Brokers may change within one.
+
+    A broker that shuts down leaves its partitions in several appends after the one that marks it: until then
+    it may stay leader, and stay in an ISR, but neither become a leader nor join.
+    """
+    replicas, isr, elr = partition.replicas, partition.isr, partition.elr
+    _check_members(name, partition)
+    leader = int(partition.leader)
+    if leader != NO_LEADER:
+        _check_leader(image, name, before, partition, leader)
+    elr_enabled = image.features.elr_enabled
+    if not elr_enabled and (elr or not isr):
+        broken("ValidControllerIsrAndElr", f"{name} has ISR {isr} and ELR {elr}, and ELR is not enabled")
+    if partition.leader_recovery_state == RECOVERING and len(isr) > 1:
+        broken("RecoveringPartitionHasIsrOfOne", f"{name} is recovering with ISR {isr}")
+    if len(isr) > 1:
+        brokers = image.cluster.brokers
+        for member in isr:
+            registration = brokers.get(member)
+            was_member = before is not None and member in before.isr
+            if not _may_be_in_isr(registration, was_member=was_member):
+                broken("ValidControllerState", f"{name}: {registration or member} in ISR {isr}")
+    if len(partition.directories) != len(replicas):
+        broken("IsrIsSubsetOfReplicas", f"{name} has {len(partition.directories)} directories for {replicas}")
+
+
+def _may_be_in_isr(registration: BrokerRegistration | None, *, was_member: bool) -> bool:
+    if registration is None or registration.fenced:
+        return False
+    return was_member or not registration.in_controlled_shutdown
+
+
+def _check_members(name: str, partition: PartitionRegistration) -> None:
+    replicas, isr, elr = partition.replicas, partition.isr, partition.elr
+    if not replicas or len(set(replicas)) != len(replicas) or len(set(isr)) != len(isr):
+        broken("IsrIsSubsetOfReplicas", f"{name} has replicas {replicas} and ISR {isr}")
+    for members in (isr, partition.adding_replicas, partition.removing_replicas):
+        for member in members:
+            if member not in replicas:
+                broken("IsrIsSubsetOfReplicas", f"{name}: {member} of {members} is not in {replicas}")
+    for member in elr:
+        if member in isr or member not in replicas:
+            broken("ValidControllerIsrAndElr", f"{name}: ELR {elr}, ISR {isr}, replicas {replicas}")
+
+
+def _check_leader(
+    image: MetadataImage,
+    name: str,
+    before: PartitionRegistration | None,
+    partition: PartitionRegistration,
+    leader: int,
+) -> None:
+    if leader not in partition.isr:
+        broken("LeaderIsInIsr", f"{name}: leader {leader}, ISR {partition.isr}")
+    registration = image.cluster.brokers.get(leader)
+    was_leader = before is not None and before.leader == leader
+    if registration is None or not _may_be_in_isr(registration, was_member=was_leader):
+        broken("ValidControllerState", f"{name} is led by {registration or leader}")
+    directory = partition.directory(leader)
+    if directory is None or not registration.has_online_directory(directory):
+        broken("ValidControllerState", f"{name} is led by {leader}, whose directory is offline")
+
+
+def min_isr_in_batch(settings: TopicSettings, topic: TopicImage, first: PartitionRegistration | None) -> int:
+    """The highest one that was in force in a batch; `first` is what partition 0 was before, if it changed.
+
+    One request changes all of its partitions as the topic was before: a reassignment that ends in it, and
+    leaves partition 0 fewer replicas, lowers the minimum only for the next one, as in Kafka.
+    """
+    min_isr = settings.min_isr(topic)
+    if first is None or min_isr < topic.replication_factor:
+        return min_isr
+    return max(min_isr, len(first.replicas))
+
+
+def check_min_isr(
+    name: str, before: PartitionRegistration | None, partition: PartitionRegistration, min_isr: int
+) -> None:
+    """`min_isr` is in force while the ISR changes; a change of it clears the ELR.
+
+    Except one: fewer replicas of partition 0 lower it for the whole topic. The next leader is then elected
+    from the ELR, and the others stay in it, as in Kafka's PartitionChangeBuilder.
+    """
+    if before is not None and partition.leader in before.elr and partition.leader != before.leader:
+        return
+    if partition.elr and len(partition.isr) >= min_isr:
+        broken(
+            "ValidControllerIsrAndElr",
+            f"{name} has ISR {partition.isr}, min.insync.replicas {min_isr} and ELR {partition.elr}",
+        )
+
+
+def check_new_isr(
+    image: MetadataImage, name: str, before: PartitionRegistration, after: PartitionRegistration
+) -> None:
+    """With ELR, an inactive broker leaves the ISR even if it is the only member.
+
+    As in Kafka, cancelling a reassignment puts the first replica into an ISR that would be empty, alive or
+    not, where unclean elections are enabled.
+    """
+    cancelled = before.reassigning and not after.reassigning
+    if len(after.isr) == 1 and image.features.elr_enabled and not cancelled:
+        registration = image.cluster.brokers.get(after.isr[0])
+        if not _may_be_in_isr(registration, was_member=after.isr[0] in before.isr):
+            broken("ValidControllerState", f"{name}: {registration or after.isr} alone in the new ISR")
+
+
+def check_change(
+    name: str, before: PartitionRegistration, after: PartitionRegistration, *, elr_enabled: bool
+) -> None:
+    """One PartitionChangeRecord."""
+    if after.partition_epoch != before.partition_epoch + 1:
+        broken("PartitionEpochOnlyRises", f"{name}: {before.partition_epoch}, then {after.partition_epoch}")
+    if _what_changes(before) == _what_changes(after):
+        broken("PartitionEpochOnlyRises", f"{name}: nothing but epochs changes: {after!r}")
+    rises = int(after.leader_epoch) - int(before.leader_epoch)
+    must_rise = after.leader != before.leader or not set(before.replicas) <= set(after.replicas)
+    if rises not in (0, 1) or (must_rise and rises != 1):
+        broken(
+            "PartitionEpochOnlyRises", f"{name}: leader epoch {before.leader_epoch}, {before!r}, {after!r}"
+        )
+    if before.leader == NO_LEADER and after.leader != NO_LEADER:
+        _check_election(name, before, after)
+    if elr_enabled:
+        _check_last_known(name, before, after)
+
+
+def _what_changes(partition: PartitionRegistration) -> tuple[object, ...]:
+    """All but the epochs."""
+    return (
+        partition.replicas,
+        partition.directories,
+        partition.isr,
+        partition.removing_replicas,
+        partition.adding_replicas,
+        partition.elr,
+        partition.last_known_elr,
+        partition.leader,
+        partition.leader_recovery_state,
+    )
+
+
+def _check_election(name: str, before: PartitionRegistration, after: PartitionRegistration) -> None:
+    """Without a leader no replica joins the ISR: who is in neither ISR nor ELR may lack data."""
+    leader = after.leader
+    if leader in before.isr or leader in before.elr:
+        return
+    if after.leader_recovery_state != RECOVERING or after.isr != (leader,):
+        broken("LeaderCandidateCompleteness", f"{name}: {before!r}, then {after!r}")
+
+
+def _check_last_known(name: str, before: PartitionRegistration, after: PartitionRegistration) -> None:
+    known = after.last_known_elr
+    if after.leader != NO_LEADER:
+        is_right = not known
+    elif before.leader != NO_LEADER:
+        is_right = known == (before.leader,)
+    else:
+        is_right = known in (before.last_known_elr, ())
+    if not is_right:
+        broken("MinIsrRecoveryQuorum", f"{name}: last known leader {known}, {before!r}, then {after!r}")
+
+
+def check_unclean(name: str, before: PartitionRegistration, after: PartitionRegistration) -> None:
+    """Where unclean elections are not enabled; KIP-966 elects the last known leader even so."""
+    was_unclean = before.leader_recovery_state != RECOVERING and after.leader_recovery_state == RECOVERING
+    if was_unclean and before.last_known_elr != (after.leader,):
+        broken("UncleanElectionIsAllowed", f"{name}: {before!r}, then {after!r}")
