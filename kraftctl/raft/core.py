@@ -15,7 +15,7 @@ from kraftctl.raft.limited_notices import LimitedNotices
 from kraftctl.raft.log_state import LogState
 from kraftctl.raft.other_quorum_watch import OtherQuorumWatch
 from kraftctl.raft.parked_fetches import ParkedFetches
-from kraftctl.raft.peers import Peers
+from kraftctl.raft.peers import RequestManager
 from kraftctl.raft.progress_watch import ProgressWatch
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.replica_key import ReplicaKey
@@ -61,7 +61,7 @@ class RaftCore:
         self.recovering_epoch = recovering_epoch
         self.state: EpochState = Unattached(0 if stored_election is None else stored_election.epoch)
         self.parked = ParkedFetches()
-        self.peers = Peers()
+        self.peers = RequestManager()
         self.progress = ProgressWatch()
         self.identities = Identities()
         self.sightings = Sightings()

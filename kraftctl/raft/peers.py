@@ -38,7 +38,7 @@ class Peer:
         return self.backoff_until_ms > 0
 
 
-class Peers:
+class RequestManager:
     """Responses to requests of a former state or epoch match no peer here."""
 
     def __init__(self) -> None:

@@ -31,7 +31,7 @@ from kraftctl.server.process.name_lookup import own_name
 from kraftctl.server.running_settings import RunningSettings
 from kraftctl.server.security.credential_lookup import CredentialLookup
 from kraftctl.server.security.local_users import read_local_users
-from kraftctl.server.security.own_rights import OwnRights
+from kraftctl.server.security.peer_authorization_check import PeerAuthorizationCheck
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.errors import StorageError
@@ -89,7 +89,7 @@ async def run_controller(
         )
         credentials = LocalUsersFirst(local_users, CredentialLookup(driver.credentials, clock.wall_ms))
         await server.accept(driver.requests, driver.has_rules, credentials)
-        own_rights = OwnRights(asyncio.get_running_loop(), config, driver.authorizer)
+        rights_check = PeerAuthorizationCheck(asyncio.get_running_loop(), config, driver.authorizer)
         voter_addresses = VoterAddresses(
             config.controller_quorum_voters, meta, driver.raft, driver.side_peers, clock.now_ms
         )
@@ -98,7 +98,7 @@ async def run_controller(
         try:
             await _run_until(stop, driver)
         finally:
-            own_rights.stop()
+            rights_check.stop()
             voter_addresses.stop()
             reloading.cancel()
             await driver.stop()

@@ -25,7 +25,7 @@ from kraftctl.server.loop.effect_executor import EffectExecutor
 from kraftctl.server.loop.node_loop import NodeLoop
 from kraftctl.server.loop.request_intake import RequestIntake
 from kraftctl.server.loop.turn_probe import TurnProbe
-from kraftctl.server.peers.peers import Peers
+from kraftctl.server.peers.peers import PeerConnections
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.process.snapshot_downloads import SnapshotDownloads
 from kraftctl.server.process.storage_threads import StorageThreads
@@ -81,7 +81,7 @@ class Driver:
         self._may_stop = asyncio.Event()
         self.failed: asyncio.Future[object] = loop.create_future()
         self.probe = probe or turn_probe()
-        self._peers = Peers(
+        self._peers = PeerConnections(
             client_id=client_id,
             request_timeout_ms=request_timeout_ms,
             backoff_ms=retry_backoff_ms,
@@ -146,9 +146,9 @@ class Driver:
         """To look at."""
         return self._node.raft
 
-    def side_peers(self, offer: Callable[[ResponseReceived], None]) -> Peers:
+    def side_peers(self, offer: Callable[[ResponseReceived], None]) -> PeerConnections:
         """For questions that are none of raft's, with the same settings; who asks for it stops it."""
-        return Peers(
+        return PeerConnections(
             client_id=self._peers.client_id,
             request_timeout_ms=int(self._peers.request_timeout_seconds * 1000),
             backoff_ms=int(self._peers.backoff_seconds * 1000),

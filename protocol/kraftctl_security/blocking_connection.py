@@ -22,7 +22,7 @@ from kraftctl_security.blocking_attempt import RECEIVE_BYTES, closed_by_node
 from kraftctl_security.blocking_race import BlockingRace
 from kraftctl_security.client_config import ClientSecurity
 from kraftctl_security.peer_codec import PeerCodec
-from kraftctl_security.sasl.client_exchange import SaslExchange
+from kraftctl_security.sasl.client_exchange import ClientExchange
 
 Endpoint = tuple[str, int]
 """Host and port."""
@@ -140,7 +140,7 @@ class BlockingConnection:
         """The first time, and again before the session expires (KIP-368)."""
         if self._security.new_sasl_client is None:
             return
-        exchange = SaslExchange(self._codec, self._security.new_sasl_client)
+        exchange = ClientExchange(self._codec, self._security.new_sasl_client)
         answer: bytes | None = None
         with self._noted(f"{NOT_AUTHENTICATED} within {timeout_s:.1f} s"):
             while (payload := exchange.advance(answer)) is not None:

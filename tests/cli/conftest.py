@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.mad_directory import RUNNING, make_directory, properties_file
+from tests.support.corrupt_directory import RUNNING, make_directory, properties_file
 from tests.support.processes.started_controller import StartedController
 
 

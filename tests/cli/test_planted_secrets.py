@@ -45,7 +45,7 @@ from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.typed_export import exporting
 from tests.support.certificates import Authority, Identity
-from tests.support.mad_directory import properties_file
+from tests.support.corrupt_directory import properties_file
 from tests.support.planted_secrets import PlantedSecrets
 from tests.support.wire.controller_client import ControllerClient
 

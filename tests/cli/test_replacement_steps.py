@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kraftctl.cli.quorum.quorum_info import QuorumInfo, ReplicaState
+from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
 from kraftctl.cli.quorum.replacement_steps import (
     SILENT_MS,
     AddVoter,
@@ -29,9 +29,9 @@ COMMITTED = 100
 
 def replica(
     node_id: int, end_offset: int = COMMITTED, silent_ms: int | None = 0, directory: bytes | None = None
-) -> ReplicaState:
+) -> QuorumReplica:
     fetched = None if silent_ms is None else LEADER_TIME_MS - silent_ms
-    return ReplicaState(node_id, directory or directory_id(node_id), end_offset, fetched, fetched)
+    return QuorumReplica(node_id, directory or directory_id(node_id), end_offset, fetched, fetched)
 
 
 LEADER = replica(1, COMMITTED + 5)
@@ -39,7 +39,7 @@ LOST = replica(NODE, 40, SILENT_MS, OLD)
 NEVER_SEEN = replica(NODE, -1, None, OLD)
 
 
-def quorum(*voters: ReplicaState, observers: tuple[ReplicaState, ...] = ()) -> QuorumInfo:
+def quorum(*voters: QuorumReplica, observers: tuple[QuorumReplica, ...] = ()) -> QuorumInfo:
     return QuorumInfo(1, 7, COMMITTED + 5, voters, observers, {})
 
 

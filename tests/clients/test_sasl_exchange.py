@@ -14,7 +14,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import decode_request, encode_response
 from kraftctl_security.authentication_failures import AuthenticationFailedError
 from kraftctl_security.peer_codec import PeerCodec
-from kraftctl_security.sasl.client_exchange import SaslExchange
+from kraftctl_security.sasl.client_exchange import ClientExchange
 from kraftctl_security.sasl.mechanism import NewSaslClient, SaslAuthenticationError, SaslClient
 from tests.clients.sasl_script import MECHANISM, SECRET, OneStep, Script, TwoSteps, sasl_script
 
@@ -42,7 +42,7 @@ class Talk:
         codec.decode_versions(
             encode_response(asked.header.correlation_id, asked.api_key, asked.version, answer)
         )
-        self.exchange = SaslExchange(codec, new_client)
+        self.exchange = ClientExchange(codec, new_client)
 
     def run(self) -> None:
         answer: bytes | None = None

@@ -19,7 +19,7 @@ from kraftctl.metadata.config_definitions.generated.broker_config_data import BR
 from kraftctl_security.config_providers.providers import DIRECTORY, ENV_VAR, FILE
 from kraftctl_security.config_providers.resolve import refuse_variables, resolve_properties
 from kraftctl_security.config_providers.variables import find_variables
-from kraftctl_spark.log.client_config import ClientConfig, parse_client_options, read_command_config
+from kraftctl_spark.log.client_config import ObserverConfig, parse_client_options, read_command_config
 from tests.support.planted_secrets import PlantedSecrets
 
 ENV = {"config.providers": "env", "config.providers.env.class": ENV_VAR}
@@ -150,7 +150,7 @@ def test_the_client_file_of_the_exporter(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_options_of_spark_are_not_resolved() -> None:
     with pytest.raises(ValueError, match=r"client.id: it has \$\{env:...\}"):
-        parse_client_options({"client.id": "${env:HOME}"}, ClientConfig())
+        parse_client_options({"client.id": "${env:HOME}"}, ObserverConfig())
 
 
 # What is refused, with which words.

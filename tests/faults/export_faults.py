@@ -113,7 +113,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-batch-has-one-timestamp",
-        f"{ROWS}/runs.py",
+        f"{ROWS}/row_runs.py",
         "if have_one_timestamp(records):",
         "if True:",
         (f"{COLUMNS}::test_columns_equal_rows_made_one_by_one",),
@@ -145,7 +145,7 @@ FAULTS = (
     ),
     PlantedFault(
         "an-aborted-transaction-begins-with-its-batch",
-        f"{ROWS}/runs.py",
+        f"{ROWS}/row_runs.py",
         "range(start + max(first - offset, 0),",
         "range(start,",
         (f"{COLUMNS}::test_columns_equal_rows_made_one_by_one",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-MAD = "tests/server/controllers/test_mad_files.py::test_start"
+CORRUPT = "tests/server/controllers/test_corrupt_files.py::test_start"
 
 FAULTS = (
     PlantedFault(
@@ -12,7 +12,7 @@ FAULTS = (
         "protocol/kraftctl_protocol/record_batch.py",
         "    if header.records_count != header.last_offset_delta + 1:\n",
         "    if header.records_count > header.last_offset_delta + 1:\n",
-        (f"{MAD}[batch-offsets-without-records]",),
+        (f"{CORRUPT}[batch-offsets-without-records]",),
         "A log is served whose offsets Kafka's controllers count differently.",
     ),
     PlantedFault(
@@ -20,7 +20,7 @@ FAULTS = (
         "protocol/kraftctl_protocol/record_cursor.py",
         "        if offset_delta != self.index:\n",
         "        if offset_delta < 0 or offset_delta >= self.count:\n",
-        (f"{MAD}[batch-same-offset-twice]",),
+        (f"{CORRUPT}[batch-same-offset-twice]",),
         "Two records of one batch have the same offset.",
     ),
     PlantedFault(
@@ -28,7 +28,7 @@ FAULTS = (
         "kraftctl/controller/committed_records.py",
         "DOES_NOT_FIT: Final = (AssertionError, LookupError, ArithmeticError, ValueError)\n",
         "DOES_NOT_FIT: Final = (ArithmeticError,)\n",
-        (f"{MAD}[partition-of-unknown-topic]", f"{MAD}[transaction-ends-without-beginning]"),
+        (f"{CORRUPT}[partition-of-unknown-topic]", f"{CORRUPT}[transaction-ends-without-beginning]"),
         "A log with a record that does not fit names neither file nor offset.",
     ),
     PlantedFault(
@@ -36,7 +36,7 @@ FAULTS = (
         "kraftctl/controller/committed_replay.py",
         "            raise undecodable_batch(self._file, self._base_offset, error) from error\n",
         "            raise\n",
-        (f"{MAD}[batch-counts-fewer-records]",),
+        (f"{CORRUPT}[batch-counts-fewer-records]",),
         "A batch that cannot be decoded names neither file nor offset.",
     ),
     PlantedFault(
@@ -44,7 +44,7 @@ FAULTS = (
         "kraftctl/controller/committed_records.py",
         "    if key is not None:\n",
         '    if key == b"":\n',
-        (f"{MAD}[record-with-key]",),
+        (f"{CORRUPT}[record-with-key]",),
         "A record is applied at which Kafka's controllers and brokers stop.",
     ),
     PlantedFault(
@@ -52,7 +52,7 @@ FAULTS = (
         "kraftctl/raft/voter_set.py",
         "    if not record.voters:\n",
         "    if record.voters is None:\n",
-        (f"{MAD}[snapshot-voters-none]", "tests/raft/test_mad_records.py"),
+        (f"{CORRUPT}[snapshot-voters-none]", "tests/raft/test_corrupt_records.py"),
         "A controller waits for a leader that nothing can elect, and says nothing.",
     ),
     PlantedFault(
@@ -60,7 +60,7 @@ FAULTS = (
         "kraftctl/raft/control_records.py",
         "    if level > KRAFT_VERSION_MAX:\n",
         "    if level > KRAFT_VERSION_MAX + 100:\n",
-        (f"{MAD}[kraft-version-99]",),
+        (f"{CORRUPT}[kraft-version-99]",),
         "A quorum whose rules are not known here is joined.",
     ),
     PlantedFault(
@@ -68,7 +68,7 @@ FAULTS = (
         "kraftctl/raft/control_records.py",
         "    if level < before:\n",
         "    if level < 0:\n",
-        (f"{MAD}[kraft-version-lowered]",),
+        (f"{CORRUPT}[kraft-version-lowered]",),
         "The voters of a dynamic quorum lose their directory ids.",
     ),
     PlantedFault(
@@ -76,7 +76,7 @@ FAULTS = (
         "kraftctl/raft/follow.py",
         "            changes = control_changes(batch, core.history.kraft_version())\n",
         "            pass\n",
-        ("tests/raft/test_mad_records.py",),
+        ("tests/raft/test_corrupt_records.py",),
         "A follower appends a control record with which it cannot start again.",
     ),
     PlantedFault(
@@ -84,7 +84,7 @@ FAULTS = (
         "kraftctl/raft/follow.py",
         "epoch < (0 if last_epoch is None else last_epoch):\n",
         "(last_epoch is not None and epoch < last_epoch):\n",
-        ("tests/raft/test_mad_records.py::test_a_negative_epoch_is_not_appended_to_an_empty_log",),
+        ("tests/raft/test_corrupt_records.py::test_a_negative_epoch_is_not_appended_to_an_empty_log",),
         "Storage refuses the batch that raft has accepted, and the process ends.",
     ),
     PlantedFault(
@@ -92,7 +92,7 @@ FAULTS = (
         "kraftctl/storage/metadata_partition.py",
         "            self._verify(latest)\n",
         "",
-        (f"{MAD}[snapshot-beyond-the-log-empty]",),
+        (f"{CORRUPT}[snapshot-beyond-the-log-empty]",),
         "An empty file with the name of a snapshot removes the log.",
     ),
     PlantedFault(
@@ -100,7 +100,7 @@ FAULTS = (
         "kraftctl/storage/contradictions.py",
         "            self._check_snapshot_epoch()\n",
         "",
-        (f"{MAD}[snapshot-beyond-the-log-of-a-later-epoch]",),
+        (f"{CORRUPT}[snapshot-beyond-the-log-of-a-later-epoch]",),
         "A file with the name of a snapshot of any epoch removes the log.",
     ),
     PlantedFault(
@@ -108,7 +108,7 @@ FAULTS = (
         "kraftctl/storage/checkpoint_reader.py",
         "            if ended:\n",
         "            if False:\n",
-        (f"{MAD}[snapshot-two-footers]", "tests/server/process/test_snapshot_downloads.py"),
+        (f"{CORRUPT}[snapshot-two-footers]", "tests/server/process/test_snapshot_downloads.py"),
         "What is written after the SnapshotFooter is applied.",
     ),
     PlantedFault(
@@ -116,7 +116,7 @@ FAULTS = (
         "kraftctl/storage/quorum_state_store.py",
         "        except RecursionError as error:\n",
         "        except MemoryError as error:\n",
-        (f"{MAD}[quorum-state-deep]",),
+        (f"{CORRUPT}[quorum-state-deep]",),
         "The start ends with a traceback of a thousand lines.",
     ),
     PlantedFault(
@@ -124,7 +124,7 @@ FAULTS = (
         "kraftctl/storage/quorum_state_store.py",
         "    if not low <= value <= high:\n",
         "    if not low <= high:\n",
-        (f"{MAD}[quorum-state-epoch-2-40]", f"{MAD}[quorum-state-voted-negative]"),
+        (f"{CORRUPT}[quorum-state-epoch-2-40]", f"{CORRUPT}[quorum-state-voted-negative]"),
         "Values are believed that no message can carry.",
     ),
     PlantedFault(
@@ -132,7 +132,7 @@ FAULTS = (
         "kraftctl/storage/recovery_point.py",
         "        if not low <= value <= high:\n",
         "        if not low <= high:\n",
-        (f"{MAD}[recovery-point-end-negative]",),
+        (f"{CORRUPT}[recovery-point-end-negative]",),
         "A recovery point below the start of the log lets anything be cut.",
     ),
     PlantedFault(
@@ -140,7 +140,7 @@ FAULTS = (
         "kraftctl/storage/own_directory.py",
         "    if len(voters) == 1:\n",
         "    if len(voters) == 0:\n",
-        (f"{MAD}[meta-directory-id-changed]",),
+        (f"{CORRUPT}[meta-directory-id-changed]",),
         "A changed directory id runs for ever without leading.",
     ),
     PlantedFault(
@@ -148,7 +148,7 @@ FAULTS = (
         "kraftctl/server/controller_server.py",
         "        if observes is not None:\n",
         "        if observes is None:\n",
-        (f"{MAD}[voters-in-another-directory]",),
+        (f"{CORRUPT}[voters-in-another-directory]",),
         "A controller that neither votes nor leads looks as if it did.",
     ),
     PlantedFault(
@@ -156,7 +156,7 @@ FAULTS = (
         "kraftctl/server/controller_server.py",
         "        if unfit is not None:\n",
         '        if unfit == "":\n',
-        (f"{MAD}[bootstrap-does-not-fit]",),
+        (f"{CORRUPT}[bootstrap-does-not-fit]",),
         "The first leader writes records at which every controller stops.",
     ),
     PlantedFault(
@@ -198,7 +198,7 @@ FAULTS = (
         "kraftctl/storage/control_history.py",
         "            except NewerReleaseError as newer:\n                raise of_newer_release(",
         "            except ZeroDivisionError as newer:\n                raise of_newer_release(",
-        ("tests/server/controllers/test_mad_files.py::test_start[control-type-unknown]",),
+        ("tests/server/controllers/test_corrupt_files.py::test_start[control-type-unknown]",),
         "After a downgrade, an error advises to move a log away that a newer release reads.",
     ),
     PlantedFault(
@@ -206,7 +206,7 @@ FAULTS = (
         "kraftctl/storage/control_history.py",
         "            except DecodeError as error:\n",
         "            except ZeroDivisionError as error:\n",
-        ("tests/server/controllers/test_mad_files.py::test_start[control-value-cut]",),
+        ("tests/server/controllers/test_corrupt_files.py::test_start[control-value-cut]",),
         "A start on a log that cannot be decoded ends with a traceback.",
     ),
 )

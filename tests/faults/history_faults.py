@@ -16,7 +16,7 @@ REGISTERED = "tests/spark/test_registered_views.py::test_no_view_replaces_what_s
 FAULTS = (
     PlantedFault(
         "every-record-begins-a-batch",
-        "spark/kraftctl_spark/rows/runs.py",
+        "spark/kraftctl_spark/rows/row_runs.py",
         "        self.batch_offsets.append(header.base_offset)\n",
         "        self.batch_offsets.append(first_offset)\n",
         (f"{EXPORTER}::test_every_row_has_its_cluster_and_the_first_offset_of_its_batch",),

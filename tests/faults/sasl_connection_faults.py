@@ -180,10 +180,10 @@ FAULTS = (
     ),
     PlantedFault(
         "a-missing-right-of-the-controller-is-not-said",
-        "kraftctl/server/security/own_rights.py",
+        "kraftctl/server/security/peer_authorization_check.py",
         "    if not authorizer.allows_on_cluster(context, AclOperation.CLUSTER_ACTION):\n",
         "    if False:\n",
-        ("tests/server/security/test_own_rights.py::test_what_is_said",),
+        ("tests/server/security/test_peer_authorization_check.py::test_what_is_said",),
         "A quorum does not form, and no log says which right is missing.",
     ),
     PlantedFault(

@@ -16,8 +16,8 @@ import pytest
 from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
 from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRecord
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
-from tests.support.mad_directory import (
-    MadDirectory,
+from tests.support.corrupt_directory import (
+    CorruptDirectory,
     Snapshot,
     copy_of,
     make_directory,
@@ -25,7 +25,7 @@ from tests.support.mad_directory import (
     properties_file,
     start,
 )
-from tests.support.mad_logs import level
+from tests.support.corrupt_logs import level
 
 KINDS: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda content: b"",
@@ -68,7 +68,7 @@ TWO_LINES = ("cut", "zeros-at-the-end")
 
 
 @pytest.fixture(scope="module")
-def static_quorum(tmp_path_factory: pytest.TempPathFactory) -> MadDirectory:
+def static_quorum(tmp_path_factory: pytest.TempPathFactory) -> CorruptDirectory:
     directory = make_directory(tmp_path_factory.mktemp("static"), static=True)
     content = Snapshot(directory.epoch)
     value = metadata_value(level("metadata.version", 30))
@@ -77,7 +77,7 @@ def static_quorum(tmp_path_factory: pytest.TempPathFactory) -> MadDirectory:
 
 
 @pytest.fixture(scope="module")
-def empty_log(tmp_path_factory: pytest.TempPathFactory) -> MadDirectory:
+def empty_log(tmp_path_factory: pytest.TempPathFactory) -> CorruptDirectory:
     """Formatted for a dynamic quorum; the file with the first records is there, too."""
     directory = make_directory(tmp_path_factory.mktemp("dynamic"))
     content = Snapshot(0)
@@ -92,7 +92,7 @@ def empty_log(tmp_path_factory: pytest.TempPathFactory) -> MadDirectory:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", REFUSED + MADE_ANEW)
-def test_start(tmp_path: Path, static_quorum: MadDirectory, name: str, kind: str) -> None:
+def test_start(tmp_path: Path, static_quorum: CorruptDirectory, name: str, kind: str) -> None:
     directory = copy_of(static_quorum, tmp_path / "data")
     _damage(directory.path / name, kind)
     is_needed = name in REFUSED and not (name == RECOVERY_POINT and kind in TWO_LINES)
@@ -101,14 +101,14 @@ def test_start(tmp_path: Path, static_quorum: MadDirectory, name: str, kind: str
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", READ_WHILE_THE_LOG_IS_EMPTY)
-def test_start_with_an_empty_log(tmp_path: Path, empty_log: MadDirectory, name: str, kind: str) -> None:
+def test_start_with_an_empty_log(tmp_path: Path, empty_log: CorruptDirectory, name: str, kind: str) -> None:
     shutil.copytree(empty_log.path, tmp_path / "data")
     _damage(tmp_path / "data" / name, kind)
     _check(properties_file(tmp_path, tmp_path / "data"), tmp_path / "data" / name, True)
 
 
 def test_every_file_of_a_directory_is_in_the_table(
-    static_quorum: MadDirectory, empty_log: MadDirectory
+    static_quorum: CorruptDirectory, empty_log: CorruptDirectory
 ) -> None:
     found = {
         path.relative_to(directory.path).as_posix()

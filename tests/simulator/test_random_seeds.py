@@ -11,7 +11,7 @@ import warnings
 
 import pytest
 
-from tests.soak.simulate import Runs
+from tests.soak.simulate import SimulationRuns
 
 MINUTES = float(os.environ.get("KRAFTCTL_SIMULATED_MINUTES", "1"))
 
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize(("profile", "seed"), FORMER_FINDS)
 def test_former_finds_stay_corrected(profile: str, seed: int) -> None:
-    runs = Runs(profile, shrinks=False)
+    runs = SimulationRuns(profile, shrinks=False)
     runs.run_for(seed, runs=1)
     assert runs.finds == 0
 
@@ -49,14 +49,14 @@ def test_former_finds_stay_corrected(profile: str, seed: int) -> None:
 @pytest.mark.parametrize("first_seed", KNOWN_SEEDS)
 def test_nothing_is_found_in_known_runs(first_seed: int, capsys: pytest.CaptureFixture[str]) -> None:
     with capsys.disabled():
-        runs = Runs("mixed", shrinks=False)
+        runs = SimulationRuns("mixed", shrinks=False)
         runs.run_for(first_seed, runs=KNOWN_RUNS)
     assert runs.finds == 0
 
 
 def test_nothing_is_found_where_quorum_state_is_deleted_before_each_start() -> None:
     """As Strimzi's start script does, in all controllers."""
-    runs = Runs("supervised", shrinks=False)
+    runs = SimulationRuns("supervised", shrinks=False)
     runs.run_for(1, runs=SUPERVISED_RUNS)
     assert runs.finds == 0
 
@@ -66,7 +66,7 @@ def test_finds_in_random_runs_are_reported(capsys: pytest.CaptureFixture[str]) -
     first_seed = random.SystemRandom().randrange(10**9)
     with capsys.disabled():
         print(f"\nsimulated clusters for {MINUTES:g} minutes, first seed {first_seed}", flush=True)
-        runs = Runs("mixed")
+        runs = SimulationRuns("mixed")
         runs.run_for(first_seed, minutes=MINUTES)
         runs.report(first_seed)
     if runs.finds:

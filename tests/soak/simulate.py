@@ -138,7 +138,7 @@ SLICED = (
 EXPECTED = {"slices": SLICED}
 
 
-class Runs:
+class SimulationRuns:
     """A series of runs with one seed after the other, and their totals."""
 
     def __init__(self, profile: str, *, shrinks: bool = True, reduced: Reduced | None = None) -> None:
@@ -254,7 +254,7 @@ def main() -> int:
         if options.keep:
             kept = tuple(int(index) for index in options.keep.split(",") if index != "none")
         reduced = Reduced(kept, frozenset(name for name in options.calm.split(",") if name))
-    runs = Runs(options.profile, shrinks=not options.no_shrink, reduced=reduced)
+    runs = SimulationRuns(options.profile, shrinks=not options.no_shrink, reduced=reduced)
     print(f"first seed {seed}", flush=True)
     runs.run_for(seed, runs=options.runs or (0 if options.minutes else 100), minutes=options.minutes)
     runs.report(seed)

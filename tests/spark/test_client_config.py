@@ -14,7 +14,7 @@ from kraftctl_protocol.generated.describe_cluster_request import DescribeCluster
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
 from kraftctl_spark.datasource.source_options import KraftOptions
-from kraftctl_spark.log.client_config import ClientConfig, read_command_config
+from kraftctl_spark.log.client_config import ObserverConfig, read_command_config
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation
 from kraftctl_spark.log.log_reader import ObserverError
 from tests.server.security.ssl_serving import authority, identity, node_context, stores
@@ -25,9 +25,9 @@ from tests.support.wire.scripted_node import ScriptedNode
 def test_what_is_honoured(tmp_path: Path) -> None:
     given = {"security.protocol": "PLAINTEXT", "client.id": "audit", "request.timeout.ms": "1500"}
     file = written(tmp_path, given)
-    assert read_command_config(file) == ClientConfig("audit", 1500, file)
-    assert _of_options(given) == ClientConfig("audit", 1500)
-    assert read_command_config(written(tmp_path, {})) == ClientConfig(command_config=file)
+    assert read_command_config(file) == ObserverConfig("audit", 1500, file)
+    assert _of_options(given) == ObserverConfig("audit", 1500)
+    assert read_command_config(written(tmp_path, {})) == ObserverConfig(command_config=file)
 
 
 def written(directory: Path, keys: dict[str, str]) -> Path:
@@ -148,7 +148,7 @@ def test_a_replaced_keystore_is_used_for_the_next_connection(tmp_path: Path) -> 
     file = written(tmp_path, {**keys, "ssl.truststore.location": str(trusted)})
     answer = DescribeClusterResponse(cluster_id="c1", endpoint_type=2)
     with ScriptedNode({DescribeClusterRequest: lambda _: answer}, ssl_context=node_context()) as node:
-        config = ClientConfig(request_timeout_ms=5_000, command_config=file)
+        config = ObserverConfig(request_timeout_ms=5_000, command_config=file)
         reader = QuorumLocation((("127.0.0.1", node.port),), config).open(None)
         with pytest.raises(ObserverError, match=r"certificate verify failed: .* check ssl\.truststore"):
             reader.cluster_id()
@@ -160,7 +160,7 @@ def test_a_replaced_keystore_is_used_for_the_next_connection(tmp_path: Path) -> 
         reader.close()
 
 
-def _of_options(kafka_keys: dict[str, str]) -> ClientConfig:
+def _of_options(kafka_keys: dict[str, str]) -> ObserverConfig:
     options = {f"kafka.{key}": value for key, value in kafka_keys.items()}
     location = KraftOptions.parse({"bootstrapControllers": "a:1", **options}).location
     assert isinstance(location, QuorumLocation)
@@ -177,10 +177,10 @@ def test_flags_and_options_say_the_same(tmp_path: Path) -> None:
     config = tmp_path / "client.properties"
     config.write_text("client.id=audit\nrequest.timeout.ms=1500\n")
     quorum = _of_flags("--bootstrap-controllers", "a:1,[::1]:2", "--command-config", str(config))
-    assert quorum == QuorumLocation((("a", 1), ("::1", 2)), ClientConfig("audit", 1500, config))
+    assert quorum == QuorumLocation((("a", 1), ("::1", 2)), ObserverConfig("audit", 1500, config))
     sooner = ("--request-timeout-ms", "700")
     assert _of_flags("--bootstrap-controllers", "a:1", *sooner, "--command-config", str(config)) == (
-        QuorumLocation((("a", 1),), ClientConfig("audit", 700, config))
+        QuorumLocation((("a", 1),), ObserverConfig("audit", 700, config))
     )
     directory = _of_flags("--directory", str(tmp_path), "--assume-committed")
     assert directory == DirectoryLocation(tmp_path, assume_committed=True)

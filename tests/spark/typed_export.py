@@ -22,7 +22,7 @@ from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.uuids import ONE_UUID
 from kraftctl_security.blocking_connection import Endpoint
 from kraftctl_spark.log import log_range, observer
-from kraftctl_spark.log.client_config import ClientConfig
+from kraftctl_spark.log.client_config import ObserverConfig
 from kraftctl_spark.log.log_location import LogLocation, QuorumLocation
 from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.durable import Hook, no_hook
@@ -71,7 +71,7 @@ def exporting(
     cluster_id: str = CLUSTER_ID,
 ) -> Iterator[Exporter]:
     """An exporter that runs its tasks in reverse order, in this process."""
-    soon = ClientConfig(request_timeout_ms=5000)
+    soon = ObserverConfig(request_timeout_ms=5000)
     location = QuorumLocation((where,), soon) if isinstance(where, tuple) else where
     settings = TaskSettings(directory, location, cluster_id, include_secrets, hook)
 

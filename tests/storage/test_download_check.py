@@ -10,8 +10,8 @@ from kraftctl.storage.download_check import BATCH_BYTES_MAX, DownloadCheck
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
+from tests.support.corrupt_directory import Snapshot
 from tests.support.effort import seeds
-from tests.support.mad_directory import Snapshot
 
 EPOCH = 3
 

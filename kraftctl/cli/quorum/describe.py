@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.cli.admin.errors import AdminError
-from kraftctl.cli.quorum.quorum_info import QuorumInfo, ReplicaState
+from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
 from kraftctl_protocol.uuids import ZERO_UUID, uuid_to_string
 
 LABEL_WIDTH = 24
@@ -65,7 +65,7 @@ def replication_text(quorum: QuorumInfo, wall_ms: int, *, human_readable: bool) 
     return _table(rows)
 
 
-def _lag_time_ms(leader: ReplicaState, furthest_behind: ReplicaState) -> int:
+def _lag_time_ms(leader: QuorumReplica, furthest_behind: QuorumReplica) -> int:
     if leader is furthest_behind:
         return 0
     if leader.last_caught_up_ms is None or furthest_behind.last_caught_up_ms is None:
@@ -73,7 +73,7 @@ def _lag_time_ms(leader: ReplicaState, furthest_behind: ReplicaState) -> int:
     return leader.last_caught_up_ms - furthest_behind.last_caught_up_ms
 
 
-def _replicas_text(quorum: QuorumInfo, replicas: tuple[ReplicaState, ...]) -> str:
+def _replicas_text(quorum: QuorumInfo, replicas: tuple[QuorumReplica, ...]) -> str:
     """Like JSON. Without a directory id when it is unknown, and without endpoints for observers."""
     entries: list[str] = []
     for replica in replicas:

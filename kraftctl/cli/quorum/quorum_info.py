@@ -30,7 +30,7 @@ class VoterEndpoint:
 
 
 @dataclass(frozen=True)
-class ReplicaState:
+class QuorumReplica:
     """One replica as the leader knows it; the times are Unix times on the leader's clock.
 
     `log_end_offset` is exclusive, and -1 before the first fetch. `last_caught_up_ms` is when the replica had
@@ -51,11 +51,11 @@ class QuorumInfo:
     leader_id: int
     leader_epoch: int
     high_watermark: int
-    voters: tuple[ReplicaState, ...]
-    observers: tuple[ReplicaState, ...]
+    voters: tuple[QuorumReplica, ...]
+    observers: tuple[QuorumReplica, ...]
     endpoints: dict[int, tuple[VoterEndpoint, ...]]
 
-    def leader(self) -> ReplicaState:
+    def leader(self) -> QuorumReplica:
         """AdminError while the leader is no voter: it has removed itself, and resigns soon."""
         for voter in self.voters:
             if voter.replica_id == self.leader_id:
@@ -116,8 +116,8 @@ def _only_partition(response: DescribeQuorumResponse) -> PartitionData | None:
     return partitions[0]
 
 
-def _replica(described: DescribedReplica) -> ReplicaState:
-    return ReplicaState(
+def _replica(described: DescribedReplica) -> QuorumReplica:
+    return QuorumReplica(
         replica_id=described.replica_id,
         directory_id=described.replica_directory_id,
         log_end_offset=described.log_end_offset,

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kraftctl.cli.quorum.quorum_info import QuorumInfo, ReplicaState
+from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
 from kraftctl_protocol.uuids import ZERO_UUID, uuid_to_string
 
 SILENT_MS = 10_000
@@ -130,7 +130,7 @@ def next_step(now: Situation) -> Step:
     return _follow(now, observer) or AddVoter(new)
 
 
-def _why_not_lost(now: Situation, old: ReplicaState) -> Await | None:
+def _why_not_lost(now: Situation, old: QuorumReplica) -> Await | None:
     does = "leads" if old.replica_id == now.quorum.leader_id else "still fetches"
     if does == "leads" or not _is_silent(now.quorum, old):
         return Await(
@@ -157,7 +157,7 @@ def _why_no_majority(now: Situation) -> Await | None:
     )
 
 
-def _follow(now: Situation, replica: ReplicaState | None) -> Await | None:
+def _follow(now: Situation, replica: QuorumReplica | None) -> Await | None:
     """Why the new directory is not caught up; None when it is."""
     if replica is None or _is_silent(now.quorum, replica):
         return Await(
@@ -173,14 +173,14 @@ def _follow(now: Situation, replica: ReplicaState | None) -> Await | None:
     return None
 
 
-def _is_caught_up(now: Situation, replica: ReplicaState) -> bool:
+def _is_caught_up(now: Situation, replica: QuorumReplica) -> bool:
     """Fetches, and has what had been committed some time ago. The leader has it by definition."""
     if replica.replica_id == now.quorum.leader_id:
         return True
     return not _is_silent(now.quorum, replica) and replica.log_end_offset >= now.committed_offset
 
 
-def _is_silent(quorum: QuorumInfo, replica: ReplicaState) -> bool:
+def _is_silent(quorum: QuorumInfo, replica: QuorumReplica) -> bool:
     """By the leader's clock alone: the leader reports its own last fetch as now."""
     leader = quorum.leader()
     if replica is leader:
@@ -190,5 +190,5 @@ def _is_silent(quorum: QuorumInfo, replica: ReplicaState) -> bool:
     return leader.last_fetch_ms - replica.last_fetch_ms >= SILENT_MS
 
 
-def _ids(replicas: list[ReplicaState]) -> str:
+def _ids(replicas: list[QuorumReplica]) -> str:
     return ", ".join(str(replica.replica_id) for replica in replicas) or "none"

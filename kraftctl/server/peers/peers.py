@@ -47,7 +47,7 @@ from kraftctl_security.authentication_failures import (
 )
 from kraftctl_security.peer_codec import PeerCodec
 from kraftctl_security.peer_versions import unsupported
-from kraftctl_security.sasl.client_exchange import SASL_MECHANISM, SaslExchange
+from kraftctl_security.sasl.client_exchange import SASL_MECHANISM, ClientExchange
 from kraftctl_security.sasl.mechanism import NewSaslClient
 from kraftctl_security.tls.shown_certificate import with_certificate
 
@@ -86,7 +86,7 @@ ExchangeFailure: Final = (
 """How an exchange with a peer fails; the connection cannot be used afterwards."""
 
 
-class Peers:
+class PeerConnections:
     """All other controllers. `offer` gets the answers.
 
     With an `ssl_context`, SSL is used; with `new_sasl_client`, SASL: it may wait, other threads call it.
@@ -154,7 +154,7 @@ class Waiting:
 class Destination:
     """At most one connection: requests are sent one after the other, as controllers answer them in order."""
 
-    def __init__(self, peers: Peers, host: str, port: int) -> None:
+    def __init__(self, peers: PeerConnections, host: str, port: int) -> None:
         self._peers = peers
         self._host = host
         self._port = port
@@ -382,7 +382,7 @@ class PeerConnection:
         Raises AuthenticationFailedError.
         """
         self.missing = NOT_AUTHENTICATED
-        exchange = SaslExchange(self._codec, new_client)
+        exchange = ClientExchange(self._codec, new_client)
         answer: bytes | None = None
         # Hashes take milliseconds, and a token server may take seconds: the loop must not wait for either.
         while (payload := await call_detached(partial(exchange.advance, answer))) is not None:

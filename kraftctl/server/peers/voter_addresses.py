@@ -19,7 +19,7 @@ from kraftctl.raft.progress_states import OTHER_CLUSTER, OTHER_ID
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.spoken_reasons import SpokenReasons
-from kraftctl.server.peers.peers import Peers
+from kraftctl.server.peers.peers import PeerConnections
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
@@ -43,7 +43,7 @@ class VoterAddresses:
         voters: dict[int, tuple[str, int]],
         meta: MetaProperties,
         raft: RaftNode,
-        new_peers: Callable[[Callable[[ResponseReceived], None]], Peers],
+        new_peers: Callable[[Callable[[ResponseReceived], None]], PeerConnections],
         now_ms: Callable[[], int],
     ) -> None:
         """`voters` are those of controller.quorum.voters; `new_peers` makes connections for one look."""

@@ -37,7 +37,7 @@ SESSION_SECONDS_MIN: Final = 1.1
 """A server refuses to be authenticated to again within a second."""
 
 
-class SaslExchange:
+class ClientExchange:
     """One authentication over a connection whose versions are known, from the handshake to the last answer.
 
     `session_lifetime_ms` is 0 without an end; the client has to authenticate again before.

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from kraftctl_spark.commands.path_flag import path_flag
-from kraftctl_spark.log.client_config import ClientConfig, read_command_config
+from kraftctl_spark.log.client_config import ObserverConfig, read_command_config
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
 
 
@@ -31,7 +31,7 @@ def add_location_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--request-timeout-ms",
         type=int,
-        help=f"how long to look for a leader [{ClientConfig.request_timeout_ms}]",
+        help=f"how long to look for a leader [{ObserverConfig.request_timeout_ms}]",
     )
 
 
@@ -48,8 +48,8 @@ def location_of(options: argparse.Namespace) -> LogLocation:
         raise ValueError(f"--bootstrap-controllers: {error}") from error
 
 
-def _client_of(options: argparse.Namespace) -> ClientConfig:
-    client = ClientConfig()
+def _client_of(options: argparse.Namespace) -> ObserverConfig:
+    client = ObserverConfig()
     if options.command_config is not None:
         try:
             client = read_command_config(options.command_config)

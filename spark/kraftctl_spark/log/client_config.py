@@ -27,7 +27,7 @@ SECURITY_PREFIXES = ("ssl.", "sasl.")
 
 
 @dataclass(frozen=True)
-class ClientConfig:
+class ObserverConfig:
     """How to talk to controllers; it has no secrets, and is the same in every process."""
 
     client_id: str = "kraftctl-spark"
@@ -47,12 +47,12 @@ class ClientConfig:
         return _read(self.command_config)[1]
 
 
-def read_command_config(file: Path) -> ClientConfig:
+def read_command_config(file: Path) -> ObserverConfig:
     """ValueError that names the file, the key and what is allowed."""
     return _read(file.absolute())[0]
 
 
-def parse_client_options(properties: Mapping[str, str], default: ClientConfig) -> ClientConfig:
+def parse_client_options(properties: Mapping[str, str], default: ObserverConfig) -> ObserverConfig:
     """The keys that Spark may see, beside those of a file. ValueError that names the key."""
     for key in properties:
         if key.startswith(SECURITY_PREFIXES):
@@ -74,14 +74,14 @@ def parse_client_options(properties: Mapping[str, str], default: ClientConfig) -
             " write all of them into a properties file that every worker can read, and name it by option"
             " commandConfig"
         )
-    return ClientConfig(
+    return ObserverConfig(
         properties.get(CLIENT_ID, default.client_id),
         parse_timeout_ms(REQUEST_TIMEOUT_MS, properties.get(REQUEST_TIMEOUT_MS), default),
         default.command_config,
     )
 
 
-def parse_timeout_ms(key: str, text: str | None, default: ClientConfig) -> int:
+def parse_timeout_ms(key: str, text: str | None, default: ObserverConfig) -> int:
     """That of `default` without a text; ValueError that names `key`."""
     if text is None:
         return default.request_timeout_ms
@@ -90,7 +90,7 @@ def parse_timeout_ms(key: str, text: str | None, default: ClientConfig) -> int:
     return int(text)
 
 
-def _read(file: Path) -> tuple[ClientConfig, ClientSecurity]:
+def _read(file: Path) -> tuple[ObserverConfig, ClientSecurity]:
     try:
         values = ConfigValues(resolve_properties(decode_properties(file.read_bytes())))
         return _parse(file, values)
@@ -100,10 +100,10 @@ def _read(file: Path) -> tuple[ClientConfig, ClientSecurity]:
         raise ValueError(f"{file}: {error}") from error
 
 
-def _parse(file: Path, values: ConfigValues) -> tuple[ClientConfig, ClientSecurity]:
-    default = ClientConfig()
+def _parse(file: Path, values: ConfigValues) -> tuple[ObserverConfig, ClientSecurity]:
+    default = ObserverConfig()
     try:
-        config = ClientConfig(
+        config = ObserverConfig(
             values.text(CLIENT_ID, default.client_id),
             parse_timeout_ms(REQUEST_TIMEOUT_MS, values.optional_text(REQUEST_TIMEOUT_MS), default),
             file,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kraftctl_security.blocking_connection import Endpoint, endpoint_text
 from kraftctl_spark.log.client_config import (
-    ClientConfig,
+    ObserverConfig,
     parse_client_options,
     parse_timeout_ms,
     read_command_config,
@@ -26,7 +26,7 @@ class QuorumLocation:
     """Some controllers of the quorum; the leader is found through them."""
 
     bootstrap: tuple[Endpoint, ...]
-    client: ClientConfig = field(default_factory=ClientConfig)
+    client: ObserverConfig = field(default_factory=ObserverConfig)
 
     def open(self, cluster_id: str | None) -> LogReader:
         """`cluster_id` is the expected cluster; None accepts any.
@@ -115,8 +115,8 @@ def parse_location(given: Mapping[str, str]) -> LogLocation:
         raise ValueError(f"option bootstrapControllers: {error}") from error
 
 
-def _parse_client(given: Mapping[str, str]) -> ClientConfig:
-    default = ClientConfig()
+def _parse_client(given: Mapping[str, str]) -> ObserverConfig:
+    default = ObserverConfig()
     if file := given.get("commandconfig"):
         try:
             default = read_command_config(Path(file))

@@ -13,7 +13,7 @@ from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.uuids import uuid_to_string
 from kraftctl_spark.rows.decoded_columns import array_of, bits, decoded_columns
 from kraftctl_spark.rows.metadata_rows import MetadataRows, RecordKind, column_kind, field_name
-from kraftctl_spark.rows.runs import Runs
+from kraftctl_spark.rows.row_runs import RowRuns
 from kraftctl_spark.rows.schema import field_type, typed_columns
 
 FIRST_DATE_MS = -62_135_596_800_000
@@ -94,7 +94,7 @@ def _one_value(value: object, type: pa.DataType, count: int) -> CommonColumn:
     return CommonColumn(pa.repeat(pa.scalar(value, type), count), one_value=True)
 
 
-def _of_runs(runs: Runs, values: Sequence[int | None], type: pa.DataType) -> CommonColumn:
+def _of_runs(runs: RowRuns, values: Sequence[int | None], type: pa.DataType) -> CommonColumn:
     """A column with the same value in all rows of a run."""
     if len(set(values)) == 1:
         return _one_value(values[0], type, runs.rows)
@@ -102,7 +102,7 @@ def _of_runs(runs: Runs, values: Sequence[int | None], type: pa.DataType) -> Com
     return CommonColumn(pc.run_end_decode(encoded))
 
 
-def _offsets(runs: Runs) -> CommonColumn:
+def _offsets(runs: RowRuns) -> CommonColumn:
     """Offsets rise by 1 from row to row, except where records are missing."""
     before_places = [offset - runs.start(run) for run, offset in enumerate(runs.first_offsets)]
     if len(set(before_places)) == 1:

@@ -27,7 +27,7 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import Record, RecordBatch
 from kraftctl_protocol.record_columns import RecordsByKind, type_and_version
 from kraftctl_protocol.secrets import TYPES_WITH_SECRETS
-from kraftctl_spark.rows.runs import Runs
+from kraftctl_spark.rows.row_runs import RowRuns
 
 RECORD_TYPE_IDS = range(256)
 """Where record types are looked for; Kafka numbers them from 0."""
@@ -147,7 +147,7 @@ class MetadataRows:
     def __init__(self, snapshot_end_offset: int | None = None) -> None:
         self.snapshot_end_offset = snapshot_end_offset
         """The first offset that the snapshot does not contain; None for rows of a log."""
-        self.runs = Runs()
+        self.runs = RowRuns()
         """Offsets, epochs and timestamps. In a snapshot, whose records have no offset of their own, the
         offsets are positions in it."""
         self.columns = RecordsByKind(TYPES_WITH_SECRETS)

@@ -33,7 +33,7 @@ from tests.server.serving import (
     serving,
     unregister,
 )
-from tests.support.living import living
+from tests.support.live_objects import live_objects
 
 RECORDED = Path(__file__).parents[2] / "data" / "kafka-4.3.1" / "broker-controller-frames.jsonl"
 
@@ -338,11 +338,11 @@ def test_a_connection_is_freed_without_the_cyclic_collector(loop: str) -> None:
             client = await connect(server)
             client.request(ApiVersionsRequest(), 3)
             await client.frame()
-            assert len(living(Connection)) == 1
+            assert len(live_objects(Connection)) == 1
             gc.disable()
             try:
                 client.writer.transport.abort()
-                await eventually(lambda: not living(Connection))
+                await eventually(lambda: not live_objects(Connection))
             finally:
                 gc.enable()
 

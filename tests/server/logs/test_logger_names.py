@@ -30,7 +30,11 @@ SUBJECTS: dict[str, set[str]] = {
 }
 """By room: the loggers `kraftctl.server.*` that its modules name. "" is `kraftctl.server`."""
 
-OTHER_ROOM = {"descriptors.py": {"connections"}, "local_users.py": {"sasl"}, "own_rights.py": {"peers"}}
+OTHER_ROOM = {
+    "descriptors.py": {"connections"},
+    "local_users.py": {"sasl"},
+    "peer_authorization_check.py": {"peers"},
+}
 """Modules whose lines are about one thing of several."""
 
 

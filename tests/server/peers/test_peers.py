@@ -13,7 +13,7 @@ from kraftctl.dev.ports import free_port
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.server.listeners.listener import SocketServer
-from kraftctl.server.peers.peers import DESTINATIONS_MAX, Peers
+from kraftctl.server.peers.peers import DESTINATIONS_MAX, PeerConnections
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
@@ -42,7 +42,7 @@ class Asker:
         self.answers: dict[int, Message | None] = {}
         self.refused: set[int] = set()
         self.changed = asyncio.Event()
-        self.peers = Peers(
+        self.peers = PeerConnections(
             client_id="raft-client-1",
             request_timeout_ms=timeout_ms,
             backoff_ms=10,

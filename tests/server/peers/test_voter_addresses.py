@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from kraftctl.raft.events import ResponseReceived
-from kraftctl.server.peers.peers import Peers
+from kraftctl.server.peers.peers import PeerConnections
 from kraftctl.server.peers.voter_addresses import VoterAddresses
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.vote_request import VoteRequest
@@ -64,8 +64,8 @@ class Looks:
         return [line for line in found if "ontroller 9" in line]
 
 
-def new_peers(offer: Callable[[ResponseReceived], None]) -> Peers:
-    return Peers(client_id="raft-client-1", request_timeout_ms=500, backoff_ms=10, offer=offer)
+def new_peers(offer: Callable[[ResponseReceived], None]) -> PeerConnections:
+    return PeerConnections(client_id="raft-client-1", request_timeout_ms=500, backoff_ms=10, offer=offer)
 
 
 WRONG = [

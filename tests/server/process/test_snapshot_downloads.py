@@ -14,7 +14,7 @@ from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from tests.support.mad_directory import Snapshot, voters_record
+from tests.support.corrupt_directory import Snapshot, voters_record
 
 SNAPSHOT_ID = OffsetAndEpoch(5, 3)
 
@@ -52,7 +52,7 @@ def content(*parts: Callable[[Snapshot], bytes]) -> bytes:
         ),
     ],
 )
-def test_mad_content_is_deleted_as_damage_is(tmp_path: Path, data: bytes) -> None:
+def test_corrupt_content_is_deleted_as_damage_is(tmp_path: Path, data: bytes) -> None:
     """All of it has valid checksums. It would take the place of the log."""
     store = SnapshotStore.open(tmp_path)
     downloads = SnapshotDownloads(store)

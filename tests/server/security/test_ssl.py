@@ -47,7 +47,7 @@ from tests.server.serving import (
     unregister,
 )
 from tests.support.certificates import Authority
-from tests.support.living import living
+from tests.support.live_objects import live_objects
 
 REQUIRED = {"ssl.client.auth": "required"}
 REQUESTED = {"ssl.client.auth": "requested"}
@@ -444,11 +444,11 @@ def test_a_closed_connection_is_freed_without_the_collector() -> None:
         async with serving_ssl() as (server, _):
             client = await connect_ssl(server)
             await served(client)
-            assert (len(living(Connection)), len(living(SslTransport))) == (1, 1)
+            assert (len(live_objects(Connection)), len(live_objects(SslTransport))) == (1, 1)
             gc.disable()
             try:
                 client.close()
-                await eventually(lambda: not living(Connection) and not living(SslTransport))
+                await eventually(lambda: not live_objects(Connection) and not live_objects(SslTransport))
             finally:
                 gc.enable()
 

@@ -27,7 +27,7 @@ Record = tuple[str, dict[str, Any]]
 """A table, and its columns that are not null."""
 
 
-class Log:
+class RandomRecords:
     """Draws records, each possible after those before it; more often than in a real log, odd ones."""
 
     def __init__(self, rng: random.Random) -> None:
@@ -204,7 +204,7 @@ def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(st.integers(0, 2**32), st.lists(st.integers(1, 40), min_size=1, max_size=12))
 def test_as_columns_it_is_what_it_is_one_by_one(seed: int, sizes: list[int]) -> None:
     rng = random.Random(seed)
-    both, log, offset = Both(), Log(rng), 0
+    both, log, offset = Both(), RandomRecords(rng), 0
     for size in sizes:
         both.apply(step_of([log.record() for _ in range(size)], offset))
         offset += size

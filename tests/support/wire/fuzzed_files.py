@@ -133,7 +133,7 @@ class FuzzedBatches:
 
 
 class FuzzedDirectories:
-    """Starts a controller in copies of a directory, one file of which is damaged or has mad content.
+    """Starts a controller in copies of a directory, one file of which is damaged or has corrupt content.
 
     It starts, or refuses with an error that names the next step; anything else ends with a traceback.
     """

@@ -19,7 +19,7 @@ from tests.support.simulator.cluster.process import ControllerProcess
 from tests.support.simulator.cluster.wire import LinkFaults, Place
 from tests.support.simulator.faults.operator import Operator
 from tests.support.simulator.faults.plan import Plan
-from tests.support.simulator.faults.sequence import Moment, Pause, Sequence, Until, Wait
+from tests.support.simulator.faults.sequence import BeforeEffect, Pause, Sequence, Until, Wait
 
 CHECK_QUORUM_ENDS_MS = 5_500
 """After that a leader that is alone must have resigned, with the longest fetch timeout and every excuse."""
@@ -101,10 +101,10 @@ class RareSequences:
         self._cluster.isolate(leader.node_id)
         leader.write_all(A_BATCH)
         for _ in range(2):
-            yield Moment(is_election)
+            yield BeforeEffect(is_election)
             self._sequence.join()
             self._cluster.isolate(elected.node_id)
-        yield Moment(is_election)
+        yield BeforeEffect(is_election)
         return True
 
     def candidate_loses_records(self, leader: ControllerProcess) -> Steps:
@@ -123,7 +123,7 @@ class RareSequences:
         if self._operator.damaged or self._plan.changes_voters or len(leader.raft.voter_set) < 3:
             return False
         self._cluster.isolate(leader.node_id)
-        yield Moment(is_vote)
+        yield BeforeEffect(is_vote)
         yield Pause(1)
         end_offset = self._end_that_may_be_lost(candidate)
         if end_offset is None:
@@ -175,7 +175,7 @@ class RareSequences:
         else:
             last = others[0]
         yield Until(leaves, 3_000)
-        yield Moment(knows, 60_000)
+        yield BeforeEffect(knows, 60_000)
         self._cluster.isolate(leader.node_id)
         yield Pause(CHECK_QUORUM_ENDS_MS * 1000)
         return True
@@ -200,7 +200,7 @@ class RareSequences:
         self._cluster.isolate(loader.node_id)
         yield Until(is_trimmed)
         self._sequence.join()
-        yield Moment(downloads)
+        yield BeforeEffect(downloads)
         timeout_ms = leader.config.controller_quorum_fetch_timeout_ms
         self._cluster.isolate(other.node_id)
         slow: dict[tuple[Place, Place], int] = {(loader.node_id, leader.node_id): timeout_ms * 600}

@@ -21,7 +21,7 @@ LOOK_US = 5_000
 
 
 @dataclass(frozen=True)
-class Moment:
+class BeforeEffect:
     """Just before a process carries out an effect. Only the network may be changed there: no process ends."""
 
     is_it: Callable[[ControllerProcess, NodeEffect], bool]
@@ -41,7 +41,7 @@ class Pause:
     duration_us: int
 
 
-Wait = Moment | Until | Pause
+Wait = BeforeEffect | Until | Pause
 
 
 class Sequence:
@@ -97,7 +97,7 @@ class Sequence:
         time = self._cluster.time
         if isinstance(wait, Pause):
             self._timer = time.call_after(wait.duration_us, self._next)
-        elif isinstance(wait, Moment):
+        elif isinstance(wait, BeforeEffect):
             self._timer = time.call_after(wait.within_ms * 1000, self._end)
         else:
             self._look(time.now_us + wait.within_ms * 1000)
@@ -118,7 +118,7 @@ class Sequence:
             self._timer = time.call_after(LOOK_US, lambda: self._look(until_us))
 
     def _saw(self, process: ControllerProcess, effect: NodeEffect) -> None:
-        if isinstance(self._wait, Moment) and self._wait.is_it(process, effect):
+        if isinstance(self._wait, BeforeEffect) and self._wait.is_it(process, effect):
             self._next()
 
     def _end(self) -> None:

@@ -31,7 +31,7 @@ ANY_HOST: Final = b""
 """Only entries for all hosts match it."""
 
 
-class OwnRights:
+class PeerAuthorizationCheck:
     """Warns when it is made, and once the ACLs are loaded unless it is stopped before. Raises StoreError."""
 
     def __init__(

@@ -14,7 +14,7 @@ from kraftctl_protocol.generated.leader_change_message import LeaderChangeMessag
 from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.record_batch import read_batch_header
-from tests.support.mad_directory import control_record, raw_batch, record, voters_record
+from tests.support.corrupt_directory import control_record, raw_batch, record, voters_record
 from tests.support.simulator.quorum import StartQuorum
 
 LEADER_CHANGE = 2

@@ -11,7 +11,7 @@ from kraftctl.config.controller_config import STANDARD_AUTHORIZER, ControllerCon
 from kraftctl.controller.state.standard_authorizer import StandardAuthorizer
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.server.security import once_loaded
-from kraftctl.server.security.own_rights import OwnRights, own_principal
+from kraftctl.server.security.peer_authorization_check import PeerAuthorizationCheck, own_principal
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
 from tests.server.security.ssl_serving import authority, identity, stores
@@ -92,7 +92,7 @@ def test_what_is_said(
         config = ControllerConfig({**PROPERTIES, **SASL, **properties})
         image = MetadataImage()
         authorizer = StandardAuthorizer(image, config.super_users, False)
-        rights = OwnRights(asyncio.get_running_loop(), config, authorizer)
+        rights = PeerAuthorizationCheck(asyncio.get_running_loop(), config, authorizer)
         first = caplog.text
         assert ("User:controller, as which this controller connects to others" in first) == at_start
         assert "CLUSTER_ACTION on the cluster" in first or not at_start

@@ -11,9 +11,9 @@ from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
 from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
-from tests.support.mad_case import MadCase, Make
-from tests.support.mad_directory import MadDirectory, Snapshot, metadata_value, voters_record
-from tests.support.mad_logs import NEWER, level, partition
+from tests.support.corrupt_case import CorruptCase, Make
+from tests.support.corrupt_directory import CorruptDirectory, Snapshot, metadata_value, voters_record
+from tests.support.corrupt_logs import NEWER, level, partition
 
 QUORUM_STATE = "__cluster_metadata-0/quorum-state"
 UNUSABLE = QUORUM_STATE + " cannot be used: "
@@ -28,7 +28,7 @@ def state(**changes: object) -> Make:
         "data_version": 1,
     }
 
-    def make(directory: MadDirectory) -> None:
+    def make(directory: CorruptDirectory) -> None:
         directory.write(QUORUM_STATE, json.dumps(fields | changes))
 
     return make
@@ -60,7 +60,7 @@ def other(name: str, content: str | bytes) -> Make:
 
 
 def recovery_point(**changes: Any) -> Make:
-    def make(directory: MadDirectory) -> None:
+    def make(directory: CorruptDirectory) -> None:
         point = read_recovery_point(directory.path)
         assert point is not None
         lines = _encode(98, point._replace(**changes)) + _encode(99, point._replace(**changes))
@@ -69,7 +69,7 @@ def recovery_point(**changes: Any) -> Make:
     return make
 
 
-def recovery_point_of_a_later_version(directory: MadDirectory) -> None:
+def recovery_point_of_a_later_version(directory: CorruptDirectory) -> None:
     words = (directory.path / FILE_NAME).read_bytes()[:LINE_BYTES].split()
     line = b" ".join([b"version=3", *words[1:-1]])
     line += b" crc32c=%08x" % crc32c(line)
@@ -79,7 +79,7 @@ def recovery_point_of_a_later_version(directory: MadDirectory) -> None:
 def bootstrap(*values: bytes, control: tuple[Message, ...] = ()) -> Make:
     """The log is empty, so that the file is used."""
 
-    def make(directory: MadDirectory) -> None:
+    def make(directory: CorruptDirectory) -> None:
         for path in directory.partition.glob("0*.[lit]*"):
             path.unlink()
         (directory.partition / "quorum-state").unlink()
@@ -100,207 +100,209 @@ def other_directory(*voter_ids: int) -> Make:
 
 
 QUORUM_STATES = (
-    MadCase(
+    CorruptCase(
         "quorum-state-epoch-2-40", state(leaderEpoch=2**40), UNUSABLE + "leaderEpoch 1099511627776 is not"
     ),
-    MadCase("quorum-state-epoch-negative", state(leaderEpoch=-2), UNUSABLE + "leaderEpoch -2 is not"),
-    MadCase(
+    CorruptCase("quorum-state-epoch-negative", state(leaderEpoch=-2), UNUSABLE + "leaderEpoch -2 is not"),
+    CorruptCase(
         "quorum-state-epoch-last", state(leaderEpoch=2**31 - 1), "no election can follow epoch 2147483647"
     ),
-    MadCase("quorum-state-epoch-float", state(leaderEpoch=1.5), UNUSABLE),
-    MadCase("quorum-state-epoch-text", state(leaderEpoch="1"), UNUSABLE),
-    MadCase("quorum-state-epoch-true", state(leaderEpoch=True), UNUSABLE),
-    MadCase("quorum-state-epoch-null", state(leaderEpoch=None), UNUSABLE),
-    MadCase(
+    CorruptCase("quorum-state-epoch-float", state(leaderEpoch=1.5), UNUSABLE),
+    CorruptCase("quorum-state-epoch-text", state(leaderEpoch="1"), UNUSABLE),
+    CorruptCase("quorum-state-epoch-true", state(leaderEpoch=True), UNUSABLE),
+    CorruptCase("quorum-state-epoch-null", state(leaderEpoch=None), UNUSABLE),
+    CorruptCase(
         "quorum-state-epoch-behind-the-log",
         state(leaderEpoch=0),
         "is of epoch 0, but this replica took part in epoch 1",
     ),
-    MadCase("quorum-state-leader-huge", state(leaderId=2**31), UNUSABLE + "leaderId 2147483648 is not"),
-    MadCase("quorum-state-leader-negative", state(leaderId=-2), UNUSABLE + "leaderId -2 is not"),
-    MadCase("quorum-state-voted-huge", state(votedId=2**63), UNUSABLE + "votedId"),
-    MadCase("quorum-state-voted-negative", state(votedId=-7), UNUSABLE + "votedId -7 is not"),
-    MadCase("quorum-state-voted-directory-number", state(votedDirectoryId=7), UNUSABLE),
-    MadCase("quorum-state-voted-directory-short", state(votedDirectoryId="AAAA"), UNUSABLE),
-    MadCase("quorum-state-deep", text('{"a":' * 100_000 + "1" + "}" * 100_000), UNUSABLE),
-    MadCase("quorum-state-deep-list", text("[" * 100_000), UNUSABLE),
-    MadCase("quorum-state-digits", text('{"data_version":1,"leaderEpoch":' + "9" * 100_000 + "}"), UNUSABLE),
-    MadCase("quorum-state-nan", text('{"data_version":NaN}'), UNUSABLE),
-    MadCase("quorum-state-null", text("null"), UNUSABLE),
-    MadCase("quorum-state-empty", text(""), UNUSABLE),
-    MadCase("quorum-state-not-utf-8", text(b"\xff\xfe"), UNUSABLE),
-    MadCase("quorum-state-large", text(" " * (1 << 21)), UNUSABLE + "it has 2097152 bytes"),
-    MadCase("quorum-state-surrogate", state(votedDirectoryId="\ud800"), UNUSABLE),
-    MadCase("quorum-state-0-voters-text", state_0(currentVoters="x"), UNUSABLE),
-    MadCase("quorum-state-0-voters-number", state_0(currentVoters=7), UNUSABLE),
-    MadCase("quorum-state-0-voters-huge", state_0(currentVoters=[{"voterId": 2**40}]), UNUSABLE),
-    MadCase("quorum-state-version-2", state(data_version=2), UNUSABLE + "data_version 2"),
-    MadCase("quorum-state-other-leader", state(leaderId=7, leaderEpoch=5), accepted="active controller"),
+    CorruptCase("quorum-state-leader-huge", state(leaderId=2**31), UNUSABLE + "leaderId 2147483648 is not"),
+    CorruptCase("quorum-state-leader-negative", state(leaderId=-2), UNUSABLE + "leaderId -2 is not"),
+    CorruptCase("quorum-state-voted-huge", state(votedId=2**63), UNUSABLE + "votedId"),
+    CorruptCase("quorum-state-voted-negative", state(votedId=-7), UNUSABLE + "votedId -7 is not"),
+    CorruptCase("quorum-state-voted-directory-number", state(votedDirectoryId=7), UNUSABLE),
+    CorruptCase("quorum-state-voted-directory-short", state(votedDirectoryId="AAAA"), UNUSABLE),
+    CorruptCase("quorum-state-deep", text('{"a":' * 100_000 + "1" + "}" * 100_000), UNUSABLE),
+    CorruptCase("quorum-state-deep-list", text("[" * 100_000), UNUSABLE),
+    CorruptCase(
+        "quorum-state-digits", text('{"data_version":1,"leaderEpoch":' + "9" * 100_000 + "}"), UNUSABLE
+    ),
+    CorruptCase("quorum-state-nan", text('{"data_version":NaN}'), UNUSABLE),
+    CorruptCase("quorum-state-null", text("null"), UNUSABLE),
+    CorruptCase("quorum-state-empty", text(""), UNUSABLE),
+    CorruptCase("quorum-state-not-utf-8", text(b"\xff\xfe"), UNUSABLE),
+    CorruptCase("quorum-state-large", text(" " * (1 << 21)), UNUSABLE + "it has 2097152 bytes"),
+    CorruptCase("quorum-state-surrogate", state(votedDirectoryId="\ud800"), UNUSABLE),
+    CorruptCase("quorum-state-0-voters-text", state_0(currentVoters="x"), UNUSABLE),
+    CorruptCase("quorum-state-0-voters-number", state_0(currentVoters=7), UNUSABLE),
+    CorruptCase("quorum-state-0-voters-huge", state_0(currentVoters=[{"voterId": 2**40}]), UNUSABLE),
+    CorruptCase("quorum-state-version-2", state(data_version=2), UNUSABLE + "data_version 2"),
+    CorruptCase("quorum-state-other-leader", state(leaderId=7, leaderEpoch=5), accepted="active controller"),
 )
 
 PROPERTIES = (
-    MadCase(
+    CorruptCase(
         "voters-in-another-directory",
         other_directory(3000, 3001),
         accepted=r"WARNING .*but the voter in the log is 3000:bGzDaR4ySNmJaPXzonU2CA: this node is an"
         r" observer.*Next step: .* add-controller",
         until="is an observer",
     ),
-    MadCase(
+    CorruptCase(
         "voters-without-this-one",
         other_directory(3001, 3002),
         accepted=r"WARNING This node, 3000:.*, is an observer: .* Next step: .* add-controller",
         until="is an observer",
     ),
-    MadCase(
+    CorruptCase(
         "only-voter-in-another-directory", other_directory(3000), "the only voter of the quorum is 3000:"
     ),
-    MadCase("meta-node-id", properties("node.id=3000", "node.id=3001"), "node.id 3001, expected 3000"),
-    MadCase(
+    CorruptCase("meta-node-id", properties("node.id=3000", "node.id=3001"), "node.id 3001, expected 3000"),
+    CorruptCase(
         "meta-node-id-text",
         properties("node.id=3000", "node.id=x"),
         "meta.properties cannot be used: node.id 'x'",
     ),
-    MadCase(
+    CorruptCase(
         "meta-node-id-missing",
         properties("node.id=3000", ""),
         "meta.properties cannot be used: node.id is missing",
     ),
-    MadCase(
+    CorruptCase(
         "meta-node-id-huge",
         properties("node.id=3000", "node.id=" + "9" * 5000),
         "meta.properties cannot be used",
     ),
-    MadCase(
+    CorruptCase(
         "meta-cluster-id-missing",
         properties("cluster.id=.*", ""),
         "meta.properties cannot be used: cluster.id is missing",
     ),
-    MadCase(
+    CorruptCase(
         "meta-cluster-id-empty", properties("cluster.id=.*", "cluster.id="), accepted="active controller"
     ),
-    MadCase(
+    CorruptCase(
         "meta-cluster-id-changed",
         properties("cluster.id=.*", "cluster.id=AnotherClusterAnother1"),
         accepted="active controller",
     ),
-    MadCase(
+    CorruptCase(
         "meta-version-9", properties("version=1", "version=9"), "meta.properties cannot be used: version 9"
     ),
-    MadCase(
+    CorruptCase(
         "meta-version-0",
         properties("version=1", "version=0"),
         "version 0, from a cluster that was not in KRaft mode",
     ),
-    MadCase(
+    CorruptCase(
         "meta-directory-id-text",
         properties("directory.id=.*", "directory.id=x"),
         "meta.properties cannot be used",
     ),
-    MadCase(
+    CorruptCase(
         "meta-directory-id-reserved",
         properties("directory.id=.*", "directory.id=AAAAAAAAAAAAAAAAAAAAAg"),
         "reserved directory.id",
     ),
-    MadCase(
+    CorruptCase(
         "meta-directory-id-changed",
         properties("directory.id=.*", "directory.id=bGzDaR4ySNmJaPXzonU2CA"),
         r"has directory\.id bGzDaR4ySNmJaPXzonU2CA, but the only voter of the quorum is 3000:",
     ),
-    MadCase("meta-directory-id-missing", properties("directory.id=.*", ""), accepted="active controller"),
-    MadCase(
+    CorruptCase("meta-directory-id-missing", properties("directory.id=.*", ""), accepted="active controller"),
+    CorruptCase(
         "meta-directory-id-changed-static",
         properties("directory.id=.*", "directory.id=bGzDaR4ySNmJaPXzonU2CA"),
         accepted="is of an earlier replica",
         static=True,
     ),
-    MadCase("meta-not-utf-8", other("meta.properties", b"\xff\xfe\x00"), "meta.properties"),
-    MadCase("meta-bad-escape", properties("version=1", r"version=\\u00zz"), "meta.properties"),
+    CorruptCase("meta-not-utf-8", other("meta.properties", b"\xff\xfe\x00"), "meta.properties"),
+    CorruptCase("meta-bad-escape", properties("version=1", r"version=\\u00zz"), "meta.properties"),
 )
 
 OTHERS = (
-    MadCase(
+    CorruptCase(
         "leader-epochs-version",
         other("__cluster_metadata-0/leader-epoch-checkpoint", "9\n1\n1 0\n"),
         "leader-epoch-checkpoint is malformed: version 9",
     ),
-    MadCase(
+    CorruptCase(
         "leader-epochs-negative",
         other("__cluster_metadata-0/leader-epoch-checkpoint", "0\n1\n-5 -5\n"),
         "leader-epoch-checkpoint",
     ),
-    MadCase(
+    CorruptCase(
         "leader-epochs-huge",
         other("__cluster_metadata-0/leader-epoch-checkpoint", f"0\n1\n{2**40} 0\n"),
         "leader-epoch-checkpoint",
     ),
-    MadCase(
+    CorruptCase(
         "leader-epochs-falling",
         other("__cluster_metadata-0/leader-epoch-checkpoint", "0\n2\n2 0\n1 5\n"),
         "leader-epoch-checkpoint is malformed",
     ),
-    MadCase(
+    CorruptCase(
         "leader-epochs-count",
         other("__cluster_metadata-0/leader-epoch-checkpoint", "0\n999999999999\n1 0\n"),
         "leader-epoch-checkpoint is malformed",
     ),
-    MadCase(
+    CorruptCase(
         "leader-epochs-digits",
         other("__cluster_metadata-0/leader-epoch-checkpoint", "0\n1\n" + "9" * 5000 + " 0\n"),
         "leader-epoch-checkpoint is malformed",
     ),
-    MadCase(
+    CorruptCase(
         "leader-epochs-not-utf-8",
         other("__cluster_metadata-0/leader-epoch-checkpoint", b"\xff\n"),
         "leader-epoch-checkpoint is malformed",
     ),
-    MadCase(
+    CorruptCase(
         "leader-epochs-empty",
         other("__cluster_metadata-0/leader-epoch-checkpoint", b""),
         "leader-epoch-checkpoint is malformed",
     ),
-    MadCase(
+    CorruptCase(
         "partition-metadata-other-topic",
         other("__cluster_metadata-0/partition.metadata", "version: 0\ntopic_id: bGzDaR4ySNmJaPXzonU2CA"),
         "partition.metadata does not name",
     ),
-    MadCase(
+    CorruptCase(
         "partition-metadata-not-utf-8",
         other("__cluster_metadata-0/partition.metadata", b"\xff: \xff\n"),
         "partition.metadata does not name",
     ),
-    MadCase("recovery-point-end-negative", recovery_point(end_offset=-5), "metadata-recovery-point"),
-    MadCase("recovery-point-end-huge", recovery_point(end_offset=2**70), "metadata-recovery-point"),
-    MadCase("recovery-point-epoch-2-40", recovery_point(quorum_epoch=2**40), "metadata-recovery-point"),
-    MadCase("recovery-point-epoch-negative", recovery_point(quorum_epoch=-1), "metadata-recovery-point"),
-    MadCase("recovery-point-voted", recovery_point(voted_id=-9), "metadata-recovery-point"),
-    MadCase("recovery-point-version-3", recovery_point_of_a_later_version, "version 3, 2 is supported"),
-    MadCase(
+    CorruptCase("recovery-point-end-negative", recovery_point(end_offset=-5), "metadata-recovery-point"),
+    CorruptCase("recovery-point-end-huge", recovery_point(end_offset=2**70), "metadata-recovery-point"),
+    CorruptCase("recovery-point-epoch-2-40", recovery_point(quorum_epoch=2**40), "metadata-recovery-point"),
+    CorruptCase("recovery-point-epoch-negative", recovery_point(quorum_epoch=-1), "metadata-recovery-point"),
+    CorruptCase("recovery-point-voted", recovery_point(voted_id=-9), "metadata-recovery-point"),
+    CorruptCase("recovery-point-version-3", recovery_point_of_a_later_version, "version 3, 2 is supported"),
+    CorruptCase(
         "bootstrap-without-version",
         bootstrap(metadata_value(TopicRecord(name="x"))),
         "no FeatureLevelRecord for metadata.version",
     ),
-    MadCase(
+    CorruptCase(
         "bootstrap-version-99",
         bootstrap(metadata_value(level("metadata.version", 99))),
         "metadata.version 99",
     ),
-    MadCase(
+    CorruptCase(
         "bootstrap-version-0", bootstrap(metadata_value(level("metadata.version", 0))), "metadata.version 0"
     ),
-    MadCase("bootstrap-unknown-record", bootstrap(MV, b"\x01\x63\x00\x00"), "type 99"),
-    MadCase("bootstrap-record-cut", bootstrap(MV, MV[:-4]), "bootstrap.checkpoint is damaged"),
-    MadCase(
+    CorruptCase("bootstrap-unknown-record", bootstrap(MV, b"\x01\x63\x00\x00"), "type 99"),
+    CorruptCase("bootstrap-record-cut", bootstrap(MV, MV[:-4]), "bootstrap.checkpoint is damaged"),
+    CorruptCase(
         "bootstrap-does-not-fit",
         bootstrap(MV, metadata_value(partition())),
         "bootstrap.checkpoint.* PartitionRecord",
     ),
-    MadCase(
+    CorruptCase(
         "bootstrap-kraft-version-99",
         bootstrap(MV, control=(KRaftVersionRecord(kraft_version=99),)),
         "bootstrap.checkpoint: at byte 0: kraft.version 99" + NEWER,
     ),
-    MadCase("bootstrap-empty", other("bootstrap.checkpoint", b""), "bootstrap.checkpoint is damaged"),
+    CorruptCase("bootstrap-empty", other("bootstrap.checkpoint", b""), "bootstrap.checkpoint is damaged"),
 )
 
 CASES = QUORUM_STATES + PROPERTIES + OTHERS

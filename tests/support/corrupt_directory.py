@@ -1,4 +1,4 @@
-"""A controller's directory whose files have valid checksums and mad content, and a start on it.
+"""A controller's directory whose files have valid checksums and corrupt content, and a start on it.
 
 `kraftctl start` runs in this process, until it refuses, ends, or is an active controller (or, if it cannot
 become one, until a line of its log says that it runs); then SIGTERM stops it.
@@ -115,7 +115,7 @@ def voters_record(
     )
 
 
-class MadDirectory:
+class CorruptDirectory:
     """Change the files of `path`, a stopped controller's directory, then `start`."""
 
     def __init__(self, path: Path) -> None:
@@ -297,7 +297,7 @@ def properties_file(tmp_path: Path, log_dir: Path, *, static: bool = False) -> P
     return file
 
 
-def make_directory(tmp_path: Path, *, static: bool = False) -> MadDirectory:
+def make_directory(tmp_path: Path, *, static: bool = False) -> CorruptDirectory:
     """Formatted, started once, and stopped."""
     log_dir = tmp_path / "data"
     file = properties_file(tmp_path, log_dir, static=static)
@@ -305,12 +305,12 @@ def make_directory(tmp_path: Path, *, static: bool = False) -> MadDirectory:
     assert main([*arguments, *([] if static else ["--standalone"])]) == 0
     outcome = start(file)
     assert (outcome.status, outcome.active) == (0, True), outcome
-    return MadDirectory(log_dir)
+    return CorruptDirectory(log_dir)
 
 
-def copy_of(directory: MadDirectory, target: Path) -> MadDirectory:
+def copy_of(directory: CorruptDirectory, target: Path) -> CorruptDirectory:
     shutil.copytree(directory.path, target)
-    return MadDirectory(target)
+    return CorruptDirectory(target)
 
 
 def any_uuid(seed: int) -> bytes:

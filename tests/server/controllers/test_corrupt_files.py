@@ -1,4 +1,4 @@
-"""Files with valid checksums and mad content: `kraftctl start` refuses them, or runs where Kafka does, too.
+"""Corrupt files with valid checksums: `kraftctl start` refuses them, or runs where Kafka does, too.
 
 Refused is: exit status 1 and one line on standard error that names the file, what was found and the next
 step.
@@ -11,27 +11,27 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import mad_logs, mad_small_files, mad_snapshots
-from tests.support.mad_case import MadCase
-from tests.support.mad_directory import MadDirectory, copy_of, make_directory, properties_file, start
+from tests.support import corrupt_logs, corrupt_small_files, corrupt_snapshots
+from tests.support.corrupt_case import CorruptCase
+from tests.support.corrupt_directory import CorruptDirectory, copy_of, make_directory, properties_file, start
 
-CASES = mad_logs.CASES + mad_snapshots.CASES + mad_small_files.CASES
+CASES = corrupt_logs.CASES + corrupt_snapshots.CASES + corrupt_small_files.CASES
 
 
 @pytest.fixture(scope="module")
-def dynamic_quorum(tmp_path_factory: pytest.TempPathFactory) -> MadDirectory:
+def dynamic_quorum(tmp_path_factory: pytest.TempPathFactory) -> CorruptDirectory:
     return make_directory(tmp_path_factory.mktemp("dynamic"))
 
 
 @pytest.fixture(scope="module")
-def static_quorum(tmp_path_factory: pytest.TempPathFactory) -> MadDirectory:
+def static_quorum(tmp_path_factory: pytest.TempPathFactory) -> CorruptDirectory:
     return make_directory(tmp_path_factory.mktemp("static"), static=True)
 
 
 @pytest.mark.prevents("corrupt-content")
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
 def test_start(
-    tmp_path: Path, dynamic_quorum: MadDirectory, static_quorum: MadDirectory, case: MadCase
+    tmp_path: Path, dynamic_quorum: CorruptDirectory, static_quorum: CorruptDirectory, case: CorruptCase
 ) -> None:
     directory = copy_of(static_quorum if case.static else dynamic_quorum, tmp_path / "data")
     case.make(directory)

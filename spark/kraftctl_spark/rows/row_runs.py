@@ -8,7 +8,7 @@ from itertools import groupby
 from kraftctl_protocol.record_batch import BatchHeader, Record, have_one_timestamp
 
 
-class Runs:
+class RowRuns:
     """Consecutive rows of one batch with one timestamp, in their order: a list per property.
 
     A controller gives all records of a batch the same timestamp, so a batch is normally one run. The offsets

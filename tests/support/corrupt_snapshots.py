@@ -11,9 +11,9 @@ from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.record_batch import encode_control_batch
-from tests.support.mad_case import MadCase, Make
-from tests.support.mad_directory import MadDirectory, Snapshot, metadata_value, voters_record
-from tests.support.mad_logs import NEWER, NO_OP, level, partition, topic
+from tests.support.corrupt_case import CorruptCase, Make
+from tests.support.corrupt_directory import CorruptDirectory, Snapshot, metadata_value, voters_record
+from tests.support.corrupt_logs import NEWER, NO_OP, level, partition, topic
 
 CHECKPOINT = r"__cluster_metadata-0/0+1[13]-0000000001\.checkpoint"
 DAMAGED = CHECKPOINT + " is damaged: "
@@ -25,7 +25,7 @@ MV = metadata_value(level("metadata.version", 30))
 def snapshot(
     *parts: Callable[[Snapshot], bytes], offset: int | None = None, epoch: int | None = None
 ) -> Make:
-    def make(directory: MadDirectory) -> None:
+    def make(directory: CorruptDirectory) -> None:
         content = Snapshot(directory.epoch)
         directory.snapshot(*[part(content) for part in parts], offset=offset, epoch=epoch)
 
@@ -64,7 +64,7 @@ def file(name: str, content: bytes) -> Make:
 def zero_checkpoint(*parts: Callable[[Snapshot], bytes]) -> Make:
     """An empty log, and a 0-0 checkpoint of these."""
 
-    def make(directory: MadDirectory) -> None:
+    def make(directory: CorruptDirectory) -> None:
         for path in directory.partition.iterdir():
             if path.suffix != ".metadata":
                 path.unlink()
@@ -76,65 +76,65 @@ def zero_checkpoint(*parts: Callable[[Snapshot], bytes]) -> Make:
 
 
 CASES = (
-    MadCase(
+    CorruptCase(
         "snapshot-good", snapshot(header, records(MV), footer), accepted="active controller", static=True
     ),
-    MadCase("snapshot-empty", snapshot(), DAMAGED, static=True),
-    MadCase(
+    CorruptCase("snapshot-empty", snapshot(), DAMAGED, static=True),
+    CorruptCase(
         "snapshot-without-header",
         snapshot(records(MV), footer),
         DAMAGED + "it does not begin with a SnapshotHeader",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-without-footer",
         snapshot(header, records(MV)),
         DAMAGED + "it does not end with a SnapshotFooter",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-footer-first",
         snapshot(footer, records(MV), header),
         DAMAGED + "it does not begin with a SnapshotHeader",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-footer-second",
         snapshot(header, footer, records(MV)),
         DAMAGED + r"at byte \d+: there is something after the SnapshotFooter",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-two-footers",
         snapshot(header, records(MV), footer, footer),
         DAMAGED + r"at byte \d+: there is something after",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-two-headers",
         snapshot(header, records(MV), header, footer),
         DAMAGED + r"at byte \d+: there is another SnapshotHeader",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-kraft-version-99",
         snapshot(control(SnapshotHeaderRecord(), KRaftVersionRecord(kraft_version=99)), footer),
         CHECKPOINT + ": at byte 0: kraft.version 99" + NEWER,
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-control-type-unknown",
         snapshot(header, raw_control(99, b"\0\0"), footer),
         CHECKPOINT + r": at byte \d+: unknown control record type 99" + NEWER,
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-control-version",
         snapshot(header, raw_control(6, b"\0\x09\0\0"), footer),
         CHECKPOINT + r": at byte \d+: control record of version 9" + NEWER,
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-voters-none",
         snapshot(
             control(SnapshotHeaderRecord(), KRaftVersionRecord(kraft_version=1), VotersRecord()), footer
@@ -142,7 +142,7 @@ CASES = (
         DAMAGED + "at byte 0: a voter set with no voters",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-voters-twice",
         snapshot(
             control(SnapshotHeaderRecord(), KRaftVersionRecord(kraft_version=1), voters_record(1, 1)), footer
@@ -150,96 +150,96 @@ CASES = (
         DAMAGED + "at byte 0: a voter set with voter 1 twice",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-kraft-version-without-voters",
         snapshot(control(SnapshotHeaderRecord(), KRaftVersionRecord(kraft_version=1)), footer),
         DAMAGED + "at byte 0: kraft.version 1 without",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-record-unknown",
         snapshot(header, records(MV, b"\x01\x63\x00\x00"), footer),
         "type 99 in version 0",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-record-cut",
         snapshot(header, records(MV, metadata_value(topic())[:-3]), footer),
         CHECKPOINT,
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-partition-first",
         snapshot(header, records(MV, metadata_value(partition())), footer),
         RECORD + "2 is a PartitionRecord that does not fit",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-topic-twice",
         snapshot(header, records(MV, metadata_value(topic()), metadata_value(topic())), footer),
         RECORD + "3 is a TopicRecord that does not fit",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-transaction-ends",
         snapshot(header, records(MV, metadata_value(EndTransactionRecord())), footer),
         RECORD + "2 is a EndTransactionRecord",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-metadata-version-99",
         snapshot(header, records(metadata_value(level("metadata.version", 99))), footer),
         RECORD + "1 is for metadata.version 99",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-metadata-version-0",
         snapshot(header, records(metadata_value(level("metadata.version", 0))), footer),
         RECORD + "1 is for metadata.version 0",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-without-metadata-version",
         snapshot(header, records(NO_OP), footer),
         accepted="active controller",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-beyond-the-log-empty",
         snapshot(offset=99),
         r"99-0000000001\.checkpoint is damaged",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-beyond-the-log-of-a-later-epoch",
         snapshot(header, records(MV), footer, offset=99, epoch=77),
         r"99-0000000077\.checkpoint is of epoch 77, but quorum-state of epoch 1",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-name-huge",
         file("99999999999999999999-0000000001.checkpoint", b""),
         r"99999999999999999999-0000000001\.checkpoint",
         static=True,
     ),
-    MadCase(
+    CorruptCase(
         "snapshot-name-epoch-huge",
         file("00000000000000000013-9999999999.checkpoint", b""),
         r"00000000000000000013-9999999999\.checkpoint",
         static=True,
     ),
-    MadCase("segment-name-huge", file("99999999999999999999.log", b""), r"99999999999999999999\.log"),
-    MadCase(
+    CorruptCase("segment-name-huge", file("99999999999999999999.log", b""), r"99999999999999999999\.log"),
+    CorruptCase(
         "segment-name-beyond",
         file("09223372036854775807.log", b"x"),
         accepted=r"removed leftover .*09223372036854775807\.log",
     ),
-    MadCase(
+    CorruptCase(
         "zero-checkpoint-kraft-version-99",
         zero_checkpoint(control(SnapshotHeaderRecord(), KRaftVersionRecord(kraft_version=99)), footer),
         r"0-0000000000\.checkpoint: at byte 0: kraft.version 99" + NEWER,
     ),
-    MadCase(
+    CorruptCase(
         "zero-checkpoint-voters-none",
         zero_checkpoint(
             control(SnapshotHeaderRecord(), KRaftVersionRecord(kraft_version=1), VotersRecord()), footer
