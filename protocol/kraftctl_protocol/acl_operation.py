@@ -6,7 +6,7 @@ from typing import Final
 
 
 class AclOperation:
-    """Codes of the wire."""
+    """An ACL operation by its code on the wire."""
 
     ANY: Final = 1
     ALL: Final = 2

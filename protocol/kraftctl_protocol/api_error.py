@@ -6,9 +6,9 @@ from kraftctl_protocol.errors import Errors
 
 
 class ApiError:
-    """An error of one topic, partition or resource inside a response; NONE when it went well.
+    """The error of one topic, partition or resource inside a response; NONE when it succeeded.
 
-    Without a reason of its own a refusal carries the code's standing text.
+    A refusal without a reason of its own carries the default text of its code.
     """
 
     def __init__(self, error: Errors, message: str | None = None) -> None:

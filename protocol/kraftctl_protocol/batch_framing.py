@@ -20,7 +20,7 @@ from kraftctl_protocol.crc32c import crc32c_of
 
 MAGIC: Final = 2
 PREFIX_BYTES: Final = 12
-"""Base offset and length: what must be read to know where a batch ends."""
+"""The base offset and the length have to be read to know where a batch ends."""
 HEADER_BYTES: Final = 61
 EPOCH_POSITION: Final = 12
 MAGIC_POSITION: Final = 16
@@ -35,7 +35,7 @@ CONTROL_BIT: Final = 0x20
 _MAGIC_BYTE: Final = b"\x02"
 
 ANY_OFFSET: Final = -1
-"""Passed as `next_offset`: the first batch may have any offset."""
+"""A caller passes this as `next_offset` when the first batch may have any offset."""
 
 
 @mypyc_attr(acyclic=True)
@@ -82,23 +82,23 @@ class InvalidBatchError(Exception):
 
 
 def base_offset_at(buffer: bytes, position: int) -> int:
-    """The base offset of the batch at `position`; its first `PREFIX_BYTES` must be there."""
+    """Returns the base offset of the batch at `position`; its first `PREFIX_BYTES` must be there."""
     return read_i64_be(buffer, position)
 
 
 def batch_size(buffer: bytes, position: int) -> int:
-    """The stated length of the batch at `position`, in bytes; its first `PREFIX_BYTES` must be there."""
+    """Returns the stated length of the batch in bytes; its first `PREFIX_BYTES` must be there."""
     length: int = read_i32_be(buffer, position + 8)
     return length + PREFIX_BYTES
 
 
 def stated_crc(buffer: bytes, position: int) -> int:
-    """The checksum that the batch at `position` states."""
+    """Returns the checksum that the batch at `position` states."""
     return int(read_i32_be(buffer, position + CRC_POSITION)) & 0xFFFFFFFF
 
 
 def actual_crc(buffer: bytes, position: int, size_bytes: int) -> int:
-    """The checksum of the batch of `size_bytes` at `position`, all of which must be there."""
+    """Returns the checksum of the batch of `size_bytes` at `position`, all of which must be there."""
     return crc32c_of(buffer, position + ATTRIBUTES_POSITION, position + size_bytes)
 
 
@@ -122,8 +122,9 @@ def scan_batches(
 
 
 def places_of(batches: bytes, next_offset: int, last_epoch: int) -> list[BatchPlace]:
-    """Like `scan_batches`, for batches whose checksums are known to match: 0.2 us instead of 1.1 for one that
-    was just made."""
+    """Scans batches whose checksums are known to match: it takes 0.2 us for a new batch where `scan_batches`
+    takes 1.1.
+    """
     places: list[BatchPlace] = []
     at = 0
     size_bytes = len(batches)
@@ -248,7 +249,7 @@ def find_intact_batch(data: bytes, next_offset: int, start: int = 0) -> int | No
 
 
 def is_intact_batch(data: bytes, position: int, offset_min: int = 0) -> bool:
-    """Whether a whole batch with a matching checksum starts at `position`, at `offset_min` or later."""
+    """Returns whether an undamaged batch starts at `position` with an offset of at least `offset_min`."""
     if len(data) - position < HEADER_BYTES or data[position + MAGIC_POSITION] != MAGIC:
         return False
     size_bytes = batch_size(data, position)

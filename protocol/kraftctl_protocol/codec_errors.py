@@ -1,4 +1,4 @@
-"""What goes wrong while messages are read and written, and how it is said."""
+"""The errors of reading and writing messages, and their texts."""
 
 from __future__ import annotations
 

@@ -17,12 +17,12 @@ NAMES: Final[dict[int, str]] = {
     CLIENT_METRICS: "CLIENT_METRICS",
     GROUP: "GROUP",
 }
-"""Every known type."""
+"""The names of all known types."""
 
 CLUSTER_DEFAULT: Final = ""
 """The BROKER resource of this name holds what applies to every broker."""
 
 
 def type_name(resource_type: int) -> str:
-    """For messages."""
+    """Returns the name of a type as error messages show it."""
     return NAMES.get(resource_type, f"UNKNOWN ({resource_type})")

@@ -56,12 +56,12 @@ class ControlRecord:
 
 
 def encode_control_key(control_type: int) -> bytes:
-    """The key of a control record of this type."""
+    """Returns the key of a control record of this type."""
     return CURRENT_KEY_VERSION.to_bytes(2, "big") + int(control_type).to_bytes(2, "big")
 
 
 def decode_control_key(key: bytes | None) -> int:
-    """The type in the key, known or not; DecodeError when it is too short.
+    """Returns the type in the key, known or not; DecodeError when it is too short.
 
     Newer versions of the key may only add bytes after the type.
     """
@@ -74,7 +74,7 @@ def decode_control_key(key: bytes | None) -> int:
 
 
 def encode_control_value(message: Message) -> bytes:
-    """The value of a control record; `message.version` says in which version to write it."""
+    """Returns the value of a control record; `message.version` says in which version to write it."""
     if isinstance(message, LeaderChangeMessage):
         return message.encode(message.version)
     if isinstance(message, SnapshotHeaderRecord):
@@ -89,7 +89,7 @@ def encode_control_value(message: Message) -> bytes:
 
 
 def decode_control_value(control_type: int, value: bytes | None) -> Message:
-    """The message in the value of a control record of this type."""
+    """Returns the message in the value of a control record of this type."""
     if value is None or len(value) < 2:
         raise DecodeError("control record without a value")
     version = int(read_i16_be(value, 0))
@@ -115,7 +115,7 @@ def _checked(version: int, highest: int) -> int:
 
 
 def control_type_of(message: Message) -> ControlRecordType:
-    """The type to write a message under."""
+    """Returns the type to write a message under."""
     if isinstance(message, LeaderChangeMessage):
         return ControlRecordType.LEADER_CHANGE
     if isinstance(message, SnapshotHeaderRecord):
@@ -130,12 +130,12 @@ def control_type_of(message: Message) -> ControlRecordType:
 
 
 def encode_control_record(message: Message) -> tuple[int, bytes]:
-    """Type and value, as `record_batch.encode_control_batch` takes them."""
+    """Returns type and value, as `record_batch.encode_control_batch` takes them."""
     return int(control_type_of(message)), encode_control_value(message)
 
 
 def decode_control_record(key: bytes | None, value: bytes | None) -> ControlRecord:
-    """Both halves of a control record; UnknownControlRecordError when the type is not known."""
+    """Decodes both halves of a control record; UnknownControlRecordError when the type is not known."""
     control_type = decode_control_key(key)
     message = decode_control_value(control_type, value)
     return ControlRecord(ControlRecordType(control_type), message)

@@ -9,12 +9,12 @@ from crc32c import crc32c as _crc32c
 
 
 def crc32c(data: bytes) -> int:
-    """The checksum of the whole of `data`, as an unsigned 32-bit number."""
+    """Returns the checksum of the whole of `data`, as an unsigned 32-bit number."""
     checksum: int = _crc32c(data)
     return checksum
 
 
 def crc32c_of(data: bytes, start: int, end: int) -> int:
-    """The checksum of `data[start:end]`, which is not copied."""
+    """Returns the checksum of `data[start:end]`, which is not copied."""
     checksum: int = _crc32c(memoryview(data)[start:end])
     return checksum

@@ -1,4 +1,4 @@
-"""How much may be decoded, and what decoded values take."""
+"""The limits of decoding, and the memory that decoded values take."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNLIMITED: Final = (1 << 62) - 1
 """A budget for bytes that this system wrote itself."""
 
 PAUSE_WIRE_BYTES: Final = 4096
-"""How much is read between two calls of `pause`: some 3 ms of the elements that take longest."""
+"""Code between two calls of `pause` reads this much: some 3 ms of the elements that take longest."""
 
 LIST_COST: Final = 64
 ARRAY_START_COST: Final = 32

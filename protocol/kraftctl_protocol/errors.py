@@ -147,17 +147,17 @@ class Errors(IntEnum):
 
     @property
     def retriable(self) -> bool:
-        """Whether a client may send the same request again and hope."""
+        """Whether a client may send the same request again."""
         return int(self) in RETRIABLE_CODES
 
     @property
     def message(self) -> str:
-        """What to say when nothing more exact is known."""
+        """The text that is used when nothing more exact is known."""
         return MESSAGES[int(self)]
 
 
 def error_of(code: int) -> Errors:
-    """The error with this code; UNKNOWN_SERVER_ERROR for an undefined code."""
+    """Returns the error with this code; UNKNOWN_SERVER_ERROR for an undefined code."""
     if code in MESSAGES:
         return Errors(code)
     return Errors.UNKNOWN_SERVER_ERROR

@@ -1,7 +1,7 @@
-"""What to say when a file cannot be used: the errno decides the next step, here and nowhere else.
+"""The texts of errors of files: the errno decides the next step, and only this module says which.
 
-A text names what was tried, the path, the reason and the next step. What lies in the path may be the only
-copy of something, so no next step removes anything or begins anew.
+A text names what was tried, the path, the reason and the next step. The file may be the only copy of its
+data, so no next step removes anything or starts from an empty directory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CHECK_THE_FILE_SYSTEM: Final = (
     "the file system is damaged: copy what can be read, then unmount it and check it (fsck)"
 )
 EUCLEAN: Final = 117
-"""Linux alone has it, and Python its name there only."""
+"""Only Linux has this errno, and only there Python has its name."""
 
 NEXT_STEPS: Final[dict[int, str]] = {
     errno.ENOSPC: MAKE_ROOM,
@@ -69,10 +69,10 @@ PATH_IS_WRONG: Final = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, 
 
 
 def file_error(action: str, path: object, error: OSError, *, note: str = "", named_by: str = "") -> str:
-    """`cannot ACTION PATH: REASON. NOTE Next step: ...`
+    """Returns `cannot ACTION PATH: REASON. NOTE Next step: ...`.
 
-    `action` is a verb: open, read, write. `note` has whole sentences about what follows from it, and
-    `named_by` the configuration key or the argument with the path, which is to be corrected if that is wrong.
+    `action` is a verb: open, read, write. `note` has whole sentences about the consequences. `named_by` is
+    the configuration key or the argument that names the path, which has to be corrected if it is wrong.
     """
     what = f"cannot {action} {path}: {reason_of(error)}."
     step = next_step_of(error, named_by)
@@ -80,12 +80,12 @@ def file_error(action: str, path: object, error: OSError, *, note: str = "", nam
 
 
 def reason_of(error: OSError) -> str:
-    """The text of the system, without number and path."""
+    """Returns the text of the system, without number and path."""
     return (error.strerror or str(error) or type(error).__name__).rstrip(".")
 
 
 def next_step_of(error: OSError, named_by: str = "") -> str:
-    """`Next step: ...`"""
+    """Returns the sentence `Next step: ...` for an errno."""
     number = error.errno
     step = OTHERWISE if number is None else NEXT_STEPS.get(number, OTHERWISE)
     if named_by and number in PATH_IS_WRONG:
@@ -94,7 +94,7 @@ def next_step_of(error: OSError, named_by: str = "") -> str:
 
 
 def unplaced_error(error: OSError) -> str:
-    """For an error that arrives where nothing is known of the file but what the error itself says."""
+    """Returns the text of an error when only the error itself says which file it is about."""
     path = error.filename if error.filename is not None else "a file"
     if error.strerror is None:
         return str(error)

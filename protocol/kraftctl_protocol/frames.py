@@ -1,4 +1,4 @@
-"""Cutting a byte stream into Kafka's frames: a big-endian int32 size, then that many bytes."""
+"""Cuts a byte stream into Kafka's frames: a big-endian int32 size, then that many bytes."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ KIND_BYTES: Final = 4
 """The first bytes of a request's payload: API key and version. They decide how long it may be."""
 
 HEAD_BYTES: Final = 64
-"""So many of the bytes that are no frame are kept with an error."""
+"""A FrameError keeps this many of the bytes that are not a frame."""
 
 UNCHECKED_BYTES_MAX: Final = 64 * 1024
-"""Any request may be so long; only for longer ones is its kind looked at."""
+"""A request of any kind may have this size; the kind is only looked at for longer ones."""
 
 
 def encode_frame(payload: bytes) -> bytes:
-    """`payload` after its size."""
+    """Returns `payload` after its size."""
     return encode_size(len(payload)) + payload
 
 
 def encode_size(payload_bytes: int) -> bytes:
-    """What comes before a payload."""
+    """Returns the size that precedes a payload."""
     return payload_bytes.to_bytes(SIZE_PREFIX_BYTES, "big")
 
 
 class FrameError(DecodeError):
-    """What comes next is no frame; `head` has its first bytes, those of the size included."""
+    """The next bytes are not a frame; `head` has the first of them, including those of the size."""
 
     def __init__(self, text: str, head: bytes) -> None:
         super().__init__(text)
@@ -42,11 +42,11 @@ class FrameError(DecodeError):
 
 
 class FrameDecoder:
-    """Bytes in, whole frames out; holds at most one unfinished frame.
+    """Takes bytes and returns whole frames; it holds at most one unfinished frame.
 
-    `frame_limit`, if any, is the size that a payload may have which begins with these `KIND_BYTES`; larger
-    ones are compared with it as soon as those have come. After a FrameError the stream is unusable: close
-    the connection.
+    `frame_limit`, if there is one, returns the size limit of a payload that begins with these `KIND_BYTES`;
+    the size of a larger frame is checked as soon as they have come. After a FrameError the stream is
+    unusable: close the connection.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class FrameDecoder:
         return len(self._held)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The payloads that `data` completes, in order."""
+        """Returns the payloads that `data` completes, in order."""
         if not self._held:
             return self._cut(data)
         if len(self._held) + len(data) < self._needed_bytes:
@@ -75,17 +75,17 @@ class FrameDecoder:
         return self._complete(data)
 
     def take(self) -> bytes:
-        """The beginning of an unfinished frame, with its size, to be fed to another decoder."""
+        """Returns the beginning of an unfinished frame, with its size, to be fed to another decoder."""
         held = bytes(self._held)
         self.clear()
         return held
 
     def clear(self) -> None:
-        """Let go of the unfinished frame."""
+        """Drops the unfinished frame."""
         self._held = bytearray()
 
     def _complete(self, data: bytes) -> list[bytes]:
-        """`data` ends what was needed: the size, the kind or the frame."""
+        """Handles `data` that completes what was missing: the size, the kind or the frame."""
         if len(self._held) < SIZE_PREFIX_BYTES + KIND_BYTES:
             data = bytes(self._held) + data
             self.clear()

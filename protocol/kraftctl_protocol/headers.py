@@ -11,7 +11,7 @@ API_VERSIONS_KEY: Final = 18
 
 
 def request_header_version(api_key: int, version: int) -> int:
-    """2 for a flexible request, else 1; DecodeError for an unknown API."""
+    """Returns 2 for a flexible request, else 1; DecodeError for an unknown API."""
     message = request_class(api_key)
     if message is None:
         raise DecodeError(f"unknown API key {api_key}")

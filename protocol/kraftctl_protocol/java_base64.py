@@ -14,12 +14,14 @@ _URL: Final = re.compile(r"(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2}(?:==)?|[A-Za
 
 
 def decode_base64(text: str) -> bytes | None:
-    """As `Base64.getDecoder().decode`; None where that throws. Bits behind the last byte do not count."""
+    """Decodes as `Base64.getDecoder().decode` does; None where that throws. Bits behind the last byte are
+    ignored.
+    """
     return _decoded(text) if _BASIC.fullmatch(text) is not None else None
 
 
 def decode_base64url(text: str) -> bytes | None:
-    """As `Base64.getUrlDecoder().decode`; None where that throws."""
+    """Decodes as `Base64.getUrlDecoder().decode` does; None where that throws."""
     if _URL.fullmatch(text) is None:
         return None
     return _decoded(text.replace("-", "+").replace("_", "/"))

@@ -18,7 +18,7 @@ class PropertiesError(ValueError):
 
 
 def decode_properties(data: bytes) -> dict[str, str]:
-    """The properties in the content of a file: UTF-8, else Latin-1, which is what Java reads."""
+    """Returns the properties in the content of a file: UTF-8, else Latin-1, which is what Java reads."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -27,7 +27,7 @@ def decode_properties(data: bytes) -> dict[str, str]:
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """The properties in `text`. A later line wins over an earlier one with the same key."""
+    """Returns the properties in `text`. A later line wins over an earlier one with the same key."""
     properties: dict[str, str] = {}
     for line_number, line in _logical_lines(text):
         raw_key, raw_value = _split(line)
@@ -36,7 +36,7 @@ def parse_properties(text: str) -> dict[str, str]:
 
 
 def format_properties(properties: Mapping[str, str], comments: list[str]) -> str:
-    """A .properties text that Java and parse_properties read back; each comment on its own line."""
+    """Returns a .properties text that Java and parse_properties read back; each comment on its own line."""
     lines = [f"#{comment}" for comment in comments]
     lines += [
         f"{_escape(key, is_key=True)}={_escape(value, is_key=False)}" for key, value in properties.items()

@@ -1,4 +1,4 @@
-"""Values of properties read as Kafka's ConfigDef reads them: what Java trims, numbers, booleans, lists."""
+"""Reads values of properties as Kafka's ConfigDef does: what Java trims, numbers, booleans, lists."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from typing import Final
 
 BLANKS: Final = "".join([chr(code) for code in range(33)])
-"""What Java trims: the space and the control characters before it."""
+"""Java trims the space and the control characters before it."""
 
 WHITESPACE: Final = " \t\n\v\f\r"
-"""What a regular expression in Java counts as whitespace."""
+"""A regular expression in Java takes these characters for whitespace."""
 
 _INTEGER: Final = re.compile(r"[+-]?\d+")
 _DECIMAL: Final = re.compile(r"[+-]?(NaN|Infinity|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)")
@@ -18,25 +18,25 @@ _HEXADECIMAL: Final = re.compile(
 )
 
 DIGITS_MAX: Final = 4_000
-"""Python reads no longer ones; Java would read a number with so many leading zeros."""
+"""Python reads no longer numbers; Java would read one that begins with this many zeros."""
 
 LAST_OF_ONE_UNIT: Final = "\uffff"
 """Java looks at one unit of UTF-16 at a time: no character after this one is a digit to it."""
 
 
 def trim(text: str) -> str:
-    """`text` without blanks around it."""
+    """Returns `text` without blanks at its ends."""
     return text.strip(BLANKS)
 
 
 def split_list(text: str) -> list[str]:
-    """The items of a LIST value; none at all in blank text. Whitespace around commas does not count."""
+    """Returns the items of a LIST value, trimmed; blank text has none."""
     trimmed = trim(text)
     return [item.strip(WHITESPACE) for item in trimmed.split(",")] if trimmed else []
 
 
 def parse_integer(text: str, bits: int) -> int | None:
-    """A decimal number of so many bits, in the digits of any script; None if it is none."""
+    """Returns a decimal number of `bits` bits, in the digits of any script; None if the text is not one."""
     if _INTEGER.fullmatch(text) is None or len(text) > DIGITS_MAX:
         return None
     if not text.isascii() and max(text) > LAST_OF_ONE_UNIT:
@@ -47,7 +47,7 @@ def parse_integer(text: str, bits: int) -> int | None:
 
 
 def parse_double(text: str) -> float | None:
-    """A number with a fraction, decimal or hexadecimal; None if it is none."""
+    """Returns a decimal or hexadecimal number with a fraction; None if the text is not one."""
     if _DECIMAL.fullmatch(text) is not None:
         return float(text if text.endswith("Infinity") else text.rstrip("fFdD"))
     if _HEXADECIMAL.fullmatch(text) is None:
@@ -60,6 +60,6 @@ def parse_double(text: str) -> float | None:
 
 
 def parse_boolean(text: str) -> bool | None:
-    """True or false in any case; None for everything else."""
+    """Returns True or false in any case; None for everything else."""
     known = text.upper() if len(text) <= 5 else ""
     return known == "TRUE" if known in ("TRUE", "FALSE") else None

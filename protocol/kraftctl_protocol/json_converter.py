@@ -27,12 +27,12 @@ INTEGER_RANGES: Final[dict[str, tuple[int, int]]] = {
 
 
 def camel_case(wire_name: str) -> str:
-    """The key of a field: its schema name with a small first letter."""
+    """Returns the key of a field: its schema name with a small first letter."""
     return wire_name[0].lower() + wire_name[1:]
 
 
 def to_json(message: Message, version: int, serialize_records: bool = True) -> dict[str, Any]:
-    """The JSON object of `message`; EncodeError if `version` cannot express it.
+    """Returns the JSON object of `message`; EncodeError if `version` cannot express it.
 
     Without `serialize_records`, record data is replaced by its size, under `<name>SizeInBytes`. With it the
     data itself is there, so that nothing is lost; Kafka's converters write an empty string instead.

@@ -1,4 +1,4 @@
-"""What all generated messages have in common: equality, text, checked encoding, reflection over fields."""
+"""The base of all generated messages: equality, text, checked encoding, reflection over fields."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mypy_extensions import i64, mypyc_attr
 from kraftctl_protocol.primitives import EncodeError, Reader, Writer
 
 VERSION_MAX = 32767
-"""Ranges that are open end here: versions travel as int16."""
+"""Open ranges end here, because versions travel as int16."""
 
 
 class Field:
@@ -46,7 +46,7 @@ class Field:
         self.struct = struct
 
     def is_default(self, value: Any) -> bool:
-        """Whether `value` is the default of the field."""
+        """Returns whether `value` is the default of the field."""
         if self.default == ():
             if isinstance(value, Message):
                 assert self.struct is not None
@@ -96,7 +96,7 @@ class Message:
         raise AssertionError("not a message of its own")
 
     def encode(self, version: i64) -> bytes:
-        """The bytes of this message; EncodeError if `version` cannot express it."""
+        """Returns the bytes of this message; EncodeError if `version` cannot express it."""
         writer = Writer()
         try:
             self.write(writer, version)

@@ -1,4 +1,4 @@
-"""What a meta.properties file contains: which cluster, node and directory this is (KIP-631, KIP-858).
+"""The content of a meta.properties file: which cluster, node and directory this is (KIP-631, KIP-858).
 
 Version 0 is from clusters with ZooKeeper: its node id is `broker.id`, and no key is required. Version 1
 requires `node.id` and `cluster.id`. Kafka 3.7 added `directory.id`.
@@ -10,7 +10,9 @@ from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
 
 
 class MetaProperties:
-    """`directory_id` is None in files older than Kafka 3.7; version 0 may lack the other two as well."""
+    """The file's values; `directory_id` is None in files older than Kafka 3.7, and version 0 may lack the
+    other two.
+    """
 
     def __init__(
         self, cluster_id: str | None, node_id: int | None, directory_id: bytes | None, version: int = 1
@@ -21,7 +23,7 @@ class MetaProperties:
         self.version = version
 
     def properties(self) -> dict[str, str]:
-        """What the file holds, in the order in which Kafka writes it."""
+        """Returns the properties of the file in the order in which Kafka writes them."""
         properties: dict[str, str] = {}
         if self.node_id is not None:
             properties[_node_key(self.version)] = str(self.node_id)
@@ -50,7 +52,9 @@ class MetaProperties:
 
 
 def parse_meta_properties(properties: dict[str, str]) -> MetaProperties:
-    """ValueError, as Kafka refuses the file, when a version is not known, or a value missing or malformed."""
+    """Raises ValueError, as Kafka refuses the file, for an unknown version, or a missing or malformed
+    value.
+    """
     version_text = properties.get("version", "0")
     if version_text not in ("0", "1"):
         raise ValueError(f"version {version_text} is not supported, 0 and 1 are")

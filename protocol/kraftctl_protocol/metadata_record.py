@@ -48,7 +48,7 @@ def encode_metadata_record(record: Message, version: int) -> bytes:
 
 
 def frame_of(record_type: int, version: int) -> bytes:
-    """What is before each record of this type and version."""
+    """Returns the bytes that precede each record of this type and version."""
     writer = Writer()
     write_uvarint(writer, FRAME_VERSION)
     write_uvarint(writer, record_type)
@@ -57,7 +57,7 @@ def frame_of(record_type: int, version: int) -> bytes:
 
 
 def encode_framed(writer: Writer, frame: bytes, record: Message, version: int) -> bytes:
-    """The same with the frame of the record's type and version; what is in `writer` is overwritten."""
+    """Encodes like `encode_metadata_record` with a given frame; the content of `writer` is overwritten."""
     writer.truncate(0)
     writer.write(frame)
     try:
@@ -68,7 +68,7 @@ def encode_framed(writer: Writer, frame: bytes, record: Message, version: int) -
 
 
 def decode_metadata_record(value: bytes) -> RecordAndVersion:
-    """The record in the value of a data batch's record.
+    """Returns the record in the value of a data batch's record.
 
     UnknownRecordError when the frame is sound but its content is unknown; DecodeError when it is damaged.
     """

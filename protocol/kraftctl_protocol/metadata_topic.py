@@ -1,4 +1,4 @@
-"""The one topic and partition of raft, and whether a message names it and no other."""
+"""The only topic and partition of raft, and the check that a message names nothing else."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METADATA_TOPIC_ID: Final = ONE_UUID
 METADATA_PARTITION: Final = 0
 
 TOPIC_ID_FROM_VERSION: Final = 13
-"""Fetch names topics by id from here on."""
+"""Fetch names topics by id from this version on."""
 
 
 def is_for_metadata_log(
@@ -33,7 +33,7 @@ def is_for_metadata_log(
     | EndQuorumEpochResponse
     | DescribeQuorumRequest,
 ) -> bool:
-    """Exactly one topic with exactly one partition, and these are the metadata log."""
+    """Returns whether a message names the metadata log, and no other topic or partition."""
     topics = message.topics
     if len(topics) != 1 or len(topics[0].partitions) != 1:
         return False

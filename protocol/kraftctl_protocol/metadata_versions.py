@@ -6,7 +6,7 @@ from typing import Final
 
 
 class MetadataVersion:
-    """A level, and Kafka's spelling of it.
+    """A metadata.version level and its name in Kafka.
 
     `changes_metadata` says that it adds records, or fields of them: a downgrade across it would lose
     metadata. Levels that are not `in_production` need `unstable.feature.versions.enable`.

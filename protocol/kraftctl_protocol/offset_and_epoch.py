@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 
 class OffsetAndEpoch(NamedTuple):
-    """In the id of a snapshot `offset` is exclusive: the first offset that the snapshot does not contain."""
+    """The position; in the id of a snapshot `offset` is the first offset that the snapshot does not
+    contain.
+    """
 
     offset: int
     epoch: int
@@ -16,5 +18,5 @@ class OffsetAndEpoch(NamedTuple):
 
 
 BOOTSTRAP_SNAPSHOT_ID = OffsetAndEpoch(0, 0)
-"""Written when a dynamic quorum is formatted (KIP-853), with Kafka 4.4 any quorum (KIP-1170); never sent to
-another replica."""
+"""`kraftctl format` writes this snapshot for a dynamic quorum (KIP-853), and Kafka 4.4 for any quorum
+(KIP-1170); it is never sent to another replica."""

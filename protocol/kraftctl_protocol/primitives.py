@@ -67,19 +67,19 @@ class Reader:
             raise DecodeError(f"position {position} is outside of {self.end} bytes")
 
     def limit(self, budget_bytes: i64, pause: Callable[[], object] | None = None) -> None:
-        """Begin a new budget here. `pause`, if any, is called every few kilobytes from now on."""
+        """Starts a new budget. If `pause` is given, it is called every few kilobytes from now on."""
         self.budget_bytes = budget_bytes
         self._pause = pause
         self.pause_at = UNLIMITED if pause is None else self.position + PAUSE_WIRE_BYTES
 
     def pause(self) -> None:
-        """Called by generated code that has come to `pause_at`."""
+        """Generated code calls this when it has come to `pause_at`."""
         self.pause_at = self.position + PAUSE_WIRE_BYTES
         if self._pause is not None:
             self._pause()
 
     def draw(self, size_bytes: i64) -> None:
-        """Take so much from the budget; OverBudgetError if it is not there."""
+        """Takes `size_bytes` from the budget; OverBudgetError if it has less."""
         self.budget_bytes -= size_bytes
         if self.budget_bytes < 0:
             raise self.over_budget()
@@ -88,7 +88,7 @@ class Reader:
         return OverBudgetError(f"it takes more memory than is allowed, at byte {self.position}")
 
     def expect_end(self) -> None:
-        """DecodeError unless everything was read."""
+        """Raises DecodeError unless everything was read."""
         if self.position != self.end:
             raise DecodeError(f"{self.end - self.position} bytes left over")
 
@@ -96,7 +96,7 @@ class Reader:
         return DecodeError(f"{wanted} bytes wanted at {self.position}, {self.end - self.position} left")
 
     def take(self, size: i64) -> i64:
-        """Where the next `size` bytes begin; they are there, and count as read."""
+        """Returns where the next `size` bytes begin; they are there, and count as read."""
         position = self.position
         if position + size > self.end:
             raise self.truncated(size)
@@ -178,7 +178,7 @@ class Reader:
         return self.buffer[position : position + 16]
 
     def read_raw(self, size: i64) -> bytes:
-        """The next `size` bytes."""
+        """Returns the next `size` bytes."""
         position = self.position
         if size < 0 or size > self.end - position:
             raise self.truncated(size)
@@ -187,7 +187,7 @@ class Reader:
         return self.buffer[position : position + size]
 
     def read_text(self, size: i64) -> str:
-        """The next `size` bytes as UTF-8."""
+        """Returns the next `size` bytes as UTF-8."""
         if size > STRING_SIZE_MAX:
             raise DecodeError(f"string of {size} bytes")
         position = self.position
@@ -207,7 +207,7 @@ class Reader:
         return text
 
     def read_uvarint(self) -> i64:
-        """An unsigned int of at most 31 bits in one to five bytes: lengths, counts and tags."""
+        """Returns an unsigned int of at most 31 bits in one to five bytes: lengths, counts and tags."""
         position = self.position
         if position >= self.end:
             raise self.truncated(1)
@@ -233,14 +233,14 @@ class Reader:
         return value
 
     def read_varint(self) -> i64:
-        """A zigzag int of 32 bits."""
+        """Reads a zigzag int of 32 bits."""
         value = self.read_varlong()
         if value > 0x7FFFFFFF or value < -0x80000000:
             raise DecodeError(f"varint {value} is too large")
         return value
 
     def read_varlong(self) -> i64:
-        """A zigzag int of 64 bits in one to ten bytes."""
+        """Reads a zigzag int of 64 bits, which has one to ten bytes."""
         position = self.position
         value: i64 = 0
         shift: i64 = 0
@@ -299,7 +299,9 @@ class Reader:
         return None if size == 0 else self.read_raw(size - 1)
 
     def admit_array(self, length: i64, element_size_min: i64, element_cost: i64) -> None:
-        """Refuse an array that the rest cannot hold, that is longer than Kafka allows, or over the budget."""
+        """Refuses an array that the remaining bytes cannot hold, that is longer than Kafka allows, or over
+        the budget.
+        """
         if length * element_size_min > self.end - self.position:
             raise self.truncated(length * element_size_min)
         if length > ARRAY_LENGTH_MAX:
@@ -310,7 +312,7 @@ class Reader:
                 raise self.over_budget()
 
     def read_nullable_array_length(self, element_size_min: i64, element_cost: i64) -> i64:
-        """How many elements follow, or -1 for null; `admit_array` may refuse them."""
+        """Returns how many elements follow, or -1 for null; `admit_array` may refuse them."""
         length: i64 = i64(self.read_int32())
         if length < 0:
             return -1
@@ -336,7 +338,7 @@ class Reader:
         return length
 
     def read_tag_count(self) -> i64:
-        """How many tagged fields follow, no more than Kafka allows."""
+        """Returns how many tagged fields follow, no more than Kafka allows."""
         if self.position < self.end and self.buffer[self.position] == 0:
             self.position += 1
             return 0
@@ -346,7 +348,7 @@ class Reader:
         return count
 
     def read_unknown_tagged_fields(self) -> list[tuple[int, bytes]] | None:
-        """A tagged section of which no tag is known; None when it is empty."""
+        """Returns a tagged section of which no tag is known; None when it is empty."""
         count = self.read_tag_count()
         if count == 0:
             return None
@@ -359,7 +361,7 @@ class Reader:
         return fields
 
     def read_unknown_tagged_field(self, size: i64) -> bytes:
-        """The value of a tagged field that is not known."""
+        """Returns the value of a tagged field that is not known."""
         self.draw(TAG_COST)
         return self.read_raw(size)
 
@@ -409,14 +411,14 @@ def write_uvarint(out: Writer, value: i64) -> None:
 
 
 def write_varint(out: Writer, value: i64) -> None:
-    """Zigzag, 32 bits."""
+    """Appends a zigzag int of 32 bits."""
     if value < -0x80000000 or value > 0x7FFFFFFF:
         raise EncodeError(f"{value} does not fit a varint")
     write_varlong(out, value)
 
 
 def write_varlong(out: Writer, value: i64) -> None:
-    """Zigzag, 64 bits."""
+    """Appends a zigzag int of 64 bits."""
     low = value & 0x3F
     sign: i64 = -1 if value < 0 else 0
     low = ((low << 1) ^ sign) & 0x7F

@@ -11,7 +11,9 @@ USER_TYPE = "User"
 
 
 class KafkaPrincipal:
-    """Who sends a request. A token-authenticated one may not create further delegation tokens (KIP-48)."""
+    """The sender of a request. A token-authenticated one may not create further delegation tokens
+    (KIP-48).
+    """
 
     def __init__(self, type: str, name: str, token_authenticated: bool = False) -> None:
         self.type = type
@@ -19,7 +21,7 @@ class KafkaPrincipal:
         self.token_authenticated = token_authenticated
 
     def __eq__(self, other: object) -> bool:
-        """`token_authenticated` is not compared, as in Kafka."""
+        """Compares type and name, as Kafka does, and not `token_authenticated`."""
         if not isinstance(other, KafkaPrincipal):
             return False
         return self.type == other.type and self.name == other.name
@@ -38,7 +40,7 @@ ANONYMOUS = KafkaPrincipal(USER_TYPE, "ANONYMOUS")
 
 
 def parse_principal(text: str) -> KafkaPrincipal:
-    """`User:alice` as a principal; DecodeError without a colon."""
+    """Parses a text such as `User:alice`; DecodeError without a colon."""
     kind, colon, name = text.partition(":")
     if not colon or not kind:
         raise DecodeError(f"expected a principal of the form type:name, but got {text!r}")
@@ -46,7 +48,7 @@ def parse_principal(text: str) -> KafkaPrincipal:
 
 
 def serialize_principal(principal: KafkaPrincipal) -> bytes:
-    """The bytes that Kafka's default principal builder can read."""
+    """Returns the bytes that Kafka's default principal builder can read."""
     version = DefaultPrincipalData.HIGHEST_VERSION
     data = DefaultPrincipalData(
         type=principal.type, name=principal.name, token_authenticated=principal.token_authenticated
@@ -55,7 +57,7 @@ def serialize_principal(principal: KafkaPrincipal) -> bytes:
 
 
 def deserialize_principal(data: bytes) -> KafkaPrincipal:
-    """The principal in `data`; DecodeError when it is of another builder or damaged."""
+    """Returns the principal in `data`; DecodeError when it is of another builder or damaged."""
     if len(data) < 2:
         raise DecodeError("principal without a version")
     version = int(read_i16_be(data, 0))

@@ -1,7 +1,7 @@
-"""Which configuration values may be shown: those that Kafka defines and that are not of type PASSWORD.
+"""Configurations whose values may be shown: those that Kafka defines and that are not of type PASSWORD.
 
-Kafka's own redaction treats what it does not know as a secret (a plugin's key may be one), so the names that
-are known to be none are listed.
+Kafka's own redaction treats an unknown key as a secret (a plugin's key may be one), so this module lists the
+names that are known not to be secret.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _READABLE = {
 
 
 def is_readable(resource_type: int, name: str) -> bool:
-    """Whether the value of this configuration is known not to be a secret."""
+    """Returns whether the value of this configuration is known not to be a secret."""
     return name in _READABLE.get(resource_type, frozenset())
 
 

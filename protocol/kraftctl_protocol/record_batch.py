@@ -109,7 +109,9 @@ class Record:
 
 
 def have_one_timestamp(records: list[Record]) -> bool:
-    """Whether all of them have the same, as in every batch of a controller. Compiled, it makes no objects."""
+    """Returns whether all of them have the same timestamp, as in a controller's batch, without making an
+    object.
+    """
     if not records:
         return True
     timestamp_ms = records[0].timestamp_ms
@@ -117,7 +119,7 @@ def have_one_timestamp(records: list[Record]) -> bool:
 
 
 class RecordBatch:
-    """A decoded batch."""
+    """A batch whose records are decoded."""
 
     def __init__(self, header: BatchHeader, records: list[Record]) -> None:
         self.header = header
@@ -148,7 +150,7 @@ def encode_batch(base_offset: int, epoch: int, timestamp_ms: int, values: list[b
 def encode_control_batch(
     base_offset: int, epoch: int, timestamp_ms: int, records: list[tuple[int, bytes]]
 ) -> bytes:
-    """A control batch; each record is its control record type and its encoded value."""
+    """Returns a control batch; each record is its control record type and its encoded value."""
     body = _start_body(CONTROL_BIT, len(records), timestamp_ms)
     delta: i64 = 0
     for control_type, value in records:
@@ -168,7 +170,7 @@ def encode_control_batch(
 
 
 def _start_body(attributes: int, count: int, timestamp_ms: int) -> BytesWriter:
-    """The fields that the checksum covers, up to the records."""
+    """Starts the part that the checksum covers, up to the records."""
     assert count > 0, "a batch has at least one record"
     body = BytesWriter()
     write_i16_be(body, attributes)
@@ -196,7 +198,7 @@ def _finish(base_offset: int, epoch: int, body: BytesWriter) -> bytes:
 
 
 def _varint_size(value: i64) -> i64:
-    """Bytes of a zigzag varint; `value` is not negative here."""
+    """Returns the size of a zigzag varint; `value` is not negative here."""
     rest: i64 = (value << 1) >> 7
     size: i64 = 1
     while rest != 0:
@@ -206,7 +208,7 @@ def _varint_size(value: i64) -> i64:
 
 
 def _write_varint(writer: BytesWriter, value: i64) -> None:
-    """A zigzag varint; `value` is not negative here."""
+    """Appends a zigzag varint; `value` is not negative here."""
     rest: i64 = value << 1
     while rest > 0x7F:
         writer.append(u8((rest & 0x7F) | 0x80))
@@ -215,7 +217,7 @@ def _write_varint(writer: BytesWriter, value: i64) -> None:
 
 
 def read_batch_header(buffer: bytes, position: int) -> BatchHeader:
-    """The header of the batch that starts at `position`; DecodeError when it cannot be one.
+    """Returns the header of the batch that starts at `position`; DecodeError when it cannot be one.
 
     The batch itself may reach past the end of `buffer`; compare `position + size_bytes`.
     """
@@ -262,7 +264,7 @@ def _check_header(header: BatchHeader) -> None:
 
 
 def check_batch_crc(buffer: bytes, position: int, header: BatchHeader) -> None:
-    """DecodeError when the bytes of the batch do not match its checksum."""
+    """Raises DecodeError when the bytes of the batch do not match its checksum."""
     actual = actual_crc(buffer, position, header.size_bytes)
     if actual != header.crc:
         raise DecodeError(
@@ -271,7 +273,7 @@ def check_batch_crc(buffer: bytes, position: int, header: BatchHeader) -> None:
 
 
 def read_batch(buffer: bytes, position: int, verify_crc: bool = True) -> RecordBatch:
-    """The batch that starts at `position`; DecodeError when it is damaged or not all there."""
+    """Returns the batch that starts at `position`; DecodeError when it is damaged or not all there."""
     header = read_batch_header(buffer, position)
     if position + header.size_bytes > len(buffer):
         raise DecodeError(f"batch of {header.size_bytes} bytes with {len(buffer) - position} bytes left")
@@ -281,7 +283,7 @@ def read_batch(buffer: bytes, position: int, verify_crc: bool = True) -> RecordB
 
 
 def read_batches(buffer: bytes, verify_crc: bool = True, partial_tail: bool = False) -> list[RecordBatch]:
-    """All batches of `buffer`; DecodeError when one is damaged.
+    """Returns all batches of `buffer`; DecodeError when one is damaged.
 
     With `partial_tail` an incomplete last batch is left out instead: a Java leader cuts a Fetch response at
     its byte limit, even within a batch.
@@ -299,7 +301,7 @@ def read_batches(buffer: bytes, verify_crc: bool = True, partial_tail: bool = Fa
 
 
 def batches_before(buffer: bytes, end_offset: int) -> bytes:
-    """The whole batches of `buffer` before `end_offset`, which is the base offset of a batch."""
+    """Returns the whole batches of `buffer` before `end_offset`, which is the base offset of a batch."""
     position = 0
     size = len(buffer)
     while position + PREFIX_BYTES <= size and base_offset_at(buffer, position) < end_offset:
@@ -328,6 +330,6 @@ def _read_records(buffer: bytes, position: int, header: BatchHeader) -> list[Rec
 
 
 def records_of(buffer: bytes, position: int, header: BatchHeader) -> RecordCursor:
-    """The records of the batch at `position`, all of which must be in `buffer`."""
+    """Returns the records of the batch at `position`, all of which must be in `buffer`."""
     end = position + header.size_bytes
     return RecordCursor(buffer, position + HEADER_BYTES, end, header.records_count)

@@ -20,7 +20,7 @@ from kraftctl_protocol.record_batch import Record
 from kraftctl_protocol.uuids import uuid_to_string
 
 NOT_TAKEN: Final = -1
-"""In place of a kind: the record is damaged, unknown, or of a type that is not decoded into columns."""
+"""Stands in place of a kind when the record is damaged, unknown, or of a type without columns."""
 
 _VERSION_BITS: Final = 16
 _UUIDS_REMEMBERED: Final = 65_536
@@ -33,24 +33,24 @@ class Column:
         self.count: i64 = 0
         self.data = BytesWriter()
         self.ends: BytesWriter | None = None
-        """Where each value ends in `data`, or for a list in `items`; None for values of one size."""
+        """The end of each value in `data`, or for a list in `items`; None for values of one size."""
         self.valid: BytesWriter | None = None
-        """1 for a value, 0 for null; None where null is not possible."""
+        """Has 1 for a value and 0 for null; None where null is not possible."""
         self.items: Column | None = None
         self.default = default
-        """As it is in `data`."""
+        """The default of the field, encoded as in `data`."""
 
     def read(self, reader: Reader) -> None:
         raise AssertionError("overridden by every column")
 
     def add_defaults(self, count: i64) -> None:
-        """Much cheaper than one by one: many fields are in few records."""
+        """Adds several defaults, which is much cheaper than one by one: many fields are in few records."""
         self.data.write(self.default * int(count))
         self.count += count
 
 
 class Int32Column(Column):
-    """All integer types that fit; one subclass per size on the wire."""
+    """Holds every integer type that fits; one subclass per size on the wire."""
 
     def read(self, reader: Reader) -> None:
         write_i32_le(self.data, reader.read_int32())
@@ -88,7 +88,7 @@ class Uint32Column(Int64Column):
 
 
 class BoolColumn(Column):
-    """A byte per value, 0 or 1."""
+    """Holds a byte per value, 0 or 1."""
 
     def read(self, reader: Reader) -> None:
         self.data.append(1 if reader.read_bool() else 0)
@@ -102,7 +102,7 @@ class Float64Column(Column):
 
 
 class VariableColumn(Column):
-    """Strings and bytes."""
+    """Holds strings and bytes of any length."""
 
     def __init__(self, nullable: bool, default: bytes | None) -> None:
         super().__init__(default or b"")
@@ -149,7 +149,7 @@ class StringColumn(VariableColumn):
 
 
 class UuidColumn(VariableColumn):
-    """UUIDs as text, cached: topic and directory ids repeat often."""
+    """Holds UUIDs as text, cached: topic and directory ids repeat often."""
 
     def __init__(self, texts: dict[bytes, bytes], default: bytes) -> None:
         super().__init__(False, _uuid_text(texts, default))
@@ -241,7 +241,7 @@ class RecordColumns:
         self.version = version
         self.count: i64 = 0
         self.dropped: list[int] = []
-        """Which of the `count` are not records: they are damaged."""
+        """Says which of the `count` records are damaged, and therefore not records."""
         self.newer: i64 = 0
         """How many of them have unknown tagged fields, which are skipped."""
         self._unknown_tags: i64 = 0
@@ -333,7 +333,7 @@ class RecordsByKind:
         self._last: RecordColumns | None = None
 
     def add(self, records: list[Record]) -> list[int]:
-        """Which of the records were not taken: their places in the list."""
+        """Returns the places in the list of the records that were not taken."""
         not_taken: list[int] = []
         place: i64 = 0
         for record in records:
@@ -395,17 +395,19 @@ _TEXTS: dict[bytes, bytes] = {}
 
 
 def kind_of(record_type: int, version: int) -> int:
-    """Type and version as one number."""
+    """Returns type and version as one number."""
     return (record_type << _VERSION_BITS) | version
 
 
 def type_and_version(kind: int) -> tuple[int, int]:
-    """The reverse of `kind_of`."""
+    """Returns type and version of a kind, as `kind_of` joined them."""
     return kind >> _VERSION_BITS, kind & ((1 << _VERSION_BITS) - 1)
 
 
 def _is_flat(message: type[Message]) -> bool:
-    """Structs are left to `Message.read`; so would be encodings that are not compact (KIP-482)."""
+    """Returns whether a type can have columns: `Message.read` reads structs, and would read encodings that
+    are not compact (KIP-482).
+    """
     flexible = message.FIRST_FLEXIBLE_VERSION <= message.LOWEST_VERSION
     return flexible and all(field.struct is None for field in message.FIELDS)
 

@@ -1,4 +1,4 @@
-"""RecordCursor: the records of a batch where they lie in a buffer, without an object for each."""
+"""RecordCursor walks over the records of a batch in a buffer without an object for each."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from mypy_extensions import i64, mypyc_attr
 from kraftctl_protocol.primitives import DecodeError
 
 RECORD_BYTES_MIN: Final = 7
-"""Length, attributes, both deltas, key length, value length and header count, a byte each."""
+"""A record has at least length, attributes, both deltas, key length, value length and header count, a byte
+each."""
 
 NULL: Final = -1
-"""Where a key or value that is null begins."""
+"""Marks the beginning of a key or value that is null."""
 
 
 @mypyc_attr(acyclic=True)
@@ -36,7 +37,7 @@ class RecordCursor:
         self._batch_end: i64 = end
 
     def advance(self) -> bool:
-        """Go to the next record; False when there is none. Raises DecodeError when the batch is damaged."""
+        """Goes to the next record; False when there is none. Raises DecodeError when the batch is damaged."""
         self.index += 1
         if self.index >= self.count:
             if self._position != self._batch_end:
@@ -104,7 +105,7 @@ class RecordCursor:
         return ((value >> 1) & 0x7FFFFFFFFFFFFFFF) ^ -(value & 1)
 
     def _skip_bytes(self) -> i64:
-        """Where the bytes begin that the position is behind now; NULL when there are none."""
+        """Returns where the bytes begin that the position is behind now; NULL when there are none."""
         size = self._read_varlong()
         if size < 0:
             return NULL

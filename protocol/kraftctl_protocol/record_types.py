@@ -1,7 +1,8 @@
-"""Every type of metadata record: what each part of the service and of the exporter has to know about it.
+"""Every type of metadata record, with what each part of the service and of the exporter has to know about
+it.
 
-A row per type; the tables of its consumers are derived from the rows. `tests/record_types` tries each type in
-each of them. What leaves a type or a field out has its reason in the row.
+There is a row per type, and the tables of its consumers are derived from the rows. `tests/record_types`
+tries each type in each of them. A type or field that a consumer leaves out has the reason in its row.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ SETS: Final = "sets"
 CHANGES: Final = "changes"
 REMOVES: Final = "removes"
 NOTHING: Final = "nothing"
-"""The effects of a record: a snapshot repeats only what `SETS`; the result of other records is in that."""
+"""The effects of a record: a snapshot repeats only records that `SETS`; the result of others is contained in
+those."""
 
 LOG_LINE: Final = "log line"
 REQUEST: Final = "request"
@@ -25,7 +27,7 @@ SNAPSHOT: Final = "snapshot"
 HISTORY: Final = "history"
 WRITER: Final = "writer"
 EVERYWHERE: Final = "everywhere"
-"""Who may leave out a type, or a field as in "history: broker_epoch"."""
+"""Names who may leave out a type, or a field as in "history: broker_epoch"."""
 
 
 _CLASSES: Final[dict[str, type[Message]]] = {
@@ -90,11 +92,11 @@ class RecordType:
         return tuple([*named, self.flag] if self.flag else named)
 
     def leaves_out(self, consumer: str) -> bool:
-        """Whether a consumer does nothing with this type."""
+        """Returns whether a consumer does nothing with this type."""
         return consumer in self.left_out or EVERYWHERE in self.left_out
 
     def fields_left_out(self, consumer: str) -> set[str]:
-        """The fields that a consumer does nothing with."""
+        """Returns the fields that a consumer does nothing with."""
         prefix = f"{consumer}: "
         return {one.removeprefix(prefix) for one in self.left_out if one.startswith(prefix)}
 
@@ -420,6 +422,6 @@ RECORD_TYPES: Final[list[RecordType]] = [
         },
     ),
 ]
-"""In the order of their numbers."""
+"""The rows in the order of the types' numbers."""
 
 RECORD_TYPES_BY_NAME: Final[dict[str, RecordType]] = {row.message.NAME: row for row in RECORD_TYPES}

@@ -16,10 +16,10 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError, EncodeError, Reader, Writer
 
 REQUEST_START_BYTES: Final = 8
-"""API key, version and correlation id: the part of a request header that never changes."""
+"""API key, version and correlation id are the part of a request header that never changes."""
 
 HEADER_MEMORY_BYTES_MAX: Final = 256 * 1024
-"""What a header may take: the longest client id, and tagged fields that only newer versions know."""
+"""The memory limit of a header: the longest client id, and tagged fields that only newer versions know."""
 
 
 class UnsupportedRequestError(DecodeError):
@@ -33,7 +33,7 @@ class UnsupportedRequestError(DecodeError):
 
 
 class ParsedRequest:
-    """A decoded request."""
+    """A request whose header and body are decoded."""
 
     def __init__(self, header: RequestHeader, api_key: int, version: int, body: Message) -> None:
         self.header = header
@@ -82,7 +82,7 @@ class RequestHead:
         return body
 
     def empty_body(self) -> Message:
-        """A body with all defaults: enough for a refusal that repeats nothing of the request."""
+        """Returns a body with all defaults: enough for a refusal that repeats nothing of the request."""
         return self._message()
 
     @property
@@ -91,17 +91,17 @@ class RequestHead:
         return self._memory_bytes_max - self._reader.budget_bytes
 
     def decode(self, memory_bytes_max: int = UNLIMITED) -> ParsedRequest:
-        """The whole request; raises what `decode_body` raises."""
+        """Returns the whole request; raises what `decode_body` raises."""
         return ParsedRequest(self.header, self.api_key, self.version, self.decode_body(memory_bytes_max))
 
 
 def decode_request(frame: bytes) -> ParsedRequest:
-    """The request in the payload of a frame; raises what `decode_request_head` raises."""
+    """Returns the request in the payload of a frame; raises what `decode_request_head` raises."""
     return decode_request_head(frame).decode()
 
 
 def decode_request_head(frame: bytes) -> RequestHead:
-    """The header of the request in the payload of a frame; DecodeError when it is damaged.
+    """Returns the header of the request in the payload of a frame; DecodeError when it is damaged.
 
     UnsupportedRequestError carries enough of the header to answer ApiVersions in version 0.
     """
@@ -118,7 +118,7 @@ def decode_request_head(frame: bytes) -> RequestHead:
 
 
 def encode_request(header: RequestHeader, body: Message) -> bytes:
-    """The payload of a request frame; API key and version are those of `header`."""
+    """Returns the payload of a request frame; API key and version are those of `header`."""
     api_key = header.request_api_key
     version = header.request_api_version
     writer = Writer()
@@ -128,7 +128,7 @@ def encode_request(header: RequestHeader, body: Message) -> bytes:
 
 
 def encode_response(correlation_id: int, api_key: int, version: int, response: Message) -> bytes:
-    """The payload of a response frame."""
+    """Returns the payload of a response frame."""
     writer = Writer()
     header = ResponseHeader(correlation_id=correlation_id)
     header.write(writer, response_header_version(api_key, version))
@@ -158,6 +158,6 @@ def decode_response(
 
 
 def is_supported(api_key: int, version: int) -> bool:
-    """Whether `decode_request` knows this API in this version."""
+    """Returns whether `decode_request` knows this API in this version."""
     message = request_class(api_key)
     return message is not None and message.LOWEST_VERSION <= version <= message.HIGHEST_VERSION

@@ -1,4 +1,4 @@
-"""SCRAM (RFC 5802) as Kafka has it: mechanisms, bounds, and what a server keeps of a password (KIP-554)."""
+"""SCRAM (RFC 5802) as Kafka has it: mechanisms, bounds, and the credential that a server keeps (KIP-554)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 
 MECHANISM_NAMES: Final[dict[int, str]] = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
-"""By the number of the wire and the log."""
+"""The mechanisms by their number on the wire and in the log."""
 
 HASHES: Final[dict[int, str]] = {1: "sha256", 2: "sha512"}
 
@@ -21,7 +21,7 @@ ITERATIONS_MAX: Final = 16_384
 
 
 class ScramCredential:
-    """What a server keeps of a password (RFC 5802). Not changed after construction."""
+    """A server keeps this in place of a password (RFC 5802). It does not change after construction."""
 
     def __init__(self, *, salt: bytes, stored_key: bytes, server_key: bytes, iterations: int) -> None:
         self.salt = salt
@@ -54,7 +54,7 @@ def salt_password(mechanism: int, password: bytes, salt: bytes, iterations: int)
 
 
 def credential(mechanism: int, *, salt: bytes, salted_password: bytes, iterations: int) -> ScramCredential:
-    """What a server needs to check a password, and to prove that it knows it; not the salted password."""
+    """Returns what a server needs to check a password and to prove that it knows it."""
     hash_name = HASHES[mechanism]
     client_key = hmac.digest(salted_password, b"Client Key", hash_name)
     return ScramCredential(
@@ -68,7 +68,7 @@ def credential(mechanism: int, *, salt: bytes, salted_password: bytes, iteration
 def credential_record(
     *, name: str, mechanism: int, salt: bytes, salted_password: bytes, iterations: int
 ) -> UserScramCredentialRecord:
-    """The credential of a user as the log keeps it."""
+    """Returns the credential of a user as the log keeps it."""
     kept = credential(mechanism, salt=salt, salted_password=salted_password, iterations=iterations)
     return UserScramCredentialRecord(
         name=name,

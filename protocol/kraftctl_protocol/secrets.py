@@ -25,10 +25,10 @@ TYPES_WITH_SECRETS: Final = frozenset(SECRET_FIELDS)
 
 
 def redact(record: Message) -> bool:
-    """Remove the secrets from `record`, in place; returns whether there were any.
+    """Removes the secrets from `record`, in place; returns whether there were any.
 
-    Unknown tagged fields beside them are removed too. All but the value of a ConfigRecord, which is a text
-    that says so, are empty afterwards.
+    Unknown tagged fields beside them are removed too. Secret fields are empty afterwards, except for the
+    value of a ConfigRecord: it is a text that says so.
     """
     if isinstance(record, ConfigRecord):
         if is_readable(record.resource_type, record.name):
@@ -46,5 +46,5 @@ def redact(record: Message) -> bool:
 
 
 def shown_value(resource_type: int, name: str, value: str) -> str:
-    """The value of a configuration as a log line may show it."""
+    """Returns the value of a configuration as a log line may show it."""
     return value if is_readable(resource_type, name) else REDACTED

@@ -1,4 +1,6 @@
-"""A response that is encoded once, for several requests or before it leaves; each has a header of its own."""
+"""A response that is encoded once for several requests, or before it is sent; each gets a header of its
+own.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,7 @@ NO_VERSION: Final = -1
 
 @mypyc_attr(acyclic=True)
 class SharedResponse(Message):
-    """`response` must not change any more. It is encoded again when the version is not that of the answer
-    before."""
+    """`response` must not change any more. It is encoded again for a request of another version."""
 
     def __init__(self, response: Message) -> None:
         self.unknown_tagged_fields = None
@@ -31,12 +32,12 @@ class SharedResponse(Message):
 
 
 def encoded_once(response: Message, version: i64) -> SharedResponse:
-    """The response, encoded now. Raises what `encode` raises."""
+    """Encodes the response immediately. Raises what `encode` raises."""
     shared = SharedResponse(response)
     shared.write(Writer(), version)
     return shared
 
 
 def unshared(response: Message) -> Message:
-    """The response itself."""
+    """Returns the response that a SharedResponse holds, or the response itself."""
     return response.response if isinstance(response, SharedResponse) else response

@@ -11,14 +11,14 @@ from kraftctl_protocol.primitives import EncodeError, Reader, Writer, write_uvar
 
 
 def begin_tags(out: Writer) -> i64:
-    """Where the section begins: with the count, which `end_tags` fills in."""
+    """Returns where the section begins: with the count, which `end_tags` fills in."""
     start: i64 = len(out)
     out.append(0)
     return start
 
 
 def begin_tag(out: Writer, tag: i64) -> i64:
-    """Where the value begins, for `end_tag`."""
+    """Returns where the value begins, for `end_tag`."""
     write_uvarint(out, tag)
     out.append(0)
     at: i64 = len(out)
@@ -26,7 +26,7 @@ def begin_tag(out: Writer, tag: i64) -> i64:
 
 
 def end_tag(out: Writer, at: i64) -> None:
-    """The value that began `at` is written."""
+    """Completes the value that began `at` by writing its size."""
     size: i64 = len(out) - at
     if size < 0x80:
         out[at - 1] = u8(size)
@@ -38,7 +38,7 @@ def end_tag(out: Writer, at: i64) -> None:
 
 
 def end_tags(out: Writer, start: i64, count: i64, unknown: list[tuple[int, bytes]] | None) -> None:
-    """So many fields, fewer than 128, are written in the section that began at `start`."""
+    """Writes the number of fields, fewer than 128, into the section that began at `start`."""
     if unknown is None:
         out[start] = u8(count)
         return
@@ -56,7 +56,7 @@ def end_tags(out: Writer, start: i64, count: i64, unknown: list[tuple[int, bytes
 def write_tagged_fields(
     out: Writer, known: list[tuple[int, bytes]], unknown: list[tuple[int, bytes]] | None
 ) -> None:
-    """The tagged section: both lists together in the order of their tags, each tag once."""
+    """Appends the tagged section: both lists together in the order of their tags, each tag once."""
     fields = known if unknown is None else sorted(known + unknown)
     write_uvarint(out, len(fields))
     previous: i64 = -1

@@ -9,28 +9,29 @@ from typing import Final
 from kraftctl_protocol.java_base64 import decode_base64url
 
 Uuid = bytes
-"""Always 16 bytes, big endian."""
+"""A UUID always has 16 bytes, big endian."""
 
 UUID_SIZE = 16
 ZERO_UUID: bytes = bytes(16)
 ONE_UUID: bytes = bytes(15) + b"\x01"
-"""Reserved: topic id of the metadata log, and the directory id that means "unassigned" (KIP-858)."""
+"""Kafka reserves this for the topic id of the metadata log and for the directory id "unassigned"
+(KIP-858)."""
 
 TEXT_LENGTH_MAX: Final = 24
-"""With the padding that Kafka leaves out."""
+"""This length includes the padding that Kafka leaves out."""
 
 DASH: Final = 62
 """The six bits that are "-" in base64url."""
 
 VERSION_4: Final = 4 << 76 | 2 << 62
-"""The bits that say so."""
+"""The bits that mark a UUID of version 4."""
 
 RANDOM_BITS: Final = (1 << 128) - 1 - (0xF << 76) - (3 << 62)
-"""The others."""
+"""The bits that are random."""
 
 
 def uuid_to_string(value: bytes) -> str:
-    """The 22 characters that Kafka prints, in meta.properties and in JSON."""
+    """Returns the 22 characters that Kafka prints, in meta.properties and in JSON."""
     text = binascii.b2a_base64(value, newline=False)[:22].decode("ascii")
     return text.replace("+", "-").replace("/", "_")
 
@@ -44,7 +45,7 @@ def uuid_from_string(text: str) -> bytes:
 
 
 def random_uuid(rng: random.Random) -> bytes:
-    """A version 4 UUID: never reserved, and never one whose text looks like an option ("-...")."""
+    """Returns a version 4 UUID: never reserved, and never one whose text looks like an option ("-...")."""
     while True:
         drawn = rng.getrandbits(128)
         if drawn >> 122 != DASH:

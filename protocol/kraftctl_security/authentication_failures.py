@@ -1,4 +1,6 @@
-"""Why a node and its client do not accept each other, and which of Kafka's keys decides about it."""
+"""The reasons why a node and its client do not accept each other, and which of Kafka's keys decide about
+them.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +10,23 @@ from typing import Final
 SECURITY_PROTOCOL: Final = "security.protocol"
 
 HOST_MISMATCHES: Final = (62, 64)
-"""OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH."""
+"""These are OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH."""
 
 EXPIRED: Final = 10
 NOT_YET_VALID: Final = 9
-"""OpenSSL's X509_V_ERR_CERT_HAS_EXPIRED and X509_V_ERR_CERT_NOT_YET_VALID."""
+"""These are OpenSSL's X509_V_ERR_CERT_HAS_EXPIRED and X509_V_ERR_CERT_NOT_YET_VALID."""
 
 EXPIRED_KEYS: Final = (
     "ssl.keystore.* of the node, whose certificate has to be renewed, and the clock of this host, before any"
     " key"
 )
 NOT_YET_VALID_KEYS: Final = "the clock of this host and that of the node's certificates, before any key"
-"""What to check before the truststore of this side, which is right."""
+"""The keys to check before the truststore of this side, which is right."""
 
 KEYS_OF_DATES: Final = {EXPIRED: EXPIRED_KEYS, NOT_YET_VALID: NOT_YET_VALID_KEYS}
 
 NO_SSL_HERE: Final = frozenset(("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"))
-"""OpenSSL's reasons for bytes that are no record of TLS."""
+"""OpenSSL's reasons for bytes that are not a record of TLS."""
 
 PROTOCOL_REASONS: Final = ("PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL", "NO_PROTOCOLS_AVAILABLE")
 CIPHER_REASONS: Final = ("NO_SHARED_CIPHER", "INSUFFICIENT_SECURITY")
@@ -33,10 +35,10 @@ SSL_ALERT: Final = b"\x15\x03"
 """The type of the record and the first byte of its version, in all versions of TLS."""
 
 ENDED: Final = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
-"""The connection has ended: that says nothing of keys and certificates."""
+"""The connection has ended, which says nothing about keys and certificates."""
 
 MESSAGE_CHARACTERS_MAX: Final = 300
-"""What is repeated of a message of the node."""
+"""An error repeats at most this much of a node's message."""
 
 
 class AuthenticationFailedError(Exception):
@@ -51,7 +53,7 @@ class AuthenticationFailedError(Exception):
 
 
 def failure_of_ssl(error: ssl.SSLError) -> AuthenticationFailedError | None:
-    """None when the connection has only ended."""
+    """Returns None when the connection has only ended."""
     if isinstance(error, ENDED):
         return None
     return AuthenticationFailedError(f"SSL: {_ssl_text(error)}", _ssl_keys(error))
@@ -67,7 +69,7 @@ def refuse_ssl_alert(received: bytes) -> None:
 
 
 def plain_text(message: str) -> str:
-    """A message of the node in one line of limited length."""
+    """Returns a message of the node in one line of limited length."""
     line = " ".join(message.split())
     printable = "".join(each if each.isprintable() else "?" for each in line)
     return printable[:MESSAGE_CHARACTERS_MAX]

@@ -23,9 +23,10 @@ PENDING: Final = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class BlockingAttempt:
-    """`advance` whenever the socket is ready for `waits_for`, until it returns True; then take the socket.
+    """Call `advance` whenever the socket is ready for `waits_for`, until it returns True; then take the
+    socket.
 
-    Any exception ends it, with the socket closed.
+    Any exception ends the attempt and closes the socket.
     """
 
     def __init__(
@@ -38,13 +39,13 @@ class BlockingAttempt:
         setup_timeout_s: float,
         timeout_s: float,
     ) -> None:
-        """TCP and SSL are to end in `setup_timeout_s`, ApiVersions in `timeout_s` more."""
+        """TCP and SSL have to finish in `setup_timeout_s`, and ApiVersions within `timeout_s` after that."""
         self.address = address
         self.codec = codec
         self.began_at = time.monotonic()
         self.deadline = self.began_at + setup_timeout_s
         self.missing = NOT_CONNECTED
-        """What has not happened yet."""
+        """The step that has not finished yet."""
         self.waits_for = selectors.EVENT_WRITE
         self.socket = socket.socket(address.family, socket.SOCK_STREAM)
         self._host = host
@@ -63,11 +64,13 @@ class BlockingAttempt:
             raise
 
     def close(self) -> None:
-        """Never raises."""
+        """Closes the socket and never raises."""
         self.socket.close()
 
     def advance(self) -> bool:
-        """Whether ApiVersions was answered. Raises OSError, DecodeError or AuthenticationFailedError."""
+        """Returns True once ApiVersions has a response. Raises OSError, DecodeError or
+        AuthenticationFailedError.
+        """
         try:
             return self._advance()
         except ssl.SSLError as error:
@@ -143,5 +146,5 @@ class BlockingAttempt:
 
 
 def closed_by_node() -> ConnectionResetError:
-    """The error that says so."""
+    """Returns the error for a connection that the node has closed."""
     return ConnectionResetError("the node has closed the connection")

@@ -25,7 +25,7 @@ from kraftctl_security.peer_codec import PeerCodec
 from kraftctl_security.sasl.client_exchange import ClientExchange
 
 Endpoint = tuple[str, int]
-"""Host and port."""
+"""The host and the port of a node."""
 
 
 class UnservedRequestError(Exception):
@@ -33,7 +33,7 @@ class UnservedRequestError(Exception):
 
 
 def endpoint_text(endpoint: Endpoint) -> str:
-    """`host:port`, with an IPv6 address in brackets."""
+    """Returns `host:port`, with an IPv6 address in brackets."""
     host, port = endpoint
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -56,10 +56,10 @@ class BlockingConnection:
         timeout_s: float,
         known: KnownHost | None = None,
     ) -> None:
-        """Connects, in `setup_timeout_s` with SSL; asks for versions and authenticates, in `timeout_s`.
+        """Connects (with SSL) in `setup_timeout_s`; asks for versions and authenticates in `timeout_s`.
 
-        `software` is the name and version that the node gets to know; `known` remembers which addresses of
-        its name have failed.
+        `software` is the name and version that the node sees; `known` remembers which addresses of its name
+        have failed.
         """
         self.endpoint = endpoint
         self._security = security
@@ -67,7 +67,8 @@ class BlockingConnection:
         self._software = software
         self._known = known or KnownHost(*endpoint)
         self._has_served = False
-        """Whether a request was answered: its end says nothing against the address any more."""
+        """Whether a request has had a response: if the connection ends later, that is not counted against
+        the address."""
         self._renew_at: float | None = None
         deadline = time.monotonic() + setup_timeout_s + timeout_s
         while True:
@@ -91,7 +92,7 @@ class BlockingConnection:
         self._decoder = FrameDecoder(FRAME_BYTES_MAX_DEFAULT)
 
     def _begin(self, timeout_s: float) -> bool:
-        """Authenticate. False when that takes so long that another address is better tried first."""
+        """Authenticates. Returns False when that takes so long that another address should be tried first."""
         has_alternative = self._known.addresses.has_alternative(self.address)
         wait_s = min(SASL_SECONDS_MAX, timeout_s) if has_alternative else timeout_s
         try:
@@ -107,11 +108,11 @@ class BlockingConnection:
         return True
 
     def close(self) -> None:
-        """Never raises."""
+        """Closes the socket and never raises."""
         self._socket.close()
 
     def try_another_address(self, reason: str) -> bool:
-        """Whether the next connection is to another address: the name may be that of several nodes."""
+        """Returns whether the next connection is to another address: the name may have several nodes."""
         if len(self._known.addresses.to_try()) < 2:
             return False
         failure = Failure(reason, ATTEMPT_DELAY_SECONDS, time.monotonic())
@@ -119,7 +120,7 @@ class BlockingConnection:
         return True
 
     def ask(self, request: Message, timeout_s: float, lowest_version: int = 0) -> Message:
-        """The response, in the highest common version, which is not before `lowest_version`.
+        """Returns the response, in the highest common version, which is not before `lowest_version`.
 
         Raises UnservedRequestError if there is none.
         """
@@ -137,7 +138,7 @@ class BlockingConnection:
         return response
 
     def _authenticate(self, deadline: float, timeout_s: float) -> None:
-        """The first time, and again before the session expires (KIP-368)."""
+        """Authenticates the first time, and again before the session expires (KIP-368)."""
         if self._security.new_sasl_client is None:
             return
         exchange = ClientExchange(self._codec, self._security.new_sasl_client)
@@ -150,7 +151,7 @@ class BlockingConnection:
 
     @contextmanager
     def _noted(self, silence: str) -> Iterator[None]:
-        """Silence counts against the address, and so does all that precedes the first answer."""
+        """Counts silence against the address, and every failure before the first response."""
         began_at = time.monotonic()
         try:
             yield

@@ -45,10 +45,10 @@ class BlockingRace:
         self._left: deque[Address] = deque()
         self._errors: list[Exception] = []
         self._next_at = 0.0
-        """When the next address is tried beside those that are silent."""
+        """The time at which the next address is tried beside those that are silent."""
 
     def run(self) -> BlockingAttempt:
-        """The attempt that was answered; its socket never waits.
+        """Returns the attempt that was answered; its socket never waits.
 
         Raises AuthenticationFailedError when none is answered and SSL fails at one; otherwise OSError or
         DecodeError: TimeoutError if one was silent. The text has the reason of each address.
@@ -79,7 +79,9 @@ class BlockingRace:
             self._known.take(found)
 
     def _begin_next(self) -> None:
-        """All that is due: the first, one for each that has failed, and one after each delay."""
+        """Starts all attempts that are due: the first, one for each that has failed, and one after each
+        delay.
+        """
         while self._left and len(self._running) < RACING_MAX:
             now = time.monotonic()
             if self._running and now < self._next_at:
@@ -102,7 +104,7 @@ class BlockingRace:
                 self._selector.register(attempt.socket, attempt.waits_for, attempt)
 
     def _step(self) -> BlockingAttempt | None:
-        """Wait for the next event. The attempt that was answered, if any."""
+        """Waits for the next event. Returns the attempt that has a response, if there is one."""
         if not self._running:
             return None
         ends = [min(each.deadline, self._deadline) for each in self._running]
@@ -135,7 +137,7 @@ class BlockingRace:
         return False
 
     def _ended(self, attempt: BlockingAttempt, error: Exception) -> None:
-        """The next address does not have to wait any longer."""
+        """Notes that an attempt is over, so that the next address does not have to wait."""
         self._running.remove(attempt)
         self._failed(attempt.address, error, attempt.began_at)
         self._next_at = 0.0

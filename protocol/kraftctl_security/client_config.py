@@ -25,16 +25,16 @@ SSL: Final = "SSL"
 SASL_PLAINTEXT: Final = "SASL_PLAINTEXT"
 SASL_SSL: Final = "SASL_SSL"
 PROTOCOLS: Final = (PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL)
-"""In any case, as in Kafka."""
+"""The protocols, which Kafka accepts in any case."""
 
 
 class ClientSecurity:
-    """What a connection needs, made of the keys. It holds secrets: it has no text of its own."""
+    """The security of a connection, made of the keys. It holds secrets, so it has no text form."""
 
     def __init__(
         self, *, ssl_context: ssl.SSLContext | None = None, new_sasl_client: NewSaslClient | None = None
     ) -> None:
-        """Without either, the connection is PLAINTEXT."""
+        """A connection without SSL and SASL is PLAINTEXT."""
         self.ssl_context = ssl_context
         self.new_sasl_client = new_sasl_client
 

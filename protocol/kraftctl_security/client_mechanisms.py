@@ -17,17 +17,17 @@ LOGINS_MAX: Final = 16
 """A process has one, or a few after its configuration has changed."""
 
 LoginKey: TypeAlias = tuple[int, frozenset[tuple[str, str]]]
-"""Process and properties: a child that was forked has none of its parent's threads."""
+"""The process and the properties: a forked child has none of its parent's threads."""
 
 _logins: Final[dict[LoginKey, TokenLogin]] = {}
 _lock: Final = threading.Lock()
 
 
 def new_sasl_client_of(config: SaslMechanismConfig) -> NewSaslClient:
-    """What makes a mechanism for each connection. With OAUTHBEARER, asks for a token from now on.
+    """Returns what makes a mechanism for each connection. With OAUTHBEARER, it asks for a token from now on.
 
-    As Kafka's LoginManager, all connections of one configuration share the token: a client that reads its
-    configuration again for each connection does not ask for one each time. Raises StoreError.
+    As with Kafka's LoginManager, all connections of one configuration share the token: a client that reads
+    its configuration again for each connection does not ask for one each time. Raises StoreError.
     """
     if config.mechanism != OAUTHBEARER:
         return client_maker(config)

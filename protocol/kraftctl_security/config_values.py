@@ -1,4 +1,4 @@
-"""Typed reading of string properties, with Kafka's types, ranges and error texts."""
+"""Reads string properties with Kafka's types, ranges and error texts."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class ConfigException(Exception):
 
 
 def invalid_value(key: str, value: str | None, reason: str) -> str:
-    """Kafka's sentence for a value that a key does not take."""
+    """Returns Kafka's sentence for a value that a key does not take."""
     return f"Invalid value {'null' if value is None else value} for configuration {key}: {reason}"
 
 
 class ConfigValues:
     """Reads keys one at a time, remembers which were asked for and collects what is wrong.
 
-    Every reader returns something of the right type even when the value is bad, so that one
-    pass finds all mistakes; call `raise_errors` before using anything that was read. Values that came from
-    config providers are not in the errors.
+    Every reader returns something of the right type even when the value is bad, so that one pass finds all
+    mistakes; call `raise_errors` before using anything that was read. Errors do not show values that came
+    from config providers.
     """
 
     def __init__(self, properties: dict[str, str]) -> None:
@@ -40,39 +40,39 @@ class ConfigValues:
         self._refused: set[str] = set()
 
     def has(self, key: str) -> bool:
-        """Whether the file sets `key`; asking counts as reading it."""
+        """Returns whether the file sets `key`; asking counts as reading it."""
         self.read.add(key)
         return key in self.properties
 
     def text(self, key: str, default: str = "") -> str:
-        """A STRING, trimmed."""
+        """Returns the value of a STRING, trimmed."""
         return trim(self.properties[key]) if self.has(key) else default
 
     def optional_text(self, key: str) -> str | None:
-        """A STRING without default."""
+        """Returns the value of a STRING without default."""
         return trim(self.properties[key]) if self.has(key) else None
 
     def choice(self, key: str, default: str, allowed: list[str]) -> str:
-        """A STRING that must be one of `allowed`."""
+        """Returns the value of a STRING that must be one of `allowed`."""
         value = self.text(key, default)
         if value not in allowed:
             self.refuse(key, value, f"String must be one of: {', '.join(allowed)}")
         return value
 
     def int32(self, key: str, default: int, at_least: int | None = None) -> int:
-        """An INT."""
+        """Returns the value of an INT."""
         return self._number(key, default, at_least, 32, "INT")
 
     def int64(self, key: str, default: int, at_least: int | None = None) -> int:
-        """A LONG."""
+        """Returns the value of a LONG."""
         return self._number(key, default, at_least, 64, "LONG")
 
     def optional_int32(self, key: str) -> int | None:
-        """An INT without default."""
+        """Returns the value of an INT without default."""
         return self.int32(key, 0) if self.has(key) else None
 
     def boolean(self, key: str, default: bool) -> bool:
-        """A BOOLEAN: true or false in any case, nothing else."""
+        """Returns the value of a BOOLEAN: true or false in any case, nothing else."""
         if not self.has(key):
             return default
         value = parse_boolean(trim(self.properties[key]))
@@ -81,7 +81,7 @@ class ConfigValues:
         return value is True
 
     def names(self, key: str, required: bool = False) -> list[str]:
-        """A LIST of non-empty values without repetitions; `required` lists may not be empty."""
+        """Returns a LIST of distinct non-empty values; `required` lists may not be empty."""
         values = split_list(self.properties[key]) if self.has(key) else []
         if "" in values:
             self._note(key, f"Configuration '{key}' values must not be empty.")
@@ -90,34 +90,34 @@ class ConfigValues:
         return list(dict.fromkeys(values))
 
     def refuse(self, key: str, value: str | None, reason: str) -> None:
-        """Note a bad value."""
+        """Notes that a value is bad."""
         if self._resolved is not None and key in self._resolved.provided_keys:
             value = HIDDEN
         self._note(key, invalid_value(key, value, reason))
 
     def missing(self, key: str) -> None:
-        """Note a key that has no default and is not there, or is there and empty."""
+        """Notes a key that has no default and is missing or empty."""
         if key in self.properties:
             self._note(key, f"Configuration '{key}' must not be empty.")
         else:
             self._note(key, f'Missing required configuration "{key}" which has no default value.')
 
     def adopt(self, errors: list[str], refused: set[str]) -> None:
-        """Note what was found before; of a key in `refused`, nothing more is said."""
+        """Notes errors that were found before; for a key in `refused`, no further error is noted."""
         self.errors += errors
         self._refused |= refused
 
     def raise_errors(self) -> None:
-        """Raise ConfigException if anything read so far was wrong."""
+        """Raises ConfigException if anything read so far was wrong."""
         if self.errors:
             raise ConfigException([self.hide(error) for error in self.errors])
 
     def hide(self, error: str) -> str:
-        """The text of an error without values that came from config providers."""
+        """Returns the text of an error without values that came from config providers."""
         return error if self._resolved is None else self._resolved.hide(error)
 
     def unread(self) -> list[str]:
-        """Keys of the file that were not read, sorted."""
+        """Returns keys of the file that were not read, sorted."""
         return sorted(key for key in self.properties if key not in self.read)
 
     def _note(self, key: str, error: str) -> None:

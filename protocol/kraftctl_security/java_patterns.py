@@ -1,4 +1,4 @@
-"""Regular expressions of Java's in configurations: allowlist.pattern, ssl.principal.mapping.rules.
+"""Java's regular expressions in configurations: allowlist.pattern, ssl.principal.mapping.rules.
 
 Python's `re` reads most of them alike; what it reads differently or not at all is refused.
 """
@@ -10,7 +10,7 @@ import warnings
 from typing import Final
 
 _DIFFERENT_IN_JAVA: Final = re.compile(r"&&|\(\?[axLsmu-]|\(\?P|\\[ZvN0]|\[(?:\\.|[^\]\\])*\[")
-"""Classes within classes, and flags, groups and escapes that mean something else there."""
+"""Classes within classes, and some flags, groups and escapes, have another meaning in Java."""
 
 _BRACES: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{[0-9]+(?:,[0-9]*)?\}|(\{)", re.DOTALL)
 """A brace that begins no quantifier is an error in Java, and text in Python."""

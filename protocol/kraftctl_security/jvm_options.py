@@ -8,7 +8,7 @@ KAFKA_OPTS: Final = "KAFKA_OPTS"
 
 
 def last_option(kafka_opts: str, prefix: str) -> str | None:
-    """What follows `prefix` in the last option that begins with it, as in Java; None without one."""
+    """Returns what follows `prefix` in the last option that begins with it, as in Java; None without one."""
     for option in reversed(kafka_opts.split()):
         if option.startswith(prefix):
             return option.removeprefix(prefix)

@@ -9,11 +9,11 @@ from typing import Final
 EDITS_MAX: Final = 4
 LETTERS_PER_EDIT: Final = 6
 EDITS_MIN: Final = 2
-"""How many letters may differ: one of six, at least two, and no more than four of a long key."""
+"""The number of letters that may differ: one of six, at least two, and at most four of a long key."""
 
 
 class KnownKeys:
-    """Keys that exist, prepared for many questions."""
+    """Existing keys, prepared for many lookups."""
 
     def __init__(self, keys: Iterable[str]) -> None:
         self._by_letters: dict[str, str] = {}
@@ -22,7 +22,7 @@ class KnownKeys:
         self._counts = [(text, Counter(text)) for text in self._by_letters]
 
     def nearest(self, name: str) -> str | None:
-        """The key that differs least, without regard to case and separators; None if all differ much."""
+        """Returns the most similar key, ignoring case and separators; None if all differ much."""
         wanted = letters(name)
         if wanted in self._by_letters:
             return self._by_letters[wanted]
@@ -39,12 +39,12 @@ class KnownKeys:
 
 
 def letters(name: str) -> str:
-    """Letters and digits, in lower case."""
+    """Returns letters and digits, in lower case."""
     return "".join(character for character in name.lower() if character.isalnum())
 
 
 def edits(one: str, other: str) -> int:
-    """How many letters have to be added, removed, replaced, or swapped with their neighbour."""
+    """Returns how many letters have to be added, removed, replaced, or swapped with their neighbour."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, left in enumerate(one, 1):
@@ -58,7 +58,7 @@ def edits(one: str, other: str) -> int:
 
 
 def _bag_distance(one: Counter[str], other: Counter[str]) -> int:
-    """Never more than the edits, and quickly known: how many letters one side has more than the other."""
+    """Returns a lower bound of the edits that is cheap: how many letters one side has more than the other."""
     missing = sum(count - one[letter] for letter, count in other.items() if count > one[letter])
     surplus = sum(count - other[letter] for letter, count in one.items() if count > other[letter])
     return max(missing, surplus)

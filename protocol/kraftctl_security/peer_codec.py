@@ -1,4 +1,4 @@
-"""One connection to a node, without its socket: requests to payloads, payloads to answers."""
+"""One connection to a node, without its socket: encodes requests and decodes responses."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from kraftctl_protocol.requests import decode_response, encode_request
 from kraftctl_security.peer_versions import API_VERSIONS_VERSION, PeerVersions, api_versions_request
 
 ANSWER_MEMORY_BYTES_MAX = 1024 * 1024
-"""What an answer of a peer may take besides its bytes: it has one partition, or the APIs of one release."""
+"""The memory that a peer's response may take besides its bytes: it has one partition, or the APIs of one
+release."""
 
 
 class PeerCodec:
-    """One request at a time; the first asks for the peer's versions. Payloads have no size prefix.
+    """Handles one request at a time; the first asks for the peer's versions. Payloads have no size prefix.
 
-    `software` is the name and the version that the peer gets to know (KIP-511).
+    `software` is the name and the version that the peer sees (KIP-511).
     """
 
     def __init__(self, client_id: str, software: tuple[str, str]) -> None:
@@ -27,17 +28,18 @@ class PeerCodec:
         self._versions: PeerVersions | None = None
 
     def encode_versions_request(self) -> bytes:
-        """Ask which requests the peer understands (KIP-511); `decode_versions` takes the answer."""
+        """Asks which requests the peer understands (KIP-511); `decode_versions` takes the response."""
         return self._encode(api_versions_request(*self._software), API_VERSIONS_VERSION)
 
     def decode_versions(self, payload: bytes) -> None:
-        """Raises DecodeError when the answer is of no use."""
+        """Takes the response to ApiVersions. Raises DecodeError when it cannot be used."""
         self._versions = PeerVersions(self.decode(payload))
 
     def encode(self, request: Message, lowest_version: int = 0) -> bytes | None:
-        """In the highest common version; None when the peer does not know it, or not all of its fields.
+        """Encodes in the highest common version; None when the peer does not know it, or not all of its
+        fields.
 
-        None, too, when that version is before `lowest_version`.
+        It is also None when that version is before `lowest_version`.
         """
         assert self._versions is not None, "versions come first"
         version = self._versions.version_of(request)
@@ -61,7 +63,7 @@ class PeerCodec:
         return encode_request(header, request)
 
     def decode(self, payload: bytes) -> Message:
-        """The answer to the request that was encoded last. Raises DecodeError."""
+        """Returns the response to the request that was encoded last. Raises DecodeError."""
         memory_bytes_max = ANSWER_MEMORY_BYTES_MAX + len(payload)
         correlation_id, response = decode_response(payload, self._api_key, self._version, memory_bytes_max)
         if correlation_id != self._correlation_id:

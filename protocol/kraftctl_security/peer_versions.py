@@ -12,11 +12,11 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 
 API_VERSIONS_VERSION: Final = 3
-"""Every release with a KRaft controller answers it."""
+"""Every release with a KRaft controller supports this version."""
 
 
 def api_versions_request(software_name: str, software_version: str) -> ApiVersionsRequest:
-    """The first request of each connection, in version API_VERSIONS_VERSION."""
+    """Returns the first request of each connection, in version API_VERSIONS_VERSION."""
     return ApiVersionsRequest(client_software_name=software_name, client_software_version=software_version)
 
 
@@ -29,14 +29,14 @@ class PeerVersions:
         self._ranges = {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
 
     def version_of(self, request: Message) -> int | None:
-        """The highest version of this request that both sides know; None if there is none."""
+        """Returns the highest version of this request that both sides know; None if there is none."""
         low, high = self._ranges.get(request.API_KEY, (0, -1))
         version = min(high, request.HIGHEST_VERSION)
         return version if version >= max(low, request.LOWEST_VERSION) else None
 
 
 def unsupported(api_key: int) -> Message:
-    """UNSUPPORTED_VERSION, as if from the peer, to a request that cannot be sent to it.
+    """Returns UNSUPPORTED_VERSION, as if from the peer, for a request that cannot be sent to it.
 
     For example, a pre-vote cannot be expressed in the versions of an older controller (KIP-996).
     """

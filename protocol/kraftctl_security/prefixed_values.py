@@ -7,14 +7,14 @@ from kraftctl_security.config_values import ConfigValues
 
 
 class PrefixedValues:
-    """A key with a prefix precedes the plain one, and with an earlier prefix the later. One may be empty."""
+    """Reads a key with the first prefix that sets it, else the plain one. A prefix may be empty."""
 
     def __init__(self, values: ConfigValues, *prefixes: str) -> None:
         self.values = values
         self._prefixes = prefixes
 
     def name(self, key: str) -> str:
-        """The key that decides, as the file has it. Asking counts as reading all."""
+        """Returns the key that decides, as the file has it; asking counts as reading all of them."""
         names = [prefix + key for prefix in self._prefixes]
         present = [name for name in [*names, key] if self.values.has(name)]
         return present[0] if present else key
@@ -23,15 +23,15 @@ class PrefixedValues:
         return self.values.has(self.name(key))
 
     def text(self, key: str, default: str) -> str:
-        """A STRING, trimmed; it may be empty."""
+        """Returns the value of a STRING, trimmed; it may be empty."""
         return self.values.text(self.name(key), default)
 
     def optional_text(self, key: str) -> str | None:
-        """A STRING or PASSWORD; None without one, or with an empty one."""
+        """Returns the value of a STRING or PASSWORD; None if it is missing or empty."""
         return self.values.text(self.name(key)) or None
 
     def names(self, key: str, default: str) -> list[str]:
-        """A LIST; `default` is as in a file."""
+        """Returns the items of a LIST; `default` is written as in a file."""
         name = self.name(key)
         return self.values.names(name) if self.values.has(name) else split_list(default)
 
@@ -42,17 +42,17 @@ class PrefixedValues:
         return self.values.int64(self.name(key), default, at_least)
 
     def boolean(self, key: str, *, default: bool) -> bool:
-        """A BOOLEAN."""
+        """Returns the value of a BOOLEAN."""
         return self.values.boolean(self.name(key), default)
 
     def refuse(self, key: str, value: str, reason: str) -> None:
-        """Note a bad value."""
+        """Notes that a value is bad."""
         self.values.refuse(self.name(key), value, reason)
 
     def refuse_secret(self, key: str, reason: str) -> None:
-        """Note a bad value that must not be shown."""
+        """Notes a bad value that must not be shown."""
         self.values.errors.append(f"Invalid value [hidden] for configuration {self.name(key)}: {reason}")
 
     def missing(self, key: str, reason: str) -> None:
-        """Note a key that has to be set."""
+        """Notes a key that has to be set."""
         self.values.errors.append(f'Missing required configuration "{self.name(key)}": {reason}')

@@ -9,7 +9,7 @@ from typing import Final
 HIDDEN: Final = "[hidden]"
 
 TOKENS: Final = (re.compile(r"[^\s,;'\"]+"), re.compile(r"[^\s,;'\":/@=()]+"))
-"""What errors may repeat of a value: an entry of a list, and a part of that."""
+"""Errors may repeat these parts of a value: an entry of a list, and a part of that."""
 
 TOKEN_LENGTH_MIN: Final = 4
 """A shorter part of a value, such as a number, is hidden only where it stands between quotes."""
@@ -18,7 +18,7 @@ OPEN_WORDS: Final = frozenset(
     ["broker", "controller", "true", "false", "none", "required", "requested", "plaintext", "ssl", "https"]
     + ["sasl_plaintext", "sasl_ssl", "sasl", "plain", "host", "host:port", "username", "password", "user"]
 )
-"""In lower case: words of Kafka's that sentences about a value use, too. They are no secrets."""
+"""Kafka's own words, in lower case, which sentences about a value use, too. They are not secrets."""
 
 OPEN_PREFIX: Final = "org.apache.kafka."
 
@@ -41,7 +41,7 @@ class ResolvedProperties(dict[str, str]):
         )
 
     def hide(self, error: str) -> str:
-        """The text of an error without the values that providers gave, and without parts of them."""
+        """Returns the text of an error without the values that providers gave, and without parts of them."""
         for text in self._hidden:
             if text in error:
                 error = _without(error, text)
@@ -49,7 +49,7 @@ class ResolvedProperties(dict[str, str]):
 
 
 def _hidden_texts(given: list[str], value: str) -> set[str]:
-    """What providers gave, its parts, and the parts of the whole value that have some of it."""
+    """Returns what providers gave, its parts, and the parts of the whole value that contain some of it."""
     whole = {text.strip() for text in given} - {""}
     found = whole.union(*map(_parts, whole))
     found.update(part for part in _parts(value) if any(text in part for text in whole))

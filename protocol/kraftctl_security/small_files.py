@@ -1,7 +1,7 @@
-"""Files that a configuration names: read without waiting for what is none, such as a FIFO or a terminal.
+"""Reads files that a configuration names, without waiting for a FIFO or a terminal.
 
-Opening a FIFO waits for a writer, and some devices have no end. A controller that starts would wait without a
-word, and one that reads a keystore again would never read another.
+Opening a FIFO waits for a writer, and some devices have no end. A controller that starts would hang without
+a message, and one that reads a keystore again would never read another.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FILE_BYTES_MAX: Final = 16 * 1024 * 1024
 """Keystores, properties and users have some thousand bytes."""
 
 WRITER_SECONDS_MAX: Final = 10.0
-"""How long a FIFO or a terminal may take for the next bytes, where one is read at all."""
+"""The time a FIFO or a terminal may take for the next bytes, where one is read at all."""
 
 _READ_BYTES = 1024 * 1024
 
@@ -30,7 +30,7 @@ _KINDS = {
 
 
 def read_small_file(path: str | Path, bytes_max: int = FILE_BYTES_MAX) -> bytes:
-    """The content of a file that may be read again later. Raises OSError, whose strerror says what it is."""
+    """Reads a file that may be read again later. Raises OSError, whose strerror says what it is."""
     descriptor = _opened(path)
     try:
         kind = _KINDS.get(stat.S_IFMT(os.fstat(descriptor).st_mode))
@@ -42,7 +42,7 @@ def read_small_file(path: str | Path, bytes_max: int = FILE_BYTES_MAX) -> bytes:
 
 
 def read_once(path: str | Path, bytes_max: int = FILE_BYTES_MAX) -> bytes:
-    """The same of what is read a single time: also what a shell makes of `<(command)`."""
+    """Reads a file only once: it may also be what a shell makes of `<(command)`."""
     descriptor = _opened(path)
     try:
         return _content(descriptor, path, bytes_max)

@@ -1,7 +1,8 @@
-"""What a command prints: a reader that goes away (`| head`), a full disk, and descriptors that do not block.
+"""The output of a command: a reader that goes away (`| head`), a full disk, and descriptors that do not
+block.
 
-A command that changes something works to its end without a reader, as Kafka's tools do: half of a change is
-worse than a lost output. One that only prints ends.
+A command that changes something finishes without a reader, as Kafka's tools do: half of a change is worse
+than lost output. A command that only prints ends.
 """
 
 from __future__ import annotations
@@ -19,17 +20,19 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 READER_GONE_STATUS = 141
-"""As a shell reports a process that SIGPIPE has ended: 128 and its number."""
+"""A shell reports a process that SIGPIPE has ended with this status: 128 and its number."""
 
 BUFFER_BYTES = 64 * 1024
 
 
 class OutputEndedError(Exception):
-    """The reader is gone, and the command has nothing else to do. No OSError, which commands report."""
+    """The reader is gone, and the command has nothing else to do. It is not an OSError, which commands
+    report.
+    """
 
 
 class PartlyWrittenError(OSError):
-    """The error of the call that failed, and what was written before."""
+    """A write failed; `error` is that of the call, and a part was written before."""
 
     def __init__(self, error: OSError, written_bytes: int) -> None:
         super().__init__(error.errno, error.strerror)
@@ -37,7 +40,7 @@ class PartlyWrittenError(OSError):
 
 
 def write_whole(descriptor: int, data: bytes) -> None:
-    """Write all of it, as soon as there is room: also where another process has set O_NONBLOCK.
+    """Writes all of it, as soon as there is room: also where another process has set O_NONBLOCK.
 
     Raises PartlyWrittenError.
     """
@@ -53,22 +56,22 @@ def write_whole(descriptor: int, data: bytes) -> None:
 
 
 def _await_room(descriptor: int) -> None:
-    """Or the end of its reader, which the next call reports."""
+    """Waits for room, or for the end of the reader, which the next call reports."""
     poll = select.poll()
     poll.register(descriptor, select.POLLOUT)
     poll.poll()
 
 
 class GuardedOutput(io.RawIOBase):
-    """Writes to a descriptor, and does not close it. After a failure, what is written is dropped."""
+    """Writes to a descriptor without closing it. After a failure, further output is dropped."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__()
         self._descriptor = descriptor
         self.error: OSError | None = None
-        """The first one."""
+        """The first error of a write."""
         self.ends_without_reader = False
-        """Whether a reader that is gone ends the command, by OutputEndedError."""
+        """Whether the end of the reader ends the command, by OutputEndedError."""
 
     def fileno(self) -> int:
         return self._descriptor
@@ -133,7 +136,9 @@ def _guarded_output(stream: TextIO | None) -> GuardedOutput | None:
 
 
 def _text_of(output: GuardedOutput, stream: TextIO) -> TextIO:
-    """With the encoding of `stream`; what stays of a line at a terminal is written immediately."""
+    """Wraps a descriptor with the encoding of `stream`; a part of a line is written immediately at a
+    terminal.
+    """
     stream.flush()
     return io.TextIOWrapper(
         io.BufferedWriter(output, BUFFER_BYTES),
@@ -144,7 +149,7 @@ def _text_of(output: GuardedOutput, stream: TextIO) -> TextIO:
 
 
 def descriptor_of(stream: TextIO | None) -> int | None:
-    """None where it was closed before the process began, or is replaced by an object without one."""
+    """Returns None where it was closed before the process began, or has no descriptor."""
     try:
         return None if stream is None else stream.fileno()
     except (OSError, ValueError):

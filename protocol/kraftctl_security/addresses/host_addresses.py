@@ -20,7 +20,7 @@ ATTEMPT_DELAY_SECONDS: Final = 0.25
 """How long an address may be silent before the next one is tried beside it: RFC 8305, section 8."""
 
 ADDRESSES_MAX: Final = 64
-"""That one attempt may try. Those that have failed give way to others when the name has more."""
+"""The number of addresses that one attempt may try. Those that have failed give way to others of the name."""
 
 REMEMBERED_MAX: Final = 1_024
 """Addresses of one name of which failures are remembered; others are ignored. DNS over UDP has 28 of IPv4."""
@@ -29,24 +29,24 @@ NOT_CONNECTED: Final = "no connection was accepted"
 NOT_ENCRYPTED: Final = "a connection was accepted, but SSL did not begin"
 NOT_ANSWERED: Final = "a connection was accepted, but ApiVersions was not answered"
 NOT_AUTHENTICATED: Final = "ApiVersions was answered, but SASL was not"
-"""What had not happened when the time was over."""
+"""The state of an attempt whose time ended during authentication."""
 
 SASL_SECONDS_MAX: Final = 1.0
 """How long SASL may take at an address when there are others that were not silent."""
 
 NAMED_MAX: Final = 8
-"""How many addresses an error names."""
+"""An error names at most this many addresses."""
 
 
 SERVED: Final = 1
 UNTRIED: Final = 2
 PROMPT: Final = 3
 SLOW: Final = 4
-"""The places of the table above."""
+"""Addresses of these two rows of the table above are slow."""
 
 
 class Address(NamedTuple):
-    """As getaddrinfo has it: family, and host, port and what else the family needs."""
+    """An address as getaddrinfo has it: family, and host, port and what else the family needs."""
 
     family: int
     place: tuple[str | int | bytes, ...]
@@ -56,30 +56,30 @@ class Address(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """Why an address gave no answer, after how many seconds, and when."""
+    """The reason why an address did not respond, after how many seconds, and when."""
 
     reason: str
     took_seconds: float
     at_seconds: float
 
     def is_slow(self) -> bool:
-        """Whether others are better tried before this one."""
+        """Returns whether others are better tried before this one."""
         return self.took_seconds >= ATTEMPT_DELAY_SECONDS
 
 
 class HostAddresses:
-    """What is known of one name. Times are seconds of any clock that does not go back."""
+    """The state of one name's addresses. Times are seconds of any clock that does not go back."""
 
     def __init__(self) -> None:
         self._found: list[Address] = []
-        """As the resolver sorts them, families in turn."""
+        """The addresses as the resolver sorts them, families in turn."""
         self._failures: dict[Address, Failure] = {}
         self._own: set[Address] = set()
         self._served: Address | None = None
         self._is_whole = True
 
     def resolved(self, found: Iterable[Address]) -> None:
-        """The name has these addresses now. What is known of others is forgotten."""
+        """Takes the present addresses of the name. The state of others is forgotten."""
         distinct = _families_in_turn(list(dict.fromkeys(found)))
         all_found = distinct[:REMEMBERED_MAX]
         current = set(all_found)
@@ -93,33 +93,35 @@ class HostAddresses:
         self._is_whole = len(kept) == len(distinct)
 
     def is_known(self) -> bool:
-        """Whether the name had addresses when it was resolved last."""
+        """Returns whether the name had addresses when it was resolved last."""
         return bool(self._found)
 
     def has_several(self) -> bool:
-        """Whether there is a choice."""
+        """Whether the name has more than one address."""
         return len(self._found) > 1
 
     def is_whole(self) -> bool:
-        """Whether `to_try` has every address of the name."""
+        """Returns whether `to_try` has every address of the name."""
         return self._is_whole and len(self._own) in (0, len(self._found))
 
     def has_alternative(self, address: Address) -> bool:
-        """Whether the next attempt might better begin with another one."""
+        """Returns whether the next attempt might better begin with another one."""
         return any(each != address and self._rank(each)[0] < SLOW for each in self.to_try())
 
     def to_try(self) -> list[Address]:
-        """All that the next attempt may try, the best first."""
+        """Returns all that the next attempt may try, the best first."""
         others = [each for each in self._found if each not in self._own]
         return sorted(others or self._found, key=self._rank)
 
     def served(self, address: Address) -> None:
-        """It has answered a request: a connection that ends from now on says nothing against it."""
+        """Notes that the address has served a request: if a connection ends later, that is not counted
+        against it.
+        """
         self._served = address
         self._failures.pop(address, None)
 
     def failed(self, address: Address, failure: Failure) -> None:
-        """There was no answer. An address that has left the name meanwhile is not noted."""
+        """Notes that the address did not respond, unless it has left the name in the meantime."""
         if address not in self._found:
             return
         if address == self._served:
@@ -127,16 +129,16 @@ class HostAddresses:
         self._failures[address] = failure
 
     def is_own(self, address: Address) -> None:
-        """This process itself listens there."""
+        """Notes that this process itself listens there."""
         self._own.add(address)
 
     def reason_of(self, address: Address) -> str:
-        """Why it failed; empty if it has not."""
+        """Returns the reason why the address failed; empty if it has not."""
         failure = self._failures.get(address)
         return "" if failure is None else failure.reason
 
     def reasons(self) -> str:
-        """Each address that has failed and why; without the address when the name has only one."""
+        """Returns each address that has failed and why; without the address when the name has only one."""
         tried = [each for each in self._found if each in self._failures]
         if len(self._found) == 1:
             return "".join(self._failures[each].reason for each in tried)

@@ -13,11 +13,11 @@ from threading import Thread
 from kraftctl_security.addresses.host_addresses import Address
 
 Found = list[Address] | OSError
-"""The addresses, or why there are none."""
+"""The addresses, or the error of the resolver."""
 
 
 class HostLookup:
-    """One lookup of one name at a time. Not thread-safe."""
+    """Runs one lookup of one name at a time. It is not thread-safe."""
 
     def __init__(self, host: str, port: int) -> None:
         self._host = host
@@ -25,13 +25,17 @@ class HostLookup:
         self._running: Future[Found] | None = None
 
     def start(self) -> Future[Found]:
-        """The lookup under way, if there is one: a late answer serves who asks next. It never raises."""
+        """Returns the lookup under way, or a new one: a late result serves the next caller. It never
+        raises.
+        """
         if self._running is None:
             self._running = self._new()
         return self._running
 
     def taken(self) -> None:
-        """An answer was read; the next `start` asks anew, unless that is being done already."""
+        """Notes that the result was read, so that the next `start` begins another lookup unless one is
+        running.
+        """
         if self._running is not None and self._running.done():
             self._running = None
 

@@ -9,7 +9,7 @@ from kraftctl_security.addresses.host_addresses import HostAddresses
 from kraftctl_security.addresses.host_lookup import Found, HostLookup
 
 HOSTS_MAX: Final = 64
-"""What is remembered; a client has a few: bootstrap servers, and the nodes that these name."""
+"""The number of names to remember; a client has a few: bootstrap servers, and the nodes that these name."""
 
 NO_SUCH_NAME: Final = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
 """The resolver says that there is no such name, or that it has no address."""
@@ -27,12 +27,12 @@ class KnownHost:
         self.addresses = HostAddresses()
         self.lookup = HostLookup(host, port)
         self._problem = ""
-        """Why the resolver has not answered."""
+        """The reason why the resolver has not found the name."""
 
     def take(self, found: Found) -> None:
-        """What the lookup has found. OSError when the name has no address to try.
+        """Takes the result of the lookup. Raises OSError when the name has no address to try.
 
-        Addresses that were known stay when the resolver fails, unless it says that the name has none.
+        Known addresses stay when the resolver fails, unless it says that the name has none.
         """
         self.lookup.taken()
         self._problem = ""
@@ -45,22 +45,22 @@ class KnownHost:
             raise found
 
     def is_unresolved(self, seconds: float) -> None:
-        """The lookup has not ended within this time."""
+        """Notes that the lookup has not ended in time."""
         self._problem = f"no name server has said within {seconds:.1f} s which address {self.host} has"
 
     def reasons(self) -> str:
-        """Why there was no answer yet."""
+        """Returns the reasons why no address has responded yet."""
         return self._problem or self.addresses.reasons()
 
 
 class KnownHosts:
-    """The ones that were used last."""
+    """Keeps the names that were used last."""
 
     def __init__(self) -> None:
         self._hosts: dict[tuple[str, int], KnownHost] = {}
 
     def host(self, host: str, port: int) -> KnownHost:
-        """The same object for the same name and port, until HOSTS_MAX others were used."""
+        """Returns the same object for the same name and port, until HOSTS_MAX others were used."""
         known = self._hosts.pop((host, port), None) or KnownHost(host, port)
         self._hosts[host, port] = known
         while len(self._hosts) > HOSTS_MAX:

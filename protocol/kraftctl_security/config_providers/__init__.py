@@ -1,1 +1,1 @@
-"""Values of configurations that are kept elsewhere: KIP-297, KIP-421, with the providers that Kafka ships."""
+"""Config providers keep values of configurations elsewhere: KIP-297, KIP-421, with those that Kafka ships."""

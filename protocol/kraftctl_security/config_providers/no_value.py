@@ -1,4 +1,4 @@
-"""Why a config provider has no value for a variable."""
+"""The error of a config provider that has no value for a variable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that config providers read: which are allowed, and what is in them."""
+"""The files that config providers may read, and their content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.config_providers.no_value import NoValueError
 
 FILE_BYTES_MAX: Final = 1024 * 1024
-"""As much as a secret of Kubernetes may have."""
+"""A secret of Kubernetes may have as many bytes."""
 
 ABSOLUTE: Final = "/"
 
@@ -30,7 +30,7 @@ class AllowedPaths:
             self._allowed = [_allowed_path(name) for name in _split_as_java(value)]
 
     def path(self, text: str) -> str:
-        """The path to read for the path in a variable; NoValueError if it is not allowed."""
+        """Returns the path to read for the path in a variable; NoValueError if it is not allowed."""
         if "\0" in text:
             raise NoValueError("a path cannot contain the character NUL")
         path = java_path(text)
@@ -43,13 +43,13 @@ class AllowedPaths:
 
 
 def java_path(text: str) -> str:
-    """As Java's Path: without repeated slashes, and without one at the end."""
+    """Returns the path as Java's Path shows it: without repeated slashes, and without one at the end."""
     path = re.sub("/+", "/", text)
     return path if path == "/" else path.removesuffix("/")
 
 
 def normalized(path: str) -> str:
-    """As Java's Path.normalize: `.` and `..` are removed from the text alone."""
+    """Normalizes as Java's Path.normalize does: `.` and `..` are removed from the text alone."""
     kept: list[str] = []
     is_absolute = path.startswith("/")
     for name in path.split("/"):
@@ -63,7 +63,7 @@ def normalized(path: str) -> str:
 
 
 def read_text(path: str) -> str:
-    """The content of a regular file of UTF-8; NoValueError otherwise. A FIFO is not waited for."""
+    """Returns the content of a regular file of UTF-8; NoValueError otherwise. A FIFO is not waited for."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:
@@ -84,7 +84,7 @@ def read_text(path: str) -> str:
 
 
 def has_regular_file(directory: str, name: str) -> bool:
-    """Whether it is listed in the directory; NoValueError if that cannot be listed."""
+    """Returns whether it is listed in the directory; NoValueError if that cannot be listed."""
     try:
         return name in os.listdir(directory) and os.path.isfile(f"{directory}/{name}")
     except OSError as error:
@@ -92,7 +92,7 @@ def has_regular_file(directory: str, name: str) -> bool:
 
 
 def _split_as_java(value: str) -> list[str]:
-    """String.split: empty parts at the end do not count, blanks do."""
+    """Splits as String.split does: empty parts at the end do not count, blanks do."""
     parts = value.split(",")
     while parts and not parts[-1]:
         parts.pop()

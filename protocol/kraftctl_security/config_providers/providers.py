@@ -24,19 +24,19 @@ ALLOWLIST_PATTERN: Final = "allowlist.pattern"
 ALLOWED_PATHS: Final = "allowed.paths"
 
 PARAMETERS: Final = {ENV_VAR: ALLOWLIST_PATTERN, FILE: ALLOWED_PATHS, DIRECTORY: ALLOWED_PATHS}
-"""The classes that there are, and the parameter of each."""
+"""The classes that are supported, and the parameter of each."""
 
 
 class ConfigProvider(Protocol):
-    """Gives the values of variables."""
+    """Gives the values of variables of one provider."""
 
     def value(self, path: str, key: str) -> str:
-        """`path` is empty without one. Raises NoValueError."""
+        """Returns the value of a key; `path` is empty without one. Raises NoValueError."""
         ...
 
 
 class EnvVarConfigProvider:
-    """KIP-887: variables of the environment, those that allowlist.pattern matches."""
+    """KIP-887: gives the variables of the environment that allowlist.pattern matches."""
 
     def __init__(self, environment: Mapping[str, str], parameter_key: str, pattern: str | None) -> None:
         """Raises ValueError for a pattern that cannot be used."""
@@ -63,7 +63,7 @@ class EnvVarConfigProvider:
 
 
 class FileConfigProvider:
-    """KIP-297: a key of a properties file. Each file is read once."""
+    """KIP-297: gives a key of a properties file, which it reads once."""
 
     def __init__(self, allowed_paths: AllowedPaths) -> None:
         self._allowed_paths = allowed_paths
@@ -82,7 +82,7 @@ class FileConfigProvider:
 
 
 class DirectoryConfigProvider:
-    """KIP-632: a file of a directory, whole: also with the end of its last line."""
+    """KIP-632: gives the whole content of a file of a directory, including the end of its last line."""
 
     def __init__(self, allowed_paths: AllowedPaths) -> None:
         self._allowed_paths = allowed_paths
@@ -99,7 +99,7 @@ class DirectoryConfigProvider:
 def new_provider(
     class_name: str, parameter_key: str, parameter: str | None, environment: Mapping[str, str]
 ) -> ConfigProvider:
-    """One of PARAMETERS, with the value of its parameter; ValueError if that cannot be used."""
+    """Returns one of PARAMETERS, with the value of its parameter; ValueError if that cannot be used."""
     if class_name == ENV_VAR:
         return EnvVarConfigProvider(environment, parameter_key, parameter)
     allowed_paths = AllowedPaths(parameter_key, parameter)

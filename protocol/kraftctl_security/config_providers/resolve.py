@@ -28,7 +28,7 @@ from kraftctl_security.resolved_properties import ResolvedProperties
 
 CONFIG_PROVIDERS: Final = "config.providers"
 AUTOMATIC_PROVIDERS_OPTION: Final = "-Dorg.apache.kafka.automatic.config.providers="
-"""The classes that a configuration may name; all without it. The answer to CVE-2024-31141."""
+"""The classes that a configuration may name; all without this option. Kafka added it for CVE-2024-31141."""
 
 CLASSES: Final = ", ".join(name.removeprefix(f"{PACKAGE}.") for name in PARAMETERS)
 
@@ -36,7 +36,9 @@ CLASSES: Final = ", ".join(name.removeprefix(f"{PACKAGE}.") for name in PARAMETE
 def resolve_properties(
     properties: Mapping[str, str], environment: Mapping[str, str] = os.environ
 ) -> ResolvedProperties:
-    """`properties` with variables replaced; ConfigException names each key where that is not possible."""
+    """Returns `properties` with variables replaced; ConfigException names each key where that is not
+    possible.
+    """
     providers = _Providers(properties, environment)
     errors = list(providers.errors)
     resolved: dict[str, str] = {}
@@ -58,7 +60,7 @@ def resolve_properties(
 
 
 def refuse_variables(properties: Mapping[str, str]) -> None:
-    """ConfigException names each key with a variable; for values that no provider may replace."""
+    """Raises ConfigException that names each key with a variable; for values that no provider may replace."""
     errors = [
         f"Invalid value [hidden] for configuration {key}: it has ${{{name}:...}}, which is replaced in the"
         " files of a process only. Next step: set the value itself"
@@ -70,7 +72,7 @@ def refuse_variables(properties: Mapping[str, str]) -> None:
 
 
 class _Providers:
-    """What config.providers names; `keys` are those that configure them, `errors` what is wrong with them."""
+    """The providers that config.providers names, the `keys` that configure them, and their `errors`."""
 
     def __init__(self, properties: Mapping[str, str], environment: Mapping[str, str]) -> None:
         self._properties = properties
@@ -128,7 +130,9 @@ class _Providers:
         return None
 
     def _parameter_key(self, name: str, class_name: str) -> str | None:
-        """None if there are other keys: Kafka ignores them, and so a misspelt one allows everything."""
+        """Returns None if there are other keys: Kafka ignores them, and so a misspelt one allows
+        everything.
+        """
         known = f"{CONFIG_PROVIDERS}.{name}.param.{PARAMETERS[class_name]}"
         others = self._keys_of(name) - {f"{CONFIG_PROVIDERS}.{name}.class", known}
         self.keys |= {known, *others} & self._properties.keys()
@@ -141,7 +145,7 @@ class _Providers:
         return None if others else known
 
     def _keys_of(self, name: str) -> set[str]:
-        """Those that begin with the name, but not with a longer one of another provider."""
+        """Returns the keys that begin with the name, but not with a longer name of another provider."""
         longer = tuple(
             f"{CONFIG_PROVIDERS}.{other}."
             for other in self._properties.get(CONFIG_PROVIDERS, "").split(",")
@@ -152,7 +156,7 @@ class _Providers:
 
 
 def _replaced(key: str, value: str, providers: _Providers, texts: list[str]) -> str:
-    """The value with its variables replaced; what replaces them is added to `texts`."""
+    """Returns the value with its variables replaced; the replacements are added to `texts`."""
     parts: list[str] = []
     errors: list[str] = []
     position = 0
@@ -176,7 +180,7 @@ def _replaced(key: str, value: str, providers: _Providers, texts: list[str]) -> 
 
 
 def _plain(key: str, text: str, providers: _Providers, errors: list[str]) -> str:
-    """A part of a value without variables. What is behind the name of the provider may be a secret."""
+    """Returns a part of a value without variables. The text behind the provider's name may be a secret."""
     name = provider_begun(text)
     if name is None or providers.errors:
         return text

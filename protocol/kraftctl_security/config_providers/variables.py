@@ -10,7 +10,7 @@ OPENING: Final = "${"
 CLOSING: Final = "}"
 
 _BEGINNING: Final = re.compile(r"\$\{\s*([^\s{}\"'=;,:]*)\s*:")
-"""A variable begins so. What a password may also contain, such as `${` alone, is none."""
+"""A variable begins with this. A password may contain `${` alone, which is not one."""
 
 
 class Variable:
@@ -27,7 +27,7 @@ class Variable:
 
 
 def find_variables(value: str) -> Iterator[Variable]:
-    r"""Those of the pattern `\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}`, from left to right, in linear time."""
+    r"""Yields the matches of `\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}`, from left to right, in linear time."""
     position = value.find(OPENING)
     while position >= 0:
         closing = value.find(CLOSING, position)
@@ -41,6 +41,6 @@ def find_variables(value: str) -> Iterator[Variable]:
 
 
 def provider_begun(text: str) -> str | None:
-    """The provider that a variable in `text`, which nothing has replaced, is meant for; None without one."""
+    """Returns the provider that the first variable in `text` is meant for; None without a variable."""
     found = _BEGINNING.search(text)
     return None if found is None else found.group(1)

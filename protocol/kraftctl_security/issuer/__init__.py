@@ -1,1 +1,1 @@
-"""What the issuer of OAUTHBEARER tokens is asked for, over https, on threads: its keys, and tokens."""
+"""Asks the issuer of OAUTHBEARER tokens for its keys and for tokens, over https, on threads."""

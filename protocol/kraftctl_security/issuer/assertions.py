@@ -36,7 +36,9 @@ class UnusableAssertionError(Exception):
 
 
 def make_assertion(config: SignedAssertion | AssertionFile) -> str:
-    """Reads its files anew, so that keys may be replaced. Raises UnusableAssertionError."""
+    """Makes an assertion; reads its files each time, so that keys may be replaced. Raises
+    UnusableAssertionError.
+    """
     if isinstance(config, AssertionFile):
         return _read(config.path).decode(errors="replace").strip()
     header, payload = _template(config.template_file)
@@ -67,7 +69,7 @@ def _signature(config: SignedAssertion, content: bytes) -> bytes:
 
 
 def _template(path: str | None) -> tuple[JsonObject, JsonObject]:
-    """Header and payload; without a file, empty."""
+    """Returns header and payload of the template; both are empty without a file."""
     if path is None:
         return {}, {}
     try:

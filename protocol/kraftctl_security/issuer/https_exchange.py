@@ -15,21 +15,22 @@ from kraftctl_security.tls.ssl_config import SslConfig
 from kraftctl_security.tls.store_error import StoreError
 
 TIMEOUT_MS: Final = 20_000
-"""To connect, and for each read, unless a key says less. As jose4j's, which Kafka reads the keys with."""
+"""The time to connect, and of each read, unless a key sets less. It is the default of jose4j, which Kafka
+uses."""
 
 EXCHANGE_SECONDS_MAX: Final = 60
-"""For all of it: an answer byte by byte would reset any other limit."""
+"""The limit of the whole exchange: a response byte by byte would reset any other limit."""
 
 BODY_BYTES_MAX: Final = 1024 * 1024
 """Keys and tokens have some thousand bytes. http.client bounds the header: 100 lines of 64 KiB."""
 
 
 class ExchangeError(Exception):
-    """No answer of the issuer; the text says why, and has nothing of what was sent."""
+    """The issuer has not responded; the text says why, and has nothing of what was sent."""
 
 
 class HttpsAnswer:
-    """Of any status."""
+    """A response of any HTTP status."""
 
     def __init__(self, status: int, body: bytes) -> None:
         self.status = status
@@ -46,7 +47,7 @@ def https_exchange(
     connect_timeout_ms: int | None = None,
     read_timeout_ms: int | None = None,
 ) -> HttpsAnswer:
-    """Blocks: not for the loop. Certificates are read anew each time. Raises ExchangeError."""
+    """Sends a request and blocks: not for the loop. Certificates are read each time. Raises ExchangeError."""
     try:
         connection = http.client.HTTPSConnection(
             url.host,
@@ -77,7 +78,7 @@ def https_exchange(
 
 @contextmanager
 def _limited_in_time(connected: socket.socket) -> Iterator[None]:
-    """Shuts the connection down when the time is up, which ends the read that waits on another thread."""
+    """Shuts the connection down when the time is up, which ends a read that blocks on another thread."""
     timer = threading.Timer(EXCHANGE_SECONDS_MAX, _shut_down, (connected,))
     timer.daemon = True
     timer.start()

@@ -1,7 +1,7 @@
 """The keys of the issuer, read at start, at intervals, and early when a token names a key that is not there.
 
-As Kafka's RefreshingHttpsJwks, on a thread. A controller starts without the issuer: until its keys are there,
-tokens are refused. Keys that cannot be read anew stay in use.
+It runs on a thread, like Kafka's RefreshingHttpsJwks. A controller starts without the issuer: until it has
+the keys, it refuses tokens. When keys cannot be read again, the known ones stay in use.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from kraftctl_security.tls.contexts import client_context
 logger = logging.getLogger("kraftctl.server.oauthbearer")
 
 EARLY_REFRESH_MS_MIN: Final = 10_000
-"""Between two reads: any client can name keys that do not exist."""
+"""The minimum time between two reads, because any client can name keys that do not exist."""
 
 KEY_ID_CHARACTERS_MAX: Final = 1_000
-"""As Kafka's MISSING_KEY_ID_MAX_KEY_LENGTH: a longer one is no reason to read the keys."""
+"""Kafka has the same in MISSING_KEY_ID_MAX_KEY_LENGTH: a longer id is no reason to read the keys."""
 
 FILE_LOOK_MS: Final = 1_000
-"""A file is read again when it has changed. Kafka looks for each token; the loop does not wait for a disk."""
+"""The interval at which a file is checked for changes. Kafka checks for each token; here the loop does not
+wait for a disk."""
 
 RETRY_MS_MIN: Final = 100
 
@@ -61,12 +62,12 @@ class JwksEndpoint:
         self._thread.start()
 
     def close(self) -> None:
-        """The thread ends after what it is doing; this does not wait."""
+        """Ends the thread after what it is doing, without waiting."""
         self._closing = True
         self._wake.set()
 
     def keys(self) -> VerificationKeys | None:
-        """None until they are read for the first time."""
+        """Returns None until they are read for the first time."""
         return self._keys
 
     def key_is_missing(self, key_id: str) -> None:
@@ -85,7 +86,7 @@ class JwksEndpoint:
             self._wait()
 
     def _wait(self) -> None:
-        """Until the keys are to be read again."""
+        """Waits until the keys have to be read again."""
         while not self._closing:
             left_s = self._read_at_s + self._interval_ms() / 1_000 - self._clock_s()
             if left_s <= 0:
@@ -94,7 +95,7 @@ class JwksEndpoint:
             self._wake.clear()
 
     def _interval_ms(self) -> int:
-        """From the last read to the next one."""
+        """Returns the time from the last read to the next one."""
         if self._retry_ms:
             return self._retry_ms
         regular_ms = FILE_LOOK_MS if self._is_file else max(self._config.refresh_ms, RETRY_MS_MIN)
@@ -117,7 +118,7 @@ class JwksEndpoint:
             self._failed(f"{type(error).__name__}: {error}")
 
     def _failed(self, reason: str) -> None:
-        """The next read is soon, later after each failure."""
+        """Schedules the next read: soon, and later after each further failure."""
         self._failure = reason
         self._version = None
         later_ms = max(self._retry_ms * 2, self._config.retry_backoff_ms, RETRY_MS_MIN)
@@ -140,7 +141,7 @@ class JwksEndpoint:
         return answer.body
 
     def _file(self) -> bytes | None:
-        """None if it has not changed since it was read."""
+        """Returns None if it has not changed since it was read."""
         path = self._config.url.path or ""
         status = os.stat(path)
         version = (status.st_ino, status.st_mtime_ns, status.st_size)

@@ -15,15 +15,16 @@ from kraftctl_security.sasl.oauthbearer.oauthbearer_config import OAuthBearerCli
 from kraftctl_security.small_files import read_small_file
 
 TOKEN_NAMES: Final = ("access_token", "id_token")
-"""As Kafka's JwtResponseParser: the first that is there."""
+"""The response may use either name, as in Kafka's JwtResponseParser: the first that is there counts."""
 
 ERROR_NAMES: Final = (("error", "error_description"), ("errorCode", "errorSummary"))
-"""RFC 6749 section 5.2, and how an issuer deviates from it. Nothing else of an answer is shown."""
+"""The names of errors in RFC 6749 section 5.2, and deviations of issuers. Nothing else of a response is
+shown."""
 
 REFUSALS: Final = frozenset(
     (400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 501, 505)
 )
-"""As Kafka's HttpJwtRetriever: asking again soon would not help."""
+"""Kafka's HttpJwtRetriever does not retry these: the same request would fail again."""
 
 ERROR_CHARACTERS_MAX: Final = 300
 
@@ -37,7 +38,7 @@ class TokenEndpointError(Exception):
 
 
 class ClientToken:
-    """A token as it is sent, and what it says."""
+    """A token as it is sent, and its claims."""
 
     def __init__(self, text: str, token: AccessToken) -> None:
         self.text = text
@@ -45,7 +46,7 @@ class ClientToken:
 
 
 def fetch_token(config: OAuthBearerClientConfig) -> ClientToken:
-    """Asks once, and blocks: not for the loop. Raises TokenEndpointError."""
+    """Asks once and blocks: not for the loop. Raises TokenEndpointError."""
     text = _from_file(config) if config.credentials is None else _from_endpoint(config, config.credentials)
     try:
         token = read_client_token(

@@ -19,10 +19,11 @@ logger = logging.getLogger("kraftctl.server.oauthbearer")
 RETRY_MS_MIN: Final = 100
 
 FILE_LOOK_MS: Final = 10_000
-"""A token in a file is replaced by another process, at a time of its own."""
+"""Another process replaces a token in a file, at a time of its own, so it is checked at this interval."""
 
 FIRST_TOKEN_SECONDS_MAX: Final = 10.0
-"""How long a connection waits for it: as long as the attempts of one round last by default."""
+"""The time that a connection waits for the first token: as long as the attempts of one round last by
+default."""
 
 
 class TokenLogin:
@@ -42,16 +43,19 @@ class TokenLogin:
         self._thread.start()
 
     def close(self) -> None:
-        """The thread ends after what it is doing; this does not wait."""
+        """Ends the thread after what it is doing, without waiting."""
         self._closing.set()
 
     def new_client(self) -> OAuthBearerSaslClient:
-        """For one authentication. Waits until the first token was asked for: not for the loop."""
+        """Returns a client for one authentication. Waits until the first token was asked for: not for the
+        loop.
+        """
         self._asked.wait(FIRST_TOKEN_SECONDS_MAX)
         return OAuthBearerSaslClient(self.token, self._config.extensions)
 
     def token(self) -> str:
-        """Without waiting. An expired one only while its replacement has not failed: clocks differ.
+        """Returns the token without waiting. An expired one is used until its replacement has failed: clocks
+        differ.
 
         Raises TokenUnavailableError.
         """
@@ -82,7 +86,7 @@ class TokenLogin:
         return pause_ms if self._config.credentials is not None else min(pause_ms, FILE_LOOK_MS)
 
     def _ask(self) -> None:
-        """Until there is a token, or sasl.login.retry.backoff.max.ms is over. Each pause is longer."""
+        """Asks until there is a token or sasl.login.retry.backoff.max.ms has passed. Each pause is longer."""
         end_s = time.monotonic() + self._config.retry_backoff_max_ms / 1_000
         pause_ms = max(self._config.retry_backoff_ms, RETRY_MS_MIN)
         while not self._closing.is_set():

@@ -1,8 +1,8 @@
 """The client's side of a SASL authentication over Kafka's protocol (KIP-43, KIP-152), without its socket.
 
-SaslHandshake names the mechanism; each SaslAuthenticate carries a token of the client, each answer one of the
-server. The exchange is over when the mechanism is complete and the server has answered all that was sent: a
-server that reports success before a mechanism has verified it is not accepted.
+SaslHandshake names the mechanism; each SaslAuthenticate carries a token of the client, each response one of
+the server. The exchange is over when the mechanism is complete and the server has responded to all that was
+sent: a server that reports success before a mechanism has verified it is not accepted.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ SASL_MECHANISM: Final = "sasl.mechanism"
 SASL_JAAS_CONFIG: Final = "sasl.jaas.config"
 
 SESSION_PART: Final = 0.85
-"""Of a session's lifetime, after which Kafka's clients authenticate again (KIP-368)."""
+"""Kafka's clients authenticate again after this part of a session's lifetime (KIP-368)."""
 
 SESSION_SECONDS_MIN: Final = 1.1
-"""A server refuses to be authenticated to again within a second."""
+"""A server refuses another authentication within a second."""
 
 
 class ClientExchange:
-    """One authentication over a connection whose versions are known, from the handshake to the last answer.
+    """One authentication, from the handshake to the last response, over a connection whose versions are
+    known.
 
-    `session_lifetime_ms` is 0 without an end; the client has to authenticate again before.
+    `session_lifetime_ms` is 0 without an end; the client has to authenticate again before it ends.
     """
 
     def __init__(self, codec: PeerCodec, new_client: NewSaslClient) -> None:
@@ -52,15 +53,16 @@ class ClientExchange:
 
     @property
     def renewed_after_seconds(self) -> float | None:
-        """When to authenticate again, from the end of this exchange; None for never."""
+        """The time from the end of this exchange to the next authentication; None if there is none."""
         if self.session_lifetime_ms <= 0:
             return None
         return max(SESSION_SECONDS_MIN, SESSION_PART * self.session_lifetime_ms / 1000)
 
     def advance(self, answer: bytes | None) -> bytes | None:
-        """The next request after this answer, None after the first; None when the client is authenticated.
+        """Takes a response, None at first, and returns the next request; None when the client is
+        authenticated.
 
-        May take the time of a mechanism, such as thousands of hashes. Raises AuthenticationFailedError or
+        It may take the time of a mechanism, such as thousands of hashes. Raises AuthenticationFailedError or
         DecodeError.
         """
         try:

@@ -20,7 +20,7 @@ OAUTHBEARER_LOGIN_MODULE: Final = "org.apache.kafka.common.security.oauthbearer.
 LOGIN_MODULES: Final = (PLAIN_LOGIN_MODULE, SCRAM_LOGIN_MODULE, OAUTHBEARER_LOGIN_MODULE)
 
 CONTROL_FLAGS: Final = ("REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL")
-"""In any case. All modules of a context are used here, whatever their flags, as in Kafka."""
+"""Control flags are accepted in any case, and ignored: as in Kafka, all modules of a context are used."""
 
 ALLOWED_FLAGS: Final = ", ".join(CONTROL_FLAGS).lower()
 
@@ -28,11 +28,11 @@ NOT_TERMINATED: Final = "a login module and its options must end with a semicolo
 
 
 class JaasError(Exception):
-    """A configuration that is not understood or not accepted; the text shows no option of it."""
+    """A configuration that cannot be parsed or is not accepted; the text shows no option of it."""
 
 
 class JaasEntry:
-    """A login module and its options."""
+    """A login module with its options."""
 
     def __init__(self, login_module: str, control_flag: str, options: dict[str, str]) -> None:
         self.login_module = login_module
@@ -54,7 +54,7 @@ class JaasContext:
         return any(entry.login_module == login_module for entry in self.entries)
 
     def options(self, login_module: str) -> dict[str, str]:
-        """The options of a module. If it is there twice, the first entry decides for each option."""
+        """Returns the options of a module. If it is there twice, the first entry decides for each option."""
         found: dict[str, str] = {}
         for entry in self.entries:
             if entry.login_module == login_module:
@@ -63,7 +63,7 @@ class JaasContext:
 
 
 def parse_jaas_config(text: str) -> JaasEntry:
-    """The one login module of a value of `sasl.jaas.config`; raises JaasError."""
+    """Returns the one login module of a value of `sasl.jaas.config`; raises JaasError."""
     entries = parse_entries(text)
     if len(entries) != 1:
         raise JaasError(f"it has {len(entries)} login modules, and must have exactly one")
@@ -80,7 +80,7 @@ def require_known_module(entry: JaasEntry) -> None:
 
 
 def parse_entries(text: str) -> list[JaasEntry]:
-    """All login modules of a text, not checked by name; at least one."""
+    """Returns all login modules of a text, at least one, without a check of their names."""
     parser = _Parser(tokens(text, "-_$"))
     entries: list[JaasEntry] = []
     while not parser.at_end():
@@ -124,7 +124,7 @@ class _Parser:
         return key.text, value.text
 
     def _next(self) -> Token:
-        """END again and again after the last."""
+        """Returns the next token; at the end, END each time."""
         token = self._tokens[self._index]
         self._index = min(self._index + 1, len(self._tokens) - 1)
         return token

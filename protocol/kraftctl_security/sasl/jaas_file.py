@@ -18,7 +18,9 @@ from kraftctl_security.small_files import read_once
 
 
 def read_jaas_file(environment: Mapping[str, str] = os.environ) -> LoginConfiguration | None:
-    """Its sections; None without one. Raises ConfigException if it cannot be read or parsed."""
+    """Returns the file's sections; None without a file. Raises ConfigException if it cannot be read or
+    parsed.
+    """
     file = login_configuration_file(environment.get(KAFKA_OPTS, ""))
     if file is None:
         return None

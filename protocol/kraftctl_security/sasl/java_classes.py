@@ -37,7 +37,9 @@ _LOGIN_CALLBACK_HANDLER: Final = (_SECURITY + "authenticator.AbstractLogin$Defau
 
 
 def refuse_server_classes(values: ConfigValues, prefix: str, mechanism: str) -> None:
-    """As in Kafka, only keys with the prefix of the listener and the mechanism count."""
+    """Refuses classes of a listener; as in Kafka, only keys with the prefix of listener and mechanism
+    count.
+    """
     key = f"{prefix}sasl.server.callback.handler.class"
     refuse_other(values, key, SERVER_CALLBACK_HANDLERS.get(mechanism, ()))
     refuse_login_classes(values, prefix, mechanism)
@@ -48,7 +50,7 @@ def refuse_principal_builder(values: PrefixedValues) -> None:
 
 
 def refuse_login_classes(values: ConfigValues, prefix: str, mechanism: str) -> None:
-    """`prefix` is that of the listener and the mechanism; empty for a client."""
+    """Refuses classes of a login; `prefix` is that of listener and mechanism, empty for a client."""
     refuse_other(values, f"{prefix}sasl.login.class", LOGIN_CLASSES.get(mechanism, _LOGIN_CLASS))
     refuse_other(
         values,

@@ -1,7 +1,8 @@
-"""Tokens of a JAAS configuration, as Java's StreamTokenizer cuts them with the settings of both JAAS parsers.
+"""Cuts a JAAS configuration into tokens as Java's StreamTokenizer does with the settings of both JAAS
+parsers.
 
-They differ from what an eye expects: a word may not begin with a digit, `/` begins a comment, a quoted text
-ends with its line.
+A few rules are unexpected: a word may not begin with a digit, `/` begins a comment, a quoted text ends with
+its line.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _LINE_ENDS: Final = ("\n", "\r", "")
 _OCTAL: Final = "01234567"
 _DIGITS: Final = "0123456789"
 _BEYOND_END: Final = "\uffff"
-"""What Java makes of a backslash at the end of the text."""
+"""Java takes a backslash at the end of the text for this."""
 
 
 class Token:
@@ -35,7 +36,7 @@ class Token:
 
 
 def tokens(text: str, word_characters: str) -> list[Token]:
-    """All tokens of `text`, the last of them END. `word_characters` are in words besides Java's own."""
+    """Returns all tokens of `text`, the last of them END. `word_characters` are added to Java's own."""
     tokenizer = _Tokenizer(text, word_characters)
     found: list[Token] = []
     while not found or found[-1].kind != END:
@@ -54,7 +55,7 @@ class _Tokenizer:
         self._counted = 0
 
     def next(self) -> Token | None:
-        """None after a comment."""
+        """Returns None after a comment."""
         while self._peek() and self._peek() <= " ":
             self._position += 1
         self._count_lines()
@@ -83,7 +84,7 @@ class _Tokenizer:
         return self._text[self._position : self._position + 1]
 
     def _read(self) -> str:
-        """The next character; empty at the end, which may be read again and again."""
+        """Returns the next character; at the end the empty text, each time."""
         character = self._peek()
         self._position += 1
         return character
@@ -135,7 +136,7 @@ class _Tokenizer:
         return chr(int(digits, 8))
 
     def _comment(self) -> Token | None:
-        """After the first slash."""
+        """Skips a comment, after its first slash."""
         second = self._read()
         if second == "*":
             return self._block_comment()

@@ -34,7 +34,7 @@ class LoginConfiguration:
         self.sections = sections
 
     def context(self, *names: str) -> JaasContext | None:
-        """The first of these sections that the file has; raises JaasError for an unsupported module."""
+        """Returns the first of these sections that exists; raises JaasError for an unsupported module."""
         for name in names:
             if self.sections.get(name):
                 try:
@@ -47,13 +47,13 @@ class LoginConfiguration:
 
 
 def login_configuration_file(kafka_opts: str) -> str | None:
-    """The file that the options of a JVM name, None without one. As in Java, the last of them decides."""
+    """Returns the file that the last such option of a JVM names, as Java does; None without one."""
     file = last_option(kafka_opts, LOGIN_CONFIG_OPTION)
     return None if file is None else file.removeprefix("=").removeprefix("file:") or None
 
 
 def parse_login_configuration(file: str, text: str) -> LoginConfiguration:
-    """Raises JaasError, which names the file and shows no option."""
+    """Parses a JAAS file. Raises JaasError, which names the file and shows no option."""
     try:
         return LoginConfiguration(file, _Parser(tokens(text, "-_$*")).sections())
     except JaasError as error:

@@ -9,9 +9,9 @@ from kraftctl_protocol.principal import KafkaPrincipal
 
 
 class SaslAuthenticationError(Exception):
-    """The authentication has failed. The other side sees the text: it names no secret and no other user.
+    """The authentication has failed. The other side sees the text, so it names no secret and no other user.
 
-    `reason` is for the log of this side; it names no secret either. It is the text where that says it all.
+    `reason` is for the log of this side; it names no secret either. It defaults to the text.
     """
 
     def __init__(self, text: str, *, reason: str | None = None) -> None:
@@ -20,10 +20,11 @@ class SaslAuthenticationError(Exception):
 
 
 class Authenticated:
-    """Who a client is.
+    """The principal of a client whose authentication is complete.
 
-    `expires_at_ms` is in wall-clock time, None without an end: the credential is not valid from then on.
-    `token_authenticated`: by a delegation token, with which no other token may be created (KIP-48).
+    `expires_at_ms` is in wall-clock time: the credential is not valid from then on; None without an end.
+    `token_authenticated` says that a delegation token was used, with which no other token may be created
+    (KIP-48).
     """
 
     def __init__(self, principal: KafkaPrincipal, *, expires_at_ms: int | None = None) -> None:
@@ -36,24 +37,26 @@ class Authenticated:
 
 
 class SaslServer(Protocol):
-    """The side of a listener."""
+    """The side of a listener in one authentication."""
 
     authenticated: Authenticated | None
-    """None until the exchange is complete."""
+    """Is None until the exchange is complete."""
 
     def evaluate(self, token: bytes, wall_ms: int) -> bytes:
-        """The answer to a token of the client. Raises SaslAuthenticationError; not called after that."""
+        """Returns the response to a token of the client. Raises SaslAuthenticationError; do not call it
+        afterwards.
+        """
         ...
 
 
 class SaslClient(Protocol):
-    """The side that opens the connection."""
+    """The side that opens the connection in one authentication."""
 
     mechanism: str
     is_complete: bool
 
     def evaluate(self, challenge: bytes) -> bytes | None:
-        """The next token; the first challenge is empty. None when the exchange is complete, nothing to send.
+        """Returns the next token; the first challenge is empty. None when the exchange is complete.
 
         Raises SaslAuthenticationError, for example when the server does not prove who it is.
         """
@@ -61,4 +64,4 @@ class SaslClient(Protocol):
 
 
 NewSaslClient = Callable[[], SaslClient]
-"""A mechanism for one authentication. May wait for a token server; raises SaslAuthenticationError."""
+"""Makes a mechanism for an authentication. It may wait for a token server; raises SaslAuthenticationError."""

@@ -22,7 +22,7 @@ class PlainUsers:
     """The users of a listener, with digests of their passwords: each comparison takes the same time."""
 
     def __init__(self, options: dict[str, str]) -> None:
-        """`options` are those of the JAAS entry."""
+        """Takes the `options` of the JAAS entry."""
         self._digests = {
             name.removeprefix(USER_PREFIX): _digest(password)
             for name, password in options.items()
@@ -31,7 +31,7 @@ class PlainUsers:
         self._unknown = secrets.token_bytes(32)
 
     def knows(self, name: str, password: str) -> bool:
-        """For a name that is not known, as much is computed as for one that is."""
+        """Checks a password; an unknown name takes as much time as a known one."""
         expected = self._digests.get(name, self._unknown)
         return hmac.compare_digest(expected, _digest(password))
 
@@ -44,7 +44,7 @@ class PlainServer:
         self._users = users
 
     def evaluate(self, token: bytes, wall_ms: int) -> bytes:
-        """Raises SaslAuthenticationError."""
+        """Checks name and password. Raises SaslAuthenticationError."""
         authorization_id, name, password = _parts(token)
         if not name:
             raise SaslAuthenticationError("Authentication failed: username not specified")
@@ -72,7 +72,7 @@ class PlainClient:
         self._password = password
 
     def evaluate(self, challenge: bytes) -> bytes | None:
-        """The only token. Whether it is accepted, the answer to it says."""
+        """Returns the only token; the response says whether it is accepted."""
         if self.is_complete or challenge:
             raise SaslAuthenticationError("PLAIN has one token, and the server asks for another")
         self.is_complete = True
@@ -84,7 +84,7 @@ def _digest(password: str) -> bytes:
 
 
 def _parts(token: bytes) -> list[str]:
-    """Authorization id, name and password."""
+    """Returns authorization id, name and password."""
     try:
         parts = token.decode().split("\0", PARTS_COUNT)
     except UnicodeDecodeError:

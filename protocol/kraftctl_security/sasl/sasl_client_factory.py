@@ -1,4 +1,4 @@
-"""From the configuration of a client to what makes a mechanism for each of its connections."""
+"""Turns the configuration of a client into a factory of mechanisms, one for each of its connections."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kraftctl_security.sasl.scram_client import ScramClient
 NONCE_BYTES = 32
 
 TOKEN_AUTH = "tokenauth"
-"""The option of a JAAS entry whose user is a delegation token (KIP-48)."""
+"""An entry of JAAS with this option has a delegation token as its user (KIP-48)."""
 
 
 def client_maker(config: SaslMechanismConfig) -> NewSaslClient:
-    """Made once for all connections: what a mechanism keeps between them belongs here."""
+    """Returns the factory, made once for all connections: it has what a mechanism keeps between them."""
     name, password = config.options["username"], config.options["password"]
     if config.mechanism == PLAIN:
         return lambda: PlainClient(name, password)

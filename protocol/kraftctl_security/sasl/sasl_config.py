@@ -45,7 +45,7 @@ SCRAM_SHA_512: Final = "SCRAM-SHA-512"
 OAUTHBEARER: Final = "OAUTHBEARER"
 
 MECHANISMS: Final = (PLAIN, SCRAM_SHA_256, SCRAM_SHA_512, OAUTHBEARER)
-"""What is implemented."""
+"""The mechanisms that are implemented."""
 
 ALLOWED: Final = f"allowed are {', '.join(MECHANISMS)}"
 
@@ -95,14 +95,14 @@ class SaslMechanismConfig:
 
     @property
     def options(self) -> dict[str, str]:
-        """What the JAAS entry of the mechanism says: `username`, `password`, `user_alice`, ..."""
+        """The options of the mechanism's JAAS entry: `username`, `password`, `user_alice`, ..."""
         return self.jaas.options(LOGIN_MODULE_OF[self.mechanism])
 
 
 class SaslListenerConfig:
-    """What a listener offers, in the order of sasl.enabled.mechanisms.
+    """The mechanisms of a listener, in the order of sasl.enabled.mechanisms.
 
-    `receive_bytes_max` is of one frame before a client is authenticated.
+    `receive_bytes_max` limits a frame before a client is authenticated.
     """
 
     def __init__(self, mechanisms: dict[str, SaslMechanismConfig], receive_bytes_max: int) -> None:
@@ -113,7 +113,7 @@ class SaslListenerConfig:
 def read_listener_sasl_config(
     config_values: ConfigValues, listener: str, login_configuration: LoginConfiguration | None
 ) -> SaslListenerConfig:
-    """The keys of a listener that others connect to; `config_values` notes what is wrong."""
+    """Reads the keys of a listener that others connect to; `config_values` notes what is wrong."""
     prefix = f"listener.name.{listener.lower()}."
     values = PrefixedValues(config_values, prefix)
     refuse_principal_builder(values)
@@ -138,7 +138,7 @@ def read_listener_sasl_config(
 def read_controller_sasl_config(
     config_values: ConfigValues, listener: str, login_configuration: LoginConfiguration | None
 ) -> SaslMechanismConfig | None:
-    """How a controller authenticates to others at `listener`: the first of controller.listener.names.
+    """Reads how a controller authenticates to others at the first of controller.listener.names.
 
     As in Kafka, the credentials are those of the JAAS entry of the listener. None when the mechanism is not
     known; `config_values` notes what is wrong.
@@ -160,7 +160,7 @@ def read_controller_sasl_config(
 def read_client_sasl_config(
     config_values: ConfigValues, login_configuration: LoginConfiguration | None
 ) -> SaslMechanismConfig | None:
-    """How a client authenticates: sasl.mechanism, and sasl.jaas.config or the section KafkaClient.
+    """Reads how a client authenticates: sasl.mechanism, and sasl.jaas.config or the section KafkaClient.
 
     None when the mechanism is not known; `config_values` notes what is wrong.
     """
@@ -214,7 +214,7 @@ def _context(
     login_configuration: LoginConfiguration | None,
     sections: tuple[str, ...],
 ) -> JaasContext:
-    """Without login modules when something is wrong."""
+    """Returns a context, which has no login modules when something is wrong."""
     text = config_values.optional_text(key)
     context: JaasContext | None = None
     try:
@@ -244,13 +244,13 @@ def _context(
 
 
 def _note(config_values: ConfigValues, error: str) -> None:
-    """Note what is wrong once, although a listener and a client of it may use the same entry."""
+    """Notes what is wrong once, although a listener and a client of it may use the same entry."""
     if error not in config_values.errors:
         config_values.errors.append(error)
 
 
 def _require_credentials(config_values: ConfigValues, config: SaslMechanismConfig) -> None:
-    """A client needs a name and a password, except for OAUTHBEARER."""
+    """Checks that a client has a name and a password, which only OAUTHBEARER does not need."""
     if config.mechanism == OAUTHBEARER or not config.jaas.entries:
         return
     for option in ("username", "password"):

@@ -1,6 +1,6 @@
 """SCRAM on the side that opens the connection (RFC 5802, KIP-84).
 
-The server has to prove, too, that it has the user's credential.
+The server, too, has to prove that it has the user's credential.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from kraftctl_security.sasl.scram_messages import (
 
 
 class ScramClient:
-    """One authentication. `nonce` is printable ASCII without commas, and has not been used before.
+    """Authenticates once. `nonce` is printable ASCII without commas, and has not been used before.
 
-    The second step takes milliseconds of the processor: 16,384 iterations of a hash at most.
+    The second step takes milliseconds of processor time: 16,384 iterations of a hash at most.
     """
 
     def __init__(self, mechanism: int, name: str, password: str, *, nonce: str, token_auth: bool) -> None:
@@ -46,7 +46,7 @@ class ScramClient:
         self._answer: Callable[[bytes], bytes | None] = self._answer_begin
 
     def evaluate(self, challenge: bytes) -> bytes | None:
-        """Raises SaslAuthenticationError."""
+        """Returns the next message. Raises SaslAuthenticationError."""
         answer = self._answer
         self._answer = self._answer_nothing
         try:

@@ -14,7 +14,7 @@ from typing import Final
 TOKEN_AUTH: Final = "tokenauth"
 
 GS2_HEADER: Final = "n,,"
-"""Of a client that uses neither channel binding nor an authorization id."""
+"""The header of a client that uses neither channel binding nor an authorization id."""
 
 CHANNEL_BINDING: Final = base64.b64encode(GS2_HEADER.encode()).decode()
 
@@ -27,11 +27,11 @@ _ITERATIONS = re.compile(r"[0-9]{1,10}")
 
 
 class ScramFormatError(Exception):
-    """A message that is not one; the text shows nothing of it."""
+    """A message is malformed; the text shows nothing of it."""
 
 
 class ClientFirst:
-    """`n,,n=alice,r=nonce`.
+    """The message `n,,n=alice,r=nonce`.
 
     `sasl_name` is the name with its escapes, `name` without; `bare` is the part that is signed.
     """
@@ -56,7 +56,7 @@ class ClientFirst:
 
 
 class ServerFirst:
-    """`r=nonce,s=salt,i=iterations`, as it was received."""
+    """The message `r=nonce,s=salt,i=iterations`, as it was received."""
 
     def __init__(self, *, nonce: str, salt: bytes, iterations: int, text: str) -> None:
         self.nonce = nonce
@@ -66,7 +66,7 @@ class ServerFirst:
 
 
 class ClientFinal:
-    """`c=biws,r=nonce,p=proof`; `without_proof` is the part that is signed."""
+    """The message `c=biws,r=nonce,p=proof`; `without_proof` is the part that is signed."""
 
     def __init__(self, *, channel_binding: bytes, nonce: str, proof: bytes, without_proof: str) -> None:
         self.channel_binding = channel_binding
@@ -76,7 +76,7 @@ class ClientFinal:
 
 
 def escape_name(name: str) -> str:
-    """A name as SCRAM sends it."""
+    """Returns a name as SCRAM sends it."""
     return name.replace("=", "=3D").replace(",", "=2C")
 
 
@@ -89,7 +89,7 @@ def server_first(nonce: str, salt: bytes, iterations: int) -> str:
 
 
 def parse_client_first(token: bytes) -> ClientFirst:
-    """Raises ScramFormatError."""
+    """Parses the message. Raises ScramFormatError."""
     fields = _fields(token)
     if len(fields) < 4 or fields[0] != "n":
         raise ScramFormatError("the first message of a client must begin with n, and have a name and a nonce")
@@ -106,7 +106,7 @@ def parse_client_first(token: bytes) -> ClientFirst:
 
 
 def parse_server_first(token: bytes) -> ServerFirst:
-    """Raises ScramFormatError."""
+    """Parses the message. Raises ScramFormatError."""
     fields = _fields(token)
     if len(fields) < 3:
         raise ScramFormatError("the first message of a server must have a nonce, a salt and iterations")
@@ -120,7 +120,7 @@ def parse_server_first(token: bytes) -> ServerFirst:
 
 
 def parse_client_final(token: bytes) -> ClientFinal:
-    """Raises ScramFormatError."""
+    """Parses the message. Raises ScramFormatError."""
     fields = _fields(token)
     if len(fields) < 3:
         raise ScramFormatError(
@@ -136,7 +136,7 @@ def parse_client_final(token: bytes) -> ClientFinal:
 
 
 def parse_server_final(token: bytes) -> bytes:
-    """The signature of the server. Raises ScramFormatError, also if the server sends an error instead."""
+    """Returns the server's signature. Raises ScramFormatError, also for an error of the server."""
     fields = _fields(token)
     if fields[0].startswith("e="):
         raise ScramFormatError("the server answers with an error")
@@ -159,7 +159,7 @@ def _attribute(field: str, name: str, value: re.Pattern[str]) -> str:
 
 
 def _extensions(fields: list[str]) -> dict[str, str]:
-    """Of an extension that is there twice, the last decides, as in Kafka."""
+    """Returns the extensions; the last of a repeated one decides, as in Kafka."""
     found: dict[str, str] = {}
     for field in fields:
         matched = _EXTENSION.fullmatch(field)

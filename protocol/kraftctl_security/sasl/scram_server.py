@@ -29,7 +29,7 @@ _SALT_BYTES: Final = 25
 
 
 class TokenCredential(Protocol):
-    """A delegation token: its HMAC as a credential, its owner, and the end of its life in wall-clock time."""
+    """A delegation token: its HMAC as a credential, its owner, and when it expires in wall-clock time."""
 
     credential: ScramCredential
     owner: KafkaPrincipal
@@ -37,20 +37,20 @@ class TokenCredential(Protocol):
 
 
 class ScramCredentials(Protocol):
-    """Whom a listener knows. What these raise is not caught, and ends the connection."""
+    """The users and tokens that a listener knows. An exception of these methods ends the connection."""
 
     def user(self, mechanism: int, name: str) -> ScramCredential | None:
-        """`mechanism` is the number of the log."""
+        """Returns a user's credential; `mechanism` is the number of the log."""
         ...
 
     def token(self, mechanism: int, token_id: str) -> TokenCredential | None: ...
 
 
 class ScramServer:
-    """One authentication. `nonce` is printable ASCII without commas, and has not been used before.
+    """Authenticates once. `nonce` is printable ASCII without commas, and has not been used before.
 
     An unknown user gets a salt, too, always the same one for a name and an `unknown_secret`, and is refused
-    as one with a wrong password is. Kafka refuses at the first message, and so says which users exist.
+    like one with a wrong password. Kafka refuses at the first message, which reveals the existing users.
     """
 
     def __init__(
@@ -70,7 +70,9 @@ class ScramServer:
         self._expires_at_ms: int | None = None
 
     def evaluate(self, token: bytes, wall_ms: int) -> bytes:
-        """Raises SaslAuthenticationError, which does not say to the client what was wrong."""
+        """Returns the next message. Raises SaslAuthenticationError, which does not say to the client what
+        was wrong.
+        """
         answer = self._answer
         self._answer = self._answer_nothing
         return answer(token, wall_ms)
@@ -147,7 +149,7 @@ class ScramServer:
 
 
 def unknown_credential(secret: bytes, mechanism: int, name: str) -> ScramCredential:
-    """A credential without a password: for a name always the same, and like what Kafka's tools make."""
+    """Returns a credential without password: the same one for a name, and like one of Kafka's tools."""
     hash_name = HASHES[mechanism]
     key = hmac.digest(secret, f"{mechanism} {name}".encode(), hash_name)
     digits = [_SALT_DIGITS[byte % len(_SALT_DIGITS)] for byte in key[:_SALT_BYTES]]

@@ -29,18 +29,18 @@ KEYS: Final = ("name", "salt", "iterations", "password", "saltedpassword")
 NEXT_STEP: Final = "Next step: give a password; a shell variable that is not set is empty."
 
 USERS_MAX: Final = 1_000
-"""Of a file: making the credential of each takes milliseconds."""
+"""The limit of a file, because making the credential of each user takes milliseconds."""
 
 ScramUsers = Mapping[tuple[int, str], ScramCredential]
-"""By the number of the mechanism in the log, and the name."""
+"""The users by the number of the mechanism in the log, and the name."""
 
 
 class ScramUserError(Exception):
-    """A text that is not understood. It repeats no value, as passwords are among them."""
+    """A text cannot be parsed. The error repeats no value, because passwords are among them."""
 
 
 class ScramUser:
-    """`mechanism` is the number in the log."""
+    """A user; `mechanism` is its number in the log."""
 
     def __init__(self, mechanism: int, name: str, credential: ScramCredential) -> None:
         self.mechanism = mechanism
@@ -49,14 +49,14 @@ class ScramUser:
 
 
 class LocalUsersFirst:
-    """Users of a file, then those of the metadata log. Tokens are in the log only."""
+    """Finds users in a file, then in the metadata log. Tokens are in the log only."""
 
     def __init__(self, users: ScramUsers, others: ScramCredentials) -> None:
         self._users = users
         self._others = others
 
     def user(self, mechanism: int, name: str) -> ScramCredential | None:
-        """The log is not asked for users of the file: it may not be known yet."""
+        """Looks in the file first: the log may not be known yet."""
         return self._users.get((mechanism, name)) or self._others.user(mechanism, name)
 
     def token(self, mechanism: int, token_id: str) -> TokenCredential | None:
@@ -64,7 +64,7 @@ class LocalUsersFirst:
 
 
 def parse_scram_users(text: str) -> ScramUsers:
-    """The users of a file. Empty lines and those that begin with `#` are left out.
+    """Returns the users of a file. Empty lines and those that begin with `#` are left out.
 
     Raises ScramUserError, which names the line.
     """
@@ -87,9 +87,10 @@ def parse_scram_users(text: str) -> ScramUsers:
 
 
 def parse_scram_user(text: str) -> ScramUser:
-    """Kafka's verdict (ScramParser), but no empty password. The name may be empty, and is of no use then.
+    """Accepts the same as Kafka (ScramParser), but no empty password. A user with an empty name has no
+    effect.
 
-    Takes milliseconds. Raises ScramUserError.
+    This takes milliseconds. Raises ScramUserError.
     """
     if not is_utf8(text):
         raise ScramUserError("The text is not UTF-8.")
@@ -105,7 +106,7 @@ def parse_scram_user(text: str) -> ScramUser:
 
 
 def is_utf8(text: str) -> bool:
-    """False for an argument with bytes that are not; Python keeps those as surrogates."""
+    """Returns False for an argument that is not UTF-8; Python keeps such bytes as surrogates."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
@@ -132,7 +133,7 @@ def _parse(text: str) -> tuple[int, dict[str, str]]:
 
 
 def _components(text: str) -> list[str]:
-    """As Java's `split`: empty ones at the end do not count."""
+    """Splits as Java's `split` does: empty components at the end do not count."""
     components = text.split(",")
     while len(components) > 1 and not components[-1]:
         components.pop()

@@ -14,11 +14,11 @@ from kraftctl_security.tls.store_replacement import name_of
 DAY_MS: Final = 86_400_000
 
 WARNING_DAYS: Final = (30, 7, 1)
-"""A warning when so many are left; with the last of them, and afterwards, one each day."""
+"""A warning is due when this many days are left; within the last of them and afterwards, one each day."""
 
 
 class Expiry:
-    """A certificate that is shown, or one that is trusted, and the Unix time at which it expires, in ms."""
+    """A certificate that is shown or trusted, and the Unix time at which it expires, in ms."""
 
     def __init__(self, certificate: x509.Certificate, *, is_trusted: bool) -> None:
         self.certificate = certificate
@@ -31,18 +31,20 @@ class Expiry:
         return name_of(self.certificate)
 
     def is_early(self, now_ms: int) -> bool:
-        """Whether it is not valid yet, as the clock of this host has it."""
+        """Returns whether it is not valid yet by the clock of this host."""
         return now_ms < self.since_ms
 
     def stage(self, now_ms: int) -> int:
-        """How many of WARNING_DAYS have begun. One that is not valid yet is as bad as an expired one."""
+        """Returns how many of WARNING_DAYS have begun; all of them for a certificate that is not valid
+        yet.
+        """
         if self.is_early(now_ms):
             return len(WARNING_DAYS)
         return sum(self.at_ms - now_ms <= days * DAY_MS for days in WARNING_DAYS)
 
 
 def expiries(stores: Stores) -> list[Expiry]:
-    """Of the keystore's chain and of all trusted certificates."""
+    """Returns those of the keystore's chain and of all trusted certificates."""
     chain = [] if stores.keystore is None else stores.keystore.chain
     return [
         *(Expiry(each, is_trusted=False) for each in chain),
@@ -51,13 +53,13 @@ def expiries(stores: Stores) -> list[Expiry]:
 
 
 class ExpiryWarnings:
-    """Of one listener; remembers what was warned of, as long as the certificate is there."""
+    """Remembers the warnings of one listener as long as the certificate is there."""
 
     def __init__(self) -> None:
         self._warned: dict[tuple[bytes, bool], tuple[int, int]] = {}
 
     def due(self, found: list[Expiry], now_ms: int) -> list[Expiry]:
-        """Those to warn of now, the first to expire first."""
+        """Returns those to warn of now, the first to expire first."""
         warned: dict[tuple[bytes, bool], tuple[int, int]] = {}
         result = [each for each, key in _identified(found) if self._is_due(each, key, now_ms, warned)]
         self._warned = warned

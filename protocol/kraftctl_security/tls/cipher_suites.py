@@ -25,7 +25,7 @@ _CIPHERS: Final = (
 )
 
 _WITHOUT_FORWARD_SECRECY: Final = ("CHACHA20_POLY1305_SHA256", "AES_256_CBC_SHA384")
-"""These exist with ECDHE only, and AES_256_CBC_SHA256 with RSA only."""
+"""These suites exist with ECDHE only, and AES_256_CBC_SHA256 with RSA only."""
 
 
 def _table() -> dict[str, str]:
@@ -40,4 +40,4 @@ def _table() -> dict[str, str]:
 
 
 OPENSSL_NAMES: Final = _table()
-"""Java's name -> OpenSSL's. Without DHE, for which Python's ssl has no parameters."""
+"""OpenSSL's name for each of Java's. Without DHE, for which Python's ssl has no parameters."""

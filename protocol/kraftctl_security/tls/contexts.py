@@ -1,4 +1,4 @@
-"""SSL contexts from the keys `ssl.*`: what a listener and what a client offers and verifies."""
+"""SSL contexts made of the keys `ssl.*`: what a listener and what a client offers and verifies."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ VERIFY_MODES: Final = {
 
 
 class Stores:
-    """What a keystore and a truststore had when they were read, one after the other; None without one."""
+    """The content of a keystore and a truststore, read one after the other; None without one."""
 
     def __init__(self, keystore: KeyStore | None, trusted: list[x509.Certificate] | None) -> None:
         self.keystore = keystore
         self.trusted = trusted
 
     def same_as(self, other: Stores) -> bool:
-        """Whether all certificates are the same, and so is the key: it fits the first of them."""
+        """Returns whether all certificates are the same, and so the key: it fits the first of them."""
         return self.trusted == other.trusted and _chain(self) == _chain(other)
 
 
@@ -48,7 +48,7 @@ def _chain(stores: Stores) -> list[x509.Certificate]:
 
 
 def load_stores(config: SslConfig) -> Stores:
-    """Raises StoreError."""
+    """Reads the stores of a configuration. Raises StoreError."""
     return Stores(
         None if config.keystore is None else load_keystore(config.keystore),
         None if config.truststore is None else load_truststore(config.truststore),
@@ -56,7 +56,7 @@ def load_stores(config: SslConfig) -> Stores:
 
 
 def server_context(config: SslConfig, stores: Stores | None = None) -> ssl.SSLContext:
-    """For a listener; without `stores`, they are read. Raises StoreError."""
+    """Makes a context for a listener; without `stores`, they are read. Raises StoreError."""
     stores = stores or load_stores(config)
     assert stores.keystore is not None, "the configuration requires it"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -73,7 +73,7 @@ def server_context(config: SslConfig, stores: Stores | None = None) -> ssl.SSLCo
 
 
 def client_context(config: SslConfig, stores: Stores | None = None) -> ssl.SSLContext:
-    """For connections to other nodes; without `stores`, they are read. Raises StoreError.
+    """Makes a context for connections to other nodes; without `stores`, they are read. Raises StoreError.
 
     Without a truststore, the system's is used.
     """
@@ -116,7 +116,9 @@ def _trust(context: ssl.SSLContext, config: SslConfig, certificates: list[x509.C
 
 
 def _use_keystore(context: ssl.SSLContext, store: KeyStore) -> None:
-    """Python's ssl reads keys from files only: the file is in memory, and the key in it is encrypted anew."""
+    """Loads the key through a file in memory, where it is encrypted: Python's ssl reads keys from files
+    only.
+    """
     password = secrets.token_hex()
     key = store.key.private_bytes(
         Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(password.encode())
@@ -131,7 +133,9 @@ def _use_keystore(context: ssl.SSLContext, store: KeyStore) -> None:
 
 @contextmanager
 def _file_with(content: bytes) -> Iterator[str]:
-    """The path of a file that exists while the context does: on Linux in memory, elsewhere temporary."""
+    """Gives the path of a file that exists while the context does: on Linux in memory, elsewhere
+    temporary.
+    """
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("keystore")
         try:

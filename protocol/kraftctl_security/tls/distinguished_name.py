@@ -1,7 +1,8 @@
-"""The subject of a certificate as Java's X500Principal.getName() has it: RFC 2253, which ACLs are written in.
+"""The subject of a certificate as Java's X500Principal.getName() shows it: RFC 2253, which ACLs are written
+in.
 
-Read from the bytes of the certificate, because Java's text depends on the type of each string, and on how a
-value without a well-known keyword is encoded. TLS has verified the certificate before.
+It is read from the bytes of the certificate, because Java's text depends on the type of each string, and on
+how a value without a well-known keyword is encoded. TLS has verified the certificate before.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ SET: Final = 0x31
 EXPLICIT_VERSION: Final = 0xA0
 
 STRINGS: Final = frozenset((0x0C, 0x13, 0x14, 0x16, 0x1B, 0x1E))
-"""UTF8String, PrintableString, T61String, IA5String, GeneralString, BMPString: Java shows these as text."""
+"""Java shows these types as text: UTF8String, PrintableString, T61String, IA5String, GeneralString,
+BMPString."""
 
 KEYWORDS: Final = {
     "2.5.4.3": "CN",
@@ -30,7 +32,7 @@ KEYWORDS: Final = {
     "0.9.2342.19200300.100.1.1": "UID",
     "0.9.2342.19200300.100.1.25": "DC",
 }
-"""Those of RFC 2253. Values of other types are shown as bytes."""
+"""The keywords of RFC 2253. Values of other types are shown as bytes."""
 
 ESCAPED: Final = frozenset(',=+<>#;"\\')
 
@@ -39,7 +41,7 @@ LONG_FORM: Final = 0x80
 
 
 class _Der:
-    """Elements one after the other: tag, length, content. Raises DecodeError for what is no DER."""
+    """Reads elements one after the other: tag, length, content. Raises DecodeError for other bytes."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -50,7 +52,7 @@ class _Der:
         return self._position < len(self._data)
 
     def element(self) -> tuple[int, bytes, bytes]:
-        """Tag, content, and the whole element."""
+        """Returns tag, content, and the whole element."""
         data, start = self._data, self._position
         if start + 2 > len(data) or data[start] & TAG_NUMBER_MASK == TAG_NUMBER_MASK:
             raise DecodeError("a certificate that ends early, or has a tag of several bytes")
@@ -65,7 +67,7 @@ class _Der:
         return data[start], data[position : position + length], data[start : position + length]
 
     def content(self, tag: int) -> bytes:
-        """Of the next element, which must have this tag."""
+        """Returns the content of the next element, which must have this tag."""
         found, content, _ = self.element()
         if found != tag:
             raise DecodeError(f"a certificate with tag {found:#x} in place of {tag:#x}")
@@ -73,7 +75,7 @@ class _Der:
 
 
 def subject_name(certificate: bytes) -> str:
-    """The subject of an X.509 certificate in DER; DecodeError when it cannot be read."""
+    """Returns the subject of an X.509 certificate in DER; DecodeError when it cannot be read."""
     to_be_signed = _Der(_Der(_Der(certificate).content(SEQUENCE)).content(SEQUENCE))
     tag, _, _ = to_be_signed.element()
     if tag == EXPLICIT_VERSION:
@@ -121,7 +123,7 @@ def _escaped(value: str) -> str:
 
 
 def _dotted(content: bytes) -> str:
-    """An object identifier as numbers with dots."""
+    """Returns an object identifier as numbers with dots."""
     numbers: list[int] = []
     number = 0
     for byte in content:

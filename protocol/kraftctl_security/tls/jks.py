@@ -14,7 +14,7 @@ from typing import Final
 
 MAGIC: Final = b"\xfe\xed\xfe\xed"
 JCEKS_MAGIC: Final = b"\xce\xce\xce\xce"
-"""The format with keys that Java's own cipher protects begins so; it is not read."""
+"""The format with keys that Java's own cipher protects begins with this; it is not read."""
 
 VERSIONS: Final = (1, 2)
 PRIVATE_KEY_TAG: Final = 1
@@ -25,7 +25,7 @@ WHITENER: Final = b"Mighty Aphrodite"
 DIGEST_BYTES: Final = 20
 
 KEY_PROTECTOR: Final = bytes.fromhex("060a2b060104012a02110101")
-"""The object identifier 1.3.6.1.4.1.42.2.17.1.1, in DER: Sun's own protection of keys by SHA-1."""
+"""Sun's own protection of keys by SHA-1: the object identifier 1.3.6.1.4.1.42.2.17.1.1, in DER."""
 
 SEQUENCE: Final = 0x30
 OCTET_STRING: Final = 0x04
@@ -36,11 +36,11 @@ KEY_BYTES_MAX: Final = 64 * 1024
 
 
 class JksError(Exception):
-    """A file that is damaged, or that a password does not fit; the text shows no content."""
+    """The file is damaged, or a password does not fit; the text shows no content."""
 
 
 class WrongPasswordError(JksError):
-    """The password of the store is another, or the file was changed."""
+    """The password of the store is another one, or the file was changed."""
 
 
 class JksKey:
@@ -51,7 +51,7 @@ class JksKey:
         self._protected = protected
 
     def unprotected(self, password: str) -> bytes:
-        """The key as PKCS8 in DER. Raises JksError."""
+        """Returns the key as PKCS8 in DER. Raises JksError."""
         content = _protected_content(self._protected)
         salt, encrypted = content[:DIGEST_BYTES], content[DIGEST_BYTES:-DIGEST_BYTES]
         expected = content[-DIGEST_BYTES:]
@@ -68,19 +68,19 @@ class JksKey:
 
 
 class JksStore:
-    """The entries by their aliases, as bytes."""
+    """The entries of a store by their aliases, as bytes."""
 
     def __init__(self) -> None:
         self.keys: dict[bytes, JksKey] = {}
         self.trusted: dict[bytes, bytes] = {}
 
     def anchors(self) -> list[bytes]:
-        """What Java trusts of a truststore: its certificates, and the first one of each key."""
+        """Returns what Java trusts of a truststore: its certificates, and the first one of each key."""
         return [*self.trusted.values(), *(key.chain[0] for key in self.keys.values() if key.chain)]
 
 
 def read_jks(data: bytes, password: str | None) -> JksStore:
-    """Raises JksError. Without a password, the digest is not compared."""
+    """Reads a store. Without a password, the digest is not compared. Raises JksError."""
     reader = _Reader(data)
     if reader.take(len(MAGIC)) != MAGIC:
         raise JksError("it is not JKS")
@@ -99,7 +99,7 @@ def read_jks(data: bytes, password: str | None) -> JksStore:
 
 
 def _read_entry(reader: _Reader, version: int, store: JksStore) -> None:
-    """As in Java, the last entry of an alias is the one that counts."""
+    """Reads an entry; as in Java, the last entry of an alias counts."""
     tag, alias = reader.int32(), reader.text()
     reader.take(8)  # when it was made
     store.keys.pop(alias, None)
@@ -155,7 +155,7 @@ def _password_bytes(password: str) -> bytes:
 
 
 def _protected_content(data: bytes) -> bytes:
-    """What EncryptedPrivateKeyInfo has behind the name of its algorithm."""
+    """Returns the bytes of an EncryptedPrivateKeyInfo that follow the name of its algorithm."""
     algorithm, content = _der_pair(_der(data, SEQUENCE)[0])
     if not algorithm.startswith(KEY_PROTECTOR):
         raise JksError("its private key is protected in a way that is not known")
@@ -170,7 +170,7 @@ def _der_pair(data: bytes) -> tuple[bytes, bytes]:
 
 
 def _der(data: bytes, tag: int) -> tuple[bytes, bytes]:
-    """The content of the first value in DER, and what follows it."""
+    """Returns the content of the first value in DER, and the bytes after it."""
     if len(data) < 2 or data[0] != tag:
         raise JksError("it is damaged: its private key cannot be read")
     length, start = data[1], 2

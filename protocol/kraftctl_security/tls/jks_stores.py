@@ -1,4 +1,4 @@
-"""Keystores and truststores of the type JKS: which of their entries are used, and what is refused."""
+"""Keystores and truststores of the type JKS: which of their entries are used, and which are refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def refuse_other_formats(data: bytes, source: str) -> None:
 def jks_key(
     data: bytes, password: str, key_password: str, source: str
 ) -> tuple[bytes, list[x509.Certificate]]:
-    """The only private key as PKCS8 in DER, and its certificates. Raises StoreError."""
+    """Returns the only private key as PKCS8 in DER, and its certificates. Raises StoreError."""
     try:
         keys = read_jks(data, password).keys
     except JksError as error:
@@ -50,7 +50,7 @@ def jks_key(
 
 
 def jks_certificates(data: bytes, password: str | None, source: str) -> list[x509.Certificate]:
-    """What Java trusts of a truststore. Raises StoreError."""
+    """Returns the certificates of a truststore that Java trusts. Raises StoreError."""
     try:
         store = read_jks(data, password)
     except JksError as error:

@@ -1,4 +1,4 @@
-"""Which certificate a node shows: for an error about its dates, which OpenSSL reports without it.
+"""Finds the certificate of a node for an error about its dates, which OpenSSL reports without it.
 
 Another handshake asks for it, without verification; nothing is sent over that connection.
 """
@@ -19,9 +19,10 @@ SECONDS_MAX: Final = 3.0
 
 
 def with_certificate(error: AuthenticationFailedError, host: str, port: int) -> AuthenticationFailedError:
-    """The error with name and dates of the certificate at this address, if dates are what it is about.
+    """Adds name and dates of the certificate at this address to an error about dates.
 
-    May wait for SECONDS_MAX. The same error if the node shows no certificate to a client without one.
+    It may wait for SECONDS_MAX. The error stays as it is if the node shows no certificate to a client
+    without one.
     """
     if error.keys not in (EXPIRED_KEYS, NOT_YET_VALID_KEYS):
         return error
@@ -30,7 +31,7 @@ def with_certificate(error: AuthenticationFailedError, host: str, port: int) -> 
 
 
 def shown_certificate(host: str, port: int) -> str | None:
-    """Its subject and dates in words; None if it is not shown in time."""
+    """Returns the certificate's subject and dates in words; None if it is not shown in time."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -24,13 +24,13 @@ CLIENT_AUTH_REQUESTED: Final = "requested"
 CLIENT_AUTH_REQUIRED: Final = "required"
 
 HTTPS: Final = "https"
-"""The only algorithm of endpoint identification besides none, which is an empty value."""
+"""The only algorithm of endpoint identification, besides none, which is an empty value."""
 
 DEFAULT_ENGINE_FACTORY: Final = "org.apache.kafka.common.security.ssl.DefaultSslEngineFactory"
 
 
 class SslConfig:
-    """What an SSL context is made of, and how its clients are named.
+    """The values that an SSL context is made of, and how its clients are named.
 
     `server_protocols` and `client_protocols` are never empty. `cipher_suites` has OpenSSL's names; empty is
     the default of OpenSSL.
@@ -63,14 +63,14 @@ class SslConfig:
 
 
 def listener_prefix(listener: str) -> str:
-    """What precedes a key that is for one listener only."""
+    """Returns the prefix of a key that is for one listener only."""
     return f"listener.name.{listener.lower()}."
 
 
 def read_listener_ssl_config(
     config_values: ConfigValues, listener: str, *, with_sasl: bool = False
 ) -> SslConfig:
-    """The keys of a listener that others connect to; `config_values` notes what is wrong.
+    """Reads the keys of a listener that others connect to; `config_values` notes what is wrong.
 
     `with_sasl`: it asks for certificates only if ssl.client.auth has the prefix of the listener (KIP-684).
     """
@@ -93,7 +93,7 @@ def read_listener_ssl_config(
 
 
 def read_client_ssl_config(config_values: ConfigValues) -> SslConfig:
-    """The keys of a client; it needs neither keystore nor truststore."""
+    """Reads the keys of a client; it needs neither keystore nor truststore."""
     return _read(PrefixedValues(config_values, ""))
 
 
@@ -132,7 +132,7 @@ def _read(values: PrefixedValues) -> SslConfig:
 
 
 def _protocols(values: PrefixedValues) -> list[str]:
-    """In ascending order."""
+    """Returns the protocols in ascending order."""
     names = values.names("ssl.enabled.protocols", f"{TLS_1_2},{TLS_1_3}")
     for name in names:
         if name not in (TLS_1_2, TLS_1_3):
@@ -142,7 +142,9 @@ def _protocols(values: PrefixedValues) -> list[str]:
 
 
 def _client_protocols(values: PrefixedValues, protocols: list[str]) -> list[str]:
-    """A client whose ssl.protocol is TLSv1.2 does not use TLSv1.3, whatever is enabled."""
+    """Returns a client's protocols: with an ssl.protocol of TLSv1.2, TLSv1.3 is not used, whatever is
+    enabled.
+    """
     protocol = values.text("ssl.protocol", TLS_1_3)
     if protocol not in (TLS, TLS_1_2, TLS_1_3):
         values.refuse("ssl.protocol", protocol, f"String must be one of: {TLS}, {TLS_1_2}, {TLS_1_3}")

@@ -1,7 +1,7 @@
-"""`ssl.principal.mapping.rules`: the name of a principal from the subject of its certificate (KIP-371).
+"""`ssl.principal.mapping.rules` makes the name of a principal from the subject of its certificate (KIP-371).
 
-As Kafka's SslPrincipalMapper: the first rule whose pattern matches the whole subject decides. Patterns are
-Java's: see kraftctl_security.java_patterns.
+It is like Kafka's SslPrincipalMapper: the first rule whose pattern matches the whole subject decides.
+Patterns are Java's: see kraftctl_security.java_patterns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BACK_REFERENCE: Final = re.compile(r"\$([0-9]+)")
 _DIGITS_MAX: Final = 9
 
 _OTHER_LINE_ENDS: Final = re.compile("[\r\x85\u2028\u2029]")
-"""A dot in a pattern does not match them in Java; in Python it does."""
+"""A dot in a pattern matches them in Python, and not in Java."""
 
 
 class RuleError(Exception):
@@ -30,7 +30,7 @@ class NoMatchingRuleError(Exception):
 
 
 class _Rule:
-    """A pattern of None is DEFAULT. `case` is L, U or empty."""
+    """A rule; a pattern of None is DEFAULT. `case` is L, U or empty."""
 
     def __init__(self, pattern: re.Pattern[str] | None, replacement: str, case: str) -> None:
         self.pattern = pattern
@@ -38,7 +38,7 @@ class _Rule:
         self.case = case
 
     def apply(self, subject: str) -> str | None:
-        """The name, or None when the pattern does not match the whole subject."""
+        """Returns the name, or None when the pattern does not match the whole subject."""
         pattern = self.pattern
         if pattern is None:
             return subject
@@ -62,7 +62,7 @@ class _Rule:
 
 
 class SslPrincipalMapper:
-    """Raises RuleError for rules that cannot be read."""
+    """Maps subjects by a list of rules. Raises RuleError for rules that cannot be parsed."""
 
     def __init__(self, rules: str) -> None:
         self._rules: list[_Rule] = []
@@ -72,7 +72,7 @@ class SslPrincipalMapper:
                 self._rules.append(rule)
 
     def name(self, subject: str) -> str:
-        """The name for the subject of a certificate; NoMatchingRuleError when no rule applies."""
+        """Returns the name for the subject of a certificate; NoMatchingRuleError when no rule applies."""
         for rule in self._rules:
             name = rule.apply(subject)
             if name is not None:
@@ -98,9 +98,10 @@ def _parsed(rule: str) -> _Rule | None:
 
 
 def _with_literal_references(replacement: str, groups_count: int) -> str:
-    r"""Kafka takes `$4` for text where there are only three groups: a backslash is put before the dollar.
+    """Escapes `$4` where there are only three groups: Kafka takes it for text.
 
-    It puts that at the place that the reference had before others were changed, and so does this.
+    Kafka puts the backslash at the place that the reference had before others were changed, and so does
+    this.
     """
     if groups_count == 0:
         return replacement
@@ -121,7 +122,7 @@ def _with_literal_references(replacement: str, groups_count: int) -> str:
 
 
 def _check_replacement(replacement: str, pattern: re.Pattern[str]) -> None:
-    """Java refuses a bad replacement when it is used first; here the configuration is refused."""
+    """Refuses a bad replacement with the configuration; Java refuses it when it is used first."""
     for _, reference in _pieces(replacement, pattern.groups):
         known = reference is None or reference <= pattern.groups
         if not known:
@@ -136,7 +137,7 @@ def _expand(replacement: str, match: re.Match[str]) -> str:
 
 
 def _pieces(replacement: str, groups_count: int) -> list[tuple[str, int | None]]:
-    r"""Text, and the numbers of groups, as Java's Matcher reads `$1` and `\$`."""
+    r"""Returns text, and the numbers of groups, as Java's Matcher reads `$1` and `\$`."""
     pieces: list[tuple[str, int | None]] = []
     position = 0
     while position < len(replacement):
@@ -156,7 +157,7 @@ def _pieces(replacement: str, groups_count: int) -> list[tuple[str, int | None]]
 
 
 def _reference(replacement: str, position: int, groups_count: int) -> tuple[int, int]:
-    """The number after a dollar, of as many digits as name a group, and the position behind it."""
+    """Returns the number after a dollar, of as many digits as name a group, and the position behind it."""
     if position == len(replacement) or not "0" <= replacement[position] <= "9":
         raise RuleError(f"the replacement '{replacement}' has a $ that no number follows")
     number = int(replacement[position])

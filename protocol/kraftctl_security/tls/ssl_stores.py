@@ -1,6 +1,6 @@
-"""Keys for keystores and truststores: where private key and certificates of a listener are.
+"""Reads the keys for keystores and truststores: where private key and certificates of a listener are.
 
-As Kafka's DefaultSslEngineFactory takes them. No error names a password or a private key.
+They are Kafka's (DefaultSslEngineFactory). No error names a password or a private key.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ JKS: Final = "JKS"
 
 
 class KeyStoreConfig:
-    """Either `location`, or `key` and `certificate_chain` as PEM texts."""
+    """A keystore: either `location`, or `key` and `certificate_chain` as PEM texts."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class KeyStoreConfig:
 
 
 class TrustStoreConfig:
-    """Either `location`, or `certificates` as PEM text."""
+    """A truststore: either `location`, or `certificates` as PEM text."""
 
     def __init__(
         self, *, type: str, location: str | None, password: str | None, certificates: str | None
@@ -49,7 +49,7 @@ class TrustStoreConfig:
 
 
 def read_keystore(values: PrefixedValues) -> KeyStoreConfig | None:
-    """None when there is none, or it is wrong; `values` notes what is wrong."""
+    """Returns None when there is no keystore, or it is wrong; `values` notes what is wrong."""
     location = values.optional_text("ssl.keystore.location")
     password = values.optional_text("ssl.keystore.password")
     key_password = values.optional_text("ssl.key.password")
@@ -91,7 +91,7 @@ def read_keystore(values: PrefixedValues) -> KeyStoreConfig | None:
 
 
 def read_truststore(values: PrefixedValues) -> TrustStoreConfig | None:
-    """As `read_keystore`."""
+    """Returns None when there is no truststore, or it is wrong; `values` notes what is wrong."""
     location = values.optional_text("ssl.truststore.location")
     password = values.optional_text("ssl.truststore.password")
     certificates = values.optional_text("ssl.truststore.certificates")
@@ -116,7 +116,7 @@ def read_truststore(values: PrefixedValues) -> TrustStoreConfig | None:
 
 
 def _store_type(values: PrefixedValues, key: str) -> str | None:
-    """None for one that is not read; it is noted."""
+    """Returns None for a type that is not supported, which is noted."""
     kind = values.optional_text(key) or JKS
     if kind == PEM:
         return PEM

@@ -1,4 +1,4 @@
-"""Whether the files of keystores and truststores may have changed: compared without reading them."""
+"""Detects changes in the files of keystores and truststores without reading them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import TypeAlias
 from kraftctl_security.tls.ssl_config import SslConfig
 
 FileState: TypeAlias = tuple[int, int, int, int] | None
-"""Device, inode, size in bytes and time of change in ns, of what a link leads to; None without a file.
+"""Device, inode, size in bytes and time of change in ns of a link's target; None without a file.
 
-A file that is replaced has another inode, also behind the links of a Kubernetes secret.
-"""
+A replaced file has another inode, also behind the links of a Kubernetes secret."""
 
 
 def store_states(config: SslConfig) -> list[FileState]:
-    """Of the keystore and the truststore, as far as they are files."""
+    """Returns the states of keystore and truststore, as far as they are files."""
     stores = (config.keystore, config.truststore)
     return [_state(each.location) for each in stores if each is not None and each.location is not None]
 

@@ -1,4 +1,4 @@
-"""Whether new stores may replace those in use: the checks of Kafka's SslFactory, and the dates.
+"""Checks whether new stores may replace those in use, like Kafka's SslFactory, and checks the dates.
 
 A running cluster reaches a listener by the names of its old certificate, and knows its process by the
 subject. Stores that change either, or that a peer with the old ones does not accept, are refused.
@@ -39,7 +39,7 @@ def check_dates(stores: Stores, now: datetime.datetime) -> None:
 def check_names(config: SslConfig, old: Stores, new: Stores) -> None:
     """Raises StoreError when the new certificate is for another subject, or lacks a name of the old one.
 
-    Unless `ssl.allow.dn.changes` and `ssl.allow.san.changes` of `config` allow that.
+    `ssl.allow.dn.changes` and `ssl.allow.san.changes` of `config` allow that.
     """
     if old.keystore is None or new.keystore is None:
         return
@@ -62,8 +62,8 @@ def check_peers(
 ) -> None:
     """Raises StoreError unless controllers with the new stores and with the old ones accept each other.
 
-    Also with the new stores on both sides. Nothing is demanded of new stores that the old ones do not do,
-    except where a certificate of those has expired.
+    New stores on both sides are checked, too. New stores need nothing that the old ones do not have, except
+    where an old certificate has expired.
     """
     old_server, old_client = _contexts(old_config, old)
     new_server, new_client = _contexts(new_config, new)
@@ -85,7 +85,7 @@ def check_peers(
 
 
 def name_of(certificate: x509.Certificate) -> str:
-    """Its subject as principals have it, for a log line."""
+    """Returns its subject as principals have it, for a log line."""
     try:
         return subject_name(certificate.public_bytes(Encoding.DER))
     except DecodeError:
@@ -104,7 +104,9 @@ def _contexts(config: SslConfig, stores: Stores) -> tuple[ssl.SSLContext, ssl.SS
 
 
 def _same_name(old: KeyStore, new: KeyStore) -> bool:
-    """As principals, or as Java's canonical names: case, blanks and types of strings do not count."""
+    """Compares as principals, or as Java's canonical names: case, blanks and types of strings do not
+    count.
+    """
     former, present = old.chain[0], new.chain[0]
     if name_of(former).lower() == name_of(present).lower():
         return True

@@ -1,4 +1,4 @@
-"""Keystores and truststores, read as Kafka's DefaultSslEngineFactory reads them: PEM, PKCS12, JKS."""
+"""Reads keystores and truststores as Kafka's DefaultSslEngineFactory does: PEM, PKCS12, JKS."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ENCRYPTED_PRIVATE_KEY: Final = "ENCRYPTED PRIVATE KEY"
 
 
 class KeyStore:
-    """A private key, and the certificates from its own one to the one nearest to the root."""
+    """A private key, and its certificates from its own one to the one nearest to the root."""
 
     def __init__(self, key: PrivateKey, chain: list[x509.Certificate]) -> None:
         self.key = key
@@ -41,7 +41,7 @@ class KeyStore:
 
 
 def load_keystore(config: KeyStoreConfig) -> KeyStore:
-    """Raises StoreError."""
+    """Reads a keystore. Raises StoreError."""
     if config.location is not None and config.type != PEM:
         source = f"{KEYSTORE}{config.location}"
         store = _binary_keystore(_read(config.location, source), config, source)
@@ -62,7 +62,7 @@ def load_keystore(config: KeyStoreConfig) -> KeyStore:
 
 
 def _binary_keystore(data: bytes, config: KeyStoreConfig, source: str) -> KeyStore:
-    """As Java does, opens either format, whichever of the two types is set (keystore.type.compat)."""
+    """Opens either format, whichever of the two types is set, as Java does (keystore.type.compat)."""
     assert config.password is not None
     if is_jks(data):
         der, chain = jks_key(data, config.password, config.key_password or config.password, source)
@@ -78,7 +78,7 @@ def _binary_keystore(data: bytes, config: KeyStoreConfig, source: str) -> KeySto
 
 
 def load_truststore(config: TrustStoreConfig) -> list[x509.Certificate]:
-    """The certificates that end a chain; they need not be roots. Raises StoreError."""
+    """Returns the certificates that end a chain; they need not be roots. Raises StoreError."""
     if config.location is None:
         assert config.certificates is not None
         return _pem_certificates(config.certificates, "ssl.truststore.certificates")
@@ -113,7 +113,7 @@ def _text(data: bytes, source: str) -> str:
 def _pkcs12(
     data: bytes, password: str | None, source: str, password_key: str
 ) -> tuple[object | None, list[x509.Certificate]]:
-    """The key, if there is one, and all certificates, that of the key first."""
+    """Returns the key, if there is one, and all certificates, that of the key first."""
     refuse_other_formats(data, source)
     try:
         store = pkcs12.load_pkcs12(data, None if password is None else password.encode())
@@ -127,7 +127,7 @@ def _pkcs12(
 
 
 def _blocks(text: str, kinds: tuple[str, ...]) -> list[tuple[str, bytes]]:
-    """Kind and content of each block of one of `kinds`."""
+    """Returns kind and content of each block of one of `kinds`."""
     found = [(match.group(1), match.group(2)) for match in _BLOCK.finditer(text)]
     return [(kind, base64.b64decode("".join(data.split()))) for kind, data in found if kind in kinds]
 
@@ -181,7 +181,7 @@ def _supported(key: object, source: str) -> PrivateKey:
 
 
 def _ordered(certificates: list[x509.Certificate], source: str) -> list[x509.Certificate]:
-    """From the first certificate to the last issuer that is there."""
+    """Returns the certificates from the first one to the last issuer that is there."""
     try:
         return _by_issuer(certificates)
     except UNREADABLE as error:

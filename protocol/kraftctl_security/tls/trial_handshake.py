@@ -1,4 +1,4 @@
-"""A handshake of two SSL contexts in memory: whether a peer with the one accepts a peer with the other."""
+"""Runs a handshake of two SSL contexts in memory, to see whether their peers accept each other."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import ssl
 from typing import Final
 
 STEPS_MAX: Final = 10
-"""Of each side. TLS 1.2 needs three."""
+"""The limit of steps of each side. TLS 1.2 needs three."""
 
 
 def why_no_handshake(server: ssl.SSLContext, client: ssl.SSLContext) -> str | None:
-    """None when both sides finish. The client must not check host names: there is none here."""
+    """Returns None when both sides finish. The client must not check host names: there is none here."""
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     sides = [
         ("the client does not accept the server", client.wrap_bio(to_client, to_server)),
@@ -32,7 +32,7 @@ def why_no_handshake(server: ssl.SSLContext, client: ssl.SSLContext) -> str | No
 
 
 def handshake_failure(error: ssl.SSLError) -> str:
-    """Why a handshake, or a record, has failed, in a few words."""
+    """Returns why a handshake or a record has failed, in a few words."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return error.verify_message
     return (error.reason or str(error)).replace("_", " ").lower()

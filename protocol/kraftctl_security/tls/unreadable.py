@@ -1,4 +1,4 @@
-"""What the library `cryptography` raises for keys and certificates that it cannot read."""
+"""The exceptions of the library `cryptography` for keys and certificates that it cannot read."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ UNREADABLE: Final = (
     x509.DuplicateExtension,
     x509.UnsupportedGeneralNameType,
 )
-"""The errors of names come when they are used."""
+"""The errors of names are raised when these are used."""

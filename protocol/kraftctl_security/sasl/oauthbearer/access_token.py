@@ -1,4 +1,4 @@
-"""AccessToken: what a valid JWT says about its holder, and the error of one that is not valid."""
+"""AccessToken has the claims of a valid JWT; JwtValidatorError is the error of one that is not valid."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ class JwtValidatorError(Exception):
 
 
 class AccessToken:
-    """`expires_at_ms` is in wall-clock time, without the clock skew that is allowed. `scopes` are sorted."""
+    """The claims of a valid token. `expires_at_ms` is wall-clock time without clock skew. `scopes` are
+    sorted.
+    """
 
     def __init__(
         self, *, principal_name: str, scopes: list[str], issued_at_ms: int | None, expires_at_ms: int

@@ -1,4 +1,4 @@
-"""Assertions by which a client proves to the issuer who it is (KIP-1139, KIP-1258): keys and claims."""
+"""The keys and claims of assertions, which prove to the issuer who a client is (KIP-1139, KIP-1258)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kraftctl_security.sasl.oauthbearer.json_object import JsonObject
 from kraftctl_security.sasl.oauthbearer.oauthbearer_values import OAuthBearerValues
 
 ALLOWED_FILES: Final = "org.apache.kafka.sasl.oauthbearer.allowed.files"
-"""In Kafka a system property of the JVM, as that of URLs (CVE-2025-27817). Empty by default."""
+"""The key is a system property of the JVM in Kafka, like that of URLs (CVE-2025-27817). Empty by default."""
 
 PREFIX: Final = "sasl.oauthbearer.assertion."
 FILE: Final = f"{PREFIX}file"
@@ -18,7 +18,8 @@ ALGORITHMS: Final = ("ES256", "RS256")
 
 
 class SignedAssertion:
-    """A new one for each request. `passphrase` is that of the private key, None if it is not encrypted.
+    """An assertion that is signed for each request. `passphrase` is that of the private key; None without
+    one.
 
     `claims` are those of the keys; the file `template_file` may have more, and precedes them.
     """
@@ -46,14 +47,14 @@ class SignedAssertion:
 
 
 class AssertionFile:
-    """One that another program signs. `path` is read for each request."""
+    """An assertion that another program signs. `path` is read for each request."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
 
 def read_assertion(values: OAuthBearerValues) -> SignedAssertion | AssertionFile | None:
-    """None if something is wrong, which is noted. A file precedes the other keys, as in Kafka."""
+    """Returns None if something is wrong, which is noted. A file precedes the other keys, as in Kafka."""
     allowed = values.values.names(ALLOWED_FILES)
     if values.optional_text(FILE) is not None:
         path = _file(values, FILE, allowed)
@@ -82,12 +83,16 @@ def read_assertion(values: OAuthBearerValues) -> SignedAssertion | AssertionFile
 
 
 def assertion_header(config: SignedAssertion, template: JsonObject) -> JsonObject:
-    """`template` is the object `header` of the template file, or empty. The algorithm is always our own."""
+    """Returns the header; `template` is that of the template file, or empty. The algorithm is never the
+    template's.
+    """
     return {**template, "alg": config.algorithm, "typ": "JWT"}
 
 
 def assertion_claims(config: SignedAssertion, template: JsonObject, *, now_ms: int, id: str) -> JsonObject:
-    """`template` is the object `payload` of the template file, or empty; `id` may remain unused."""
+    """Returns the claims; `template` is the `payload` of the template file, or empty; `id` may remain
+    unused.
+    """
     now = now_ms // 1_000
     times: JsonObject = {
         "iat": now,

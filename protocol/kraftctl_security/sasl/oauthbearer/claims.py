@@ -1,4 +1,4 @@
-"""Rules for the claims of a token: Kafka's ClaimValidationUtils, and jose4j's as Kafka configures it."""
+"""Checks the claims of a token like Kafka's ClaimValidationUtils, and jose4j as Kafka configures it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ ISSUED_AT: Final = "iat"
 NOT_BEFORE: Final = "nbf"
 
 _JAVA_BLANKS: Final = "".join(map(chr, range(0x21)))
-"""What Java's String.trim removes."""
+"""Java's String.trim removes these characters."""
 
 SECONDS_MAX: Final = (2**63 - 1) // 1_000
-"""Later times have no milliseconds in 64 bits."""
+"""Later times cannot be expressed as milliseconds in 64 bits."""
 
 
 def text_claim(claims: JsonObject, name: str) -> str | None:
-    """None where it is missing or null. Raises JwtValidatorError."""
+    """Returns None where the claim is missing or null. Raises JwtValidatorError."""
     value = claims.get(name)
     if value is not None and not isinstance(value, str):
         raise JwtValidatorError(f"the claim {name} is not a string")
@@ -27,7 +27,9 @@ def text_claim(claims: JsonObject, name: str) -> str | None:
 
 
 def seconds_claim(claims: JsonObject, name: str) -> int | None:
-    """A NumericDate without its fraction. None where it is missing or null. Raises JwtValidatorError."""
+    """Returns a NumericDate without its fraction, None where it is missing or null. Raises
+    JwtValidatorError.
+    """
     value = claims.get(name)
     if value is None:
         return None
@@ -39,7 +41,7 @@ def seconds_claim(claims: JsonObject, name: str) -> int | None:
 
 
 def check_audience(claims: JsonObject, expected: list[str]) -> None:
-    """A token that is for others only is refused, even if no audience is expected. Raises JwtValidatorError.
+    """Refuses a token for other audiences, even if none is expected. Raises JwtValidatorError.
 
     As in Kafka, a token without an audience is accepted only where none is expected.
     """
@@ -59,7 +61,7 @@ def check_audience(claims: JsonObject, expected: list[str]) -> None:
 
 
 def check_issuer(claims: JsonObject, expected: str | None) -> None:
-    """Raises JwtValidatorError."""
+    """Raises JwtValidatorError when the issuer is another one."""
     issuer = text_claim(claims, "iss")
     if expected is not None and issuer != expected:
         raise JwtValidatorError(
@@ -68,7 +70,7 @@ def check_issuer(claims: JsonObject, expected: str | None) -> None:
 
 
 def check_times(claims: JsonObject, *, clock_skew_seconds: int, wall_ms: int) -> None:
-    """Expired, not yet valid, or contradictory. Raises JwtValidatorError."""
+    """Raises JwtValidatorError for a token that is expired, not yet valid, or contradictory."""
     expires_at = seconds_claim(claims, EXPIRATION)
     issued_at = seconds_claim(claims, ISSUED_AT)
     not_before = seconds_claim(claims, NOT_BEFORE)
@@ -85,7 +87,7 @@ def check_times(claims: JsonObject, *, clock_skew_seconds: int, wall_ms: int) ->
 
 
 def token_of_claims(claims: JsonObject, *, scope_claim_name: str, sub_claim_name: str) -> AccessToken:
-    """Raises JwtValidatorError."""
+    """Returns the token that these claims describe. Raises JwtValidatorError."""
     scope = claims.get(scope_claim_name)
     named = [scope] if isinstance(scope, str) else scope if isinstance(scope, list) else []
     scopes = [_text(scope_claim_name, each) for each in named]

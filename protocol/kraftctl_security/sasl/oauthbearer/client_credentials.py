@@ -1,4 +1,6 @@
-"""How a client asks the token endpoint: with a secret, or a signed assertion (KIP-1139, KIP-1258)."""
+"""The credentials that a client shows the token endpoint: a secret, or a signed assertion (KIP-1139,
+KIP-1258).
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,7 @@ Credentials: TypeAlias = ClientSecret | ClientAssertion | JwtBearer
 def read_credentials(
     values: OAuthBearerValues, jaas_options: Mapping[str, str], *, jwt_bearer: bool
 ) -> Credentials | None:
-    """None if something is wrong, which is noted. A key precedes its JAAS option, which is deprecated."""
+    """Returns None if something is wrong, which is noted. A key precedes its JAAS option, now deprecated."""
     scope = _read(values, jaas_options, "sasl.oauthbearer.scope", "scope")
     if jwt_bearer:
         assertion = read_assertion(values)
@@ -91,7 +93,9 @@ def read_credentials(
 
 
 def token_request(credentials: Credentials, assertion: str | None) -> tuple[dict[str, str], bytes]:
-    """Headers and body, as Kafka's formatters write them. `assertion` is that of the credentials, if any."""
+    """Returns headers and body, as Kafka's formatters write them. `assertion` is that of the credentials, if
+    any.
+    """
     if isinstance(credentials, ClientSecret):
         return _secret_request(credentials)
     assert assertion is not None
@@ -125,5 +129,5 @@ def _read(values: OAuthBearerValues, jaas_options: Mapping[str, str], key: str, 
 
 
 def _encoded(text: str) -> str:
-    """As Java's URLEncoder."""
+    """Encodes a text as Java's URLEncoder does."""
     return quote_plus(text, safe="*").replace("~", "%7E")

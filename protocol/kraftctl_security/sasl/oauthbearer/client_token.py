@@ -1,4 +1,4 @@
-"""What a client reads from its own token, as Kafka's ClientJwtValidator: no signature is verified."""
+"""Reads a client's own token, as Kafka's ClientJwtValidator does: no signature is verified."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kraftctl_security.sasl.oauthbearer.json_object import JsonObjectError, pars
 
 
 def read_client_token(token: str, *, scope_claim_name: str, sub_claim_name: str) -> AccessToken:
-    """Raises JwtValidatorError, whose text has nothing of the token."""
+    """Parses the token. Raises JwtValidatorError, whose text has nothing of the token."""
     parts = token.split(".")
     if len(parts) != 3 or not token.isascii():
         raise JwtValidatorError("it is not a signed JWT, which has three parts")

@@ -9,7 +9,7 @@ from typing import Final
 SEPARATOR: Final = b"\x01"
 
 ERROR_ACKNOWLEDGEMENT: Final = SEPARATOR
-"""What a client answers to the server's error."""
+"""A client sends this after the server's error."""
 
 AUTH_KEY: Final = "auth"
 
@@ -28,7 +28,7 @@ _EXTENSION_VALUE: Final = re.compile(_VALUE.decode())
 
 
 class InitialResponseError(Exception):
-    """Bytes that are no first message, or an extension that cannot be in one. The text has no token."""
+    """The bytes are not a first message, or have an invalid extension. The text has no token."""
 
 
 class InitialResponse:
@@ -37,14 +37,14 @@ class InitialResponse:
     def __init__(
         self, token: str, *, authorization_id: str = "", extensions: Mapping[str, str] | None = None
     ) -> None:
-        """Raises InitialResponseError."""
+        """Raises InitialResponseError for an extension that is not valid."""
         self.token = token
         self.authorization_id = authorization_id
         self.extensions = dict(extensions or {})
         _check(self.extensions)
 
     def to_bytes(self) -> bytes:
-        """As Kafka's clients write it."""
+        """Returns the bytes that Kafka's clients would send."""
         authorization = f"a={self.authorization_id}" if self.authorization_id else ""
         pairs = [f"{AUTH_KEY}=Bearer {self.token}"]
         pairs += [f"{name}={value}" for name, value in self.extensions.items()]
@@ -52,7 +52,7 @@ class InitialResponse:
 
 
 def parse_initial_response(message: bytes) -> InitialResponse:
-    """Raises InitialResponseError. Of a key that occurs twice, the last value counts."""
+    """Parses a first message; for a repeated key the last value counts. Raises InitialResponseError."""
     match = _MESSAGE.fullmatch(message)
     if match is None:
         raise InitialResponseError("Invalid OAUTHBEARER client first message")

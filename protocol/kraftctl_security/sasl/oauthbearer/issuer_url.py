@@ -1,4 +1,4 @@
-"""URLs of the issuer: https or a file, and on the list of what may be read (CVE-2025-27817)."""
+"""URLs of the issuer, which are https or a file, and on the list of allowed ones (CVE-2025-27817)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from urllib.parse import unquote, urlsplit
 from kraftctl_security.sasl.oauthbearer.oauthbearer_values import OAuthBearerValues
 
 ALLOWED_URLS: Final = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
-"""In Kafka a system property of the JVM; here a key of the file, without a prefix. Empty by default."""
+"""The key is a system property of the JVM in Kafka; here it is a key of the file without prefix. Empty by
+default."""
 
 HTTPS: Final = "https"
 FILE: Final = "file"
 
 
 class IssuerUrl:
-    """`text` is the URL as it is configured. `path` is that of a file, None with https."""
+    """A URL as it is configured, in `text`. `path` is that of a file, None with https."""
 
     def __init__(self, text: str) -> None:
         """Raises ValueError, whose text says what is wrong."""
@@ -38,7 +39,7 @@ class IssuerUrl:
 
 
 def read_issuer_url(values: OAuthBearerValues, key: str, allowed: list[str]) -> IssuerUrl | None:
-    """None if it is not there or refused, which is noted."""
+    """Returns None if it is not there or refused, which is noted."""
     text = values.optional_text(key)
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""Objects of JSON from outside: as strict as RFC 8259, and with each name once."""
+"""JSON objects from outside are parsed as strictly as RFC 8259 says, and have each name once."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ JsonObject: TypeAlias = dict[str, object]
 
 
 class JsonObjectError(Exception):
-    """Text that is no JSON object. It is not part of the error: it may have a secret."""
+    """The text is not a JSON object. It is not part of the error, because it may have a secret."""
 
 
 def parse_json_object(text: bytes) -> JsonObject:
-    """Raises JsonObjectError. Of a name that occurs twice, each reader could take another value."""
+    """Raises JsonObjectError, also for a repeated name, of which each reader could take another value."""
     try:
         found = json.loads(text.decode(), object_pairs_hook=_unique, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:

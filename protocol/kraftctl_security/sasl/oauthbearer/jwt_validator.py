@@ -1,4 +1,4 @@
-"""Whether a JWT is one of the issuer's and still valid: what Kafka's BrokerJwtValidator checks (KIP-768)."""
+"""Checks that a JWT is one of the issuer's and still valid, as Kafka's BrokerJwtValidator does (KIP-768)."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from kraftctl_security.sasl.oauthbearer.verification_keys import (
 _JWS: Final = PyJWS(algorithms=sorted(KEY_TYPES))
 
 TOKEN_CHARACTERS_MAX: Final = 256 * 1024
-"""Half of Kafka's sasl.server.max.receive.size. Tokens have a few thousand characters."""
+"""The limit is half of Kafka's sasl.server.max.receive.size. Tokens have a few thousand characters."""
 
 NESTED: Final = ("jwt", "application/jwt")
-"""Content types of a JWT whose claims are in another one."""
+"""The content types of a JWT whose claims are in another JWT."""
 
 
 class KeySource(Protocol):
-    """Where the keys of the issuer are kept. It answers without waiting."""
+    """Keeps the keys of the issuer, and returns them without waiting."""
 
     def keys(self) -> VerificationKeys | None:
-        """None until they are there for the first time."""
+        """Returns None until the keys are there for the first time."""
         ...
 
     def key_is_missing(self, key_id: str) -> None:
-        """A token names a key that is not there: they may have been rotated."""
+        """Notes that a token names a missing key: the keys may have been rotated."""
         ...
 
     def why_missing(self) -> str:
-        """While there are no keys: what was tried, and how it failed."""
+        """Returns the failed attempt that explains why there are no keys."""
         ...
 
 
@@ -59,7 +59,7 @@ class JwtValidator:
         self._source = source
 
     def validate(self, token: str, wall_ms: int) -> AccessToken:
-        """Raises JwtValidatorError."""
+        """Returns the claims of a valid token. Raises JwtValidatorError."""
         if len(token) > TOKEN_CHARACTERS_MAX:
             raise JwtValidatorError(f"it has {len(token)} characters, and at most {TOKEN_CHARACTERS_MAX}")
         key, algorithm = self._key_of(token)
@@ -83,7 +83,7 @@ class JwtValidator:
         )
 
     def _key_of(self, token: str) -> tuple[VerificationKey, str]:
-        """The key of the issuer that the header names, and the algorithm to verify with."""
+        """Returns the key of the issuer that the header names, and the algorithm to verify with."""
         header = _header(token)
         algorithm = header.get("alg")
         if not isinstance(algorithm, str) or algorithm not in KEY_TYPES:
@@ -106,7 +106,9 @@ class JwtValidator:
 
 
 def _header(token: str) -> JsonObject:
-    """Nothing in it is true before the signature is verified. Raises JwtValidatorError."""
+    """Parses the header, which cannot be trusted before the signature is verified. Raises
+    JwtValidatorError.
+    """
     encoded, *others = token.split(".")
     if len(others) != 2:
         raise JwtValidatorError("it is not a signed JWT, which has three parts")

@@ -1,10 +1,12 @@
-"""What a listener expects of a token besides its signature."""
+"""The expectations of a listener about a token, besides its signature."""
 
 from __future__ import annotations
 
 
 class JwtValidatorConfig:
-    """An empty `expected_audiences` and an `expected_issuer` of None expect nothing, as in Kafka."""
+    """The expectations; an empty `expected_audiences` and an `expected_issuer` of None allow all, as in
+    Kafka.
+    """
 
     def __init__(
         self,

@@ -1,15 +1,15 @@
-"""When a client replaces its token (KIP-255, the keys `sasl.login.refresh.*`)."""
+"""The time at which a client replaces its token (KIP-255, the keys `sasl.login.refresh.*`)."""
 
 from __future__ import annotations
 
 from typing import Final
 
 RETRY_MS: Final = 10_000
-"""After a token could not be replaced, or has expired: as Kafka's ExpiringCredentialRefreshingLogin."""
+"""The pause after a failed or late replacement, as in Kafka's ExpiringCredentialRefreshingLogin."""
 
 
 class LoginRefreshConfig:
-    """`window_factor` and `window_jitter` are parts of the lifetime of a token."""
+    """The keys; `window_factor` and `window_jitter` are parts of the lifetime of a token."""
 
     def __init__(
         self, *, window_factor: float, window_jitter: float, period_seconds_min: int, buffer_seconds: int
@@ -23,10 +23,10 @@ class LoginRefreshConfig:
 def refresh_at_ms(
     config: LoginRefreshConfig, *, issued_at_ms: int | None, expires_at_ms: int, now_ms: int, random: float
 ) -> int:
-    """When to ask for the next token, in wall-clock time. `random` is in [0, 1).
+    """Returns when to ask for the next token, in wall-clock time. `random` is in [0, 1).
 
-    When a part of the lifetime has passed; but not later than the buffer before its end, and not sooner than
-    the minimum period, unless the lifetime is too short for both.
+    That is when a part of the lifetime has passed; but not later than the buffer before its end, and not
+    sooner than the minimum period, unless the lifetime is too short for both.
     """
     if now_ms > expires_at_ms:
         return now_ms + RETRY_MS

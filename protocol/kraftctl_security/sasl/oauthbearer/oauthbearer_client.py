@@ -1,4 +1,4 @@
-"""The side of OAUTHBEARER that opens the connection, as Kafka's OAuthBearerSaslClient."""
+"""The side of OAUTHBEARER that opens the connection, like Kafka's OAuthBearerSaslClient."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class TokenUnavailableError(Exception):
 
 
 class OAuthBearerSaslClient:
-    """One authentication. `token` returns a token without waiting, or raises TokenUnavailableError."""
+    """Authenticates once. `token` returns a token without waiting, or raises TokenUnavailableError."""
 
     mechanism = MECHANISM
 
@@ -26,7 +26,9 @@ class OAuthBearerSaslClient:
         self._error: str | None = None
 
     def evaluate(self, challenge: bytes) -> bytes | None:
-        """The token, then nothing; to an error of the server, the octet that lets it end the exchange."""
+        """Returns the token, then nothing; after the server's error, the octet that lets it end the
+        exchange.
+        """
         if not self._sent:
             self._sent = True
             return self._first(challenge)

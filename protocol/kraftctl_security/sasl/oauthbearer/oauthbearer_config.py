@@ -33,11 +33,11 @@ RETRIEVERS: Final = (
 )
 
 EXTENSION_PREFIX: Final = "extension_"
-"""Of JAAS options that become extensions of the first message."""
+"""JAAS options with this prefix become extensions of the first message."""
 
 
 class JwksConfig:
-    """Where the keys of the issuer are, and how often they are read."""
+    """The place of the issuer's keys, and how often they are read."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class JwksConfig:
 
 
 class OAuthBearerServerConfig:
-    """What a listener accepts."""
+    """The tokens that a listener accepts."""
 
     def __init__(self, jwks: JwksConfig, validator: JwtValidatorConfig) -> None:
         self.jwks = jwks
@@ -64,7 +64,7 @@ class OAuthBearerServerConfig:
 
 
 class OAuthBearerClientConfig:
-    """How a client gets its token. `credentials` is None if the token is in a file."""
+    """The way in which a client gets its token. `credentials` is None if the token is in a file."""
 
     def __init__(
         self,
@@ -95,16 +95,17 @@ class OAuthBearerClientConfig:
 
 
 def mechanism_prefixes(listener: str | None) -> list[str]:
-    """What may precede a key for OAUTHBEARER; of a client without listener, nothing."""
+    """Returns the prefixes that a key for OAUTHBEARER may have; none for a client without listener."""
     return [] if listener is None else [f"{listener_prefix(listener)}oauthbearer.", listener_prefix(listener)]
 
 
 def read_server_config(
     config_values: ConfigValues, listener: str, jaas_options: Mapping[str, str]
 ) -> OAuthBearerServerConfig | None:
-    """The keys of a listener; None if some are wrong, which `config_values` notes.
+    """Reads the keys of a listener; None if some are wrong, which `config_values` notes.
 
-    `jaas_options` are those of OAuthBearerLoginModule: as in Kafka, they have the `ssl.` keys for the issuer.
+    `jaas_options` are those of OAuthBearerLoginModule: as in Kafka, they have the `ssl.` keys for the
+    issuer.
     """
     prefixes = mechanism_prefixes(listener)
     values = OAuthBearerValues(config_values, prefixes)
@@ -141,9 +142,9 @@ def read_server_config(
 def read_client_config(
     config_values: ConfigValues, listener: str | None, jaas_options: Mapping[str, str]
 ) -> OAuthBearerClientConfig | None:
-    """The keys of a client; `listener` is that of a controller which connects to others, None for tools.
+    """Reads a client's keys; `listener` is that of a controller which connects to others, None for tools.
 
-    None if some are wrong, which `config_values` notes.
+    The result is None if some are wrong, which `config_values` notes.
     """
     values = OAuthBearerValues(config_values, mechanism_prefixes(listener))
     values.class_name("sasl.login.callback.handler.class", LOGIN_HANDLERS, None)
@@ -199,7 +200,7 @@ def _backoff(values: OAuthBearerValues, prefix: str) -> tuple[int, int]:
 
 
 def _claim_name(values: OAuthBearerValues, claim: str) -> str:
-    """`claim` is the default name, and the part of the key that names it."""
+    """Returns the name of a claim; `claim` is its default, and the part of the key that names it."""
     key = f"sasl.oauthbearer.{claim}.claim.name"
     name = values.text(key, claim)
     if not name:
@@ -208,7 +209,7 @@ def _claim_name(values: OAuthBearerValues, claim: str) -> str:
 
 
 def _issuer_ssl(values: OAuthBearerValues, jaas_options: Mapping[str, str]) -> SslConfig:
-    """As in Kafka, connections to the issuer have no key of the listener: its authorities are others."""
+    """Returns the keys for the issuer: as in Kafka, none of the listener, because its authorities differ."""
     options = ConfigValues({name: text for name, text in jaas_options.items() if name.startswith("ssl.")})
     found = read_client_ssl_config(options)
     values.note([f"In the options of {values.name('sasl.jaas.config')}: {error}" for error in options.errors])

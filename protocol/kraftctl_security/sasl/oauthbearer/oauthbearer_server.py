@@ -1,4 +1,4 @@
-"""The side of a listener of OAUTHBEARER (RFC 7628), as Kafka's OAuthBearerSaslServer."""
+"""The side of a listener of OAUTHBEARER (RFC 7628), like Kafka's OAuthBearerSaslServer."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from kraftctl_security.sasl.oauthbearer.jwt_validator import JwtValidator
 MECHANISM: Final = "OAUTHBEARER"
 
 INVALID_TOKEN: Final = '{"status":"invalid_token"}'
-"""All that a client learns about a token that is refused."""
+"""A client sees only this about a token that is refused."""
 
 REASON_CHARACTERS_MAX: Final = 300
-"""Parts of a reason come from the token."""
+"""The limit of a reason, because parts of it come from the token."""
 
 
 class OAuthBearerSaslServer:
-    """One authentication."""
+    """The listener's side of one authentication."""
 
     def __init__(self, validator: JwtValidator) -> None:
         self.authenticated: Authenticated | None = None
@@ -28,7 +28,8 @@ class OAuthBearerSaslServer:
         self._refused_for: str | None = None
 
     def evaluate(self, token: bytes, wall_ms: int) -> bytes:
-        """Empty when the token is valid, else the error, which the client answers before it hears of its end.
+        """Returns nothing for a valid token, else the error, which the client acknowledges before the
+        exchange ends.
 
         A second token is not accepted after an error, unlike in Kafka: RFC 7628 ends the exchange there.
         """

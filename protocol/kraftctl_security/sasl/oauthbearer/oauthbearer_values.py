@@ -1,4 +1,6 @@
-"""Keys of OAUTHBEARER under several prefixes: of listener and mechanism, of the listener, and without one."""
+"""Reads keys of OAUTHBEARER under several prefixes: of listener and mechanism, of the listener, and without
+one.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ class OAuthBearerValues(PrefixedValues):
         super().__init__(values, *prefixes)
 
     def bounded_int32(self, key: str, default: int, *, at_least: int, at_most: int) -> int:
-        """An INT or SHORT with a range."""
+        """Returns the value of an INT or SHORT with a range."""
         value = self.int32(key, default, at_least)
         if value > at_most:
             self.refuse(key, str(value), f"Value must be no more than {at_most}")
@@ -22,11 +24,11 @@ class OAuthBearerValues(PrefixedValues):
         return value
 
     def optional_int32(self, key: str, *, at_least: int) -> int | None:
-        """An INT without default."""
+        """Returns the value of an INT without default."""
         return self.int32(key, at_least, at_least) if self.has(key) else None
 
     def fraction(self, key: str, default: float, *, at_least: float, at_most: float) -> float:
-        """A DOUBLE."""
+        """Returns the value of a DOUBLE."""
         if not self.has(key):
             return default
         text = self.text(key, "")
@@ -41,11 +43,11 @@ class OAuthBearerValues(PrefixedValues):
         return value
 
     def boolean(self, key: str, default: bool) -> bool:
-        """A BOOLEAN."""
+        """Returns the value of a BOOLEAN."""
         return self.values.boolean(self.name(key), default)
 
     def class_name(self, key: str, allowed: tuple[str, ...], default: str | None) -> str | None:
-        """A CLASS: its rules are built in, and no other can be loaded. None if it is missing.
+        """Returns a CLASS: its rules are built in, and no other can be loaded. None if it is missing.
 
         A `default` of None is Kafka's default that is not supported: the key has to be set.
         """
@@ -57,5 +59,5 @@ class OAuthBearerValues(PrefixedValues):
         return name
 
     def note(self, errors: list[str]) -> None:
-        """Note errors that others have found, as they are."""
+        """Notes errors that others have found, as they are."""
         self.values.errors.extend(errors)

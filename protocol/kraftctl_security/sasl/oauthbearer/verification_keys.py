@@ -22,10 +22,9 @@ KEY_TYPES: Final = {
     **dict.fromkeys(("ES256", "ES384", "ES512"), "EC"),
     "EdDSA": "OKP",
 }
-"""Algorithm -> the type of its keys: what jose4j offers, without `none` and without HMAC.
+"""The type of the keys of each algorithm of jose4j, without `none` and without HMAC.
 
-Who reads the JWKS could sign with a symmetric key that is in it.
-"""
+A reader of the JWKS could sign with a symmetric key in it."""
 
 CURVES: Final = {
     "ES256": ("P-256",),
@@ -35,24 +34,24 @@ CURVES: Final = {
 }
 
 PUBLIC_PARAMETERS: Final = {"RSA": ("n", "e"), "EC": ("crv", "x", "y"), "OKP": ("crv", "x")}
-"""What makes the public key: private parameters are not read."""
+"""The parameters of the public key; private ones are not read."""
 
 RSA_BITS_MIN: Final = 2_048
-"""As RFC 7518 section 3.3 demands, and jose4j."""
+"""RFC 7518 section 3.3 demands it, and so does jose4j."""
 
 KEYS_MAX: Final = 1_000
-"""An issuer has a few."""
+"""An issuer has a few keys, so this is a limit for damage only."""
 
 
 class VerificationKeysError(Exception):
-    """A document that is no JWKS."""
+    """The document is not a JWKS."""
 
 
 class VerificationKey:
-    """One key. What the issuer leaves open is None."""
+    """A public key of the issuer. Properties that the issuer leaves open are None."""
 
     def __init__(self, parameters: JsonObject) -> None:
-        """Raises VerificationKeysError."""
+        """Raises VerificationKeysError for a key that cannot be used."""
         self.type = _text(parameters, "kty") or ""
         self.id = _text(parameters, "kid")
         self.use = _text(parameters, "use")
@@ -63,7 +62,7 @@ class VerificationKey:
         self.x5t, self.x5t_s256 = _thumbprints(parameters, self.public_key)
 
     def may_verify(self, header: JsonObject, algorithm: str) -> bool:
-        """Whether jose4j takes this key for a token with this header. Raises VerificationKeysError."""
+        """Returns whether jose4j uses this key for a token with this header. Raises VerificationKeysError."""
         key_id, x5t, x5t_s256 = (_text(header, name) for name in ("kid", "x5t", "x5t#S256"))
         return (
             self.type == KEY_TYPES[algorithm]
@@ -83,10 +82,10 @@ class VerificationKeys:
         self.ids = frozenset(each.id for each in keys if each.id is not None)
 
     def select(self, header: JsonObject, algorithm: str) -> VerificationKey | None:
-        """The key for a token with this header, by the rules of jose4j's VerificationJwkSelector.
+        """Returns the key for a token with this header, by the rules of jose4j's VerificationJwkSelector.
 
-        Nothing of the header is used as a key: `jku`, `jwk`, `x5u` and `x5c` are ignored.
-        Raises VerificationKeysError when the header has a key id that is no string.
+        Nothing of the header is used as a key: `jku`, `jwk`, `x5u` and `x5c` are ignored. Raises
+        VerificationKeysError when the header has a key id that is not a string.
         """
         found = [each for each in self.keys if each.may_verify(header, algorithm)]
         if len(found) > 1:
@@ -131,7 +130,9 @@ def _public_key(parameters: JsonObject, kind: str) -> PublicKey:
 
 
 def _thumbprints(parameters: JsonObject, key: PublicKey) -> tuple[str | None, str | None]:
-    """Of the certificate of a key; calculated where the issuer gives the certificate only."""
+    """Returns the thumbprints of a key's certificate, calculated where the issuer gives the certificate
+    only.
+    """
     x5t, x5t_s256 = _text(parameters, "x5t"), _text(parameters, "x5t#S256")
     chain = _texts(parameters, "x5c")
     if not chain:
