@@ -1,10 +1,10 @@
-"""AclEntry: who may, or may not, do what on which resources, from where (KIP-11, KIP-290)."""
+"""AclEntry says who may, or may not, do what on which resources, from where (KIP-11, KIP-290)."""
 
 from __future__ import annotations
 
 
 class AclEntry:
-    """One access control entry; numbers as on the wire. Not changed after construction."""
+    """An access control entry with the numbers of the wire. It does not change after construction."""
 
     def __init__(
         self,

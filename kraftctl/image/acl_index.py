@@ -1,4 +1,5 @@
-"""Access control entries by resource: a check costs the same with ten entries and with a hundred thousand.
+"""The access control entries by resource: a check costs the same with ten entries and with a hundred
+thousand.
 
 Kafka's StandardAuthorizerData walks a sorted set. Here the name of a resource is looked up as it is, and cut
 to each length that prefixes have: there are few different ones, and nothing has to be kept sorted.
@@ -18,13 +19,13 @@ WILDCARD: Final = "*"
 AclWithId = tuple[Uuid, AclEntry]
 
 SCANNED_ENTRIES_MAX: Final = 8
-"""Of one pattern; a dict for fewer would take more memory than the entries."""
+"""A pattern with more entries gets a dict; for fewer it would take more memory than the entries."""
 
 NO_ENTRIES: Final[list[AclWithId]] = []
 
 
 class PatternAcls:
-    """The entries of one resource pattern; never without any while in the index.
+    """The entries of one resource pattern; while it is in the index, it has at least one.
 
     Most patterns have a few. Those with many are looked up by principal and host.
     """
@@ -32,10 +33,10 @@ class PatternAcls:
     def __init__(self) -> None:
         self._acls: list[AclWithId] = []
         self._by_client: dict[tuple[str, str], list[AclWithId]] | None = None
-        """All entries, once there are many; `_acls` is empty then."""
+        """Has all entries once there are many; `_acls` is empty then."""
 
     def of_client(self, principal: str, host: str) -> list[AclWithId]:
-        """The entries that name exactly this principal and host."""
+        """Returns the entries that name exactly this principal and host."""
         if self._by_client is not None:
             return self._by_client.get((principal, host), NO_ENTRIES)
         return [acl for acl in self._acls if acl[1].principal == principal and acl[1].host == host]
@@ -78,10 +79,10 @@ class TypeAcls:
         self._literal: dict[str, PatternAcls] = {}
         self._prefixed: dict[str, PatternAcls] = {}
         self._prefix_counts: dict[int, int] = {}
-        """Length of a prefix -> how many patterns have it."""
+        """Maps the length of a prefix to the number of patterns with it."""
 
     def covering(self, name: str) -> list[PatternAcls]:
-        """The patterns that apply to a resource of that name."""
+        """Returns the patterns that apply to a resource of that name."""
         found: list[PatternAcls] = []
         pattern = self._literal.get(name)
         if pattern is not None:
@@ -99,12 +100,12 @@ class TypeAcls:
         return found
 
     def named(self, name: str) -> list[PatternAcls]:
-        """The patterns, literal and prefixed, that have exactly this name."""
+        """Returns the patterns, literal and prefixed, that have exactly this name."""
         patterns = (self._literal.get(name), self._prefixed.get(name))
         return [pattern for pattern in patterns if pattern is not None]
 
     def prefix_lengths(self) -> list[int]:
-        """With how many prefixes of a name `covering` looks."""
+        """Returns the lengths of prefixes that `covering` looks up."""
         return list(self._prefix_counts)
 
     def all(self) -> list[PatternAcls]:
@@ -146,12 +147,12 @@ class AclIndex:
         self._types: dict[int, TypeAcls] = {}
 
     def covering(self, resource_type: int, name: str) -> list[PatternAcls]:
-        """The patterns that apply to a resource; none is without entries."""
+        """Returns the patterns that apply to a resource; none is without entries."""
         acls = self._types.get(resource_type)
         return [] if acls is None else acls.covering(name)
 
     def of_type(self, resource_type: int) -> list[TypeAcls]:
-        """One, or none."""
+        """Returns the entries of a type in a list of one, or an empty list."""
         acls = self._types.get(resource_type)
         return [] if acls is None else [acls]
 
@@ -159,7 +160,7 @@ class AclIndex:
         return list(self._types.values())
 
     def contains(self, entry: AclEntry) -> bool:
-        """Whether an entry with the same identity is there, whatever its id."""
+        """Returns whether an entry with the same identity is there, whatever its id."""
         acls = self._types.get(entry.resource_type)
         if acls is None:
             return False

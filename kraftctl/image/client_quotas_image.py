@@ -12,13 +12,13 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 
 QuotaEntity = tuple[tuple[str, str | None], ...]
-"""(entity type, name or None for the default), sorted by type."""
+"""An entity is a list of (entity type, name or None for the default), sorted by type."""
 
 _EMPTY: Final[dict[str, float]] = {}
 
 
 def quota_entity_key(entity_type_and_name: tuple[str, str | None]) -> str:
-    """Sort key of a part of an entity: types are unique within one."""
+    """The sort key of a part of an entity, whose types are unique."""
     return entity_type_and_name[0]
 
 
@@ -30,7 +30,7 @@ class ClientQuotasImage(ImagePart):
         self.quotas: dict[QuotaEntity, dict[str, float]] = {}
 
     def quota(self, entity: QuotaEntity) -> dict[str, float]:
-        """Quotas of exactly this entity; empty when it has none. Do not change it."""
+        """Returns the quotas of exactly this entity; empty when it has none. Do not change it."""
         return self.quotas.get(entity, _EMPTY)
 
     def replay(self, record: Message, offset: int) -> None:

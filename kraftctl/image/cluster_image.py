@@ -22,10 +22,11 @@ from kraftctl_protocol.metadata_record import encode_metadata_record
 
 
 class ClusterImage(ImagePart):
-    """`registration_offsets`: broker id -> offset of its newest RegisterBrokerRecord.
+    """The registrations, and in `registration_offsets` the offset of each broker's newest
+    RegisterBrokerRecord.
 
-    A broker is caught up once it has read that far. After loading a snapshot it is the last offset
-    the snapshot contains.
+    A broker is caught up once it has read that far. After loading a snapshot it is the last offset the
+    snapshot contains.
     """
 
     def __init__(self, journal: UndoJournal) -> None:
@@ -35,11 +36,11 @@ class ClusterImage(ImagePart):
         self.registration_offsets: dict[int, int] = {}
 
     def broker(self, broker_id: int) -> BrokerRegistration | None:
-        """The registration, if there is one."""
+        """Returns the registration, if there is one."""
         return self.brokers.get(broker_id)
 
     def active(self, broker_id: int) -> bool:
-        """Registered, unfenced and not shutting down."""
+        """Returns whether the broker is registered, unfenced and not shutting down."""
         registration = self.brokers.get(broker_id)
         return registration is not None and registration.active
 
@@ -83,7 +84,7 @@ class ClusterImage(ImagePart):
         self._journal.put(self.brokers, broker_id, registration.with_changes(fenced=fenced))
 
     def _change_registration(self, record: BrokerRegistrationChangeRecord) -> None:
-        """0 keeps a flag. An empty list of log directories keeps them, too: that is the field's default."""
+        """Applies a change: 0 keeps a flag, and an empty list of log directories, its default, keeps them."""
         registration = self._require(record.broker_id, record.broker_epoch)
         assert record.fenced in (UNFENCE, NO_CHANGE, FENCE), f"unknown fencing change {record.fenced}"
         leaving = record.in_controlled_shutdown

@@ -13,7 +13,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 
 Resource = tuple[int, str]
-"""Type and name."""
+"""A resource is its type and its name."""
 
 _EMPTY: Final[dict[str, str]] = {}
 
@@ -34,16 +34,16 @@ class ConfigurationsImage(ImagePart):
         self.broker_changes = 0
 
     def config(self, resource_type: int, name: str) -> dict[str, str]:
-        """The dynamic configs of one resource; empty when it has none. Do not change it, or keep it."""
+        """Returns the configs of one resource; empty when it has none. Do not change it, or keep it."""
         return self.resources.get((resource_type, name), _EMPTY)
 
     def replay(self, record: Message, offset: int) -> None:
-        """A null value removes the config."""
+        """Applies a ConfigRecord; a null value removes the config."""
         assert isinstance(record, ConfigRecord)
         self._set((record.resource_type, record.resource_name), record.name, record.value)
 
     def replay_topic_removed(self, topic_name: str) -> None:
-        """A removed topic takes its configs along; no ConfigRecords say so."""
+        """Removes the configs of a removed topic: there are no ConfigRecords for that."""
         resource = (TOPIC, topic_name)
         for name in list(self.resources.get(resource, _EMPTY)):
             self._set(resource, name, None)
@@ -57,8 +57,10 @@ class ConfigurationsImage(ImagePart):
                 yield encode_metadata_record(record, 0)
 
     def resources_in_view(self, view: JournalView) -> Iterator[Resource]:
-        """The resources that have configs in the view, and some that have none there. The first step lists
-        all of them."""
+        """Yields the resources that have configs in the view, and some that have none there.
+
+        The first step lists all of them.
+        """
         removed = [resource for resource in view.groups(self) if resource not in self.resources]
         resources = list(self.resources)
         resources.reverse()
@@ -67,7 +69,7 @@ class ConfigurationsImage(ImagePart):
         yield from cast("list[Resource]", removed)
 
     def config_in_view(self, view: JournalView, resource: Resource) -> list[tuple[str, str]]:
-        """The configs of one resource as they are in the view, sorted by name."""
+        """Returns the configs of one resource as they are in the view, sorted by name."""
         configs: dict[str, object] = {**self.resources.get(resource, _EMPTY)}
         configs.update(view.groups(self).get(resource, {}))
         return [(name, value) for name, value in sorted(configs.items()) if isinstance(value, str)]

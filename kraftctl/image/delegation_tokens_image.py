@@ -14,7 +14,9 @@ from kraftctl_protocol.metadata_record import encode_metadata_record
 
 
 class DelegationToken:
-    """One token; principals as `User:name`, times in Unix milliseconds. Not changed after construction."""
+    """A token with principals as `User:name` and times in Unix milliseconds. It does not change after
+    construction.
+    """
 
     def __init__(
         self,
@@ -37,7 +39,7 @@ class DelegationToken:
 
     @property
     def expires_at_ms(self) -> int:
-        """From then on it is not valid any more."""
+        """The token is valid before this time only."""
         return min(self.max_timestamp_ms, self.expiration_timestamp_ms)
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""FeaturesImage: finalized feature levels (KIP-584), and whether they switch on a rule."""
+"""FeaturesImage: finalized feature levels (KIP-584), and whether they enable a rule."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 
 UNKNOWN_METADATA_VERSION = 0
-"""`metadata_version` before the first FeatureLevelRecord for it."""
+"""`metadata_version` has this value before the first FeatureLevelRecord for it."""
 
 
 class FinalizedFeatures:
-    """The finalized levels as of some offset; not changed after construction. Fields as in FeaturesImage."""
+    """The finalized levels as of some offset, with the fields of FeaturesImage. It does not change after
+    construction.
+    """
 
     def __init__(self, metadata_version: int, levels: dict[str, int], last_change_offset: int) -> None:
         self.metadata_version = metadata_version
@@ -26,10 +28,10 @@ class FinalizedFeatures:
 
 
 class FeaturesImage(ImagePart):
-    """`finalized` holds all features except metadata.version, which is `metadata_version`.
+    """The finalized features: `finalized` has all except metadata.version, which is `metadata_version`.
 
-    `last_change_offset` is the offset of the newest FeatureLevelRecord, -1 before any: what
-    ApiVersions reports as the finalized features epoch.
+    `last_change_offset` is the offset of the newest FeatureLevelRecord, -1 before any: ApiVersions reports
+    it as the finalized features epoch.
     """
 
     def __init__(self, journal: UndoJournal) -> None:
@@ -39,7 +41,7 @@ class FeaturesImage(ImagePart):
         self.last_change_offset = -1
 
     def replay(self, record: Message, offset: int) -> None:
-        """kraft.version lives in control records; a FeatureLevelRecord for it is void (KAFKA-18979)."""
+        """Applies a level. It ignores kraft.version, which is in control records (KAFKA-18979)."""
         assert isinstance(record, FeatureLevelRecord)
         self._journal.remember(self, None, (self.metadata_version, self.last_change_offset))
         self.last_change_offset = offset
@@ -53,7 +55,7 @@ class FeaturesImage(ImagePart):
             self._journal.put(self.finalized, record.name, record.feature_level)
 
     def values(self, view: JournalView, metadata_version: int, elr_enabled: bool) -> Iterator[bytes]:
-        """metadata.version comes first: readers need it to understand the rest."""
+        """Yields metadata.version first: readers need it to understand the rest."""
         if metadata_version > 0:
             yield _level(features.METADATA_VERSION, metadata_version)
         for name, level in sorted(self.in_view(view).levels.items()):
@@ -67,7 +69,7 @@ class FeaturesImage(ImagePart):
         self.metadata_version, self.last_change_offset = old
 
     def in_view(self, view: JournalView) -> FinalizedFeatures:
-        """The features as they are in `view`."""
+        """Returns the features as they are in `view`."""
         present = (self.metadata_version, self.last_change_offset)
         metadata_version, last_change_offset = cast("tuple[int, int]", view.value(self, None, present))
         return FinalizedFeatures(
@@ -75,14 +77,14 @@ class FeaturesImage(ImagePart):
         )
 
     def level(self, feature: str) -> int:
-        """Finalized level of any feature; 0 when it was never finalized."""
+        """Returns the finalized level of any feature; 0 when it was never finalized."""
         if feature == features.METADATA_VERSION:
             return self.metadata_version
         return self.finalized.get(feature, 0)
 
     @property
     def elr_enabled(self) -> bool:
-        """KIP-966 eligible leader replicas are in force."""
+        """Returns whether KIP-966 eligible leader replicas are in force."""
         return self.finalized.get(features.ELIGIBLE_LEADER_REPLICAS_VERSION, 0) >= 1
 
 

@@ -33,7 +33,7 @@ class ImageWriter:
         self._closed = False
 
     def next_values(self, count_max: int) -> list[bytes]:
-        """Up to `count_max` further records, encoded; empty when all have been written."""
+        """Returns up to `count_max` further records, encoded; empty when all have been written."""
         values: list[bytes] = []
         while len(values) < count_max:
             value = next(self._values, None)
@@ -47,11 +47,11 @@ class ImageWriter:
         return values
 
     def close(self) -> None:
-        """Stop keeping old values for this writer; harmless when closed already."""
+        """Ends keeping old values for this writer; further calls have no effect."""
         if not self._closed:
             self._closed = True
             self._image.journal.close_view(self._view)
 
     def free_some(self, count_max: int) -> bool:
-        """After `close`: free about so many old values. Returns whether any are left."""
+        """Frees about that many old values after `close`. Returns whether any are left."""
         return self._view.free_some(count_max)

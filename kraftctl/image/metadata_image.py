@@ -17,13 +17,13 @@ from kraftctl_protocol.record_types import RECORD_TYPES
 
 
 class MetadataImage:
-    """Changed in place, by `kraftctl.image.replay` only.
+    """The image, changed in place, by `kraftctl.image.replay` only.
 
     `parts` has all parts in the order in which snapshots have them, by the names that the rows of
     `kraftctl_protocol.record_types` give them: what replays a record writes its snapshot, too.
 
-    Reads see the newest state, committed or not; what a read saw is public once its offset is
-    committed. `journal` undoes what is never committed.
+    Reads see the newest state, committed or not; what a read saw is public once its offset is committed.
+    `journal` undoes what is never committed.
     """
 
     def __init__(self) -> None:

@@ -1,9 +1,9 @@
-"""Encoded PartitionRecords become partitions of an image without messages and lists in between.
+"""Turns encoded PartitionRecords into partitions of an image without messages and lists in between.
 
 Nearly all records of a large cluster are PartitionRecords, and most of their bytes repeat: the lists of
-replicas, the directories, the tagged fields. The bytes of each of these are looked up as a whole; the
-ordinary decoder has said once what they mean. It also decodes every record that is unusual in any way: only
-it knows what is valid.
+replicas, the directories, the tagged fields. The bytes of each of these are looked up as a whole, after the
+ordinary decoder has decoded them once. It also decodes every record that is unusual in any way: only it
+knows what is valid.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ PARTITION_RECORD: Final = 3
 """PartitionRecord.API_KEY, as a constant for the compiler."""
 
 VERSION: Final = 2
-"""The version that is taken here: all that metadata.version 4.0 and later write."""
+"""The only version that is decoded here: all that metadata.version 4.0 and later write."""
 
 FIXED_BYTES: Final = 3 + 4 + 16
-"""Frame version, record type, version, partition id, topic id."""
+"""These fields have a fixed length: frame version, record type, version, partition id, topic id."""
 
 EPOCHS_BYTES: Final = 12
-"""Leader, leader epoch, partition epoch."""
+"""These fields follow the lists: leader, leader epoch, partition epoch."""
 
 ONE_BYTE_MAX: Final = 0x7F
-"""The largest varint of one byte."""
+"""A varint up to this value has one byte."""
 
 KNOWN_MAX: Final = 2 * INTERNED_TUPLES_MAX
-"""Keys of all kinds that are kept before they are learnt anew."""
+"""The number of keys of all kinds that are kept before the tables start over."""
 
 
 @mypyc_attr(acyclic=True)
 class ReplicaLists:
-    """What the bytes of the four lists of replicas mean.
+    """The decoded lists of replicas for some bytes.
 
-    `shared` and `packed_directories` are what they gave together with `directories` and `tagged`, which most
-    partitions with these lists have.
+    `shared` and `packed_directories` are the results for `directories` and `tagged`, which most partitions
+    with these lists have.
     """
 
     def __init__(
@@ -75,13 +75,14 @@ class PartitionRecords:
         self._lists: dict[bytes, ReplicaLists] = {}
         self._directories: dict[bytes, list[Uuid]] = {}
         self._tagged: dict[bytes, SharedState] = {}
-        """What the bytes of the tagged fields mean: a state with nothing else."""
+        """Maps the bytes of the tagged fields to a state with nothing else."""
         self._unknown: tuple[bytes, bytes, bytes] | None = None
 
     def take(self, buffer: bytes, start: i64, end: i64) -> bool:
-        """Apply the metadata record between two positions.
+        """Applies the metadata record between two positions.
 
-        False, with nothing changed, when it has to be decoded as any other; then call `replayed` with it.
+        It returns False, and changes nothing, for a record that has to be decoded as any other; then call
+        `replayed` with it.
         """
         self._unknown = None
         if start < 0 or end - start < FIXED_BYTES or end > len(buffer):
@@ -131,7 +132,7 @@ class PartitionRecords:
         return True
 
     def replayed(self, record: Message) -> None:
-        """A record that `take` refused was decoded and replayed: its bytes are known from now on."""
+        """Learns the bytes of a record that `take` refused, after it was decoded and replayed."""
         if not isinstance(record, PartitionRecord):
             # It may have removed the topic.
             self._topic, self._topic_id = None, b""
@@ -182,7 +183,7 @@ class PartitionRecords:
 
 
 def _end_of_lists(buffer: bytes, at: i64, end: i64) -> i64:
-    """Where four short lists of int32 end that begin at `at`; -1 when there is anything else."""
+    """Returns where four short lists of int32 end that begin at `at`; -1 when there is anything else."""
     left: i64 = 4
     while left > 0:
         if at >= end:

@@ -13,7 +13,7 @@ from kraftctl_protocol.metadata_record import encode_metadata_record
 
 
 class ProducerIdsImage(ImagePart):
-    """`next_producer_id` is -1 before any block was given out."""
+    """The next block; `next_producer_id` is -1 before any block was given out."""
 
     def __init__(self, journal: UndoJournal) -> None:
         self._journal = journal
@@ -25,7 +25,7 @@ class ProducerIdsImage(ImagePart):
         self.next_producer_id = record.next_producer_id
 
     def values(self, view: JournalView, metadata_version: int, elr_enabled: bool) -> Iterator[bytes]:
-        """As Kafka's snapshots, without the broker that got the last block."""
+        """Yields the record of Kafka's snapshots, without the broker that got the last block."""
         next_producer_id = cast(int, view.value(self, None, self.next_producer_id))
         if next_producer_id >= 0:
             record = ProducerIdsRecord(broker_id=-1, broker_epoch=-1, next_producer_id=next_producer_id)

@@ -1,7 +1,7 @@
-"""replay: how each metadata record changes the image; total over all record types by test.
+"""Replays each metadata record into the image; a test checks that no record type is missing.
 
-A record that does not fit the state is a bug of its writer, or a damaged log: assertions and
-KeyErrors from here must stop the process, never be swallowed (KAFKA-14275).
+A record that does not fit the state is a bug of its writer, or a damaged log: assertions and KeyErrors from
+here must stop the process, never be swallowed (KAFKA-14275).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kraftctl_protocol.record_types import NOTHING, RECORD_TYPES_BY_NAME
 
 
 def replay(image: MetadataImage, record: Message, offset: int) -> None:
-    """Apply `record`, which has `offset` in the metadata log (in a snapshot: its last contained offset)."""
+    """Applies `record`, which has `offset` in the metadata log (in a snapshot: its last contained offset)."""
     image.journal.start_record(offset)
     if isinstance(record, PartitionChangeRecord):
         image.topics.replay_partition_change(record)
@@ -35,7 +35,7 @@ def replay(image: MetadataImage, record: Message, offset: int) -> None:
 
 
 def _replay_without_part(image: MetadataImage, record: Message) -> None:
-    """The limits of metadata transactions (KIP-868), and what has no effect."""
+    """Handles the limits of metadata transactions (KIP-868), and records without effect."""
     if isinstance(record, BeginTransactionRecord):
         image.journal.begin_transaction()
     elif isinstance(record, EndTransactionRecord):

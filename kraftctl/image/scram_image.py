@@ -15,14 +15,14 @@ from kraftctl_protocol.scram import ScramCredential
 
 
 class ScramImage(ImagePart):
-    """`credentials` maps (mechanism, user) to the credential; mechanism 1 is SHA-256, 2 is SHA-512."""
+    """The credentials by (mechanism, user); mechanism 1 is SHA-256, 2 is SHA-512."""
 
     def __init__(self, journal: UndoJournal) -> None:
         self._journal = journal
         self.credentials: dict[tuple[int, str], ScramCredential] = {}
 
     def credential(self, mechanism: int, user: str) -> ScramCredential | None:
-        """The user's credential for one mechanism."""
+        """Returns the user's credential for one mechanism."""
         return self.credentials.get((mechanism, user))
 
     def replay(self, record: Message, offset: int) -> None:

@@ -1,7 +1,7 @@
 """TopicPartitions: the partitions of one topic, by index.
 
 Kafka numbers them from 0 without gaps, so that a list holds them: 38 bytes less for each than a dictionary.
-Those that come before their predecessors, as in a snapshot that is in no order, wait in a dictionary.
+A dictionary holds those that come before their predecessors, as in a snapshot that is in no order.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from kraftctl.metadata.partition_registration import PartitionRegistration
 
 @mypyc_attr(acyclic=True)
 class TopicPartitions:
-    """Like a dictionary of them. What `keys` and `values` return is not changed later."""
+    """A mapping of partitions. The results of `keys` and `values` do not change later."""
 
     def __init__(self) -> None:
         self._first: list[PartitionRegistration] = []
-        """Those from 0 on, as far as there is no gap."""
+        """The partitions from 0 to the first gap."""
         self._others: dict[int, PartitionRegistration] | None = None
-        """Those after the first gap; None if there are none."""
+        """The partitions after the first gap; None if there are none."""
 
     def get(self, index: int) -> PartitionRegistration | None:
-        """The partition, or None if there is none with this index."""
+        """Returns the partition, or None if there is none with this index."""
         first = self._first
         if 0 <= index < len(first):
             return first[index]
@@ -46,7 +46,7 @@ class TopicPartitions:
         return len(self._first) + (0 if self._others is None else len(self._others))
 
     def put(self, index: int, partition: PartitionRegistration) -> None:
-        """Add it, or replace the one with this index."""
+        """Adds the partition, or replaces the one with this index."""
         first = self._first
         count = len(first)
         if 0 <= index < count:
@@ -67,7 +67,7 @@ class TopicPartitions:
         self._others = others or None
 
     def remove(self, index: int) -> None:
-        """It has to be there."""
+        """Removes the partition, which has to be there."""
         first = self._first
         if index == len(first) - 1:
             first.pop()
@@ -82,16 +82,16 @@ class TopicPartitions:
         self._others = others or None
 
     def keys(self) -> list[int]:
-        """In order, as far as there is no gap."""
+        """Returns the indexes, in order as far as there is no gap."""
         indexes = list(range(len(self._first)))
         if self._others is not None:
             indexes.extend(self._others)
         return indexes
 
     def values(self) -> list[PartitionRegistration]:
-        """In the order of `keys`."""
+        """Returns the partitions in the order of `keys`."""
         return self._first.copy() if self._others is None else [*self._first, *self._others.values()]
 
     def items(self) -> list[tuple[int, PartitionRegistration]]:
-        """Indexes with their partitions."""
+        """Yields indexes with their partitions."""
         return list(zip(self.keys(), self.values(), strict=True))

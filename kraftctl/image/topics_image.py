@@ -21,7 +21,7 @@ from kraftctl_protocol.uuids import Uuid
 
 
 class TopicImage:
-    """One topic. Only TopicsImage changes its `partitions`."""
+    """A topic, whose `partitions` only TopicsImage changes."""
 
     def __init__(self, name: str, topic_id: Uuid) -> None:
         self.name = name
@@ -30,7 +30,7 @@ class TopicImage:
 
     @property
     def replication_factor(self) -> int:
-        """That of partition 0, which Kafka uses for the whole topic; 0 without partitions."""
+        """Returns that of partition 0, which Kafka uses for the whole topic; 0 without partitions."""
         first = self.partitions.get(0)
         return 0 if first is None else len(first.replicas)
 
@@ -39,12 +39,12 @@ class TopicImage:
 
 
 def has_collision_chars(name: str) -> bool:
-    """Metrics replace `.` by `_`, so names that differ only there would share metrics."""
+    """Returns whether the name has characters that metrics replace by `_`, so that two names can collide."""
     return "." in name or "_" in name
 
 
 def unify_collision_chars(name: str) -> str:
-    """The name as metrics spell it."""
+    """Returns the name as metrics spell it."""
     return name.replace(".", "_")
 
 
@@ -76,47 +76,47 @@ class TopicsImage(ImagePart):
         self.reassigning_counts: dict[Uuid, int] = {}
 
     def topic(self, topic_id: Uuid) -> TopicImage | None:
-        """The topic with this id."""
+        """Returns the topic with this id."""
         return self.topics.get(topic_id)
 
     def topic_by_name(self, name: str) -> TopicImage | None:
-        """The topic with this name."""
+        """Returns the topic with this name."""
         topic_id = self.ids_by_name.get(name)
         return None if topic_id is None else self.topics[topic_id]
 
     def partition(self, topic_id: Uuid, index: int) -> PartitionRegistration | None:
-        """One partition, or None when the topic or the partition is unknown."""
+        """Returns one partition, or None when the topic or the partition is unknown."""
         topic = self.topics.get(topic_id)
         return None if topic is None else topic.partitions.get(index)
 
     def has_leaderships(self, broker_id: int) -> bool:
-        """Whether the broker leads any partition."""
+        """Returns whether the broker leads any partition."""
         return broker_id in self.leader_counts
 
     def topics_with_isr_member(self, broker_id: int) -> list[TopicImage]:
-        """Topics with a partition whose ISR has the broker, sorted by id."""
+        """Returns topics with a partition whose ISR has the broker, sorted by id."""
         return self._sorted(self.isr_counts.get(broker_id, {}) | self.last_member_counts.get(broker_id, {}))
 
     def isr_membership_count(self, broker_id: int) -> int:
-        """How many partitions have the broker in their ISR."""
+        """Returns how many partitions have the broker in their ISR."""
         return sum(self.isr_counts.get(broker_id, {}).values()) + sum(
             self.last_member_counts.get(broker_id, {}).values()
         )
 
     def topics_with_elr_member(self, broker_id: int) -> list[TopicImage]:
-        """Topics with a partition whose ELR has the broker, sorted by id."""
+        """Returns topics with a partition whose ELR has the broker, sorted by id."""
         return self._sorted(self.elr_counts.get(broker_id))
 
     def leaderless_topics(self) -> list[TopicImage]:
-        """Topics with a partition without leader, sorted by id."""
+        """Returns topics with a partition without leader, sorted by id."""
         return self._sorted(self.leaderless_counts)
 
     def imbalanced_topics(self) -> list[TopicImage]:
-        """Topics with a partition that its preferred replica does not lead, sorted by id."""
+        """Returns topics with a partition that its preferred replica does not lead, sorted by id."""
         return self._sorted(self.imbalanced_counts)
 
     def reassigning_topics(self) -> list[TopicImage]:
-        """Topics with a partition being reassigned, sorted by id."""
+        """Returns topics with a partition being reassigned, sorted by id."""
         return self._sorted(self.reassigning_counts)
 
     def _sorted(self, counts: dict[Uuid, int] | None) -> list[TopicImage]:
@@ -133,7 +133,7 @@ class TopicsImage(ImagePart):
             super().replay(record, offset)
 
     def values(self, view: JournalView, metadata_version: int, elr_enabled: bool) -> Iterator[bytes]:
-        """Each topic is followed by its partitions."""
+        """Yields the records; each topic is followed by its partitions."""
         encoder = PartitionEncoder(metadata_version, elr_enabled=elr_enabled)
         for _, topic in view.items(self.topics, self.topics):
             topic_id = topic.topic_id
@@ -144,7 +144,7 @@ class TopicsImage(ImagePart):
     def _partitions_in_view(
         self, view: JournalView, topic: TopicImage
     ) -> Iterator[tuple[int, PartitionRegistration]]:
-        """As they are in the view, which alone has those that were removed."""
+        """Returns them as they are in the view, which alone has removed partitions."""
         topic_id, partitions = topic.topic_id, topic.partitions
         groups = view.groups(self)
         indexes = partitions.keys()
@@ -170,7 +170,7 @@ class TopicsImage(ImagePart):
             self._journal.put(self.names_by_unified_name, unified, tuple(sorted((*names, name))))
 
     def replay_remove_topic(self, topic_id: Uuid) -> str:
-        """Returns the name, under which the topic's configs are stored."""
+        """Removes a topic. Returns the name, under which the topic's configs are stored."""
         topic = self.topics[topic_id]
         self._journal.remember(self, topic_id, topic)
         self._journal.remove(self.topics, topic_id)
@@ -191,7 +191,7 @@ class TopicsImage(ImagePart):
         self._set_partition(topic, record.partition_id, registration)
 
     def add_partition(self, topic: TopicImage, index: int, partition: PartitionRegistration) -> None:
-        """A partition that the topic does not have yet, while the journal does not record."""
+        """Adds a partition that the topic does not have yet, while the journal does not record."""
         topic.partitions.put(index, partition)
         self._update_indexes(topic.topic_id, None, partition)
 
@@ -201,7 +201,9 @@ class TopicsImage(ImagePart):
         self._set_partition(topic, record.partition_id, current.merge(record, self.tuples))
 
     def _clear_elr(self, topic_name: str) -> None:
-        """KIP-966: empty name means all topics. Partitions that had an ELR get a new partition epoch."""
+        """Clears the ELR of a topic, for an empty name of all (KIP-966). Changed partitions get a new
+        epoch.
+        """
         if topic_name:
             topics = [self.topics[self.ids_by_name[topic_name]]]
         else:
@@ -242,7 +244,7 @@ class TopicsImage(ImagePart):
         self._update_indexes(topic.topic_id, current, old)
 
     def _restore_topic(self, topic_id: Uuid, old: object) -> None:
-        """Its partitions are where they were: only the indexes follow."""
+        """Restores a topic with its partitions; only the indexes have to follow."""
         if old is MISSING:
             self._uncount_topic(self.topics[topic_id])
             return
@@ -251,7 +253,7 @@ class TopicsImage(ImagePart):
             self._count(topic_id, partition, 1)
 
     def _uncount_topic(self, topic: TopicImage) -> None:
-        """Of a large topic, what the indexes count is dropped as a whole: it may have 100,000 partitions."""
+        """Drops the counts of a topic as a whole: it may have 100,000 partitions."""
         topic_id, partitions = topic.topic_id, topic.partitions
         if len(partitions) <= len(self.isr_counts):
             for partition in partitions.values():
@@ -321,7 +323,7 @@ class TopicsImage(ImagePart):
             self._update_reassigning(topic_id, new, 1)
 
     def _isr_index(self, partition: PartitionRegistration) -> dict[int, dict[Uuid, int]]:
-        """The one that counts the members of its ISR."""
+        """Returns the index that counts the members of its ISR."""
         if partition.leader == NO_LEADER and len(partition.isr) == 1:
             return self.last_member_counts
         return self.isr_counts
@@ -389,7 +391,7 @@ def _drop_topic(counts: dict[int, dict[Uuid, int]], topic_id: Uuid) -> None:
 def _change_members(
     counts: dict[int, dict[Uuid, int]], topic_id: Uuid, old: tuple[int, ...], new: tuple[int, ...]
 ) -> None:
-    """Update the counts of brokers that left or joined."""
+    """Updates the counts of brokers that left or joined."""
     for member in old:
         if member not in new:
             _add_member(counts, topic_id, member, -1)

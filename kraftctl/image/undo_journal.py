@@ -12,28 +12,28 @@ from typing import Any, Final, cast
 
 
 class Missing:
-    """Type of MISSING."""
+    """The type of the constant MISSING."""
 
     def __repr__(self) -> str:
         return "MISSING"
 
 
 MISSING: Final = Missing()
-"""Old value of a key that was not there."""
+"""The old value of a key that was not there."""
 
 EVERY_KEY: Final = None
-"""In place of a key, to ask about all of a container."""
+"""A caller passes this in place of a key to ask about all of a container."""
 
 
 class Restorable:
     """A part of the image that restores its own values, because more than a dict entry hangs on them."""
 
     def current(self, key: object) -> object:
-        """The value under `key` as `restore` would need it; MISSING when there is none."""
+        """Returns the value under `key` as `restore` would need it; MISSING when there is none."""
         raise AssertionError(f"{type(self).__name__} cannot restore")
 
     def restore(self, key: object, old: object) -> None:
-        """Put `old` back under `key`; MISSING removes the key. Must not touch the journal."""
+        """Puts `old` back under `key`; MISSING removes the key. It must not touch the journal."""
         raise AssertionError(f"{type(self).__name__} cannot restore")
 
 
@@ -50,7 +50,7 @@ class JournalView:
         self._groups: dict[int, dict[Any, dict[Any, object]]] = {}
 
     def note(self, container: object, key: object, old: object) -> None:
-        """Called by the journal, oldest change first; later changes of the same key do not count."""
+        """Notes an old value, oldest change first; later changes of the same key do not count."""
         if isinstance(container, Restorable) and isinstance(key, tuple):
             groups = self.groups(container)
             members = groups.get(key[0])
@@ -62,11 +62,11 @@ class JournalView:
             self.changes(container).setdefault(key, old)
 
     def value(self, container: object, key: object, current: object) -> object:
-        """The value in the view, of a key that is no pair; MISSING when the key did not exist."""
+        """Returns the value in the view; MISSING when the key did not exist. The key must not be a pair."""
         return self.changes(container).get(key, current)
 
     def changes(self, container: object) -> dict[Any, object]:
-        """Old values by key, of what may differ from the present: more and more while the image changes."""
+        """Returns old values by key where they may differ from the present: more while the image changes."""
         identity = id(container)
         changes = self._changes.get(identity)
         if changes is None:
@@ -75,8 +75,10 @@ class JournalView:
         return changes
 
     def groups(self, container: Restorable) -> dict[Any, dict[Any, object]]:
-        """The same for keys that are pairs: by their first part, then by the second. For example the
-        partitions of a topic."""
+        """Returns the same for keys that are pairs, by their first part, then by the second.
+
+        An example is the partitions of a topic.
+        """
         identity = id(container)
         groups = self._groups.get(identity)
         if groups is None:
@@ -85,8 +87,10 @@ class JournalView:
         return groups
 
     def free_some(self, count_max: int) -> bool:
-        """Forget about so many old values: to free all of a large view in one step takes long. The view is
-        closed. Returns whether any are left."""
+        """Frees that many old values of a closed view; returns whether any are left.
+
+        Freeing all of a large view in one step takes long.
+        """
         for groups in self._groups.values():
             while groups:
                 _, members = groups.popitem()
@@ -96,8 +100,7 @@ class JournalView:
         return False
 
     def items(self, container: object, entries: dict[Any, Any]) -> Iterator[tuple[Any, Any]]:
-        """The entries of a dict as they are in the view, in the order in which they came into it, and then
-        those that are not there any more.
+        """Yields the entries of a dict as they are in the view, in insertion order, then the removed ones.
 
         The dict is `container` itself, or a part of one that restores it. It may change in between. The
         first step lists the keys: 36 ms for 500,000 of them.
@@ -139,18 +142,19 @@ class UndoJournal(Restorable):
 
     @property
     def entry_count(self) -> int:
-        """Old values held; 0 when everything replayed is committed."""
+        """The number of old values; 0 when everything replayed is committed."""
         return len(self._offsets) - self._start
 
     @property
     def transaction_start(self) -> int | None:
-        """Offset of the BeginTransactionRecord that is still open; nothing from there on is stable."""
+        """The offset of the BeginTransactionRecord that is still open; nothing from there on is stable."""
         return self._transaction_start
 
     def unstable_start(self, committed_end: int) -> int | None:
-        """Where the first transaction begins whose end is not below `committed_end`; None without one.
+        """Returns where the first transaction begins whose end is not below `committed_end`; None without
+        one.
 
-        Also one that has ended in the image: a leader replays the end before it is committed.
+        It may have ended in the image: a leader replays the end before it is committed.
         """
         for start, end in self._ended_transactions:
             if end >= committed_end:
@@ -159,26 +163,26 @@ class UndoJournal(Restorable):
 
     @property
     def recording(self) -> bool:
-        """Whether changes are remembered at all right now."""
+        """Whether changes are remembered at present."""
         return self.enabled or self._transaction_start is not None or len(self._views) > 0
 
     def start_record(self, offset: int) -> None:
-        """Changes from now on belong to the record at `offset`."""
+        """Assigns changes from now on to the record at `offset`."""
         self._offset = offset
 
     def remember(self, container: Restorable, key: object, old: object) -> None:
-        """Note that `key` of `container` had the value `old`, before changing it."""
+        """Notes that `key` of `container` had the value `old`, before changing it."""
         if self.enabled or self._transaction_start is not None or self._views:
             self._append(container, key, old)
 
     def put(self, container: dict[Any, Any], key: Any, value: Any) -> None:
-        """`container[key] = value`, undoable."""
+        """Does `container[key] = value`, undoable."""
         if self.enabled or self._transaction_start is not None or self._views:
             self._append(container, key, container.get(key, MISSING))
         container[key] = value
 
     def remove(self, container: dict[Any, Any], key: Any) -> None:
-        """Remove `key` if it is there, undoable."""
+        """Removes `key` if it is there, undoable."""
         if key in container:
             if self.enabled or self._transaction_start is not None or self._views:
                 self._append(container, key, container[key])
@@ -194,13 +198,13 @@ class UndoJournal(Restorable):
             self._olds.append(old)
 
     def begin_transaction(self) -> None:
-        """The current record begins a transaction."""
+        """Notes that the current record begins a transaction."""
         assert self._transaction_start is None, "metadata transactions do not nest"
         self._transaction_start = self._offset
         self._append(self, None, None)
 
     def end_transaction(self) -> None:
-        """The current record ends the transaction; its changes stand."""
+        """Notes that the current record ends the transaction; its changes stay."""
         start = self._transaction_start
         assert start is not None, "no metadata transaction is open"
         if self.enabled:
@@ -211,9 +215,9 @@ class UndoJournal(Restorable):
             self._clear()
 
     def abort_transaction(self) -> None:
-        """The current record aborts the transaction: every change since it began is taken back.
+        """Undoes every change since the transaction began, as the current record aborts it.
 
-        Taking back is a change of the current record, so it can be undone as any other.
+        This is a change of the current record, so it can be undone as any other.
         """
         start = self._transaction_start
         assert start is not None, "no metadata transaction is open"
@@ -244,7 +248,7 @@ class UndoJournal(Restorable):
         self._transaction_start = cast("int | None", old)
 
     def commit_to(self, end_offset: int) -> None:
-        """Forget old values of records before `end_offset`: they will never be undone."""
+        """Forgets old values of records before `end_offset`: they will never be undone."""
         self._committed_end = max(self._committed_end, end_offset)
         limit = end_offset
         if self._transaction_start is not None:
@@ -270,19 +274,18 @@ class UndoJournal(Restorable):
             self._start = start
 
     def rollback_to(self, end_offset: int) -> None:
-        """Undo all records at or after `end_offset`, newest change first.
+        """Undoes all records at or after `end_offset`, newest change first.
 
-        Nothing committed may be undone: `end_offset` is at least the last `commit_to`. Open views
-        stay right, because they were opened at a committed offset.
+        Nothing committed may be undone: `end_offset` is at least the last `commit_to`. Open views stay
+        right, because they were opened at a committed offset.
         """
         assert end_offset >= self._committed_end, "committed records cannot be rolled back"
         self._undo_from(end_offset)
 
     def last_change(self, containers: list[object], key: object, start_offset: int) -> int | None:
-        """The last record at `start_offset` or later that changed `key`, or with EVERY_KEY anything, of one
-        of `containers`.
+        """Returns the last record at `start_offset` or later that changed `key` of one of `containers`.
 
-        Costs a look at each change that is held, and nothing when none is.
+        EVERY_KEY asks for any key. The cost is a look at each change that is held, and nothing when none is.
         """
         for index in range(len(self._offsets) - 1, self._start - 1, -1):
             offset = self._offsets[index]
@@ -295,9 +298,9 @@ class UndoJournal(Restorable):
         return None
 
     def value_at(self, end_offset: int, container: object, key: object, current: object) -> object:
-        """What `key` of `container` has without the records from `end_offset` on; MISSING when nothing.
+        """Returns the value of `key` without the records from `end_offset` on; MISSING when there is none.
 
-        Costs a look at each change that is held, and nothing when none is.
+        The cost is a look at each change that is held, and nothing when none is.
         """
         for index in range(self._start, len(self._offsets)):
             is_later = self._offsets[index] >= end_offset
@@ -306,7 +309,7 @@ class UndoJournal(Restorable):
         return current
 
     def open_view(self, end_offset: int) -> JournalView:
-        """A view of the image without the records from `end_offset` on."""
+        """Returns a view of the image without the records from `end_offset` on."""
         view = JournalView()
         for index in range(self._start, len(self._offsets)):
             if self._offsets[index] >= end_offset:
@@ -315,7 +318,7 @@ class UndoJournal(Restorable):
         return view
 
     def close_view(self, view: JournalView) -> None:
-        """The view is no longer kept up to date."""
+        """Ends keeping the view up to date."""
         self._views.remove(view)
 
     def _undo_from(self, end_offset: int) -> None:
