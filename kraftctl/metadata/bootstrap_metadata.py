@@ -17,7 +17,7 @@ class BootstrapMetadataError(Exception):
 
 
 class BootstrapMetadata:
-    """`records` in the order they are written; `source` says where they came from, for the log."""
+    """The `records` in the order they are written, and their `source` for the log."""
 
     def __init__(self, records: list[RecordAndVersion], source: str) -> None:
         self.records = records
@@ -25,7 +25,7 @@ class BootstrapMetadata:
         self.metadata_version = _metadata_version(records, source)
 
     def feature_level(self, name: str) -> int:
-        """0 when the feature is not mentioned."""
+        """Returns the level of a feature; 0 when it is not mentioned."""
         level = 0
         for item in self.records:
             record = item.record
@@ -37,7 +37,7 @@ class BootstrapMetadata:
 def why_records_unsupported(
     records: list[RecordAndVersion], supported: dict[str, VersionRange]
 ) -> str | None:
-    """The first feature level that cannot be run here, None when all can."""
+    """Returns the first feature level that cannot be run here, None when all can."""
     for item in records:
         record = item.record
         if isinstance(record, FeatureLevelRecord):
@@ -56,14 +56,14 @@ def bootstrap_refusal(source: str, reason: str) -> str:
 
 
 def default_bootstrap_metadata() -> BootstrapMetadata:
-    """The records for a directory without such a file: only the newest metadata.version."""
+    """Returns the records for a directory without such a file: only the newest metadata.version."""
     return BootstrapMetadata(feature_level_records(features.LATEST_PRODUCTION, {}), "the default bootstrap")
 
 
 def feature_level_records(metadata_version: int, levels: dict[str, int]) -> list[RecordAndVersion]:
-    """metadata.version first, then the others by name.
+    """Returns metadata.version first, then the others by name.
 
-    Level 0 is the same as absent, and kraft.version lives in control records instead (KIP-853).
+    Level 0 is the same as absent, and kraft.version is in control records instead (KIP-853).
     """
     elsewhere = (features.METADATA_VERSION, features.KRAFT_VERSION)
     names = [name for name in sorted(levels) if levels[name] > 0 and name not in elsewhere]

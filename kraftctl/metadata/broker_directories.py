@@ -13,29 +13,29 @@ from mypy_extensions import i32, i64
 from kraftctl_protocol.uuids import Uuid
 
 NOT_PACKED: Final = -1
-"""The directories are not in the integer: a tuple has them."""
+"""The directories are not packed in the integer: a tuple has them."""
 
 REPLICAS_MAX: Final = 4
-"""So many replicas have their numbers, of 7 bits each, in an i32 that is not negative."""
+"""This many numbers of 7 bits fit an i32 that is not negative."""
 
 NUMBER_BITS: Final = 7
 NUMBER_MASK: Final = 0x7F
 
 DIRECTORIES_MAX: Final = 128
-"""Of one broker, over time; what it names after these is not packed."""
+"""A broker has numbers for this many directories over time; further ones are not packed."""
 
 BROKERS_MAX: Final = 65_536
-"""A bound on memory. Brokers after these have no numbered directories."""
+"""The limit bounds memory. Further brokers have no numbered directories."""
 
 
 class BrokerDirectories:
-    """Numbers the directories of each broker as they are named. A number never gets another meaning."""
+    """Numbers the directories of each broker as they are named. A number keeps its meaning."""
 
     def __init__(self) -> None:
         self._directories: dict[int, list[Uuid]] = {}
 
     def pack(self, replicas: tuple[int, ...], directories: list[Uuid]) -> i32:
-        """The numbers of the directories, which belong to the replicas in this order; or NOT_PACKED."""
+        """Returns the numbers of the directories of the replicas, in their order; or NOT_PACKED."""
         if len(replicas) > REPLICAS_MAX:
             return NOT_PACKED
         packed: i32 = 0
@@ -49,7 +49,7 @@ class BrokerDirectories:
         return packed
 
     def unpack(self, replicas: tuple[int, ...], packed: i32) -> tuple[Uuid, ...]:
-        """The directories of the replicas with which they were packed."""
+        """Returns the directories of the replicas with which they were packed."""
         directories: list[Uuid] = []
         for replica in replicas:
             number = i64(packed & NUMBER_MASK)
@@ -58,7 +58,7 @@ class BrokerDirectories:
         return tuple(directories)
 
     def directory(self, replica: int, position: i32, packed: i32) -> Uuid:
-        """That of one replica, which is at `position` of those with which it was packed."""
+        """Returns the directory of the replica at `position` of those with which it was packed."""
         number = i64((packed >> (position * NUMBER_BITS)) & NUMBER_MASK)
         return self._directories[replica][number]
 

@@ -16,10 +16,10 @@ from kraftctl_protocol.uuids import Uuid
 
 
 class BrokerRegistration:
-    """Not changed after construction; `with_changes` makes the next one.
+    """A registration does not change after construction; `with_changes` makes the next one.
 
-    `epoch` is the offset of the first record of the append that registered this incarnation.
-    `directories` is sorted. `cordoned_directories` is None until the broker reports them.
+    `epoch` is the offset of the first record of the append that registered this incarnation. `directories`
+    is sorted. `cordoned_directories` is None until the broker reports them.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class BrokerRegistration:
 
     @staticmethod
     def from_record(record: RegisterBrokerRecord) -> BrokerRegistration:
-        """The registration a RegisterBrokerRecord describes."""
+        """Returns the registration a RegisterBrokerRecord describes."""
         return BrokerRegistration(
             id=record.broker_id,
             epoch=record.broker_epoch,
@@ -75,15 +75,15 @@ class BrokerRegistration:
 
     @property
     def active(self) -> bool:
-        """Unfenced and not leaving: may lead and join ISRs (KIP-841)."""
+        """Whether it is unfenced and not leaving: it may lead and join ISRs (KIP-841)."""
         return not self.fenced and not self.in_controlled_shutdown
 
     def has_online_directory(self, directory: Uuid) -> bool:
-        """Whether a replica in `directory` can serve on this broker."""
+        """Returns whether a replica in `directory` can serve on this broker."""
         return directory_id.is_online(directory, self.directories)
 
     def has_uncordoned_directories(self) -> bool:
-        """Whether new replicas may be placed here (KIP-1066)."""
+        """Returns whether new replicas may be placed here (KIP-1066)."""
         if len(self.directories) == 0 or not self.cordoned_directories:
             return True
         return not set(self.directories).issubset(self.cordoned_directories)
@@ -96,7 +96,7 @@ class BrokerRegistration:
         directories: Iterable[Uuid] | None = None,
         cordoned_directories: Iterable[Uuid] | None = None,
     ) -> BrokerRegistration:
-        """A copy; None keeps the present value."""
+        """Returns a copy; None keeps the present value."""
         return BrokerRegistration(
             id=self.id,
             epoch=self.epoch,
@@ -116,7 +116,7 @@ class BrokerRegistration:
         )
 
     def to_record(self, metadata_version: int) -> RecordAndVersion:
-        """The whole state as one record; fields the metadata.version lacks are left out."""
+        """Returns the whole state as one record; fields the metadata.version lacks are left out."""
         record = RegisterBrokerRecord(
             broker_id=self.id,
             incarnation_id=self.incarnation_id,

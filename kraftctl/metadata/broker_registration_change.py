@@ -21,16 +21,16 @@ FENCING_VERSION: Final = 0
 CONTROLLED_SHUTDOWN_VERSION: Final = 1
 LOG_DIRS_VERSION: Final = 2
 CORDONED_LOG_DIRS_VERSION: Final = 3
-"""The record version that has the field."""
+"""The field exists from this version of the record on."""
 
 
 def fencing_record(registration: BrokerRegistration) -> RecordAndVersion:
-    """The broker is fenced."""
+    """Returns the record that fences a broker."""
     return _record(registration, FENCE)
 
 
 def unfencing_record(registration: BrokerRegistration) -> RecordAndVersion:
-    """The broker is unfenced."""
+    """Returns the record that unfences a broker."""
     return _record(registration, UNFENCE)
 
 
@@ -42,7 +42,7 @@ def _record(registration: BrokerRegistration, fenced: int) -> RecordAndVersion:
 
 
 def controlled_shutdown_record(registration: BrokerRegistration) -> RecordAndVersion:
-    """The broker begins its controlled shutdown."""
+    """Returns the record that begins a broker's controlled shutdown."""
     record = BrokerRegistrationChangeRecord(
         broker_id=registration.id,
         broker_epoch=registration.epoch,
@@ -52,7 +52,7 @@ def controlled_shutdown_record(registration: BrokerRegistration) -> RecordAndVer
 
 
 def log_dirs_record(registration: BrokerRegistration, directories: list[Uuid]) -> RecordAndVersion:
-    """The broker has only `directories` left."""
+    """Returns the record that leaves a broker only `directories`."""
     record = BrokerRegistrationChangeRecord(
         broker_id=registration.id, broker_epoch=registration.epoch, log_dirs=directories
     )
@@ -60,7 +60,7 @@ def log_dirs_record(registration: BrokerRegistration, directories: list[Uuid]) -
 
 
 def cordoned_log_dirs_record(registration: BrokerRegistration, cordoned: list[Uuid]) -> RecordAndVersion:
-    """The broker takes no new replicas in `cordoned`."""
+    """Returns the record that keeps new replicas out of `cordoned`."""
     record = BrokerRegistrationChangeRecord(
         broker_id=registration.id, broker_epoch=registration.epoch, cordoned_log_dirs=cordoned
     )

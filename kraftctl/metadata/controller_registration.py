@@ -13,7 +13,7 @@ from kraftctl_protocol.uuids import Uuid
 
 
 class ControllerRegistration:
-    """Not changed after construction."""
+    """A registration that does not change after construction."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class ControllerRegistration:
 
     @staticmethod
     def from_record(record: RegisterControllerRecord) -> ControllerRegistration:
-        """The registration a RegisterControllerRecord describes."""
+        """Returns the registration a RegisterControllerRecord describes."""
         return ControllerRegistration(
             id=record.controller_id,
             incarnation_id=record.incarnation_id,
@@ -47,7 +47,7 @@ class ControllerRegistration:
         )
 
     def to_record(self) -> RecordAndVersion:
-        """The whole state as one record."""
+        """Returns the whole state as one record."""
         record = RegisterControllerRecord(
             controller_id=self.id,
             incarnation_id=self.incarnation_id,

@@ -17,18 +17,18 @@ LOST: Final[bytes] = bytes(15) + b"\x02"
 """The directory is known to be gone."""
 
 RESERVED_COUNT: Final = 100
-"""Ids 0..99 never name a real directory."""
+"""The ids 0 to 99 never name a real directory."""
 
 _RESERVED_PREFIX: Final[bytes] = bytes(15)
 
 
 def is_reserved(directory_id: Uuid) -> bool:
-    """True for ids that never name a real directory."""
+    """Returns True for ids that never name a real directory."""
     return directory_id[:15] == _RESERVED_PREFIX and directory_id[15] < RESERVED_COUNT
 
 
 def is_online(directory_id: Uuid, online_directories: Sequence[Uuid]) -> bool:
-    """Whether a replica in `directory_id` can serve, given what its broker registered.
+    """Returns whether a replica in `directory_id` can serve, given what its broker registered.
 
     A broker that registered no directories predates KIP-858: everything it has counts as online.
     """
@@ -40,7 +40,7 @@ def is_online(directory_id: Uuid, online_directories: Sequence[Uuid]) -> bool:
 
 
 def default_directory(online_directories: Sequence[Uuid] | None) -> Uuid:
-    """Directory written for a new replica on a broker; None means the broker is not registered."""
+    """Returns the directory of a new replica on a broker; None means the broker is not registered."""
     if online_directories is None:
         return UNASSIGNED
     if len(online_directories) == 0:

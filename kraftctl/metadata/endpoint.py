@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Endpoint:
-    """One advertised listener.
+    """An advertised listener.
 
     `security_protocol` is Kafka's id: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL.
     """
@@ -39,7 +39,7 @@ class VersionRange:
         self.max = max
 
     def contains(self, level: int) -> bool:
-        """Whether `level` lies in the range."""
+        """Returns whether `level` lies in the range."""
         return self.min <= level <= self.max
 
     def __eq__(self, other: object) -> bool:

@@ -42,11 +42,11 @@ LATEST_PRODUCTION: Final = max([row.level for row in METADATA_VERSIONS if row.in
 LATEST_TESTING: Final = METADATA_VERSIONS[-1].level
 
 METADATA_VERSION_NAMES: Final[dict[int, str]] = {row.level: row.name for row in METADATA_VERSIONS}
-"""Level -> Kafka's spelling; consecutive levels in the order Kafka released them."""
+"""Kafka's name of each level, in the order in which Kafka released them."""
 
 
 def _since(record: str, version: int = 0) -> int:
-    """The metadata.version that allows this version of a record."""
+    """Returns the metadata.version that allows this version of a record."""
     return RECORD_TYPES_BY_NAME[record].since[version]
 
 
@@ -61,7 +61,9 @@ _REGISTER_BROKER: Final = RECORD_TYPES_BY_NAME["RegisterBrokerRecord"]
 
 
 def is_leader_epoch_bump_required_on_isr_shrink(metadata_version: int) -> bool:
-    """Old brokers mishandle a shrink without a new leader epoch (KAFKA-15021)."""
+    """Returns whether a shrink needs a new leader epoch, without which old brokers mishandle it
+    (KAFKA-15021).
+    """
     return metadata_version < IBP_3_6_IV0
 
 
@@ -82,45 +84,47 @@ def is_controller_registration_supported(metadata_version: int) -> bool:
 
 
 def is_directory_assignment_supported(metadata_version: int) -> bool:
-    """KIP-858: partitions know in which log directory each replica lives."""
+    """Returns whether partitions know in which log directory each replica is (KIP-858)."""
     return metadata_version >= _DIRECTORY_ASSIGNMENT
 
 
 def is_elr_supported(metadata_version: int) -> bool:
-    """KIP-966: records can carry eligible leader replicas."""
+    """Returns whether records can have eligible leader replicas (KIP-966)."""
     return metadata_version >= _ELR
 
 
 def is_cordoned_log_dirs_supported(metadata_version: int) -> bool:
-    """KIP-1066: registrations can carry cordoned log directories."""
+    """Returns whether registrations can have cordoned log directories (KIP-1066)."""
     return metadata_version >= _CORDONED_LOG_DIRS
 
 
 def register_broker_record_version(metadata_version: int) -> int:
-    """Version in which a RegisterBrokerRecord is written."""
+    """Returns the version in which a RegisterBrokerRecord is written."""
     return _REGISTER_BROKER.version_at(metadata_version)
 
 
 def partition_record_version(metadata_version: int) -> int:
-    """Version in which PartitionRecord and PartitionChangeRecord are written. It is asked for each change of
-    a partition, so it looks nothing up."""
+    """Returns the version in which PartitionRecord and PartitionChangeRecord are written.
+
+    It is asked for each change of a partition, so it looks nothing up.
+    """
     if metadata_version >= _ELR:
         return 2
     return 1 if metadata_version >= _DIRECTORY_ASSIGNMENT else 0
 
 
 def partition_change_record_version(metadata_version: int) -> int:
-    """As `partition_record_version`; the two have always moved together."""
+    """Returns the same as `partition_record_version`; the two have always risen together."""
     return partition_record_version(metadata_version)
 
 
 def metadata_version_name(level: int) -> str:
-    """`4.3-IV0` for 30; for an unknown level the number itself."""
+    """Returns a name such as `4.3-IV0` for 30; for an unknown level the number itself."""
     return METADATA_VERSION_NAMES.get(level, str(level))
 
 
 def metadata_version_from_string(version: str, unstable: bool = False) -> int | None:
-    """Level of `4.3`, `4.3.1` (newest production level of that release) or `4.3-IV0`; None if unknown.
+    """Returns the level of `4.3`, `4.3.1` (newest production level) or `4.3-IV0`; None if unknown.
 
     Levels above LATEST_PRODUCTION are known only when `unstable` is set.
     """
@@ -139,7 +143,7 @@ def metadata_version_from_string(version: str, unstable: bool = False) -> int | 
 
 
 def metadata_changed_between(low: int, high: int) -> bool:
-    """Whether a level in (low, high] changes metadata, so that high -> low would lose some."""
+    """Returns whether a level in (low, high] changes metadata, so that high -> low would lose some."""
     return any(row.changes_metadata for row in METADATA_VERSIONS if low < row.level <= high)
 
 
@@ -152,11 +156,11 @@ SUPPORTED_FEATURES: Final[dict[str, VersionRange]] = {
     SHARE_VERSION: VersionRange(0, 1),
     STREAMS_VERSION: VersionRange(0, 1),
 }
-"""What this controller can run: the ranges of a Kafka 4.3.1 node."""
+"""The ranges that this controller can run, which are those of a Kafka 4.3.1 node."""
 
 
 def supported_features(unstable: bool) -> dict[str, VersionRange]:
-    """A new dict of what this controller offers; `unstable` as unstable.feature.versions.enable.
+    """Returns a new dict of what this controller offers; `unstable` as unstable.feature.versions.enable.
 
     Only metadata.version has levels that are not in production yet.
     """
@@ -167,7 +171,7 @@ def supported_features(unstable: bool) -> dict[str, VersionRange]:
 
 
 def why_level_unsupported(feature: str, level: int, supported: dict[str, VersionRange]) -> str | None:
-    """Why no record may set `feature` to `level` here, None when it may; 0 is the same as absent."""
+    """Returns why no record may set `feature` to `level` here, None when it may; 0 is the same as absent."""
     offered = supported.get(feature)
     if offered is None:
         return None if level == 0 else f"{feature} {level}, a feature that kraftctl does not know"
@@ -184,16 +188,18 @@ _DEFAULT_SINCE: Final[dict[str, tuple[tuple[int, int], ...]]] = {
     SHARE_VERSION: ((IBP_4_2_IV0, 1),),
     STREAMS_VERSION: ((IBP_4_2_IV1, 1),),
 }
-"""Feature -> (metadata.version from which a new cluster gets the level, level), rising."""
+"""Maps a feature to pairs of (metadata.version from which a new cluster gets the level, level), rising."""
 
 _DEPENDS_ON_METADATA_VERSION: Final[dict[str, dict[int, int]]] = {
     ELIGIBLE_LEADER_REPLICAS_VERSION: {1: IBP_4_0_IV1},
 }
-"""Feature -> level -> metadata.version that must be finalized first."""
+"""Maps a feature and a level to the metadata.version that must be finalized first."""
 
 
 def default_level(feature: str, metadata_version: int) -> int:
-    """Level a cluster formatted at `metadata_version` gets when nothing else is asked for."""
+    """Returns the level that a cluster formatted at `metadata_version` gets when nothing else is asked
+    for.
+    """
     if feature == METADATA_VERSION:
         return metadata_version
     level = 0
@@ -204,5 +210,5 @@ def default_level(feature: str, metadata_version: int) -> int:
 
 
 def required_metadata_version(feature: str, level: int) -> int:
-    """metadata.version that must be finalized before `feature` may be raised to `level`."""
+    """Returns the metadata.version that must be finalized before `feature` may be raised to `level`."""
     return _DEPENDS_ON_METADATA_VERSION.get(feature, {}).get(level, MINIMUM_METADATA_VERSION)

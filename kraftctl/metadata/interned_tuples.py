@@ -32,21 +32,23 @@ class InternedTuples:
             leader_recovery_state=0,
             directories=None,
         )
-        """That of a partition that has nothing special."""
+        """The state of a partition that has nothing special."""
         self._ids: dict[object, object] = {}
         self._brokers: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._directories: dict[tuple[bytes, ...], tuple[bytes, ...]] = {}
         self._shared: dict[tuple[object, ...], SharedState] = {}
 
     def brokers(self, ids: list[int]) -> tuple[int, ...]:
-        """The shared tuple equal to `ids`."""
+        """Returns the shared tuple equal to `ids`."""
         if len(ids) == 0:
             return self.no_brokers
         return self._shared_brokers(tuple(ids))
 
     def isr(self, ids: list[int], replicas: tuple[int, ...]) -> tuple[int, ...]:
-        """The same for an ISR, which is mostly all of its replicas: also when too many lists are in use for
-        the table to know them."""
+        """Returns the same for an ISR, which is mostly all of its replicas.
+
+        It is shared with them also when the table has no room.
+        """
         key = tuple(ids)
         return replicas if key == replicas else self._shared_brokers(key)
 
@@ -62,16 +64,16 @@ class InternedTuples:
         return key
 
     def _shared_id(self, broker_id: object) -> object:
-        """A broker id above 256 is an object of 32 bytes: one is enough for all lists that name it.
+        """Returns the one object for a broker id, which takes 32 bytes above 256.
 
-        An `int` would be made anew by compiled code.
+        Compiled code would make another object for an `int`.
         """
         if len(self._ids) >= INTERNED_TUPLES_MAX:
             self._ids.clear()
         return self._ids.setdefault(broker_id, broker_id)
 
     def directories(self, packed: i32, ids: list[Uuid]) -> tuple[Uuid, ...] | None:
-        """For SharedState: None if they are packed, otherwise the shared tuple equal to `ids`."""
+        """Returns None if the directories are packed, otherwise the shared tuple equal to `ids`."""
         if packed != NOT_PACKED:
             return None
         key = tuple(ids)
@@ -93,7 +95,7 @@ class InternedTuples:
         leader_recovery_state: u8,
         directories: tuple[Uuid, ...] | None,
     ) -> SharedState:
-        """The shared object of these."""
+        """Returns the shared object with these values."""
         if (
             directories is None
             and leader_recovery_state == 0

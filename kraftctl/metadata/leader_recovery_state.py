@@ -11,16 +11,16 @@ RECOVERING: Final = 1
 """The last election was unclean; until the leader reports RECOVERED it is the only ISR member."""
 
 NO_CHANGE: Final = -1
-"""Only in PartitionChangeRecord: the state stays as it was."""
+"""In a PartitionChangeRecord, the state stays as it was."""
 
 
 def is_leader_recovery_state(value: int) -> bool:
-    """True for the two states a partition can be in."""
+    """Returns True for the two states a partition can be in."""
     return value == RECOVERED or value == RECOVERING
 
 
 def change_leader_recovery_state(current: int, change: int) -> int:
-    """The state after a record that says `change`; the record was validated before it was written."""
+    """Returns the state after a record that says `change`; the record was validated before it was written."""
     if change == NO_CHANGE:
         return current
     assert is_leader_recovery_state(change), f"unknown leader recovery state {change}"

@@ -1,7 +1,7 @@
-"""PartitionEncoder: a partition as the bytes of its PartitionRecord, without the record.
+"""PartitionEncoder encodes a partition as its PartitionRecord, without making the record.
 
-A snapshot of two million partitions is mostly that. A few thousand distinct lists of replicas appear in all
-of them, so that their bytes are kept.
+A snapshot of two million partitions consists mostly of that. A few thousand distinct lists of replicas
+appear in all of them, so their bytes are kept.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from kraftctl_protocol.primitives import Writer, write_uuid, write_uvarint
 from kraftctl_protocol.uuids import Uuid
 
 LISTS_MAX: Final = 65_536
-"""Lists whose bytes are kept before the table starts over, as in InternedTuples."""
+"""The number of lists whose bytes are kept before the table starts over, as in InternedTuples."""
 
 
 class PartitionEncoder:
-    """For one metadata.version, and with or without the fields of KIP-966."""
+    """Encodes for one metadata.version, and with or without the fields of KIP-966."""
 
     def __init__(self, metadata_version: int, *, elr_enabled: bool) -> None:
         self._metadata_version = metadata_version
@@ -36,7 +36,7 @@ class PartitionEncoder:
         self._brokers: dict[tuple[int, ...], bytes] = {}
 
     def encode(self, topic_id: Uuid, index: int, partition: PartitionRegistration) -> bytes:
-        """As `encode_metadata_record` would encode its record."""
+        """Encodes like `encode_metadata_record` would with its record."""
         if partition.leader_recovery_state != 0 or partition.elr or partition.last_known_elr:
             entry = partition.to_record(
                 topic_id, index, metadata_version=self._metadata_version, elr_enabled=self._elr_enabled
@@ -73,7 +73,7 @@ class PartitionEncoder:
 
 
 def _write_directories(writer: Writer, partition: PartitionRegistration) -> None:
-    """One by one when they are packed: a tuple of them, made for this alone, takes longer."""
+    """Writes packed ones one by one: a tuple of them, made for this alone, takes longer."""
     shared = partition.shared
     write_uvarint(writer, len(partition.replicas) + 1)
     if shared.directories is not None:

@@ -17,21 +17,20 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid
 
 NO_LEADER: Final = -1
-"""`leader` of a partition without a leader."""
+"""The `leader` of a partition without a leader."""
 
 NO_LEADER_CHANGE: Final = -2
-"""`leader` of a PartitionChangeRecord that keeps the leader and its epoch."""
+"""The `leader` of a PartitionChangeRecord that keeps the leader and its epoch."""
 
 
 @mypyc_attr(acyclic=True)
 class PartitionRegistration:
-    """Not changed after construction; `merge` makes the next one.
+    """The state does not change after construction; `merge` makes the next one.
 
-    `replicas[0]` is the preferred leader and `directories` is aligned with `replicas`.
-    `leader_epoch` rises with every leader change, `partition_epoch` with every change at all.
-    There may be a million of these, hence packed integers, shared tuples, one object for what is rare, and
-    `acyclic`: the cyclic garbage collector never visits them. One takes 64 bytes, where it took 112 with a
-    reference to each tuple.
+    `replicas[0]` is the preferred leader and `directories` is aligned with `replicas`. `leader_epoch` rises
+    with every leader change, `partition_epoch` with every change at all. There may be a million of these,
+    hence packed integers, shared tuples, one object for what is rare, and `acyclic`: the cyclic garbage
+    collector never visits them. One takes 64 bytes, where it took 112 with a reference to each tuple.
     """
 
     def __init__(
@@ -55,7 +54,9 @@ class PartitionRegistration:
 
     @staticmethod
     def from_record(record: PartitionRecord, tuples: InternedTuples) -> PartitionRegistration:
-        """The state a PartitionRecord describes. Older records know no directories: MIGRATING then."""
+        """Returns the state a PartitionRecord describes. Older records know no directories: MIGRATING
+        then.
+        """
         replicas = tuples.brokers(record.replicas)
         directories = record.directories
         if len(directories) == 0:
@@ -81,7 +82,9 @@ class PartitionRegistration:
         )
 
     def merge(self, change: PartitionChangeRecord, tuples: InternedTuples) -> PartitionRegistration:
-        """The next state. Every change is a new partition epoch, every `leader` field a new leader epoch."""
+        """Returns the next state. Every change is a new partition epoch, every `leader` field a new leader
+        epoch.
+        """
         replicas = self.replicas
         packed = self.packed_directories
         directories = self.shared.directories
@@ -146,7 +149,7 @@ class PartitionRegistration:
         return shared.broker_directories.unpack(self.replicas, self.packed_directories)
 
     def directory(self, replica: int) -> Uuid | None:
-        """Log directory of a replica; None when the broker is no replica of this partition."""
+        """Returns the log directory of a replica; None when the broker has no replica of this partition."""
         for position, candidate in enumerate(self.replicas):
             if candidate == replica:
                 shared = self.shared
@@ -157,17 +160,17 @@ class PartitionRegistration:
 
     @property
     def removing_replicas(self) -> tuple[int, ...]:
-        """Those that a reassignment takes away."""
+        """The replicas that a reassignment removes."""
         return self.shared.removing_replicas
 
     @property
     def adding_replicas(self) -> tuple[int, ...]:
-        """Those that a reassignment adds."""
+        """The replicas that a reassignment adds."""
         return self.shared.adding_replicas
 
     @property
     def elr(self) -> tuple[int, ...]:
-        """Eligible leader replicas (KIP-966)."""
+        """The eligible leader replicas (KIP-966)."""
         return self.shared.elr
 
     @property
@@ -177,21 +180,21 @@ class PartitionRegistration:
 
     @property
     def leader_recovery_state(self) -> u8:
-        """RECOVERED, or RECOVERING after an unclean election (KIP-704)."""
+        """The state is RECOVERED, or RECOVERING after an unclean election (KIP-704)."""
         return self.shared.leader_recovery_state
 
     def leader_after(self, change: PartitionChangeRecord) -> i32:
-        """The leader in the next state."""
+        """Returns the leader in the next state."""
         if change.leader == NO_LEADER_CHANGE:
             return self.leader
         return change.leader
 
     def leader_epoch_after(self, change: PartitionChangeRecord) -> i32:
-        """Also a record that repeats the leader raises it."""
+        """Returns the next leader epoch, which also rises with a record that repeats the leader."""
         return self.leader_epoch if change.leader == NO_LEADER_CHANGE else self.leader_epoch + 1
 
     def leader_recovery_state_after(self, change: PartitionChangeRecord) -> u8:
-        """RECOVERED or RECOVERING, in the next state."""
+        """Returns RECOVERED or RECOVERING, the state after this record."""
         return change_leader_recovery_state(self.leader_recovery_state, change.leader_recovery_state)
 
     @property
@@ -214,7 +217,7 @@ class PartitionRegistration:
     def to_record(
         self, topic_id: Uuid, partition_id: int, *, metadata_version: int, elr_enabled: bool
     ) -> RecordAndVersion:
-        """The whole state as one record; fields the metadata.version lacks are left out."""
+        """Returns the whole state as one record; fields the metadata.version lacks are left out."""
         record = PartitionRecord(
             partition_id=partition_id,
             topic_id=topic_id,

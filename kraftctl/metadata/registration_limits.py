@@ -1,4 +1,4 @@
-"""How much of a node is registered: its record is in the memory of every node, and in every snapshot.
+"""The limits of a registration: its record is in the memory of every node, and in every snapshot.
 
 Kafka has no such limits, except that a string of a record has at most 32,767 bytes. These are far above what
 nodes have, and a registration within them has less than 128 KiB.
@@ -10,16 +10,16 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 LISTENERS_MAX: Final = 64
-"""Of one node."""
+"""The number of listeners of one node."""
 
 FEATURES_MAX: Final = 256
-"""Of one node; Kafka 4.3 has seven."""
+"""The number of features of one node; Kafka 4.3 has seven."""
 
 DIRECTORIES_MAX: Final = 1_000
-"""Of one broker: one for each of its disks."""
+"""The number of directories of one broker, one for each of its disks."""
 
 NAME_BYTES_MAX: Final = 249
-"""Of a listener or a feature: as long as the name of a topic can be."""
+"""The name of a listener or a feature may be as long as that of a topic."""
 
 HOST_BYTES_MAX: Final = 255
 """A name in DNS is not longer (RFC 1035)."""
@@ -29,7 +29,7 @@ RACK_BYTES_MAX: Final = 1_024
 
 
 def why_listeners_too_large(listeners: Collection[tuple[str, str]]) -> str | None:
-    """`listeners` are pairs of name and host; None if a node may have them."""
+    """Returns None if a node may have these listeners, pairs of name and host."""
     if len(listeners) > LISTENERS_MAX:
         return f"{len(listeners)} listeners are more than {LISTENERS_MAX}"
     for name, host in listeners:
@@ -41,7 +41,7 @@ def why_listeners_too_large(listeners: Collection[tuple[str, str]]) -> str | Non
 
 
 def why_features_too_large(count: int, names: Iterable[str]) -> str | None:
-    """None if a node may have features of these names."""
+    """Returns None if a node may have features of these names."""
     if count > FEATURES_MAX:
         return f"{count} features are more than {FEATURES_MAX}"
     if any(_is_longer(name, NAME_BYTES_MAX) for name in names):
@@ -50,14 +50,14 @@ def why_features_too_large(count: int, names: Iterable[str]) -> str | None:
 
 
 def why_rack_too_long(rack: str | None) -> str | None:
-    """None if a broker may be in this rack."""
+    """Returns None if a broker may be in this rack."""
     if rack is None or not _is_longer(rack, RACK_BYTES_MAX):
         return None
     return f"the name of the rack is longer than {RACK_BYTES_MAX} bytes"
 
 
 def why_directories_too_many(count: int) -> str | None:
-    """None if a broker may have so many log directories."""
+    """Returns None if a broker may have that many log directories."""
     return None if count <= DIRECTORIES_MAX else f"{count} log directories are more than {DIRECTORIES_MAX}"
 
 

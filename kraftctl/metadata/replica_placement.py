@@ -32,7 +32,7 @@ class UsableBroker:
 
 
 def why_not_placeable(brokers: list[UsableBroker], replication_factor: int) -> str | None:
-    """The reason why no partition with so many replicas can be placed, or None."""
+    """Returns the reason why no partition with so many replicas can be placed, or None."""
     if replication_factor <= 0:
         return f"Invalid replication factor {replication_factor}: it must be positive."
     if all(broker.fenced for broker in brokers):
@@ -47,8 +47,10 @@ def why_not_placeable(brokers: list[UsableBroker], replication_factor: int) -> s
 
 
 class StripedReplicaPlacer:
-    """Places partitions on `brokers`, which are grouped by rack once, for all topics of a slice: make a new
-    one for the next."""
+    """Places partitions on `brokers`, grouped by rack once for all topics of a slice.
+
+    Make a new one for the next slice.
+    """
 
     def __init__(self, rng: random.Random, brokers: list[UsableBroker]) -> None:
         self.brokers = brokers
@@ -73,7 +75,7 @@ class StripedReplicaPlacer:
         self._epoch: i64 = 0
 
     def place(self, partition_count: int, replication_factor: int) -> list[list[int]]:
-        """Replicas per partition of one topic, leader first. `why_not_placeable` was asked before."""
+        """Returns the replicas of each partition of a topic, leader first. Ask `why_not_placeable` before."""
         assert self._unfenced_count > 0, "there is no broker to lead"
         self._start()
         return [self._place_one(replication_factor) for _ in range(partition_count)]
@@ -130,7 +132,7 @@ class StripedReplicaPlacer:
 
 
 def _rack_sort_key(name: str | None) -> tuple[bool, str]:
-    """Brokers without rack come first."""
+    """Returns a sort key in which brokers without rack come first."""
     return (name is not None, name or "")
 
 
@@ -156,7 +158,7 @@ class _BrokerList:
         _shuffle(rng, self._brokers)
 
     def next(self, epoch: i64) -> int:
-        """-1 when all have been given in this epoch."""
+        """Returns the next broker, -1 when all have been given in this epoch."""
         count: i64 = len(self._brokers)
         if count == 0:
             return -1
@@ -194,7 +196,7 @@ class _Rack:
 
 
 def _below(rng: random.Random, count: i64) -> i64:
-    """What `rng.randrange(count)` draws, without its checks; 0 without a draw for 0."""
+    """Draws like `rng.randrange(count)`, without its checks; 0 without a draw for 0."""
     if count == 0:
         return 0
     bits: i64 = int(count).bit_length()
@@ -205,7 +207,7 @@ def _below(rng: random.Random, count: i64) -> i64:
 
 
 def _shuffle(rng: random.Random, items: list[T]) -> None:
-    """What `rng.shuffle(items)` does: as many draws, with the same results."""
+    """Shuffles like `rng.shuffle(items)`: as many draws, with the same results."""
     for last in range(len(items) - 1, 0, -1):
         index = _below(rng, last + 1)
         items[last], items[index] = items[index], items[last]

@@ -1,4 +1,4 @@
-"""SharedState: what almost all partitions have in common, so that they refer to one object."""
+"""SharedState has what almost all partitions have in common, so that they refer to one object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from kraftctl_protocol.uuids import Uuid
 
 @mypyc_attr(acyclic=True)
 class SharedState:
-    """Empty unless a reassignment runs, the ELR has members or a leader recovers. Not changed.
+    """The state is empty unless a reassignment runs, the ELR has members or a leader recovers. It does not
+    change.
 
     `directories` is None when the partition has them packed, as numbers of `broker_directories`.
     """

@@ -1,7 +1,7 @@
-"""KIP-630: records as the record batches of a checkpoint file: header batch, data batches, footer batch.
+"""Writes records as the batches of a checkpoint file: header batch, data batches, footer batch (KIP-630).
 
 The same frame serves snapshots of the image, the 0-0 checkpoint of a formatted dynamic quorum (KIP-853) and
-bootstrap.checkpoint. Offsets inside the file count from 0 and have nothing to do with the log's.
+bootstrap.checkpoint. Offsets inside the file count from 0 and are not those of the log.
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_
 from kraftctl_protocol.record_batch import encode_batch, encode_control_batch
 
 RECORDS_PER_BATCH_MAX: Final = 1024
-"""As Kafka's RecordsSnapshotWriter: keeps the batches of a snapshot small enough to decode in one go."""
+"""Kafka's RecordsSnapshotWriter has the same limit: batches are small enough to decode in one step."""
 
 BATCH_BYTES_MAX: Final = 8 * 1024 * 1024
 """Kafka's readers have buffers of this size and refuse larger batches."""
 
 
 class SnapshotBatches:
-    """Turns records into batches, slice by slice. First `header`, then `records` as often as needed,
-    last `footer`; the bytes that each of them returns, in order, are the file."""
+    """Turns records into batches, slice by slice.
+
+    Call `header`, then `records` as often as needed, then `footer`; the bytes that each of them returns, in
+    order, are the file.
+    """
 
     def __init__(self, epoch: int, wall_ms: int) -> None:
         self._epoch = epoch
@@ -37,7 +40,7 @@ class SnapshotBatches:
     def header(
         self, last_contained_log_timestamp_ms: int, kraft_version: int = 0, voters: VotersRecord | None = None
     ) -> bytes:
-        """`voters` belongs to kraft.version 1 and later only."""
+        """Returns the first batch; `voters` belongs to kraft.version 1 and later only."""
         assert voters is None or kraft_version >= 1, "a voter set needs kraft.version 1"
         header = SnapshotHeaderRecord(last_contained_log_timestamp=last_contained_log_timestamp_ms)
         messages: list[Message] = [header]
@@ -48,11 +51,11 @@ class SnapshotBatches:
         return self._control(messages)
 
     def records(self, records: Iterable[RecordAndVersion]) -> Iterator[bytes]:
-        """Data batches of at most RECORDS_PER_BATCH_MAX records and BATCH_BYTES_MAX bytes."""
+        """Yields data batches of at most RECORDS_PER_BATCH_MAX records and BATCH_BYTES_MAX bytes."""
         return self.values([encode_metadata_record(each.record, each.version) for each in records])
 
     def values(self, encoded: Iterable[bytes]) -> Iterator[bytes]:
-        """The same for records that are encoded already."""
+        """Yields the same for records that are encoded already."""
         values: list[bytes] = []
         size_bytes = 0
         for value in encoded:

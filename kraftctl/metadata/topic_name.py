@@ -1,4 +1,4 @@
-"""Which names a topic may have."""
+"""Checks the name of a topic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LEGAL_TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 def why_topic_name_invalid(name: str) -> str | None:
-    """Why a topic cannot have this name; None if it can."""
+    """Returns why a topic cannot have this name; None if it can."""
     if not name:
         return "Topic name is invalid: the empty string is not allowed"
     if name in (".", ".."):

@@ -23,7 +23,7 @@ PASSWORD: Final = "PASSWORD"
 TYPE_CODES: Final = {
     BOOLEAN: 1, STRING: 2, INT: 3, SHORT: 4, LONG: 5, DOUBLE: 6, LIST: 7, CLASS: 8, PASSWORD: 9,
 }  # fmt: skip
-"""As in the ConfigType field of DescribeConfigs."""
+"""The codes of the ConfigType field in DescribeConfigs."""
 
 UNKNOWN_TYPE_CODE: Final = 0
 
@@ -68,7 +68,7 @@ class ConfigKey:
         return TYPE_CODES[self.type]
 
     def parse(self, text: str) -> ConfigValue:
-        """The value of `text`; InvalidConfigValueError when it is not valid.
+        """Returns the value of `text`; InvalidConfigValueError when it is not valid.
 
         The last number is remembered, 0.5 us less: each AlterPartition asks for min.insync.replicas.
         """
@@ -85,7 +85,7 @@ class ConfigKey:
 
 
 def parse_value(name: str, type_: str, text: str) -> ConfigValue:
-    """`text` read as `type_`, without the key's own rule."""
+    """Returns `text` read as `type_`, without the key's own rule."""
     trimmed = trim(text)
     if type_ == BOOLEAN:
         boolean = parse_boolean(trimmed)
@@ -110,7 +110,7 @@ def parse_value(name: str, type_: str, text: str) -> ConfigValue:
 
 
 def not_a_number(name: str, type_: str, text: str) -> InvalidConfigValueError:
-    """The error for text where a number should be."""
+    """Returns the error for text where a number should be."""
     return InvalidConfigValueError(
         f"Invalid value {text} for configuration {name}: Not a number of type {type_}"
     )

@@ -1,4 +1,4 @@
-"""What Kafka defines for the configs of each type of resource."""
+"""Kafka's definitions of the configs of each type of resource."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ _NO_KEYS: Final[dict[str, ConfigKey]] = {}
 
 
 def config_keys(resource_type: int) -> dict[str, ConfigKey]:
-    """The definitions by name; empty for a type whose configs the log does not keep."""
+    """Returns the definitions by name; empty for a type whose configs the log does not keep."""
     return _KEYS.get(resource_type, _NO_KEYS)

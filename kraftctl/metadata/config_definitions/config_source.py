@@ -1,4 +1,4 @@
-"""Where the effective value of a configuration key came from: codes of CreateTopics and DescribeConfigs."""
+"""The source of an effective configuration value: codes of CreateTopics and DescribeConfigs."""
 
 from __future__ import annotations
 

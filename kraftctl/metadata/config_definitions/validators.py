@@ -10,28 +10,28 @@ DURATION = re.compile(
     r"([-+]?)P(?=.)(?:[-+]?[0-9]+D)?(T(?=.)(?:[-+]?[0-9]+H)?(?:[-+]?[0-9]+M)?(?:[-+]?[0-9]+(?:[.,][0-9]{0,9})?S)?)?",
     re.IGNORECASE,
 )
-"""ISO 8601 durations as Java reads them: days and a time part."""
+"""Java reads ISO 8601 durations like this: days and a time part."""
 
 
 class Validator:
-    """A rule. The base class accepts everything."""
+    """A rule for values. The base class accepts everything."""
 
     def why_invalid(self, value: object) -> str | None:
-        """Why `value` breaks the rule; None if it does not."""
+        """Returns why `value` breaks the rule; None if it does not."""
         return None
 
     def error(self, name: str, text: str, value: object) -> str | None:
-        """Kafka's sentence for `value`, read from `text` for the key `name`, if it breaks the rule."""
+        """Returns Kafka's sentence if `value`, read from `text` for the key `name`, breaks the rule."""
         reason = self.why_invalid(value)
         return None if reason is None else f"Invalid value {text} for configuration {name}: {reason}"
 
 
 class AnyValue(Validator):
-    """No rule."""
+    """A rule that accepts every value."""
 
 
 class Range(Validator):
-    """A number between two inclusive bounds; None is no bound."""
+    """A rule for a number between two inclusive bounds; None is no bound."""
 
     def __init__(self, minimum: int | float | None, maximum: int | float | None = None) -> None:
         self.minimum = minimum
@@ -47,7 +47,7 @@ class Range(Validator):
 
 
 class RangeOr(Validator):
-    """A number between two inclusive bounds, or one special number."""
+    """A rule for a number between two inclusive bounds, or one special number."""
 
     def __init__(self, minimum: int, maximum: int, special: int) -> None:
         self.minimum = minimum
@@ -62,7 +62,7 @@ class RangeOr(Validator):
 
 
 class OneOf(Validator):
-    """One of the given words."""
+    """A rule that allows the given words."""
 
     def __init__(self, words: list[str]) -> None:
         self.words = words
@@ -74,7 +74,7 @@ class OneOf(Validator):
 
 
 class OneOfInAnyCase(Validator):
-    """One of the given words, which are upper case here."""
+    """A rule that allows the given words, upper case here, in any case."""
 
     def __init__(self, words: list[str]) -> None:
         self.words = words
@@ -86,14 +86,14 @@ class OneOfInAnyCase(Validator):
 
 
 class NotEmpty(Validator):
-    """Any text but the empty one."""
+    """A rule for any text but the empty one."""
 
     def why_invalid(self, value: object) -> str | None:
         return None if value else "String must be non-empty"
 
 
 class ListOf(Validator):
-    """A list without blanks; of certain words when there are any. Kafka drops repetitions."""
+    """A rule for a list without blanks, of certain words when there are any. Kafka drops repetitions."""
 
     def __init__(self, words: list[str], empty_allowed: bool = True) -> None:
         self.words = words
@@ -117,7 +117,7 @@ class ListOf(Validator):
 
 
 class ThrottledReplicas(Validator):
-    """`*` or a list of partition:broker."""
+    """A rule for `*` or a list of partition:broker."""
 
     def why_invalid(self, value: object) -> str | None:
         assert isinstance(value, list), value
@@ -128,7 +128,7 @@ class ThrottledReplicas(Validator):
 
 
 class OffsetResetStrategy(Validator):
-    """KIP-932, KIP-1106: where a share group starts: latest, earliest or a duration ago."""
+    """KIP-932, KIP-1106: a share group starts at the latest, earliest or a duration ago."""
 
     def why_invalid(self, value: object) -> str | None:
         text = str(value)
