@@ -1,4 +1,6 @@
-"""What answers, and their absence, say about another controller: noted for `progress_reasons`, and said."""
+"""Notes what responses, and their absence, show about another controller, for `progress_reasons` and for
+log lines.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ from kraftctl_protocol.uuids import uuid_to_string
 
 
 def note_absence(core: RaftCore, event: ResponseReceived) -> None:
-    """By the one that was asked, in the present state or a former one, if there is no answer."""
+    """Notes that a controller that was asked, in the present state or a former one, did not respond."""
     asked = core.peers.take_asked(event.send_id)
     if asked is None or event.response is not None:
         return
@@ -44,7 +46,7 @@ def note_absence(core: RaftCore, event: ResponseReceived) -> None:
 
 
 def note_answer(core: RaftCore, peer: Peer, response: Message, error: Errors, leader_id: int) -> None:
-    """It is about the metadata log, and this is its error, which may be none."""
+    """Notes the error of a response about the metadata log, which may be none."""
     report = peer.report
     if error == Errors.INVALID_VOTER_KEY:
         _other_replica(core, report)
@@ -60,7 +62,7 @@ def note_answer(core: RaftCore, peer: Peer, response: Message, error: Errors, le
 
 
 def note_refusal(core: RaftCore, peer: Peer, error: Errors) -> None:
-    """The peer answers with an error that no replica of this quorum should."""
+    """Notes that the peer responds with an error that no replica of this quorum should have."""
     report = peer.report
     if error == Errors.INCONSISTENT_CLUSTER_ID:
         note_other_cluster(core, report)
@@ -73,7 +75,7 @@ def note_refusal(core: RaftCore, peer: Peer, error: Errors) -> None:
 
 
 def note_other_cluster(core: RaftCore, report: PeerReport) -> None:
-    """At its address answers a controller of another cluster."""
+    """Notes that a controller of another cluster responds at the peer's address."""
     there = ask_cluster(core, report.host, report.port).cluster_id
     text = TEXTS[OTHER_CLUSTER] if there is None else f"belongs to cluster {there}"
     report.note(OTHER_CLUSTER, text, core.now_ms)
@@ -82,7 +84,7 @@ def note_other_cluster(core: RaftCore, report: PeerReport) -> None:
 
 
 def _other_replica(core: RaftCore, report: PeerReport) -> None:
-    """At its address answers another replica."""
+    """Notes that another replica responds at the peer's address."""
     node = core.voters.nodes.get(report.peer_id)
     expected = ReplicaKey(report.peer_id) if node is None else node.key
     identity = ask_replica(core, report.host, report.port, expected)
@@ -117,13 +119,13 @@ def _reached(core: RaftCore, report: PeerReport) -> None:
 
 
 def _fault_of(core: RaftCore, state: ProgressState, report: PeerReport, fields: dict[str, str]) -> None:
-    """One that goes away when the peer answers as it should."""
+    """Returns a fault that ends when the peer responds as it should."""
     fields["peer"] = _named(report) if state.text.startswith("{peer}") else report.name
     fault(core, state, _key(report), fields)
 
 
 def _named(report: PeerReport) -> str:
-    """At the beginning of a sentence."""
+    """Returns the peer's name for the beginning of a sentence."""
     return report.name[0].upper() + report.name[1:]
 
 

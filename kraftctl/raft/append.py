@@ -56,7 +56,7 @@ def request_flush(core: RaftCore) -> None:
 
 
 def log_flushed(core: RaftCore, end_offset: int) -> None:
-    """The log is on disk up to `end_offset`. On a leader this may complete a majority."""
+    """Handles that the log is on disk up to `end_offset`. On a leader this may complete a majority."""
     core.log.flushed(end_offset)
     request_flush(core)
     leader = core.leader()
@@ -66,8 +66,9 @@ def log_flushed(core: RaftCore, end_offset: int) -> None:
 
 
 def advance_high_watermark(core: RaftCore, leader: Leader) -> None:
-    """Announce new commits first to the local state machine, then to voters; to observers at the end of the
-    step."""
+    """Announces new commits to the local state machine, then to voters; to observers at the end of the
+    step.
+    """
     if leader.advance_high_watermark():
         core.raise_high_watermark(leader.high_watermark)
         progressed(core)
@@ -78,14 +79,16 @@ def advance_high_watermark(core: RaftCore, leader: Leader) -> None:
 def _append_batch(
     core: RaftCore, leader: Leader, base_offset: int, batch: bytes, *, is_control: bool
 ) -> None:
-    """The last batch of the log: its end is the end of the log."""
+    """Returns the last batch of the log, whose end is the end of the log."""
     core.emit(AppendBatch(base_offset, core.log.end_offset - 1, leader.epoch, batch, is_control))
     wake_voter_fetches(core, leader)
     request_flush(core)
 
 
 def _must_write_voters(core: RaftCore) -> bool:
-    """They are only in the 0-0 checkpoint, which is never sent, or this replica has changed."""
+    """Returns whether the voters are only in the 0-0 checkpoint, which is never sent, or this replica
+    has changed.
+    """
     offset = core.history.last_offset()
     assert offset != STATIC_VOTERS_OFFSET, "kraft.version 1 without voters in the log or a snapshot"
     return offset == BOOTSTRAP_VOTERS_OFFSET or core.voters.needs_update(core.local_node())

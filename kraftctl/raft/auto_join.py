@@ -29,11 +29,11 @@ JoinResponse = AddRaftVoterResponse | RemoveRaftVoterResponse
 PASSING_ERRORS: Final = frozenset(
     [Errors.REQUEST_TIMED_OUT, Errors.DUPLICATE_VOTER, Errors.VOTER_NOT_FOUND, Errors.NOT_LEADER_OR_FOLLOWER]
 )
-"""The leader is not ready for it, this replica lags behind, or the log here is older than the leader's."""
+"""The leader is not ready for the change, this replica lags, or its log is older than the leader's."""
 
 
 def is_to_join(core: RaftCore, state: Follower) -> bool:
-    """Whether the leader has to be asked now."""
+    """Returns whether the leader has to be asked now."""
     return (
         core.config.auto_join
         and core.now_ms >= state.update_voter_at_ms
@@ -63,12 +63,12 @@ def join_request(core: RaftCore) -> AddRaftVoterRequest | RemoveRaftVoterRequest
 
 
 def next_join_ms(core: RaftCore) -> int:
-    """When to ask again, if the leader does not answer what is sent now."""
+    """Returns when to ask again, if the leader does not answer what is sent now."""
     return core.next_update_voter_ms() + core.config.request_timeout_ms
 
 
 def take_join_answer(core: RaftCore, response: JoinResponse) -> bool:
-    """Whether the leader may be asked for records without a pause."""
+    """Handles the response. Returns whether the leader may be asked for records without a pause."""
     state = core.state
     if isinstance(state, Follower):
         state.consider_update_at(core.next_update_voter_ms())

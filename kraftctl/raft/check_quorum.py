@@ -9,13 +9,13 @@ from kraftctl.raft.states import NEVER_MS, Leader
 
 
 def check_quorum_deadline_ms(core: RaftCore) -> int:
-    """The only voter needs no other. A leader that removed itself is not the voter that remains."""
+    """Returns the deadline; none for the only voter, unless it is a leader that removed itself."""
     if core.is_only_voter():
         return NEVER_MS
     return core.now_ms + int(core.config.fetch_timeout_ms * CHECK_QUORUM_TIMEOUT_FACTOR)
 
 
 def note_fetch_of_voter(core: RaftCore, leader: Leader, key: ReplicaKey) -> None:
-    """Count what `key` has requested towards check-quorum. The leader itself is in the majority already."""
+    """Counts what `key` has requested towards check-quorum. The leader itself is in the majority already."""
     if key.id != core.key.id and leader.is_voter(key) and leader.has_majority_fetched(key):
         leader.restart_check_quorum(check_quorum_deadline_ms(core))

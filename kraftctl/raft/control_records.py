@@ -1,7 +1,7 @@
-"""KIP-595, KIP-853: what the control records of a batch say about voters and kraft.version, checked.
+"""The changes of voters and kraft.version in a batch's control records, checked (KIP-595, KIP-853).
 
-They count from the moment they are in the log, committed or not, so a record that makes no sense must be
-noticed before. Kafka's controllers end at one they cannot decode, even at one of an unknown type.
+They are in force once they are in the log, committed or not, so an invalid record must be noticed before.
+Kafka's controllers end at one they cannot decode, even at one of an unknown type.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KRAFT_VERSION_MAX: Final = 1
 
 
 class ControlChanges:
-    """(offset, value) of each KRaftVersion and KRaftVoters record of a batch, rising."""
+    """The (offset, value) of each KRaftVersion and KRaftVoters record of a batch, rising."""
 
     def __init__(self) -> None:
         self.kraft_versions: list[tuple[int, int]] = []
@@ -27,7 +27,7 @@ class ControlChanges:
 
 
 def control_changes(batch: RecordBatch, kraft_version: int) -> ControlChanges:
-    """The changes in a control batch; `kraft_version` is the level before it. Raises DecodeError."""
+    """Returns the changes in a control batch; `kraft_version` is the level before it. Raises DecodeError."""
     changes = ControlChanges()
     for record in batch.records:
         message = decode_control_record(record.key, record.value).message

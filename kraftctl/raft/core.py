@@ -1,4 +1,6 @@
-"""What all parts of a raft node share: identity, log, voters, state, and the effects of the current step."""
+"""The state that all parts of a raft node share: identity, log, voters, state, effects of the current
+step.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class RaftCore:
-    """Owned by one `RaftNode`; the modules beside it are functions over it.
+    """The shared state of one `RaftNode`; the modules beside it are functions over it.
 
     `now_ms` and `wall_ms` are the arguments of the step in progress. `high_watermark` never goes back,
     whichever replica leads. Only `quorum_state` sets `state`: each field has one owner.
@@ -96,7 +98,7 @@ class RaftCore:
         self._effects.append(Notice(RAFT, level, text))
 
     def limited_notice(self, kind: str, level: str, text: str) -> None:
-        """A notice that other replicas can cause at any rate. Each `kind` has a limit of its own."""
+        """Writes a notice that other replicas can cause at any rate. Each `kind` has a limit of its own."""
         limit = self._limits.get(kind)
         if limit is None:
             limit = self._limits[kind] = LimitedNotices()
@@ -119,15 +121,21 @@ class RaftCore:
         return self.history.current.is_voter(self.key)
 
     def may_vote(self) -> bool:
-        """Whether this is a voter that has its log and its votes. Until it has recovered, it only follows."""
+        """Returns whether this is a voter that has its log and its votes. Until it has recovered, it
+        only follows.
+        """
         return self.is_voter() and self.recovering_epoch is None
 
     def is_only_voter(self) -> bool:
-        """A replica that has lost its log does not know the voters."""
+        """Returns whether this is the only voter. A replica that has lost its log does not know the
+        voters.
+        """
         return self.history.current.is_only_voter(self.key) and self.recovering_epoch is None
 
     def has_no_peers(self) -> bool:
-        """Whether this is the only voter, and no leader needs its fetches to commit the change to that."""
+        """Returns whether this is the only voter, and no leader needs its fetches to commit the change
+        to that.
+        """
         if not self.is_only_voter():
             return False
         return not isinstance(self.state, Follower) or self.history.last_offset() < max(
@@ -135,7 +143,7 @@ class RaftCore:
         )
 
     def local_node(self) -> VoterNode:
-        """This replica as it would describe itself in a KRaftVoters record."""
+        """Returns this replica as it would describe itself in a KRaftVoters record."""
         return VoterNode(
             self.key,
             self.endpoints,
@@ -144,7 +152,7 @@ class RaftCore:
         )
 
     def default_listener(self) -> str:
-        """Controllers use the first of their listeners to reach each other."""
+        """The listener by which controllers reach each other: the first of theirs."""
         return next(iter(self.endpoints))
 
     def leader(self) -> Leader | None:
@@ -152,25 +160,25 @@ class RaftCore:
         return state if isinstance(state, Leader) else None
 
     def is_log_up_to_date(self, last_epoch: int, end_offset: int) -> bool:
-        """Whether a log ending there holds at least what ours does: only such a replica may lead."""
+        """Returns whether a log ending there has at least what ours has: only such a replica may lead."""
         own_epoch = self.log.last_epoch()
         return last_epoch > own_epoch or (last_epoch == own_epoch and end_offset >= self.log.end_offset)
 
     def election_deadline_ms(self) -> int:
-        """Now plus a random time in [T, 2T): candidates rarely collide twice."""
+        """Returns now plus a random time in [T, 2T): candidates rarely collide twice."""
         timeout_ms = self.config.election_timeout_ms
         return self.now_ms + timeout_ms + (self.random_below(timeout_ms) if timeout_ms > 0 else 0)
 
     def fetch_deadline_ms(self) -> int:
-        """When the fetch timeout of a voter ends, if its leader does not answer before."""
+        """Returns when the fetch timeout of a voter ends unless its leader responds before."""
         return self.now_ms + self.config.fetch_timeout_ms if self.may_vote() else NEVER_MS
 
     def next_update_voter_ms(self) -> int:
-        """When a follower next checks what its leader knows of it: Kafka's period."""
+        """Returns when a follower next checks what its leader knows of it, after Kafka's period."""
         return self.now_ms + self.config.fetch_timeout_ms
 
     def raise_high_watermark(self, offset: int) -> None:
-        """Announce what is committed. The lower offset that a new leader may know is ignored."""
+        """Announces what is committed. A lower offset, which a new leader may have, is ignored."""
         assert offset <= self.log.end_offset
         if offset > self.high_watermark:
             self.high_watermark = offset

@@ -1,4 +1,4 @@
-"""KIP-630: how long to wait before a snapshot is fetched again that arrived damaged."""
+"""The pause before a snapshot is fetched again that arrived damaged (KIP-630)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from kraftctl.raft.raft_config import DAMAGED_DOWNLOAD_PAUSE_MS, DAMAGED_DOWNLOA
 
 
 class DamagedDownloads:
-    """`count` is how many downloads in a row were damaged."""
+    """Counts how many downloads in a row were damaged."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -23,5 +23,5 @@ class DamagedDownloads:
         return pause_ms
 
     def reset(self) -> None:
-        """A download was complete and undamaged."""
+        """Notes that a download was complete and undamaged."""
         self.count = 0

@@ -25,7 +25,9 @@ NODES_FROM_VERSION = 2
 
 
 def handle_describe_quorum(core: RaftCore, event: RequestReceived) -> None:
-    """A node that does not lead says so in the partition; an envelope around it becomes NOT_CONTROLLER."""
+    """Responds with an error in the partition when it does not lead; an envelope around it becomes
+    NOT_CONTROLLER.
+    """
     request = event.request
     assert isinstance(request, DescribeQuorumRequest)
     if not is_for_metadata_log(request):
@@ -61,7 +63,9 @@ def _describe(core: RaftCore, leader: Leader, version: int) -> DescribeQuorumRes
 
 
 def _replica(core: RaftCore, state: ReplicaState, version: int) -> DescribedReplica:
-    """The leader itself has always just fetched. Its end offset is that of its log, flushed or not."""
+    """Describes a replica. The leader itself has always just fetched; its end offset is that of its log,
+    flushed or not.
+    """
     is_leader = state.key.id == core.key.id and state.matches(core.key)
     return DescribedReplica(
         replica_id=state.key.id,

@@ -21,7 +21,7 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 
 def begin_download(core: RaftCore, state: Follower, snapshot_id: OffsetAndEpoch) -> bool:
-    """Fetch this snapshot from now on. False when the request of the leader makes no sense."""
+    """Starts to fetch this snapshot. Returns False when the leader's response is invalid."""
     if snapshot_id.epoch < 0 or snapshot_id.offset < 1:
         core.notice(ERROR, f"The leader names {snapshot_id}, which is not a snapshot id")
         return False
@@ -40,7 +40,7 @@ def begin_download(core: RaftCore, state: Follower, snapshot_id: OffsetAndEpoch)
 
 
 def take_slice(core: RaftCore, state: Follower, partition: PartitionSnapshot) -> None:
-    """Write the slice. After an unusable response the next request waits for a backoff."""
+    """Writes the slice. After an unusable response the next request waits for a backoff."""
     download = state.download
     if download is None or download.is_complete:
         return
@@ -77,7 +77,9 @@ def _take_slice(
 
 
 def snapshot_downloaded(core: RaftCore, event: SnapshotDownloaded) -> None:
-    """The file has its final name, or was discarded. No other event came after `FinishSnapshot`."""
+    """Handles that the file has its final name or was discarded. No other event came after
+    `FinishSnapshot`.
+    """
     state = core.state
     if isinstance(state, Follower):
         state.download = None

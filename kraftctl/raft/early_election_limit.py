@@ -1,4 +1,4 @@
-"""How often this replica may ask for pre-votes because its leader refuses connections (KIP-996)."""
+"""Limits pre-votes of this replica after its leader refuses connections (KIP-996)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from kraftctl.raft.states import NEVER_MS
 
 ATTEMPTS_PER_EPOCH_MAX: Final = 8
-"""Within one interval. Other voters may notice some tens of milliseconds later that the leader is gone."""
+"""The number of attempts in an interval. Other voters may notice some 10 ms later that the leader is gone."""
 
 INTERVAL_MS: Final = 10_000
 """A leader may lead for months, and its address may refuse connections more than once in that time."""
@@ -23,7 +23,7 @@ class EarlyElectionLimit:
         self._pause_until_ms = -NEVER_MS
 
     def admits(self, epoch: int, now_ms: int) -> bool:
-        """Whether there may be one more attempt in `epoch`; then it is counted."""
+        """Returns whether there may be one more attempt in `epoch`; then it is counted."""
         if epoch != self._epoch or now_ms - self._interval_start_ms >= INTERVAL_MS:
             self._epoch = epoch
             self._interval_start_ms = now_ms
@@ -34,5 +34,7 @@ class EarlyElectionLimit:
         return True
 
     def won(self, now_ms: int, pause_ms: int) -> None:
-        """This replica begins an epoch. With its fetch timeout alone it would not begin another sooner."""
+        """Notes that this replica begins an epoch. With its fetch timeout alone it would not begin
+        another sooner.
+        """
         self._pause_until_ms = now_ms + pause_ms

@@ -23,14 +23,15 @@ from kraftctl.raft.peers import Peer
 from kraftctl.raft.states import Follower, Prospective
 
 SUCCESSORS_APART_FACTOR = 10
-"""By this part of the election timeout each voter begins later than the one before it: 100 ms by default.
+"""Each voter begins later than the one before it by this part of the election timeout, 100 ms by default.
 
-The one before has written its vote to the disk by then.
-"""
+By then the one before has written its vote to the disk."""
 
 
 def connection_refused(core: RaftCore, peer: Peer) -> None:
-    """No process listens where `peer` did, says a request of the present state."""
+    """Handles that no process listens at the address of `peer`, which a request of the present state has
+    found.
+    """
     state = core.state
     if isinstance(state, Follower):
         if (peer.host, peer.port) == state.leader_endpoints.get(core.default_listener()):
@@ -64,7 +65,7 @@ def _has_majority_without(core: RaftCore, leader_id: int) -> bool:
 
 
 def _wait_ms(core: RaftCore, leader_id: int) -> int:
-    """By rank, and for all but the first with jitter: voters may know different voter sets."""
+    """Returns the wait by rank, for all but the first with jitter: voters may know different voter sets."""
     rank = sum(voter_id < core.key.id for voter_id in core.voters.voter_ids() if voter_id != leader_id)
     apart_ms = core.config.election_timeout_ms // SUCCESSORS_APART_FACTOR
     if rank == 0 or apart_ms == 0:

@@ -66,8 +66,9 @@ class SaveSnapshotSlice(Value):
 
 
 class FinishSnapshot(Value):
-    """The download is complete: check it, fsync it, give it its name; then, before any other event,
-    report `SnapshotDownloaded`.
+    """The download is complete: check it, fsync it, give it its name, and report `SnapshotDownloaded`.
+
+    The report comes before any other event.
     """
 
     def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
@@ -82,7 +83,7 @@ class StartOver(Value):
 
 
 class Respond(Value):
-    """Send this response. `encoded`, if any, is the same response."""
+    """Send this response. `encoded`, if there is one, is the same response."""
 
     def __init__(self, request_id: int, response: Message, encoded: SharedResponse | None = None) -> None:
         self.request_id = request_id
@@ -113,7 +114,7 @@ class RespondFetch(Value):
         self.max_bytes = max_bytes
 
     def response_with(self, records: bytes) -> FetchResponse:
-        """The answer, complete: it has room for the records of the one partition there is."""
+        """Returns the response with the records of its only partition."""
         self.response.responses[0].partitions[0].records = records
         return self.response
 
@@ -136,7 +137,7 @@ class RespondFetchSnapshot(Value):
         self.size_bytes = size_bytes
 
     def response_with(self, data: bytes) -> FetchSnapshotResponse:
-        """The answer, complete: it has room for the bytes of the one snapshot there is."""
+        """Returns the response with the bytes of its only snapshot."""
         self.response.topics[0].partitions[0].unaligned_records = data
         return self.response
 
@@ -161,7 +162,7 @@ class BecameLeader(Value):
 
 
 class LeadershipLost(Value):
-    """No longer leader of `epoch`: what is not committed may be truncated."""
+    """This node does not lead `epoch` any longer: what is not committed may be truncated."""
 
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch
@@ -193,11 +194,11 @@ class SendRequest(Value):
 
 
 class NoteRecovered(Value):
-    """Note durably that this replica has recovered its log: from now on it votes."""
+    """Note durably that this replica has recovered its log: it votes from now on."""
 
 
 class Halt(Value):
-    """End the process: continuing could lose committed records. `text` says why, and what to do next."""
+    """End the process: to continue could lose committed records. `text` has the reason and the next step."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -209,12 +210,13 @@ WARN: Final = "WARN"
 ERROR: Final = "ERROR"
 
 RAFT: Final = "raft"
-"""The source of every notice of raft's; the node adds its own."""
+"""The source of every notice of raft; the node adds its own."""
 
 
 class Notice(Value):
-    """A line for the log, in Kafka's terms. `source` names the part that reports it, `level` is DEBUG,
-    INFO, WARN or ERROR.
+    """A line for the log, in Kafka's terms.
+
+    `source` names the part that reports it, `level` is DEBUG, INFO, WARN or ERROR.
     """
 
     def __init__(self, source: str, level: str, text: str) -> None:

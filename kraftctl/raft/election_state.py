@@ -1,4 +1,4 @@
-"""What a replica stores about elections: the `quorum-state` file (KIP-595, KIP-853)."""
+"""The stored state of elections: the `quorum-state` file (KIP-595, KIP-853)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ UNKNOWN_LEADER_ID = -1
 NOT_VOTED = -1
 
 EPOCH_MAX = (1 << 31) - 2
-"""The last epoch that an election can follow: epochs are int32."""
+"""No election can follow this epoch, because epochs are int32."""
 
 
 class ElectionState(Value):
-    """One epoch with its elected leader, if known, and the vote this replica gave in it, if any.
+    """An epoch with its elected leader, if known, and the vote this replica gave in it, if any.
 
     `current_voters` is written to files of data version 0 only, and never read.
     """
@@ -42,7 +42,9 @@ class ElectionState(Value):
         return None if self.voted_id < 0 else ReplicaKey(self.voted_id, self.voted_directory_id)
 
     def voted_for(self, candidate: ReplicaKey) -> bool:
-        """A vote stored without directory id (data version 0) counts for any directory of that id."""
+        """Returns whether the vote is for `key`. A vote without directory id (data version 0) counts for
+        any.
+        """
         vote = self.voted_key()
         return vote is not None and is_same_replica(vote, candidate)
 

@@ -146,7 +146,9 @@ def become_candidate(core: RaftCore) -> None:
 
 
 def become_leader(core: RaftCore) -> None:
-    """The quorum-state is on disk before LeaderChange is, so that no other epoch can begin there."""
+    """Becomes leader. The quorum-state is on disk before LeaderChange, so that no other epoch can begin
+    there.
+    """
     candidate = core.state
     assert isinstance(candidate, Candidate)
     assert candidate.election.is_won()
@@ -230,7 +232,7 @@ def add_vote(core: RaftCore, candidate: ReplicaKey) -> None:
 
 
 def is_consistent_leader(core: RaftCore, epoch: int, leader_id: int) -> bool:
-    """No epoch has two leaders, and no message names this node leader unless it is."""
+    """Checks that no epoch has two leaders, and no message names this node leader unless it is."""
     if leader_id == core.key.id:
         return core.leader() is not None and epoch == core.state.epoch
     return (
@@ -282,7 +284,7 @@ def _is_better_known(core: RaftCore, endpoints: Endpoints) -> bool:
 
 
 def _prospective(core: RaftCore, voted_key: ReplicaKey | None) -> Prospective:
-    """In the current epoch, with an election that begins now."""
+    """Returns the state in the current epoch, with an election that begins now."""
     old = core.state
     return Prospective(
         old.epoch,
@@ -295,9 +297,10 @@ def _prospective(core: RaftCore, voted_key: ReplicaKey | None) -> Prospective:
 
 
 def _early_prospective(core: RaftCore, old: Follower) -> Prospective:
-    """Shorter than others, as the leader may be there after all: meanwhile nothing is fetched from it.
+    """Returns a state with a shorter election, as the leader may be there: nothing is fetched meanwhile.
 
-    The vote of a leader that refuses connections is not waited for. One that has resigned still votes.
+    A leader that refuses connections does not count as a voter that may respond. One that has resigned still
+    votes.
     """
     election = EpochElection(core.voters, core.key.id)
     if old.leader_refuses and not old.leader_has_resigned and old.leader_id in election.votes:
@@ -328,7 +331,9 @@ def _other_voter_ids(core: RaftCore) -> list[int]:
 
 
 def _keeps_deadline(core: RaftCore) -> bool:
-    """Joining epoch after epoch must not postpone our own election indefinitely."""
+    """Returns whether to keep the deadline: joining epochs must not postpone our own election
+    indefinitely.
+    """
     state = core.state
     if isinstance(state, Prospective):
         return not state.election.is_lost()

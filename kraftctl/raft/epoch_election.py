@@ -1,4 +1,4 @@
-"""KIP-595, KIP-996: the votes of one election or pre-election, until it is won or cannot be won."""
+"""Counts the votes of an election or pre-election, until it is won or cannot be won (KIP-595, KIP-996)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from kraftctl.raft.voter_set import VoterSet
 
 
 class EpochElection:
-    """The voters at its start decide. `None`: that voter has not answered yet."""
+    """The votes of the voters at its start; `None` for one that has not responded yet."""
 
     def __init__(self, voters: VoterSet, own_id: int) -> None:
         self.keys: dict[int, ReplicaKey] = {node.key.id: node.key for node in voters.nodes.values()}
@@ -26,7 +26,7 @@ class EpochElection:
         return sorted(voter_id for voter_id, vote in self.votes.items() if vote is None)
 
     def is_unanswered(self) -> bool:
-        """Whether no other voter has said anything."""
+        """Returns whether no other voter has responded."""
         return len(self.unrecorded_voter_ids()) >= len(self.votes) - 1
 
     def majority(self) -> int:
@@ -36,5 +36,5 @@ class EpochElection:
         return len(self.granting_voter_ids()) >= self.majority()
 
     def is_lost(self) -> bool:
-        """Even if all voters that have not answered granted, it would not be a majority."""
+        """Returns whether it would lose even if all remaining voters granted their vote."""
         return len(self.granting_voter_ids()) + len(self.unrecorded_voter_ids()) < self.majority()

@@ -10,7 +10,7 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 
 class Started(Value):
-    """The very first event: storage is recovered, listeners may accept."""
+    """This is the first event: storage is recovered, listeners may accept."""
 
 
 class DeadlineReached(Value):
@@ -22,9 +22,10 @@ class DeadlineReached(Value):
 
 
 class RequestReceived(Value):
-    """A decoded raft request; `listener_name` decides which endpoint of the leader the answer names.
+    """A decoded raft request; `listener_name` decides which endpoint of the leader the response names.
 
-    `request_id` is ours and unique among unanswered requests. `client_address` is for lines of the log.
+    `request_id` is ours and unique among requests without a response. `client_address` is for lines of the
+    log.
     """
 
     def __init__(
@@ -52,10 +53,11 @@ class RequestCancelled(Value):
 
 
 class ResponseReceived(Value):
-    """A peer answered the `SendRequest` of this `send_id`; `response` is None when there will be none.
+    """A peer has responded to the `SendRequest` of this `send_id`; `response` is None if it never will.
 
-    `refused`: because a new connection was refused, or closed before the peer said anything. A connection
-    that breaks later is not refused, nor is one that takes too long. `failure`: why there is no answer.
+    `refused` says that a new connection was refused, or closed before the peer sent anything. A connection
+    that breaks later is not refused, nor is one that takes too long. `failure` is the reason for a missing
+    response.
     """
 
     def __init__(
@@ -73,7 +75,7 @@ class ResponseReceived(Value):
 
 
 class LogFlushed(Value):
-    """Everything below `end_offset` (exclusive) is on disk: the answer to `FlushLog`."""
+    """Everything below `end_offset` (exclusive) is on disk, as `FlushLog` asked."""
 
     def __init__(self, end_offset: int) -> None:
         self.end_offset = end_offset
@@ -88,7 +90,9 @@ class SnapshotCreated(Value):
 
 
 class SnapshotDownloaded(Value):
-    """The answer to `FinishSnapshot`, with what the header says; `size_bytes` 0: it was damaged."""
+    """The file of `FinishSnapshot` has its name, with the values of its header; `size_bytes` 0: it was
+    damaged.
+    """
 
     def __init__(
         self,
@@ -104,8 +108,10 @@ class SnapshotDownloaded(Value):
 
 
 class LogStartChanged(Value):
-    """Retention removed the log and the snapshots below `start_offset` (inclusive), and those `deleted`
-    wherever they end."""
+    """Retention removed the log and the snapshots below `start_offset` (inclusive), and those `deleted`.
+
+    Those `deleted` may end anywhere.
+    """
 
     def __init__(self, start_offset: int, deleted: list[OffsetAndEpoch] | None = None) -> None:
         self.start_offset = start_offset
@@ -120,7 +126,7 @@ class ResignRequested(Value):
 
 
 class ShutdownRequested(Value):
-    """The process is about to stop: refuse new work, answer what is parked, hand leadership over."""
+    """The process will stop soon: refuse new work, respond to parked requests, transfer leadership."""
 
 
 RaftEvent = (

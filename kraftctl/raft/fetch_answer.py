@@ -1,4 +1,4 @@
-"""KIP-595, KIP-630: the response to a Fetch, now or when there are records or a new high watermark."""
+"""The response to a Fetch, sent now or when there are records or a new high watermark (KIP-595, KIP-630)."""
 
 from __future__ import annotations
 
@@ -34,24 +34,26 @@ CURRENT_LEADER_FROM_VERSION = 12
 
 
 def has_news(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> bool:
-    """Whether a response now has anything new for a replica whose log is a prefix of ours."""
+    """Returns whether a response now has anything new for a replica whose log is a prefix of ours."""
     if fetch.fetch_offset < _readable_end_offset(core, leader, fetch):
         return True
     return leader.high_watermark > fetch.request_high_watermark
 
 
 def _readable_end_offset(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> int:
-    """Observers read what is committed: one response then has the records and the high watermark."""
+    """Returns the end for a replica: observers read only committed records, so one response has these
+    and the high watermark.
+    """
     return core.log.end_offset if leader.is_voter(fetch.key) else leader.high_watermark
 
 
 def answer(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
-    """Respond to a replica whose log is a prefix of ours; possibly without anything new."""
+    """Responds to a replica whose log is a prefix of ours; the response may have nothing new."""
     _answer_alike(core, leader, [fetch])
 
 
 def _answer_alike(core: RaftCore, leader: Leader, fetches: list[ParkedFetch]) -> None:
-    """The same answer to each: they fetch from the same offset, and ask alike."""
+    """Sends the same response to each: they fetch from the same offset with the same limits."""
     first = fetches[0]
     response = _response(core, first.listener_name, first.version, Errors.NONE, leader.high_watermark)
     end_offset = _readable_end_offset(core, leader, first)
@@ -68,7 +70,7 @@ def _answer_alike(core: RaftCore, leader: Leader, fetches: list[ParkedFetch]) ->
 
 
 def answer_throttled(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
-    """Respond now to a Fetch that has no place to wait, and ask its replica to make the pause itself."""
+    """Responds immediately to a Fetch that cannot wait here, and asks its replica to make the pause."""
     response = _response(core, fetch.listener_name, fetch.version, Errors.NONE, leader.high_watermark)
     response.throttle_time_ms = max(1, min(fetch.deadline_ms - core.now_ms, THROTTLE_MS_MAX))
     core.respond(fetch.request_id, response)
@@ -77,7 +79,9 @@ def answer_throttled(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None
 def answer_elsewhere(
     core: RaftCore, leader: Leader, fetch: ParkedFetch, kind: int, place: OffsetAndEpoch
 ) -> None:
-    """Name where a replica must truncate, or which snapshot it must load: its log is not a prefix of ours."""
+    """Names where a replica must truncate, or which snapshot it must load: its log is not a prefix of
+    ours.
+    """
     response = _response(core, fetch.listener_name, fetch.version, Errors.NONE, leader.high_watermark)
     partition = response.responses[0].partitions[0]
     if kind == SNAPSHOT:
@@ -88,7 +92,7 @@ def answer_elsewhere(
 
 
 def redirect_trimmed_fetches(core: RaftCore) -> None:
-    """Retention has removed what they wait to read next: only a snapshot has it now."""
+    """Responds to fetches whose next record retention has removed: only a snapshot has it now."""
     leader = core.leader()
     if leader is None:
         return
@@ -105,7 +109,7 @@ def answer_error(core: RaftCore, request_id: int, listener_name: str, version: i
 
 
 def wake_voter_fetches(core: RaftCore, leader: Leader) -> None:
-    """More is appended or committed: respond to every voter that does not know it yet.
+    """Responds to every voter that does not know yet what was appended or committed.
 
     Voters must fetch a record before it can be committed.
     """
@@ -118,7 +122,9 @@ def wake_voter_fetches(core: RaftCore, leader: Leader) -> None:
 
 
 def observer_interval_ms(core: RaftCore, leader: Leader) -> int:
-    """How long an observer that is answered now waits for more, so that all together ask seldom enough."""
+    """Returns how long an observer waits for more after a response, so that all together ask rarely
+    enough.
+    """
     shortest_ms = core.config.observer_fetch_interval_ms
     if shortest_ms == 0:
         return 0
@@ -127,7 +133,7 @@ def observer_interval_ms(core: RaftCore, leader: Leader) -> int:
 
 
 def gathers(core: RaftCore, fetch: ParkedFetch) -> bool:
-    """Whether an observer was answered so recently that it waits for more: one answer has all of it.
+    """Returns whether an observer had a response so recently that it waits for more: the next one has all.
 
     A storm of changes so costs each observer one Fetch in an interval, not one for each change.
     """
@@ -135,7 +141,7 @@ def gathers(core: RaftCore, fetch: ParkedFetch) -> bool:
 
 
 def wake_observers_if_due(core: RaftCore) -> None:
-    """The last of a step: clients whose change is committed, and voters, do not wait for observers."""
+    """Responds to observers at the end of a step: clients and voters do not wait for them."""
     leader = core.leader()
     if leader is None or leader.observers_due_ms > core.now_ms:
         return
@@ -155,7 +161,7 @@ def wake_observers_if_due(core: RaftCore) -> None:
 
 
 def answer_expired_fetches(core: RaftCore) -> None:
-    """Their maximum wait is over."""
+    """Responds to fetches whose maximum wait is over."""
     for fetch in core.parked.take_expired(core.now_ms):
         leader = core.leader()
         if leader is None:
@@ -165,7 +171,9 @@ def answer_expired_fetches(core: RaftCore) -> None:
 
 
 def fail_parked_fetches(core: RaftCore, error: Errors) -> None:
-    """This node is no longer the leader: the replicas must find the new one."""
+    """Fails all parked fetches because this node does not lead any longer: the replicas must find the
+    new leader.
+    """
     for fetch in core.parked.all():
         core.parked.remove(fetch.request_id)
         answer_parked_error(core, fetch, error)
@@ -178,7 +186,7 @@ def answer_parked_error(core: RaftCore, fetch: ParkedFetch, error: Errors) -> No
 def _response(
     core: RaftCore, listener_name: str, version: int, error: Errors, high_watermark: int
 ) -> FetchResponse:
-    """Every answer names the leader, if known, and where it listens."""
+    """Returns a response that names the leader, if known, and where it listens."""
     state = core.state
     partition = PartitionData(
         partition_index=METADATA_PARTITION,

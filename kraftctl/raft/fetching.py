@@ -1,4 +1,4 @@
-"""KIP-595: what a follower does on every response of its leader, usable or not."""
+"""The handling of every response of a follower's leader, usable or not (KIP-595)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kraftctl.raft.states import Follower
 
 
 def leader_answered(core: RaftCore, state: Follower, *, usable: bool) -> None:
-    """Restart the fetch timer. After unusable responses the intervals between fetches grow.
+    """Restarts the fetch timer. After unusable responses the intervals between fetches grow.
 
     They stay below the fetch timeout: neither check-quorum nor that timeout may end the leader.
     """
@@ -26,7 +26,9 @@ def leader_answered(core: RaftCore, state: Follower, *, usable: bool) -> None:
 
 
 def contradict(core: RaftCore, what_the_leader_wants: str) -> None:
-    """The leader lacks committed records. Any choice could lose data: a person must compare the logs."""
+    """Halts because the leader lacks committed records. Any choice could lose data: a person must
+    compare the logs.
+    """
     committed = max(core.high_watermark, core.log.start_offset)
     core.emit(
         Halt(

@@ -1,4 +1,4 @@
-"""KIP-595: what a follower does with an answer to its Fetch: append, truncate, learn what is committed."""
+"""The handling of a Fetch response by a follower: append, truncate, learn what is committed (KIP-595)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kraftctl_protocol.record_batch import RecordBatch, read_batches
 
 
 def follow(core: RaftCore, state: Follower, partition: PartitionData) -> None:
-    """Apply a response of the leader. After an unusable one the next Fetch waits for a backoff."""
+    """Applies a response of the leader. After an unusable one the next Fetch waits for a backoff."""
     diverging = partition.diverging_epoch
     snapshot_id = partition.snapshot_id
     if diverging.epoch >= 0:
@@ -31,10 +31,11 @@ def follow(core: RaftCore, state: Follower, partition: PartitionData) -> None:
 
 
 def _truncate(core: RaftCore, diverging: OffsetAndEpoch) -> bool:
-    """Truncate to where both logs agree: never below what is committed, always between two batches.
+    """Truncates to where both logs agree: never below what is committed, always between two batches.
 
     Batches of one epoch are the same in both logs: where the leader's part of it ends, there ours has a
-    boundary, too. Of another epoch only our own boundary is one; the next answer then names an earlier epoch.
+    boundary, too. Of another epoch only our own boundary is one; the next response then names an earlier
+    epoch.
     """
     own = core.log.end_offset_for_epoch(diverging.epoch)
     end_offset = min(diverging.offset, own.offset) if own.epoch == diverging.epoch else own.offset
@@ -54,7 +55,7 @@ def _truncate(core: RaftCore, diverging: OffsetAndEpoch) -> bool:
 
 
 def _append(core: RaftCore, state: Follower, records: bytes) -> bool:
-    """Append the batches that continue the log; the others are fetched again."""
+    """Appends the batches that continue the log; the others are fetched again."""
     try:
         batches = read_batches(records)
     except DecodeError as error:

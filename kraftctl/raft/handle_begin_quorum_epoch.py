@@ -18,7 +18,7 @@ from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC,
 
 
 def handle_begin_quorum_epoch(core: RaftCore, event: RequestReceived) -> None:
-    """A wrong voter key is refused after joining the epoch: the leader in it was elected."""
+    """Joins the epoch, and then refuses a wrong voter key: the leader of the epoch was elected."""
     request = event.request
     assert isinstance(request, BeginQuorumEpochRequest)
     error = request_error(core, request.cluster_id, is_valid=is_for_metadata_log(request))

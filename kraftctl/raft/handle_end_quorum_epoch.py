@@ -21,7 +21,7 @@ from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC,
 
 
 def handle_end_quorum_epoch(core: RaftCore, event: RequestReceived) -> None:
-    """A follower of that leader does not wait for its fetch timeout."""
+    """Lets a follower of that leader elect before its fetch timeout."""
     request = event.request
     assert isinstance(request, EndQuorumEpochRequest)
     error = request_error(core, request.cluster_id, is_valid=is_for_metadata_log(request))
@@ -63,7 +63,9 @@ def _election_backoff_ms(core: RaftCore, partition: EndedEpoch) -> int:
 
 
 def election_backoff_ms(position: int, successor_count: int, backoff_ms_max: int) -> int:
-    """The first successor starts immediately, each further one waits twice as long as the one before it."""
+    """Returns the wait of a successor: none for the first, for each further one twice that of the one
+    before.
+    """
     if position == 0:
         return 0
     if position >= successor_count:

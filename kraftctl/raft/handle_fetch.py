@@ -50,10 +50,10 @@ from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndE
 REPLICA_STATE_FROM_VERSION = 15
 
 CHARACTER_BYTES = 4
-"""Of memory, at most."""
+"""A character takes at most this much memory."""
 
 UNKNOWN_FIELD_BYTES = 150
-"""Of memory for an unknown tagged field, beside its data."""
+"""An unknown tagged field takes this much memory beside its data."""
 
 
 def handle_fetch(core: RaftCore, event: RequestReceived) -> None:
@@ -81,7 +81,7 @@ def handle_fetch(core: RaftCore, event: RequestReceived) -> None:
 def _note_own_id(
     core: RaftCore, event: RequestReceived, request: FetchRequest, partition: FetchPartition
 ) -> None:
-    """Also while another one leads: the process that has the same id may not know."""
+    """Notes that another process has this node's id, even if another node leads: it may not know."""
     if _replica_id(request, event.version) == core.key.id:
         note_replica(
             core, ReplicaKey(core.key.id, partition.replica_directory_id), "a Fetch", event.client_address
@@ -89,7 +89,7 @@ def _note_own_id(
 
 
 def _note_id_of_voter(core: RaftCore, leader: Leader, key: ReplicaKey, client_address: bytes) -> None:
-    """Two processes may have the id of one voter, in two directories."""
+    """Notes that two processes have the id of one voter, in two directories."""
     voter = leader.voter_states.get(key.id)
     if voter is None or voter.fetched_directory_id == key.directory_id:
         return
@@ -100,7 +100,7 @@ def _note_id_of_voter(core: RaftCore, leader: Leader, key: ReplicaKey, client_ad
 
 
 def _serve(core: RaftCore, leader: Leader, fetch: ParkedFetch, max_wait_ms: int) -> None:
-    """Respond immediately if there is anything new for the replica, else park the Fetch."""
+    """Responds immediately if there is anything new for the replica, else parks the Fetch."""
     _note_lost_records(core, leader, fetch)
     kind, place = _compare_logs(core, fetch)
     if kind != VALID:
@@ -122,7 +122,7 @@ def _serve(core: RaftCore, leader: Leader, fetch: ParkedFetch, max_wait_ms: int)
 
 
 def _park(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
-    """A Fetch that finds no place, or loses it, is answered with the pause it asked for (KIP-219)."""
+    """Parks a Fetch. One that finds no place, or loses it, has to make the pause it asked for (KIP-219)."""
     evicted = core.parked.make_room(fetch)
     if evicted is None:
         answer_throttled(core, leader, fetch)
@@ -133,7 +133,7 @@ def _park(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
 
 
 def _rank(leader: Leader, key: ReplicaKey) -> int:
-    """Before this Fetch is noted: any client can claim any id once."""
+    """Returns the rank, before this Fetch is noted: any client can claim any id once."""
     if key.id < 0:
         return ANONYMOUS
     if leader.is_voter(key):
@@ -142,7 +142,9 @@ def _rank(leader: Leader, key: ReplicaKey) -> int:
 
 
 def _note_lost_records(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
-    """A voter had on disk everything below its fetch offset in our epoch: a lower offset is a loss."""
+    """Notes a loss: a voter had everything below its fetch offset in our epoch on disk, and fetches
+    lower now.
+    """
     voter = leader.voter_states.get(fetch.key.id)
     if voter is None or not voter.matches(fetch.key) or fetch.fetch_offset >= voter.end_offset:
         return
@@ -158,7 +160,7 @@ def _note_lost_records(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> No
 
 
 def _compare_logs(core: RaftCore, fetch: ParkedFetch) -> tuple[int, OffsetAndEpoch]:
-    """An empty replica loads a snapshot, even if the log still begins at 0."""
+    """Compares the logs. An empty replica loads a snapshot, even if the log still begins at 0."""
     if fetch.fetch_offset == 0:
         snapshot_id = core.log.latest_snapshot_id()
         if snapshot_id is not None and snapshot_id != BOOTSTRAP_SNAPSHOT_ID:
@@ -167,7 +169,7 @@ def _compare_logs(core: RaftCore, fetch: ParkedFetch) -> tuple[int, OffsetAndEpo
 
 
 def _note_progress(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> bool:
-    """Note what the replica has on disk. Returns whether it repeats the same Fetch."""
+    """Notes what the replica has on disk. Returns whether it repeats the same Fetch."""
     replica = leader.replica(fetch.key, core.now_ms)
     replica.fetched_directory_id = fetch.key.directory_id
     replica.update(
@@ -204,14 +206,14 @@ def _partition_error(
 
 
 def _replica_id(request: FetchRequest, version: int) -> int:
-    """-1 for readers that are no replicas."""
+    """Returns the replica's id, -1 for readers that are not replicas."""
     return request.replica_state.replica_id if version >= REPLICA_STATE_FROM_VERSION else request.replica_id
 
 
 def _fetch_of(
     core: RaftCore, event: RequestReceived, request: FetchRequest, partition: FetchPartition
 ) -> ParkedFetch:
-    """The partition's own byte limit is not honoured: replicas send 0 there."""
+    """Returns the request's partition. Its own byte limit is ignored: replicas send 0 there."""
     return ParkedFetch(
         request_id=event.request_id,
         listener_name=event.listener_name,
@@ -227,7 +229,9 @@ def _fetch_of(
 
 
 def _text_bytes(request: FetchRequest, partition: FetchPartition) -> int:
-    """Of any length in a request that is about the metadata log; its connection keeps it until the answer."""
+    """Returns the memory of texts, which may be long in a request that the connection keeps until the
+    response.
+    """
     size = CHARACTER_BYTES * (len(request.rack_id) + len(request.cluster_id or ""))
     for unknown in (
         request.unknown_tagged_fields,

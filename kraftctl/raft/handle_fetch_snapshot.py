@@ -71,7 +71,7 @@ def _serve(
 def _answer_slice(
     core: RaftCore, event: RequestReceived, info: SnapshotInfo, position: int, max_bytes: int
 ) -> None:
-    """The response must repeat the id and the position of the request."""
+    """Responds with a slice; the response must repeat the id and the position of the request."""
     partition = _partition(core, event, Errors.NONE)
     partition.snapshot_id = SnapshotId(end_offset=info.snapshot_id.offset, epoch=info.snapshot_id.epoch)
     partition.size = info.size_bytes

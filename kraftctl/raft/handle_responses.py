@@ -1,7 +1,7 @@
-"""KIP-595, KIP-853, KIP-996: responses to our own requests, and the epochs and leaders that they name.
+"""Handles responses to our own requests, with the epochs and leaders they name (KIP-595, KIP-853, KIP-996).
 
-Any response may name a newer epoch or the leader of this one; that comes before anything else
-in it (`learn`). Unexpected errors are logged, and the peer gets no request for a moment.
+Any response may name a newer epoch or the leader of this one; that comes before anything else in it
+(`learn`). Unexpected errors are logged, and the peer gets no request for a moment.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from kraftctl_protocol.metadata_topic import (
 )
 
 IGNORED_ERRORS = frozenset([Errors.UNKNOWN_LEADER_EPOCH, Errors.INVALID_VOTER_KEY])
-"""The peer lags behind, or is another replica than we thought."""
+"""The peer lags, or is not the replica that was expected."""
 
 EPOCH_ERRORS = frozenset([Errors.FENCED_LEADER_EPOCH, Errors.NOT_LEADER_OR_FOLLOWER])
-"""We lag behind; the response names the epoch to join."""
+"""This replica lags; the response names the epoch to join."""
 
 
 PeerResponse = (
@@ -51,7 +51,7 @@ PeerResponse = (
 
 
 class NamedEpoch:
-    """What every response contains: an error, an epoch and, if known, its leader."""
+    """The error, the epoch and the leader, if known, that every response has."""
 
     def __init__(self, error_code: int, leader_id: int, epoch: int) -> None:
         self.error = error_of(error_code)
@@ -89,9 +89,9 @@ def handle_response(core: RaftCore, event: ResponseReceived) -> None:
 
 
 def _note_reached(core: RaftCore, peer: Peer, leader_id: int) -> None:
-    """The leader of this epoch answers at the address that we know, and says so itself.
+    """Notes that the leader of this epoch responds at the known address, and says itself that it leads.
 
-    Another voter may listen there by now: it names another address, and that one is right.
+    Another voter may listen there in the meantime: it names another address, and that one is right.
     """
     state = core.state
     address = (peer.host, peer.port)
@@ -102,7 +102,7 @@ def _note_reached(core: RaftCore, peer: Peer, leader_id: int) -> None:
 
 
 def _handle(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
-    """Whether the peer may be asked again without a pause."""
+    """Returns whether the peer may be asked again without a pause."""
     if response.error_code != Errors.NONE:
         return _refused(core, peer, response)
     named = _named_epoch(response)
@@ -123,7 +123,7 @@ def _handle(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
 
 
 def _refused(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
-    """The whole request was refused."""
+    """Handles the refusal of the whole request."""
     is_without_pre_vote = (
         isinstance(response, VoteResponse) and response.error_code == Errors.UNSUPPORTED_VERSION
     )
@@ -139,7 +139,7 @@ def _refused(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
 
 
 def _named_epoch(response: PeerResponse) -> NamedEpoch | None:
-    """None when the answer is not about the metadata log."""
+    """Returns None when the response is not about the metadata log."""
     if isinstance(response, FetchResponse):
         if not is_fetched_from_metadata_log(response):
             return None
@@ -159,7 +159,7 @@ def _named_epoch(response: PeerResponse) -> NamedEpoch | None:
 
 
 def _take(core: RaftCore, peer: Peer, response: PeerResponse, leader_id: int) -> bool:
-    """Handle what only this kind of response contains."""
+    """Handles what only this kind of response contains."""
     state = core.state
     if isinstance(response, VoteResponse):
         record_vote(core, peer.id, response.topics[0].partitions[0].vote_granted)
@@ -186,9 +186,10 @@ def _take(core: RaftCore, peer: Peer, response: PeerResponse, leader_id: int) ->
 
 
 def _take_update(core: RaftCore, peer: Peer, response: UpdateRaftVoterResponse) -> bool:
-    """The leader knows this voter now, or refuses; the period between two requests is the backoff.
+    """Notes that the leader knows this voter now, or refuses; the period between two requests is the
+    backoff.
 
-    A peer of a release without this request is as well updated as it can be.
+    A peer of a release without this request cannot be updated any further.
     """
     state = core.state
     error = error_of(response.error_code)
@@ -211,7 +212,7 @@ def _take_update(core: RaftCore, peer: Peer, response: UpdateRaftVoterResponse) 
 
 
 def learn(core: RaftCore, named: NamedEpoch, endpoints: Endpoints) -> bool:
-    """Join the epoch that a response names. Returns whether the rest of the response still matters."""
+    """Joins the epoch that a response names. Returns whether the rest of the response still matters."""
     epoch, leader_id = named.epoch, named.leader_id
     if epoch < core.state.epoch or named.error in IGNORED_ERRORS:
         return False
@@ -234,7 +235,7 @@ def learn(core: RaftCore, named: NamedEpoch, endpoints: Endpoints) -> bool:
 
 
 def _endpoints(core: RaftCore, leader_id: int, response: PeerResponse) -> Endpoints:
-    """Responses name the leader's endpoint for the listener that we use; older versions none."""
+    """Returns the leader's endpoint for the listener that we use; older versions name none."""
     if leader_id < 0:
         return {}
     for node in response.node_endpoints:

@@ -38,7 +38,7 @@ from kraftctl_protocol.generated.update_raft_voter_response import CurrentLeader
 
 
 def handle_update_raft_voter(core: RaftCore, event: RequestReceived) -> None:
-    """The response has no field for a reason, but names the leader."""
+    """Handles the request. Its response has no field for a reason, but names the leader."""
     request = event.request
     assert isinstance(request, UpdateRaftVoterRequest)
     error = check_leads_cluster(core, request.cluster_id, request.current_leader_epoch).error

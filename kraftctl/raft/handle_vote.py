@@ -66,14 +66,14 @@ def handle_vote(core: RaftCore, event: RequestReceived) -> None:
 
 
 def _may_raise_epoch(core: RaftCore, partition: PartitionData) -> bool:
-    """Whether a request of a larger epoch may raise ours."""
+    """Returns whether a request of a larger epoch may raise ours."""
     if partition.pre_vote:
         return False
     return core.history.was_voter(_candidate(partition)) or not _is_leader_active(core)
 
 
 def _is_leader_active(core: RaftCore) -> bool:
-    """Whether this replica leads, or follows a leader that answers its fetches in time."""
+    """Returns whether this replica leads, or follows a leader that responds to its fetches in time."""
     state = core.state
     if isinstance(state, Leader):
         return True
@@ -107,9 +107,10 @@ def _vote(core: RaftCore, partition: PartitionData) -> bool:
 
 
 def may_grant_pre_vote(state: EpochState) -> bool:
-    """KIP-996: not while the leader is active. To a follower that never fetched in this epoch it is not.
+    """KIP-996: returns False while the leader is active. For a follower without a fetch in this epoch it is
+    not.
 
-    Nor to one whose leader has resigned or refuses connections: there Kafka's followers refuse.
+    It is also not active once it has resigned or refuses connections; Kafka's followers refuse then.
     """
     if isinstance(state, Leader):
         return False
@@ -117,7 +118,7 @@ def may_grant_pre_vote(state: EpochState) -> bool:
 
 
 def may_grant_vote(state: EpochState, candidate: ReplicaKey, log_is_up_to_date: bool) -> bool:
-    """One vote per epoch, and none in an epoch that has a leader.
+    """Grants one vote per epoch, and none in an epoch that has a leader.
 
     The same candidate may ask again, but its log is compared again: it may have lost records (KIP-595).
     """
@@ -139,7 +140,7 @@ def _partition_error(core: RaftCore, partition: PartitionData) -> Errors:
 
 
 def _answer(core: RaftCore, event: RequestReceived, error: Errors, granted: bool, asked_epoch: int) -> None:
-    """The response names the requested epoch if it is larger: candidates ignore responses of older epochs."""
+    """Responds with the requested epoch if it is larger: candidates ignore responses of older epochs."""
     state = core.state
     is_of_own_epoch = asked_epoch <= state.epoch
     partition = VoteAnswer(

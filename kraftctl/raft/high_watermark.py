@@ -1,4 +1,4 @@
-"""KIP-595: voters' end offsets -> the offset below which every record is committed."""
+"""Computes the offset below which every record is committed from the voters' end offsets (KIP-595)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ UNKNOWN_OFFSET = -1
 
 
 def high_watermark(end_offsets: list[int]) -> int:
-    """The highest offset (exclusive) that a majority of voters has reached.
+    """Returns the highest offset (exclusive) that a majority of voters has reached.
 
-    One entry per voter, the leader's own included while it votes; `UNKNOWN_OFFSET` where
-    a voter has not fetched yet. Returns `UNKNOWN_OFFSET` while no majority is known.
+    One entry per voter, the leader's own included while it votes; `UNKNOWN_OFFSET` where a voter has not
+    fetched yet. Returns `UNKNOWN_OFFSET` while no majority is known.
     """
     assert end_offsets, "a quorum without voters commits nothing"
     if len(end_offsets) == 1:

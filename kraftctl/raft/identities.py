@@ -1,4 +1,4 @@
-"""What is known of the replicas at addresses where another one was expected."""
+"""Remembers which replicas responded at addresses where another one was expected."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from kraftctl.raft.states import NEVER_MS
 ASKED_EVERY_MS: Final = 60_000
 
 KEPT_MAX: Final = 64
-"""Addresses, and questions without an answer: the oldest is forgotten first."""
+"""The number of addresses, and of open questions; the oldest is forgotten first."""
 
 
 class Identity:
-    """What is known of one address: `candidates` may still be behind it, the next one to ask for first."""
+    """The known facts about one address: `candidates` may still be behind it, the next one to ask for
+    first.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         self.host = host
@@ -35,7 +37,7 @@ class Identity:
 
 
 class Identities:
-    """By address, and by the send ids of the questions."""
+    """The identities by address, and by the send ids of the questions."""
 
     def __init__(self) -> None:
         self._by_address: dict[tuple[str, int], Identity] = {}
@@ -56,5 +58,5 @@ class Identities:
         identity.asked_ms = now_ms
 
     def answered(self, send_id: int) -> Identity | None:
-        """Whom this question was sent to; only once."""
+        """Returns the address that this question was sent to; only once."""
         return self._asked.pop(send_id, None) if self._asked else None

@@ -1,4 +1,4 @@
-"""KIP-595, KIP-853: join the epoch whose leader a BeginQuorumEpoch or EndQuorumEpoch request names."""
+"""Joins the epoch whose leader a BeginQuorumEpoch or EndQuorumEpoch request names (KIP-595, KIP-853)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kraftctl_protocol.generated.end_quorum_epoch_request import EndQuorumEpochR
 def join_leader(
     core: RaftCore, request: BeginQuorumEpochRequest | EndQuorumEpochRequest, what_it_says: str
 ) -> Errors:
-    """Join the epoch in `request`. An error means that nothing was done."""
+    """Joins the epoch in `request`. An error means that nothing was done."""
     partition = request.topics[0].partitions[0]
     leader_id, epoch = partition.leader_id, partition.leader_epoch
     error = voter_only_error(core, leader_id, epoch)
@@ -38,7 +38,9 @@ def join_leader(
 def _endpoints(
     core: RaftCore, request: BeginQuorumEpochRequest | EndQuorumEpochRequest, leader_id: int
 ) -> Endpoints:
-    """Leaders before KIP-853 send none, nor does Kafka in EndQuorumEpoch: then the voter set has them."""
+    """Returns the leader's endpoints, from the voter set if the request has none: before KIP-853, and in
+    EndQuorumEpoch.
+    """
     if request.leader_endpoints:
         return {endpoint.name: (endpoint.host, endpoint.port) for endpoint in request.leader_endpoints}
     return core.voters.endpoints(leader_id)

@@ -21,7 +21,9 @@ from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
 
 
 def why_not_upgraded(core: RaftCore, level: int) -> str | None:
-    """Which voter stands in the way of kraft.version `level`, which is above the present one; None: none."""
+    """Returns which voter prevents kraft.version `level`, which is above the present one; None if none
+    does.
+    """
     leader = core.leader()
     if leader is None:
         return "This controller is no longer the leader of the quorum."
@@ -52,7 +54,7 @@ def _why_not_ready(leader: Leader, node: VoterNode, level: int) -> str | None:
 
 
 def upgrade(core: RaftCore, leader: Leader, level: int) -> None:
-    """Append the level and the voters, which are in force from now on. Nothing may prevent the upgrade."""
+    """Appends the level and the voters, which are in force from now on. Nothing may prevent the upgrade."""
     assert core.history.kraft_version() < level
     assert why_not_upgraded(core, level) is None
     voters = leader.volatile_voters

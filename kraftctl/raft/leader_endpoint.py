@@ -22,11 +22,11 @@ from kraftctl_protocol.generated.vote_response import VoteResponse
 FROM_VERSION: Final = 1
 
 FROM_VERSION_OF_FETCH: Final = 17
-"""Kafka fills them from here on, though the field exists since 16."""
+"""Kafka fills the fields from this version on, though they exist since 16."""
 
 
 def leader_for_observers(core: RaftCore, listener_name: str, has_endpoints: bool) -> int:
-    """What a Fetch or FetchSnapshot names as the leader, -1 if unknown.
+    """Returns the leader that a Fetch or FetchSnapshot response names, -1 if unknown.
 
     Brokers halt on a leader whose endpoint they do not learn, so a response that `has_endpoints` names the
     leader with its endpoint or not at all. A replica that lost its log may know the one without the other.
@@ -47,7 +47,7 @@ def name_leader_endpoint(
     | BeginQuorumEpochResponse
     | EndQuorumEpochResponse,
 ) -> None:
-    """Leave the response as it is when the endpoint is unknown."""
+    """Sets the endpoint in the response, unless it is unknown."""
     if version < (FROM_VERSION_OF_FETCH if isinstance(response, FetchResponse) else FROM_VERSION):
         return
     leader_id = core.state.leader_id

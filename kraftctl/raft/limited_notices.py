@@ -1,4 +1,4 @@
-"""Lines for the log that other replicas can cause at any rate: a few per interval, then their number."""
+"""Limits log lines that other replicas can cause at any rate: a few per interval, then their number."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Final
 from kraftctl.raft.states import NEVER_MS
 
 LINES_PER_INTERVAL_MAX: Final = 20
-"""Of one kind. An election takes a voter fewer than ten."""
+"""The number of lines of one kind. An election takes a voter fewer than ten."""
 
 INTERVAL_MS: Final = 10_000
 
 
 class LimitedNotices:
-    """Lines of one kind. The times may not go back."""
+    """Limits the lines of one kind. The times may not go back."""
 
     def __init__(self) -> None:
         self._interval_start_ms = -NEVER_MS
@@ -21,7 +21,7 @@ class LimitedNotices:
         self._left_out = 0
 
     def take_left_out(self, now_ms: int) -> int:
-        """How many lines were left out in the interval that is over; 0 while it is not."""
+        """Returns how many lines were left out in the interval that is over; 0 while it is not."""
         if now_ms - self._interval_start_ms < INTERVAL_MS:
             return 0
         left_out = self._left_out
@@ -30,7 +30,7 @@ class LimitedNotices:
         return left_out
 
     def admits(self) -> bool:
-        """Whether there is room for one more line; otherwise it is counted."""
+        """Returns whether there is room for one more line; otherwise it is counted."""
         if self._lines >= LINES_PER_INTERVAL_MAX:
             self._left_out += 1
             return False

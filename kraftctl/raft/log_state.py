@@ -1,4 +1,6 @@
-"""What the core must know of log and snapshots to answer without reading them (KIP-595, KIP-630)."""
+"""The facts about log and snapshots that the core needs to respond without reading them (KIP-595,
+KIP-630).
+"""
 
 from __future__ import annotations
 
@@ -54,14 +56,14 @@ class LogState:
         return any(info.snapshot_id.offset >= offset for info in self.snapshots)
 
     def last_epoch(self) -> int:
-        """The epoch of the last record; of the newest snapshot when the log is empty; else 0."""
+        """Returns the epoch of the last record; of the newest snapshot when the log is empty; else 0."""
         epoch = self.epochs.last_epoch()
         if epoch is not None:
             return epoch
         return self.snapshots[-1].snapshot_id.epoch if self.snapshots else 0
 
     def flushed_end(self) -> OffsetAndEpoch:
-        """Where the log ends on disk and the epoch of its last record there."""
+        """Returns where the log ends on disk and the epoch of its last record there."""
         if self.flushed_offset == self.end_offset:
             return OffsetAndEpoch(self.end_offset, self.last_epoch())
         epoch = self.epochs.epoch_at(self.flushed_offset - 1)
@@ -88,24 +90,26 @@ class LogState:
             self.snapshots.sort(key=_offset_of)
 
     def remove_snapshots(self, ids: list[OffsetAndEpoch]) -> None:
-        """They are deleted; not the newest one."""
+        """Removes deleted snapshots, never the newest one."""
         self.snapshots = [info for info in self.snapshots if info.snapshot_id not in ids]
 
     def append(self, record_count: int) -> int:
-        """Make room for records of the current epoch; returns their base offset."""
+        """Adds records of the current epoch; returns their base offset."""
         base_offset = self.end_offset
         self.end_offset += record_count
         return base_offset
 
     def wants_flush(self) -> bool:
-        """At most one flush is in progress; it is the group commit of all appends before it."""
+        """Returns whether to flush. At most one flush is in progress; it is the group commit of all
+        appends before it.
+        """
         return self.flushed_offset < self.end_offset and not self._flush_in_flight
 
     def begin_flush(self) -> None:
         self._flush_in_flight = True
 
     def flushed(self, end_offset: int) -> None:
-        """A flush that began before a truncation says nothing about what was appended after it."""
+        """Notes a flush, which says nothing about records that were appended after a later truncation."""
         self._flush_in_flight = False
         if self._flush_is_stale:
             self._flush_is_stale = False
@@ -121,7 +125,7 @@ class LogState:
         self.epochs.truncate_to(end_offset)
 
     def truncate_fully_to(self, snapshot_id: OffsetAndEpoch) -> None:
-        """The log is empty and continues from a downloaded snapshot (KIP-630)."""
+        """Empties the log, which continues from a downloaded snapshot (KIP-630)."""
         self.start_offset = snapshot_id.offset
         self.end_offset = snapshot_id.offset
         self.flushed_offset = snapshot_id.offset
@@ -130,7 +134,7 @@ class LogState:
         self.start_at(snapshot_id.offset)
 
     def start_at(self, start_offset: int) -> None:
-        """Retention removed everything below `start_offset`, including snapshots.
+        """Notes that retention removed everything below `start_offset`, including snapshots.
 
         A durable snapshot has all of that, also what this replica knew to be committed before its own flush.
         """
@@ -140,7 +144,7 @@ class LogState:
         self.snapshots = [info for info in self.snapshots if info.snapshot_id.offset >= self.start_offset]
 
     def end_offset_for_epoch(self, epoch: int) -> OffsetAndEpoch:
-        """The largest epoch of this log not above `epoch`, with its end offset (exclusive)."""
+        """Returns the largest epoch of this log not above `epoch`, with its end offset (exclusive)."""
         end = self.epochs.end_offset_for(epoch, self.end_offset)
         if end is None:
             return OffsetAndEpoch(self.end_offset, self.last_epoch())
@@ -150,10 +154,10 @@ class LogState:
         return end
 
     def validate(self, offset: int, epoch: int) -> tuple[int, OffsetAndEpoch]:
-        """Compare a replica's log, ending at `offset` in `epoch`, with ours.
+        """Compares a replica's log, ending at `offset` in `epoch`, with ours.
 
-        VALID: ours continues it. DIVERGING: it must truncate to the end of the returned epoch.
-        SNAPSHOT: what it misses is only in the returned snapshot.
+        VALID: ours continues it. DIVERGING: it must truncate to the end of the returned epoch. SNAPSHOT:
+        what it misses is only in the returned snapshot.
         """
         if offset == 0 and self.start_offset == 0:
             return VALID, OffsetAndEpoch(0, 0)

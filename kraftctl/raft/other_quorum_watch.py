@@ -1,4 +1,4 @@
-"""When a leader next looks whether its bootstrap servers follow it, and which of them it has asked."""
+"""Schedules the leader's checks that its bootstrap servers follow it, and remembers which it has asked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from kraftctl.raft.states import NEVER_MS
 
 
 class OtherQuorumWatch:
-    """`asked`: id, host and port of bootstrap servers by send id. `doubts`: an answer was a strange one."""
+    """The state of the checks. `asked`: id, host and port of bootstrap servers by send id. `doubts`: a
+    response was unexpected.
+    """
 
     def __init__(self) -> None:
         self.look_at_ms = NEVER_MS
@@ -15,7 +17,7 @@ class OtherQuorumWatch:
         self.doubts = False
 
     def begin(self, epoch: int, at_ms: int) -> None:
-        """This node leads `epoch`."""
+        """Starts the checks of a node that leads `epoch`."""
         self.epoch = epoch
         self.look_at_ms = at_ms
         self.asked = {}
@@ -34,5 +36,5 @@ class OtherQuorumWatch:
         self.doubts = True
 
     def take(self, send_id: int) -> tuple[int, str, int] | None:
-        """Whom this was sent to; only once."""
+        """Returns the server that this was sent to; only once."""
         return self.asked.pop(send_id, None) if self.asked else None

@@ -1,7 +1,7 @@
-"""A leader looks whether its bootstrap servers follow it: each may lead a quorum of its own.
+"""Checks for a leader that its bootstrap servers follow it: each may lead a quorum of its own.
 
-That is so when both were formatted with --standalone: neither ever asks the other for anything. A leader
-sends a Fetch without a replica id to bootstrap servers that are no voters; their answers name a leader.
+That happens when both were formatted with --standalone: neither ever sends the other a request. A leader
+sends a Fetch without a replica id to bootstrap servers that are not voters; their responses name a leader.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from kraftctl_protocol.metadata_topic import (
 LOOK_EVERY_MS: Final = 60_000
 
 EPOCH_BEFORE_ALL: Final = 0
-"""No leader has it: each server names its own epoch and leader, and sends no records."""
+"""No leader has this epoch, so each server names its own epoch and leader, and sends no records."""
 
 
 def begin_to_look(core: RaftCore, leader: Leader) -> None:
-    """The node leads from now on."""
+    """Starts the checks when the node begins to lead."""
     if _outsiders(core):
         core.other_quorums.begin(leader.epoch, core.now_ms + core.config.fetch_timeout_ms)
     else:
@@ -44,7 +44,7 @@ def begin_to_look(core: RaftCore, leader: Leader) -> None:
 
 
 def look(core: RaftCore) -> None:
-    """Acts at a deadline."""
+    """Checks the servers when a deadline has come."""
     watch, leader = core.other_quorums, core.leader()
     if leader is None or leader.epoch != watch.epoch or core.shutting_down:
         watch.end()
@@ -57,7 +57,7 @@ def look(core: RaftCore) -> None:
 
 
 def take_look(core: RaftCore, event: ResponseReceived) -> bool:
-    """Whether this was the answer to such a Fetch."""
+    """Returns whether this was the response to such a Fetch."""
     asked = core.other_quorums.take(event.send_id)
     if asked is None:
         return False
@@ -76,14 +76,16 @@ def take_look(core: RaftCore, event: ResponseReceived) -> bool:
 
 
 def _outsiders(core: RaftCore) -> list[Peer]:
-    """Bootstrap servers that listen elsewhere than all voters."""
+    """Returns the bootstrap servers whose addresses are not those of voters."""
     listener = core.default_listener()
     known = [node.endpoints.get(listener) for node in core.voters.nodes.values()]
     return [peer for peer in bootstrap_peers(core) if peer.id < 0 and (peer.host, peer.port) not in known]
 
 
 def _is_of_another_quorum(core: RaftCore, leader: Leader, named: LeaderIdAndEpoch) -> bool:
-    """A former leader of this quorum is named by those who have not heard of this one."""
+    """Returns whether the leader is of another quorum; followers that lag may name a former leader of
+    this one.
+    """
     if named.leader_id < 0 or (named.leader_id == leader.leader_id and named.leader_epoch <= leader.epoch):
         return False
     if named.leader_epoch >= leader.epoch:
@@ -106,7 +108,7 @@ def _note_other_quorum(core: RaftCore, leader: Leader, named: LeaderIdAndEpoch, 
 
 
 def _look_again(core: RaftCore) -> None:
-    """Soon, to be sure; after that as usual."""
+    """Schedules a second check soon, to be sure; after that as usual."""
     watch = core.other_quorums
     if not watch.doubts:
         watch.doubt()

@@ -1,4 +1,4 @@
-"""What requests of other replicas say about the quorum: ids that two processes have, voters that differ."""
+"""Finds problems of the quorum in requests of other replicas: two processes with one id, different voters."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kraftctl.raft.states import Leader
 from kraftctl_protocol.uuids import uuid_to_string
 
 MOVES_MS: Final = 10_000
-"""A voter with a new directory makes itself a voter sooner (KIP-1186), and then nothing is wrong."""
+"""A voter with a new directory makes itself a voter sooner (KIP-1186), and then there is no problem."""
 
 
 def note_candidate(core: RaftCore, candidate: ReplicaKey, client_address: bytes) -> None:
-    """It asks for a vote, or a pre-vote."""
+    """Notes a replica that asks for a vote, or a pre-vote."""
     note_replica(core, candidate, "a Vote", client_address)
     is_static = core.history.kraft_version() == 0 and core.is_voter()
     if is_static and candidate.id not in core.voters.voter_ids():
@@ -27,21 +27,23 @@ def note_candidate(core: RaftCore, candidate: ReplicaKey, client_address: bytes)
 
 
 def note_leader(core: RaftCore, leader_id: int) -> None:
-    """An answer or a request names the leader of an epoch."""
+    """Notes the leader of an epoch that a response or a request names."""
     voters = core.voters
     if core.history.kraft_version() == 0 and voters.voter_ids() and leader_id not in voters.voter_ids():
         _differing(core, leader_id, f"Controller {leader_id} leads epoch {core.state.epoch}")
 
 
 def note_own_id_leads(core: RaftCore, epoch: int) -> None:
-    """Others name this id as a leader that this process is not. Its former self may have been."""
+    """Notes that others name this id as a leader that this process is not. Its former process may have
+    been.
+    """
     evidence = f"other controllers name it as the leader of epoch {epoch}, which this process does not lead"
     fields = {"id": str(core.key.id), "evidence": evidence}
     fault(core, states.SAME_ID, f"leads {core.key.id}", fields, lasts_ms=2 * core.config.fetch_timeout_ms)
 
 
 def note_replica(core: RaftCore, key: ReplicaKey, request: str, client_address: bytes) -> None:
-    """The sender of a request names itself so."""
+    """Notes the id by which the sender of a request names itself."""
     if key.directory_id == NO_DIRECTORY_ID:
         return  # an old release
     if key.id == core.key.id:
@@ -60,7 +62,7 @@ def note_replica(core: RaftCore, key: ReplicaKey, request: str, client_address: 
 def note_observer_with_id_of_voter(
     core: RaftCore, leader: Leader, key: ReplicaKey, client_address: bytes
 ) -> None:
-    """A Fetch of an observer that has the id of a voter in another directory (KIP-853)."""
+    """Notes a Fetch of an observer that has the id of a voter in another directory (KIP-853)."""
     voter = leader.voter_states.get(key.id)
     if voter is None:
         return

@@ -1,6 +1,6 @@
-"""KIP-595: fetches that wait for records or a new high watermark, so that an idle quorum is quiet.
+"""Keeps fetches that wait for records or a new high watermark, so that an idle quorum is quiet (KIP-595).
 
-They have a budget. Once it is used up, the replicas that matter more take the places of others: voters before
+They have a budget. Once it is used up, more important replicas take the places of others: voters before
 observers that have fetched before, those before new ones, and all of them before readers without an id.
 """
 
@@ -19,10 +19,10 @@ KNOWN_OBSERVER: Final = 2
 VOTER: Final = 3
 
 RANKS: Final = (ANONYMOUS, NEW_OBSERVER, KNOWN_OBSERVER, VOTER)
-"""Who waits, the least important first."""
+"""The kinds of replicas, the least important first."""
 
 STALE_DEADLINES_MAX: Final = 1_000
-"""Deadlines of fetches that were answered before, and as many again as there are fetches."""
+"""The number of old deadlines that are kept, in addition to as many as there are fetches."""
 
 
 class ParkedFetch:
@@ -61,7 +61,7 @@ class ParkedFetch:
         self.observer: ReplicaState | None = None
 
     def gathers_until_ms(self) -> int:
-        """Until when an observer that was just answered waits for more."""
+        """The time until which an observer that just had a response waits for more."""
         return 0 if self.observer is None else self.observer.gathers_until_ms(self.fetch_offset)
 
     def delay(self, until_ms: int) -> None:
@@ -70,7 +70,7 @@ class ParkedFetch:
 
 
 class ParkedFetches:
-    """In order of arrival, so that responses leave in that order."""
+    """The fetches in order of arrival, so that responses leave in that order."""
 
     def __init__(self) -> None:
         self._by_request_id: dict[int, ParkedFetch] = {}
@@ -83,13 +83,13 @@ class ParkedFetches:
 
     @property
     def held_bytes(self) -> int:
-        """At most PARKED_BYTES_MAX."""
+        """The memory of all fetches, at most PARKED_BYTES_MAX."""
         return sum(self._bytes_by_rank)
 
     def make_room(self, fetch: ParkedFetch) -> list[ParkedFetch] | None:
-        """The fetches of lower ranks that gave up their places for `fetch`; None if they would not do.
+        """Returns fetches of lower ranks that give up their places for `fetch`; None if they are not enough.
 
-        The caller answers them. The latest goes first: it has waited the shortest time.
+        The caller responds to them. The latest is the first: it has waited the shortest time.
         """
         missing = self.held_bytes + fetch.held_bytes - PARKED_BYTES_MAX
         if missing > sum(self._bytes_by_rank[: fetch.rank]):
@@ -108,7 +108,7 @@ class ParkedFetches:
         return evicted
 
     def park(self, fetch: ParkedFetch) -> None:
-        """There must be room."""
+        """Parks a fetch, for which there must be room."""
         assert fetch.request_id not in self._by_request_id
         self._by_request_id[fetch.request_id] = fetch
         self._ids_by_rank[fetch.rank][fetch.request_id] = None
@@ -117,7 +117,7 @@ class ParkedFetches:
         heappush(self._deadlines, (fetch.deadline_ms, fetch.request_id))
 
     def remove(self, request_id: int) -> None:
-        """Unknown ids are fine: the answer and the cancellation may cross."""
+        """Removes a fetch. It may be gone already: response and cancellation may cross."""
         self._take(request_id)
         if len(self._deadlines) > 2 * len(self._by_request_id) + STALE_DEADLINES_MAX:
             # A replica may have asked to wait for weeks.
@@ -134,14 +134,14 @@ class ParkedFetches:
 
     @property
     def deadline_count(self) -> int:
-        """Deadlines that are kept, of fetches that wait and of some that were answered."""
+        """The number of deadlines of fetches that wait, and of some that are gone."""
         return len(self._deadlines)
 
     def all(self) -> list[ParkedFetch]:
         return list(self._by_request_id.values())
 
     def has_expired(self, now_ms: int) -> bool:
-        """Cheap; also true if the fetch of that deadline was answered before."""
+        """Returns whether a deadline has come, perhaps of a fetch that is gone. This is cheap."""
         return bool(self._deadlines) and self._deadlines[0][0] <= now_ms
 
     def take_expired(self, now_ms: int) -> list[ParkedFetch]:
@@ -153,7 +153,7 @@ class ParkedFetches:
         return expired
 
     def next_deadline_ms(self) -> int | None:
-        """The earliest deadline. Heap entries of answered fetches are dropped here."""
+        """Returns the earliest deadline. Heap entries of fetches that are gone are dropped here."""
         while self._deadlines:
             deadline_ms, request_id = self._deadlines[0]
             if request_id in self._by_request_id:

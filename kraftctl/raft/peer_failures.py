@@ -1,4 +1,4 @@
-"""Why a request to another controller had no answer: what is wrong on the way there, and what to check."""
+"""The reasons why a request to another controller has no response, and what to check for each."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ NEXT_STEPS: Final[dict[str, str]] = {
     SASL_FAILED: "check sasl.* of the controllers' listener, here and there",
     NOT_KAFKA: "check that the port is that of a controller's listener, and its security protocol",
 }
-"""What to do about each kind of failure."""
+"""The next step for each kind of failure."""
 
 
 class PeerFailure(Value):
-    """`kind` is one of NEXT_STEPS, `text` the reason in words."""
+    """A failure; `kind` is one of NEXT_STEPS, `text` the reason in words."""
 
     def __init__(self, kind: str, text: str) -> None:
         self.kind = kind

@@ -1,8 +1,9 @@
-"""Who answers at an address where another replica was expected: its cluster, or its id by elimination.
+"""Finds out who responds at an address where another replica was expected: its cluster, or its id by
+elimination.
 
-No answer of raft names the replica that gives it. A pre-vote is for one voter alone, and changes nothing: the
-replica that does not refuse it with INVALID_VOTER_KEY is that voter (KIP-853, KIP-996). The cluster id is in
-the answer to DescribeCluster (KIP-919).
+No response of raft names the replica that sends it. A pre-vote is for one voter alone, and changes nothing:
+the replica that does not refuse it with INVALID_VOTER_KEY is that voter (KIP-853, KIP-996). The cluster id
+is in the response to DescribeCluster (KIP-919).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ CONTROLLER_ENDPOINTS: Final = 2
 
 
 def ask_cluster(core: RaftCore, host: str, port: int) -> Identity:
-    """What is known of the address; it is asked again after a while."""
+    """Returns the known identity of the address; it is asked again after a while."""
     identity = core.identities.of(host, port)
     if identity.is_to_be_asked(core.now_ms):
         _send(core, identity, DescribeClusterRequest(endpoint_type=CONTROLLER_ENDPOINTS))
@@ -35,7 +36,7 @@ def ask_cluster(core: RaftCore, host: str, port: int) -> Identity:
 
 
 def ask_replica(core: RaftCore, host: str, port: int, expected: ReplicaKey) -> Identity:
-    """The same about the replica that is not `expected`, or not in that directory."""
+    """Returns the same about the replica that is not `expected`, or not in that directory."""
     identity = core.identities.of(host, port)
     if identity.is_to_be_asked(core.now_ms):
         others = [ReplicaKey(voter_id) for voter_id in core.voters.voter_ids() if voter_id != expected.id]
@@ -45,7 +46,7 @@ def ask_replica(core: RaftCore, host: str, port: int, expected: ReplicaKey) -> I
 
 
 def take_identity(core: RaftCore, event: ResponseReceived) -> bool:
-    """Whether this was the answer to such a question."""
+    """Returns whether this was the response to such a question."""
     identity = core.identities.answered(event.send_id)
     if identity is None:
         return False

@@ -1,4 +1,4 @@
-"""What came of the latest request to each address of another controller; a new state keeps it."""
+"""Keeps the result of the latest request to each address of another controller, also in a new state."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ STEPS: Final[dict[str, str]] = {
 }
 
 REACHED: Final = frozenset((ANSWERS, REJECTS, KNOWS_NO_LEADER))
-"""A voter that says this takes part in elections."""
+"""A voter with this report takes part in elections."""
 
 REPORTS_MAX: Final = 64
-"""Addresses of leaders come off the wire: the oldest is forgotten first."""
+"""The number of reports: addresses of leaders come off the wire, so the oldest is forgotten first."""
 
 
 class PeerReport:
-    """What one address says since `since_ms`. `peer_id` is negative for a bootstrap server."""
+    """The result for one address since `since_ms`. `peer_id` is negative for a bootstrap server."""
 
     def __init__(self, peer_id: int, host: str, port: int) -> None:
         self.peer_id = peer_id
@@ -69,7 +69,7 @@ class PeerReport:
 
     @property
     def next_step(self) -> str | None:
-        """For what is wrong on the way there, or with the replica there."""
+        """Returns the next step for the connection, or for the replica there."""
         return NEXT_STEPS.get(self.kind) or STEPS.get(self.kind)
 
     @property
@@ -84,13 +84,13 @@ class PeerReport:
 
 
 class PeerReports:
-    """By id, host and port."""
+    """The reports by id, host and port."""
 
     def __init__(self) -> None:
         self._by_address: dict[tuple[int, str, int], PeerReport] = {}
 
     def of(self, peer_id: int, host: str, port: int) -> PeerReport:
-        """The one report of this peer at this address."""
+        """Returns the only report of this peer at this address."""
         address = (peer_id, host, port)
         report = self._by_address.get(address)
         if report is None:

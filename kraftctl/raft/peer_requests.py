@@ -1,4 +1,6 @@
-"""KIP-595, KIP-853, KIP-996: which requests each state sends to its peers, whenever one of them is ready."""
+"""Decides which requests each state sends to its peers when one of them is ready (KIP-595, KIP-853,
+KIP-996).
+"""
 
 from __future__ import annotations
 
@@ -34,13 +36,13 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
 
 FIRST_BOOTSTRAP_ID = -2
-"""As Kafka numbers servers whose node id is not known yet."""
+"""Kafka numbers servers like this whose node id is not known yet."""
 
 
 def send_requests(core: RaftCore) -> None:
-    """A quorum of one sends no requests, even after a replica outside of it has raised the epoch.
+    """Sends what is due. A quorum of one sends no requests, even after another replica has raised the epoch.
 
-    Except for what `other_quorums` asks of its bootstrap servers.
+    The checks of `other_quorums` are the exception.
     """
     if core.has_no_peers():
         return
@@ -72,7 +74,7 @@ def _send_votes(core: RaftCore, election: EpochElection, *, pre_vote: bool) -> N
 
 
 def _send_begin_quorum_epoch(core: RaftCore, leader: Leader) -> None:
-    """KAFKA-16536: repeated to voters that do not fetch: they may not know the leader any longer."""
+    """Sends it again to voters that do not fetch: they may not know the leader any longer (KAFKA-16536)."""
     if core.now_ms < leader.begin_quorum_deadline_ms:
         return
     period_ms = core.config.fetch_timeout_ms // 2
@@ -84,9 +86,9 @@ def _send_begin_quorum_epoch(core: RaftCore, leader: Leader) -> None:
 
 
 def _send_fetch(core: RaftCore, state: Follower) -> None:
-    """From the leader. While it does not answer, from the bootstrap servers (KAFKA-19354).
+    """Fetches from the leader, or from the bootstrap servers while it does not respond (KAFKA-19354).
 
-    What a voter has to report about itself is sent first.
+    A voter first sends what it has to report about itself.
     """
     if core.now_ms < state.retry_at_ms:
         return
@@ -111,7 +113,7 @@ def _send_fetch(core: RaftCore, state: Follower) -> None:
 
 
 def _send_change_of_voters(core: RaftCore, state: Follower, leader: Peer) -> bool:
-    """Whether one was due, and has left."""
+    """Returns whether such a request was due, and was sent."""
     next_ms = core.next_update_voter_ms()
     request: Message
     if is_to_update(core, state):
@@ -139,12 +141,16 @@ def _send_fetch_to_any_bootstrap(core: RaftCore) -> None:
 
 
 def _may_fetch(core: RaftCore) -> bool:
-    """KAFKA-17332: to a leader, a Fetch means that everything below its offset is on disk."""
+    """Returns whether to fetch: to a leader it means that everything below the offset is on disk
+    (KAFKA-17332).
+    """
     return core.log.flushed_offset == core.log.end_offset
 
 
 def bootstrap_peers(core: RaftCore) -> list[Peer]:
-    """The configured servers and the other voters: perhaps no configured one is a voter any longer."""
+    """Returns the configured servers and the other voters: the configured ones may not be voters any
+    longer.
+    """
     servers = core.config.bootstrap_servers or []
     own = core.endpoints.get(core.default_listener())
     peers = [
@@ -174,7 +180,7 @@ def send(core: RaftCore, peer: Peer | None, request: Message) -> int:
 
 
 def vote_request_to(core: RaftCore, voter: ReplicaKey, *, pre_vote: bool) -> VoteRequest:
-    """Names only what is on disk: a power failure after the vote must not lose any of it."""
+    """Makes a request from what is on disk: a power failure after the vote must not lose any of it."""
     flushed_end = core.log.flushed_end()
     partition = vote_request.PartitionData(
         partition_index=METADATA_PARTITION,
@@ -209,7 +215,7 @@ def _begin_quorum_epoch_request_to(core: RaftCore, voter: ReplicaKey) -> BeginQu
 
 
 def _end_quorum_epoch_request_of(core: RaftCore, state: Resigned) -> EndQuorumEpochRequest:
-    """Kafka's leaders do not send their endpoints here: their followers have them."""
+    """Makes a request without endpoints, like Kafka's leaders: their followers have them."""
     partition = end_quorum_epoch_request.PartitionData(
         partition_index=METADATA_PARTITION,
         leader_id=core.key.id,
@@ -225,7 +231,7 @@ def _end_quorum_epoch_request_of(core: RaftCore, state: Resigned) -> EndQuorumEp
 
 
 def _fetch_request_of(core: RaftCore) -> FetchRequest:
-    """Everything below the fetch offset is on disk: not to be sent before the log is flushed."""
+    """Makes a request after a flush: everything below the fetch offset has to be on disk."""
     assert core.log.flushed_offset == core.log.end_offset
     partition = fetch_request.FetchPartition(
         partition=METADATA_PARTITION,
@@ -247,7 +253,7 @@ def _fetch_request_of(core: RaftCore) -> FetchRequest:
 
 
 def _fetch_snapshot_request_of(core: RaftCore, download: SnapshotDownload) -> FetchSnapshotRequest:
-    """The next slice (KIP-630)."""
+    """Makes a request for the next slice (KIP-630)."""
     partition = fetch_snapshot_request.PartitionSnapshot(
         partition=METADATA_PARTITION,
         current_leader_epoch=core.state.epoch,

@@ -1,4 +1,4 @@
-"""KIP-595: at most one request in flight per peer, a pause after each failure."""
+"""Keeps at most one request in flight per peer, and a pause after each failure (KIP-595)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kraftctl.raft.peer_reports import PeerReport, PeerReports
 NOTHING_IN_FLIGHT: Final = 0
 
 UNANSWERED_MAX: Final = 1_024
-"""Every request is answered, if only with the news that there is no answer."""
+"""Every request gets a response, or the notice that there is none, so this limit is never reached."""
 
 
 class Peer:
@@ -20,7 +20,7 @@ class Peer:
         self.host = host
         self.port = port
         self.report = report
-        """What came of the latest request there, in whatever state."""
+        """The result of the latest request there, in any state."""
         self.send_id = NOTHING_IN_FLIGHT
         self.timeout_at_ms = 0
         self.backoff_until_ms = 0
@@ -39,13 +39,13 @@ class Peer:
 
 
 class RequestManager:
-    """Responses to requests of a former state or epoch match no peer here."""
+    """Tracks requests in flight, like Kafka's RequestManager. Responses for a former state match no peer."""
 
     def __init__(self) -> None:
         self._by_address: dict[tuple[int, str, int], Peer] = {}
         self._last_send_id = NOTHING_IN_FLIGHT
         self._asked: dict[int, Peer] = {}
-        """By send id; those of former states, too."""
+        """The peers by send id, including those of former states."""
         self.reports = PeerReports()
 
     def peer(self, peer_id: int, host: str, port: int) -> Peer:
@@ -57,7 +57,7 @@ class RequestManager:
         return peer
 
     def reset(self) -> None:
-        """A new state sends its own requests, to every peer, immediately."""
+        """Starts a new state, which sends its own requests to every peer immediately."""
         self._by_address = {}
 
     def has_any_in_flight(self) -> bool:
@@ -74,16 +74,16 @@ class RequestManager:
         return peer.send_id
 
     def take_send_id(self) -> int:
-        """The one source of send ids: no two requests of this process share one."""
+        """Returns a new send id: no two requests of this process share one."""
         self._last_send_id += 1
         return self._last_send_id
 
     def take_asked(self, send_id: int) -> Peer | None:
-        """Whom this request was sent to, in the present state or a former one; only once."""
+        """Returns the peer of this request, in the present state or a former one; only once."""
         return self._asked.pop(send_id, None)
 
     def answered(self, send_id: int) -> Peer | None:
-        """The peer that answered; None when the request timed out or belongs to a former state."""
+        """Returns the peer that responded; None when the request timed out or belongs to a former state."""
         for peer in self._by_address.values():
             if peer.send_id == send_id:
                 peer.send_id = NOTHING_IN_FLIGHT
@@ -91,7 +91,7 @@ class RequestManager:
         return None
 
     def expire(self, now_ms: int, backoff_ms: int) -> None:
-        """Time out requests that took too long; end backoffs that are over."""
+        """Times out requests that took too long; ends backoffs that are over."""
         for peer in self._by_address.values():
             if peer.send_id != NOTHING_IN_FLIGHT and peer.timeout_at_ms <= now_ms:
                 peer.send_id = NOTHING_IN_FLIGHT

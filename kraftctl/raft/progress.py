@@ -1,7 +1,8 @@
-"""A replica that makes no progress says why: after a grace, when the reason changes, and then rarely.
+"""Writes why a replica makes no progress: after a grace, when the reason changes, and then rarely.
 
-Progress is to lead with a commit in this very epoch, or to follow a leader that answers. An election, or the
-restart of one controller after the other, takes less than the grace. `progress_reasons` finds the reason.
+Progress is to lead with a commit in this very epoch, or to follow a leader that responds. An election, or
+the restart of one controller after the other, takes less than the grace. `progress_reasons` finds the
+reason.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ ELECTIONS_IN_GRACE: Final = 3
 
 
 def start_watching(core: RaftCore) -> None:
-    """When the process starts: nothing is known of a leader."""
+    """Starts when the process does: no leader is known."""
     core.progress.was_progressing(core.now_ms)
     suspect(core)
 
 
 def state_changed(core: RaftCore, old: EpochState, new: EpochState) -> None:
-    """Perhaps this replica has lost its leader, or its followers."""
+    """Notes a change of state, with which this replica may have lost its leader, or its followers."""
     watch = core.progress
     if isinstance(old, Leader) and old.high_watermark != UNKNOWN_OFFSET:
         watch.was_progressing(core.now_ms)
@@ -40,14 +41,14 @@ def state_changed(core: RaftCore, old: EpochState, new: EpochState) -> None:
 
 
 def suspect(core: RaftCore) -> None:
-    """Check after the grace, unless there is progress until then."""
+    """Schedules a check after the grace, which has no effect if there is progress before."""
     watch = core.progress
     if watch.check_at_ms == NEVER_MS and not core.shutting_down:
         watch.check_at(max(core.now_ms, _last_progress_ms(core) + _grace_ms(core)))
 
 
 def progressed(core: RaftCore) -> None:
-    """The leader answers, or more is committed. Cheap unless there was a doubt."""
+    """Notes that the leader responds, or more is committed. This is cheap in the usual case."""
     watch = core.progress
     if watch.check_at_ms != NEVER_MS:
         if watch.is_stalled:
@@ -60,7 +61,7 @@ def progressed(core: RaftCore) -> None:
 
 
 def check_progress(core: RaftCore) -> None:
-    """Acts at a deadline."""
+    """Checks the progress when a deadline has come."""
     watch = core.progress
     if core.shutting_down:
         watch.check_at(NEVER_MS)

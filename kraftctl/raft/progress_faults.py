@@ -1,4 +1,4 @@
-"""Lines about what is wrong with one other controller, whether this quorum has a leader or not."""
+"""Writes lines about a fault of one other controller, whether this quorum has a leader or not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def fault(
     fields: dict[str, str],
     lasts_ms: int | None = None,
 ) -> None:
-    """It is met once more. Its line is written when it lasts for an election timeout, then ever more rarely.
+    """Notes a fault. Its line is written once it lasts for an election timeout, then more and more rarely.
 
     An address may lead elsewhere for a moment: a container has moved, and the name servers do not know yet.
     """
@@ -26,7 +26,7 @@ def fault(
 
 
 def end_faults(core: RaftCore, key: str) -> bool:
-    """All with this key are over. Whether a line said that one had begun."""
+    """Ends all faults with this key. Returns whether a line said that one had begun."""
     spoken = False
     for state in STATES:
         if state.kind == PEER and core.progress.faults.end(f"{state.name} {key}"):

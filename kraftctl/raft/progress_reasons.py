@@ -1,4 +1,4 @@
-"""Why this replica neither leads nor follows now, or follows without a vote: a state and its line."""
+"""Finds why this replica neither leads nor follows now, or follows without a vote: a state and its line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kraftctl_protocol.uuids import uuid_to_string
 
 
 class Reason:
-    """`key` is the same as long as the line says the same, but for its times."""
+    """A reason; `key` stays the same while the line changes only in its times."""
 
     def __init__(self, state: ProgressState, key: str, fields: dict[str, str]) -> None:
         self.state = state
@@ -81,7 +81,7 @@ def _of_voter(core: RaftCore, reports: list[PeerReport]) -> ProgressState:
 
 
 def _voters(core: RaftCore) -> list[PeerReport]:
-    """Returns what all other voters say."""
+    """Returns the reports of all other voters."""
     found: list[PeerReport] = []
     for voter_id in core.voters.voter_ids():
         endpoint = core.voters.endpoints(voter_id).get(core.default_listener())
@@ -100,7 +100,7 @@ def _leader_report(core: RaftCore) -> PeerReport | None:
 
 
 def _hints(reports: list[PeerReport]) -> str:
-    """Each next step once."""
+    """Returns each next step once."""
     steps: list[str] = []
     for report in reports:
         step = report.next_step
@@ -110,7 +110,7 @@ def _hints(reports: list[PeerReport]) -> str:
 
 
 def _count(core: RaftCore, reports: list[PeerReport]) -> int:
-    """How many voters take part in elections, with this one."""
+    """Returns how many voters take part in elections, with this one."""
     count = 1 if core.may_vote() else 0
     for report in reports:
         if report.is_reached:

@@ -1,4 +1,4 @@
-"""Why a controller, or another one of its quorum, makes no progress: each reason, its line, what to do.
+"""The reasons why a controller, or another one of its quorum, makes no progress: line and next step of each.
 
 `docs/troubleshooting.md` has a row for each, and `tests/raft/test_progress.py` a quorum that is in each.
 """
@@ -13,10 +13,10 @@ PEER: Final = "peer"
 
 
 class ProgressState:
-    """`text` and `next_step` have fields in braces.
+    """A reason, whose `text` and `next_step` have fields in braces.
 
     `kind`: ELECTION: no leader is followed, and none leads. STANDING: this node follows, and does not vote.
-    PEER: something is wrong with one other controller, whether there is a leader or not.
+    PEER: one other controller has a fault, whether there is a leader or not.
     """
 
     def __init__(self, name: str, kind: str, text: str, next_step: str) -> None:

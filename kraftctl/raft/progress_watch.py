@@ -1,4 +1,4 @@
-"""Since when this replica makes no progress, and what was said about it."""
+"""Remembers since when this replica makes no progress, and which lines were written."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from kraftctl.raft.states import NEVER_MS
 
 
 class ProgressWatch:
-    """`progress` decides, by these.
+    """The state from which `progress` decides.
 
-    `last_ms`: when a leader last answered, or this node last led with a majority; at first its start.
+    `last_ms`: when a leader last responded, or this node last led with a majority; at first its start.
     `wins_count`: how often it was elected since then, `elections_count` how often a candidate.
     """
 
@@ -20,7 +20,7 @@ class ProgressWatch:
         self.wins_count = 0
         self.elections_count = 0
         self.is_stalled = False
-        """A line has said so."""
+        """Whether a line has said that there is no progress."""
         self.reasons = SpokenReasons()
         self.standing = SpokenReasons()
         self.faults = SpokenReasons()
@@ -44,7 +44,7 @@ class ProgressWatch:
         self.is_stalled = True
 
     def progresses(self, now_ms: int) -> None:
-        """It is over, if there was a standstill."""
+        """Notes progress, which ends a standstill."""
         self.last_ms = now_ms
         self.wins_count = 0
         self.elections_count = 0

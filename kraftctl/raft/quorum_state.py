@@ -57,7 +57,7 @@ def is_legal(old: EpochState, new: EpochState) -> bool:
 
 
 def start_as(core: RaftCore, state: EpochState) -> None:
-    """The first state of this process; every other one comes by `transition`."""
+    """Sets the first state of this process; every other one comes by `transition`."""
     core.state = state
 
 
@@ -88,7 +88,7 @@ def write_quorum_state(core: RaftCore) -> None:
 
 
 def election_of(core: RaftCore) -> ElectionState:
-    """What the file must say. A resigned leader stays its epoch's leader there: it was elected."""
+    """Returns the content of the file. A resigned leader stays its epoch's leader there: it was elected."""
     state = core.state
     dynamic = core.history.kraft_version() >= 1
     vote = None if isinstance(state, Leader | Resigned) else state.voted_key

@@ -1,4 +1,4 @@
-"""KIP-595, KIP-853: one replica of the metadata quorum as a function from events to effects."""
+"""One replica of the metadata quorum as a function from events to effects (KIP-595, KIP-853)."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 
 class RaftNode:
-    """`static_voters` is empty in a dynamic quorum; `voter_history` and `kraft_version_history` list
-    (offset, value) of every KRaftVoters / KRaftVersion control record found in the newest snapshot
-    and in the log, rising. What came from a snapshot carries its end offset - 1: -1 for 0-0.
+    """A replica. `static_voters` is empty in a dynamic quorum; `voter_history` and `kraft_version_history`
+    list (offset, value) of every KRaftVoters / KRaftVersion control record found in the newest snapshot and
+    in the log, rising. What came from a snapshot carries its end offset - 1: -1 for 0-0.
 
-    `recovering_epoch` is not None when log or votes of this replica are lost: the highest epoch it may
-    have voted in. It does not vote until it has all that a leader of that epoch or a later one committed.
+    `recovering_epoch` is not None when log or votes of this replica are lost: the highest epoch it may have
+    voted in. It does not vote until it has all that a leader of that epoch or a later one committed.
 
     Every call returns effects, to be carried out in order before the next call.
     """
@@ -82,7 +82,7 @@ class RaftNode:
         )
 
     def step(self, event: RaftEvent, now_ms: int, wall_ms: int) -> list[RaftEffect]:
-        """What must be done, in order, because `event` happened at `now_ms`. Only deadlines end timeouts."""
+        """Returns what must be done, in order, after `event` at `now_ms`. Only deadlines end timeouts."""
         core = self._core
         core.begin_step(now_ms, wall_ms)
         self._handle(event)
@@ -105,11 +105,11 @@ class RaftNode:
         return base_offset, core.take_effects()
 
     def why_kraft_version_not_upgraded(self, level: int) -> str | None:
-        """Why the voters cannot run `level`, which is above the present one; None if they can."""
+        """Returns why the voters cannot run `level`, which is above the present one; None if they can."""
         return why_not_upgraded(self._core, level)
 
     def upgrade_kraft_version(self, level: int, now_ms: int, wall_ms: int) -> list[RaftEffect]:
-        """Append the level and the voters; leader only, and when nothing prevents it."""
+        """Appends the level and the voters; leader only, and when nothing prevents it."""
         core = self._core
         core.begin_step(now_ms, wall_ms)
         leader = core.leader()
@@ -118,12 +118,14 @@ class RaftNode:
         return core.take_effects()
 
     def take_send_id(self) -> int:
-        """For a `SendRequest` that is not raft's own; its response must not be given to `step`."""
+        """Returns an id for a `SendRequest` that is not raft's own; its response must not be given to
+        `step`.
+        """
         return self._core.peers.take_send_id()
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When to report `DeadlineReached`; None: never."""
+        """Returns when to report `DeadlineReached`; None for never."""
         deadline_ms = next_deadline_ms(self._core)
         return None if deadline_ms >= NEVER_MS else deadline_ms
 
@@ -137,7 +139,7 @@ class RaftNode:
 
     @property
     def leader_id(self) -> int:
-        """-1 while unknown."""
+        """The id of the leader, -1 while unknown."""
         return self._core.state.leader_id
 
     @property
@@ -146,12 +148,12 @@ class RaftNode:
 
     @property
     def state_name(self) -> str:
-        """One of Kafka's: Unattached, Follower, Prospective, Candidate, Leader, Resigned."""
+        """The state by its name in Kafka: Unattached, Follower, Prospective, Candidate, Leader, Resigned."""
         return self._core.state.name
 
     @property
     def may_stop(self) -> bool:
-        """After `ShutdownRequested`: whether the next epoch has begun, if this node led and there are others.
+        """Returns, after `ShutdownRequested`, whether the next epoch has begun, if this node led others.
 
         It begins at the latest an election timeout after all other voters know that they have to elect.
         """
@@ -162,7 +164,7 @@ class RaftNode:
 
     @property
     def high_watermark(self) -> int:
-        """Exclusive; -1 until known in this run."""
+        """The end of what is committed, exclusive; -1 until known in this run."""
         return self._core.high_watermark
 
     @property
@@ -171,7 +173,7 @@ class RaftNode:
 
     @property
     def log_start_offset(self) -> int:
-        """Inclusive; what lies before it is in a snapshot."""
+        """The first offset of the log; earlier records are in a snapshot."""
         return self._core.log.start_offset
 
     @property
@@ -181,7 +183,7 @@ class RaftNode:
 
     @property
     def latest_snapshot_bytes(self) -> int:
-        """The size of its file; 0 without a snapshot."""
+        """The size of its file in bytes; 0 without a snapshot."""
         snapshots = self._core.log.snapshots
         return snapshots[-1].size_bytes if snapshots else 0
 
@@ -195,28 +197,30 @@ class RaftNode:
 
     @property
     def voters_offset(self) -> int:
-        """Of the last record of the voters in the log; -1 without one."""
+        """The offset of the last record of the voters in the log; -1 without one."""
         return self._core.history.last_offset()
 
     def epoch_at(self, offset: int) -> int | None:
-        """Which epoch wrote the record at `offset`; None when it is in a snapshot only."""
+        """Returns the epoch of the record at `offset`; None when it is in a snapshot only."""
         return self._core.log.epochs.epoch_at(offset)
 
     def kraft_version_at(self, offset: int) -> int:
-        """According to everything below `offset` (exclusive), as `voters_at`."""
+        """Returns the level according to everything below `offset` (exclusive), like `voters_at`."""
         return self._core.history.kraft_version_at(offset)
 
     def voters_at(self, offset: int) -> VoterSet:
-        """Who votes according to everything below `offset` (exclusive), as a snapshot there must say."""
+        """Returns the voters according to everything below `offset` (exclusive), as a snapshot there
+        must say.
+        """
         return self._core.history.voters_at(offset)
 
     @property
     def leader_address(self) -> tuple[str, int] | None:
-        """Where other controllers reach the leader, when known."""
+        """Returns where other controllers reach the leader, when known."""
         return self.leader_endpoint(self._core.default_listener())
 
     def leader_endpoint(self, listener_name: str) -> tuple[str, int] | None:
-        """Where the leader listens under this listener name, when known."""
+        """Returns where the leader listens under this listener name, when known."""
         return self._core.state.leader_endpoints.get(listener_name)
 
     def _handle(self, event: RaftEvent) -> None:

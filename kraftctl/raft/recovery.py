@@ -18,7 +18,7 @@ from kraftctl.raft.states import Follower
 
 
 def end_recovery_if_caught_up(core: RaftCore) -> None:
-    """After every event."""
+    """Ends the recovery after an event that completes it."""
     state = core.state
     if core.recovering_epoch is None or not isinstance(state, Follower):
         return

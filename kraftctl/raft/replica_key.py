@@ -1,4 +1,4 @@
-"""KIP-853 ReplicaKey: a replica is its id *and* its log directory; a new disk is a new replica."""
+"""ReplicaKey: a replica is its id *and* its log directory; a new disk is a new replica (KIP-853)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ NO_DIRECTORY_ID = ZERO_UUID
 
 
 class ReplicaKey(NamedTuple):
-    """`directory_id` is `NO_DIRECTORY_ID` while unknown (kraft.version 0, requests of old replicas)."""
+    """The key; `directory_id` is `NO_DIRECTORY_ID` while unknown (kraft.version 0, requests of old
+    replicas).
+    """
 
     id: int
     directory_id: bytes = NO_DIRECTORY_ID
@@ -23,5 +25,5 @@ class ReplicaKey(NamedTuple):
 
 
 def is_same_replica(known: ReplicaKey, key: ReplicaKey) -> bool:
-    """Whether `key` is the replica that is `known`. Where its directory is unknown, the id alone decides."""
+    """Returns whether `key` is the replica `known`. Where its directory is unknown, the id alone decides."""
     return known.id == key.id and known.directory_id in (NO_DIRECTORY_ID, key.directory_id)

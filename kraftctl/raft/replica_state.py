@@ -1,4 +1,4 @@
-"""KIP-595, KIP-836: how far one replica has fetched, as its leader knows it."""
+"""ReplicaState: how far one replica has fetched, as its leader knows it (KIP-595, KIP-836)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from kraftctl.raft.voter_set import Endpoints
 
 
 class ReplicaState:
-    """`end_offset` is exclusive. Times are -1 until the first fetch; `_wall_ms` ones are for people.
+    """The state; `end_offset` is exclusive. Times are -1 until the first fetch; `_wall_ms` ones are for
+    people.
 
-    `fetched_directory_id` is that of its latest Fetch: of a static voter, `key` has none (kraft.version 0).
+    `fetched_directory_id` is that of its latest Fetch: for a static voter, `key` has none (kraft.version 0).
     """
 
     def __init__(self, key: ReplicaKey, endpoints: Endpoints) -> None:
@@ -32,10 +33,10 @@ class ReplicaState:
         return is_same_replica(self.key, key)
 
     def update(self, *, fetch_offset: int, leader_end_offset: int, now_ms: int, wall_ms: int) -> None:
-        """A valid fetch arrived: the replica holds everything below `fetch_offset`.
+        """Takes a valid fetch: the replica has everything below `fetch_offset`.
 
-        It was caught up now if that is our end, or at its previous fetch if it has by now
-        what our log held then.
+        It is caught up now if that is our end, or was at its previous fetch if it has by now what our log
+        had then.
         """
         if fetch_offset >= leader_end_offset:
             self.last_caught_up_wall_ms = max(self.last_caught_up_wall_ms, wall_ms)
@@ -48,20 +49,22 @@ class ReplicaState:
         self.has_acknowledged_leader = True
 
     def was_answered(self, *, end_offset: int, gathers_until_ms: int) -> None:
-        """With what is committed below `end_offset`: what follows is gathered until then."""
+        """Notes a response with what is committed below `end_offset`: further records are gathered until
+        the given time.
+        """
         self._answered_end_offset = end_offset
         self._gathers_until_ms = gathers_until_ms
 
     def gathers_until_ms(self, fetch_offset: int) -> int:
-        """Until when a Fetch from there waits for more. One that still has to catch up does not."""
+        """Returns until when a Fetch waits for more; it does not wait while the replica has to catch up."""
         return self._gathers_until_ms if fetch_offset >= self._answered_end_offset else 0
 
     def has_nothing_to_fetch(self) -> None:
-        """Its Fetch is parked: the same Fetch after that is no repetition."""
+        """Notes that its Fetch is parked: the same Fetch after that is not a repetition."""
         self._repeated_fetches = 0
 
     def is_repeating(self, fetch_offset: int, high_watermark: int, repeats_max: int) -> bool:
-        """Whether the replica repeats the same Fetch, although it was answered each time."""
+        """Returns whether the replica repeats the same Fetch, although it got a response each time."""
         if self._last_asked != (fetch_offset, high_watermark):
             self._last_asked = (fetch_offset, high_watermark)
             self._repeated_fetches = 0

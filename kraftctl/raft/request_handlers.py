@@ -1,4 +1,4 @@
-"""The handler of each API that the raft layer answers; `kraftctl/apis` holds everything else about an API."""
+"""The handler of each API of the raft layer; `kraftctl/apis` has everything else about an API."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kraftctl.raft.voter_rpcs import handle_add_raft_voter, handle_remove_raft_v
 from kraftctl_protocol.api_keys import ApiKey
 
 RequestHandler = Callable[[RaftCore, RequestReceived], None]
-"""Answers with an effect, in this step or in a later one."""
+"""A handler responds with an effect, in this step or in a later one."""
 
 HANDLERS: Final[dict[int, RequestHandler]] = {
     ApiKey.FETCH: handle_fetch,
@@ -34,5 +34,5 @@ HANDLERS: Final[dict[int, RequestHandler]] = {
 
 
 def handle_request(core: RaftCore, event: RequestReceived) -> None:
-    """Call the handler of the request's API."""
+    """Calls the handler of the request's API."""
     HANDLERS[event.api_key](core, event)

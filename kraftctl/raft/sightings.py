@@ -1,4 +1,4 @@
-"""Directory ids under which each replica id is met: when they take turns, two processes have the same id."""
+"""Tracks the directory ids of each replica id: when they take turns, two processes have the same id."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ TURNS_MS_MAX: Final = 60_000
 """A replica whose directory changed once has a new disk, or was restored. It does not change back so soon."""
 
 KEPT_MAX: Final = 64
-"""Ids come off the wire: the one that was met first is forgotten first."""
+"""Ids come off the wire, so the one that was met first is forgotten first."""
 
 
 class Sighting:
-    """How one id was met: with which directory last, and until when with the one before."""
+    """The directory with which one id was met last, and until when it had the one before."""
 
     def __init__(self, directory_id: bytes) -> None:
         self.directory_id = directory_id
@@ -21,13 +21,13 @@ class Sighting:
 
 
 class Sightings:
-    """Remembers how each replica id was met. The times may not go back."""
+    """The sightings of all replica ids. The times may not go back."""
 
     def __init__(self) -> None:
         self._by_id: dict[int, Sighting] = {}
 
     def other_process(self, replica_id: int, directory_id: bytes, now_ms: int) -> bytes | None:
-        """The directory of the other one if two processes take turns with this id; None otherwise."""
+        """Returns the other directory if two processes take turns with this id; None otherwise."""
         found = self._by_id.get(replica_id)
         if found is None:
             if len(self._by_id) >= KEPT_MAX:

@@ -1,11 +1,11 @@
-"""When a line about something that lasts is written: immediately, then ever more rarely."""
+"""Decides when a line about a lasting condition is written: immediately, then more and more rarely."""
 
 from __future__ import annotations
 
 from typing import Final
 
 INTERVAL_MS: Final = 60_000
-"""From the first line to the second. Each further interval is twice as long."""
+"""The interval from the first line to the second. Each further one is twice as long."""
 
 INTERVAL_MS_MAX: Final = 3_600_000
 
@@ -14,7 +14,7 @@ KEPT_MAX: Final = 64
 
 
 class SpokenReason:
-    """It was first met at `since_ms`, without a pause until `met_ms`."""
+    """A reason that was first met at `since_ms`, without a pause until `met_ms`."""
 
     def __init__(self, now_ms: int) -> None:
         self.since_ms = now_ms
@@ -25,13 +25,13 @@ class SpokenReason:
 
 
 class SpokenReasons:
-    """By any text that distinguishes reasons. The times may not go back."""
+    """The reasons by any text that distinguishes them. The times may not go back."""
 
     def __init__(self) -> None:
         self._reasons: dict[str, SpokenReason] = {}
 
     def is_due(self, reason: str, now_ms: int, *, lasts_ms: int = 0) -> bool:
-        """The reason is met. Whether to write its line now: once it lasts so long, then rarely."""
+        """Notes that the reason is met. Returns whether to write its line now: once it lasts, then rarely."""
         found = self._reasons.pop(reason, None)
         if found is None or now_ms - found.met_ms > 2 * INTERVAL_MS:
             if len(self._reasons) >= KEPT_MAX:
@@ -47,7 +47,7 @@ class SpokenReasons:
         return True
 
     def end(self, reason: str) -> bool:
-        """It is over. Whether a line said that it had begun."""
+        """Ends a reason. Returns whether a line said that it had begun."""
         found = self._reasons.pop(reason, None)
         return found is not None and found.is_spoken
 

@@ -14,11 +14,11 @@ from kraftctl.raft.voter_set import Endpoints, VoterSet
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 NEVER_MS: Final = (1 << 62) - 1
-"""A deadline that is never reached: the largest integer that compiled code compares without a call."""
+"""This deadline is never reached: the largest integer that compiled code compares without a call."""
 
 
 class EpochState:
-    """What every state knows. `deadline_ms` is when it times out; `timers` has what each state does then.
+    """The data of every state. `deadline_ms` is when it times out; `timers` has what each state does then.
 
     A deadline is set when the state is made, and after that by the methods of the state alone.
     """
@@ -44,7 +44,7 @@ class EpochState:
         return self.leader_id >= 0
 
     def stop_waiting(self) -> None:
-        """Never time out: a replica that may not vote does not elect a leader."""
+        """Removes the deadline: a replica that may not vote does not elect a leader."""
         self.deadline_ms = NEVER_MS
 
     def __repr__(self) -> str:
@@ -53,13 +53,15 @@ class EpochState:
 
 
 class Unattached(EpochState):
-    """No leader to follow: none is known, or its endpoints are not. Voters wait an election timeout."""
+    """The replica has no leader to follow: none, or no endpoint, is known. Voters wait an election
+    timeout.
+    """
 
     name: ClassVar[str] = "Unattached"
 
 
 class SnapshotDownload:
-    """How much of a snapshot is here; `is_complete` while the whole of it is checked."""
+    """The part of a snapshot that is here; `is_complete` while the whole of it is checked."""
 
     def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
         self.snapshot_id = snapshot_id
@@ -68,11 +70,11 @@ class SnapshotDownload:
 
 
 class Follower(EpochState):
-    """Fetches from a known leader. `deadline_ms` is the fetch timeout of a voter, or an earlier election.
+    """The replica fetches from a known leader. `deadline_ms` is the fetch timeout of a voter, or an earlier
+    election.
 
-    `fetch_deadline_ms` is the fetch timeout alone;
-    `update_voter_at_ms` is when it next checks what the leader knows of it (UpdateRaftVoter);
-    `has_updated_leader` whether the leader has answered that.
+    `fetch_deadline_ms` is the fetch timeout alone; `update_voter_at_ms` is when it next checks what the
+    leader knows of it (UpdateRaftVoter); `has_updated_leader` whether the leader has responded to that.
     """
 
     name: ClassVar[str] = "Follower"
@@ -101,40 +103,40 @@ class Follower(EpochState):
         self.has_fetched_from_leader = False
         self.leader_has_resigned = False
         self.leader_refuses = False
-        """Its address has refused a connection since its last answer."""
+        """Whether its address has refused a connection since its last response."""
         self.last_answer_ms = 0
         self.leader_high_watermark = UNKNOWN_OFFSET
-        """As of the last answer that continued this log."""
+        """The high watermark of the last response that continued this log."""
         self.download: SnapshotDownload | None = None
         self._useless_answers = 0
         self.retry_at_ms = 0
 
     def is_leader_gone(self) -> bool:
-        """Whether there is a reason not to wait for the fetch timeout."""
+        """Returns whether there is a reason not to wait for the fetch timeout."""
         return self.leader_has_resigned or self.leader_refuses
 
     def restart_fetch_timer(self, deadline_ms: int) -> None:
-        """An answer that overtook the resignation of its leader does not take that back."""
+        """Restarts the timer, unless the leader has resigned: its response may have been overtaken."""
         self.fetch_deadline_ms = deadline_ms
         if not self.leader_has_resigned:
             self.deadline_ms = deadline_ms
 
     def leader_resigned(self, election_at_ms: int) -> None:
-        """Do not wait for the fetch timeout: the leader itself has ended its epoch."""
+        """Ends the wait for the fetch timeout: the leader itself has ended its epoch."""
         self.leader_has_resigned = True
         self.deadline_ms = election_at_ms
 
     def leader_refused(self, election_at_ms: int) -> None:
-        """Do not wait for the fetch timeout: no process listens where the leader did."""
+        """Ends the wait for the fetch timeout: no process listens where the leader did."""
         self.leader_refuses = True
         self.deadline_ms = min(self.deadline_ms, election_at_ms)
 
     def has_early_election(self) -> bool:
-        """Whether `deadline_ms` is an election before the fetch timeout."""
+        """Returns whether `deadline_ms` is an election before the fetch timeout."""
         return self.deadline_ms < self.fetch_deadline_ms
 
     def early_election_lost(self) -> None:
-        """Wait for the fetch timeout as if there had been none."""
+        """Waits for the fetch timeout again, as before the lost election."""
         self.deadline_ms = self.fetch_deadline_ms
 
     def leader_answered(self, now_ms: int, deadline_ms: int) -> None:
@@ -144,11 +146,11 @@ class Follower(EpochState):
         self.restart_fetch_timer(deadline_ms)
 
     def leader_reached(self) -> None:
-        """At `leader_endpoints`: they are right, as long as the epoch lasts."""
+        """Notes that the leader was reached at `leader_endpoints`: they are right in this epoch."""
         self.has_reached_leader = True
 
     def find_leader_at(self, endpoints: Endpoints) -> None:
-        """Nothing has answered at the former ones, which may be those of an older voter set.
+        """Takes new endpoints when the former ones, perhaps of an older voter set, do not respond.
 
         A response names one listener alone: with fewer than before, the next BeginQuorumEpoch would make a
         new state.
@@ -167,20 +169,21 @@ class Follower(EpochState):
         self.retry_at_ms = 0
 
     def pause_fetching(self, until_ms: int) -> None:
-        """The leader asked for it."""
+        """Pauses the fetches, as the leader asked."""
         self.retry_at_ms = max(self.retry_at_ms, until_ms)
 
     def answer_was_useless(self, now_ms: int, *, backoff_ms: int, backoff_ms_max: int) -> None:
-        """Fetch again after a pause, which doubles as long as no answer is usable."""
+        """Pauses after an unusable response; the pause doubles until one is usable."""
         pause_ms = min(backoff_ms << self._useless_answers, backoff_ms_max)
         self._useless_answers = min(self._useless_answers + 1, 16)
         self.retry_at_ms = now_ms + pause_ms
 
 
 class Prospective(EpochState):
-    """KIP-996: asks for pre-votes before it raises the epoch.
+    """KIP-996: the replica asks for pre-votes before it raises the epoch.
 
-    `interrupted` is the follower that did not wait for its fetch timeout, and waits for it when this is lost.
+    `interrupted` is the follower that did not wait for its fetch timeout, and waits for it when this is
+    lost.
     """
 
     name: ClassVar[str] = "Prospective"
@@ -207,12 +210,12 @@ class Prospective(EpochState):
         self.interrupted = interrupted
 
     def is_hint_only(self) -> bool:
-        """Whether there is no more reason to elect than that the leader refuses connections."""
+        """Returns whether the only reason for an election is that the leader refuses connections."""
         return self.interrupted is not None and not self.interrupted.leader_has_resigned
 
 
 class Candidate(EpochState):
-    """Asks for votes in a new epoch. Its vote for itself is on disk."""
+    """The replica asks for votes in a new epoch. Its vote for itself is on disk."""
 
     name: ClassVar[str] = "Candidate"
 
@@ -224,7 +227,9 @@ class Candidate(EpochState):
 
 
 class Resigned(EpochState):
-    """Led this epoch and never will again; sends EndQuorumEpoch until all voters know or elect."""
+    """The replica led this epoch and never will again; it sends EndQuorumEpoch until all voters know or
+    elect.
+    """
 
     name: ClassVar[str] = "Resigned"
 
@@ -246,20 +251,23 @@ class Resigned(EpochState):
         self.has_successors = bool(unacked_voter_ids)
 
     def acked_by(self, voter_id: int) -> None:
-        """That voter knows. Repeated answers are ignored."""
+        """Notes that this voter knows. Repeated responses are ignored."""
         if voter_id in self.unacked_voter_ids:
             self.unacked_voter_ids.remove(voter_id)
 
     def wait_for_election(self, until_ms: int) -> None:
-        """All know, and elect now. They need this vote where a follower refuses pre-votes (KIP-996)."""
+        """Waits for the election of voters that all know: they need this vote where a follower refuses
+        pre-votes (KIP-996).
+        """
         self.deadline_ms = min(self.deadline_ms, until_ms)
 
 
 class Leader(EpochState):
-    """Appends, and knows how far each replica has fetched. `deadline_ms` is the check-quorum of KAFKA-15489.
+    """The replica appends, and knows how far others have fetched. `deadline_ms` is that of check-quorum
+    (KAFKA-15489).
 
-    `high_watermark` is exclusive and unknown until a record of this very epoch is committed:
-    only then are all records of earlier epochs committed (KAFKA-12619).
+    `high_watermark` is exclusive and unknown until a record of this very epoch is committed: only then are
+    all records of earlier epochs committed (KAFKA-12619).
 
     `volatile_voters` matter with kraft.version 0 alone, where the log has no voters: those of the
     configuration, with what this leader and, since it leads, the others said about themselves.
@@ -291,12 +299,12 @@ class Leader(EpochState):
         self.local_end_offset = UNKNOWN_OFFSET
         self.begin_quorum_deadline_ms = NEVER_MS
         self.observers_due_ms = NEVER_MS
-        """When fetches of observers are next to be answered, because more is committed."""
+        """The time of the next response to observers' fetches, because more is committed."""
         self.volatile_voters = voters
         self.set_voters(voters)
 
     def has_majority_fetched(self, key: ReplicaKey) -> bool:
-        """Whether with this Fetch of the voter `key` a majority has fetched since the last restart.
+        """Returns whether with this Fetch of `key` a majority has fetched since the last restart.
 
         A leader outside of the voter set needs a majority without itself.
         """
@@ -307,7 +315,7 @@ class Leader(EpochState):
         return len(self._fetched_voter_ids) >= majority
 
     def restart_check_quorum(self, deadline_ms: int) -> None:
-        """A majority of the voters must fetch again before `deadline_ms`."""
+        """Restarts the check: a majority of the voters must fetch again before `deadline_ms`."""
         self._fetched_voter_ids.clear()
         self.deadline_ms = deadline_ms
 
@@ -315,14 +323,14 @@ class Leader(EpochState):
         self.begin_quorum_deadline_ms = at_ms
 
     def wake_observers_at(self, at_ms: int) -> None:
-        """Or earlier, if that is due before."""
+        """Wakes observers at this time, or earlier if that is due before."""
         self.observers_due_ms = min(self.observers_due_ms, at_ms)
 
     def observers_are_awake(self) -> None:
         self.observers_due_ms = NEVER_MS
 
     def set_voters(self, voters: VoterSet) -> None:
-        """Keep what is known of replicas that start or stop voting."""
+        """Keeps the state of replicas that start or stop voting."""
         former = self.voter_states
         self.voter_states = {}
         for node in voters.nodes.values():
@@ -342,7 +350,9 @@ class Leader(EpochState):
             local.end_offset = self.local_end_offset
 
     def remember_voters(self, voters: VoterSet) -> None:
-        """With kraft.version 0: what the voters have said about themselves, for as long as this leads."""
+        """Takes what the voters have said about themselves, with kraft.version 0, for as long as this
+        leads.
+        """
         self.volatile_voters = voters
 
     def is_voter(self, key: ReplicaKey) -> bool:
@@ -350,7 +360,7 @@ class Leader(EpochState):
         return state is not None and state.matches(key)
 
     def replica(self, key: ReplicaKey, now_ms: int) -> ReplicaState:
-        """The state of a voter, else of an observer, which is added if it is new."""
+        """Returns the state of a voter, else of an observer, which is added if it is new."""
         state = self.voter_states.get(key.id)
         if state is not None and state.matches(key):
             return state
@@ -372,7 +382,9 @@ class Leader(EpochState):
         }
 
     def update_local_end_offset(self, flushed_offset: int) -> None:
-        """The leader's own part in the high watermark: what is flushed, never what is only written."""
+        """Updates the leader's own part in the high watermark: what is flushed, never what is only
+        written.
+        """
         assert flushed_offset >= self.local_end_offset
         self.local_end_offset = flushed_offset
         state = self.voter_states.get(self.local_key.id)
@@ -380,7 +392,7 @@ class Leader(EpochState):
             state.end_offset = flushed_offset
 
     def advance_high_watermark(self) -> bool:
-        """Whether more is committed than before. Voter changes may compute less: that is ignored."""
+        """Returns whether more is committed than before. Voter changes may compute less: that is ignored."""
         offset = high_watermark([state.end_offset for state in self.voter_states.values()])
         if offset <= self.epoch_start_offset or offset <= self.high_watermark:
             return False
@@ -388,7 +400,7 @@ class Leader(EpochState):
         return True
 
     def voters_by_end_offset(self) -> list[ReplicaKey]:
-        """The other voters, the best successor first."""
+        """Returns the other voters, the best successor first."""
         others = [
             (-state.end_offset, voter_id)
             for voter_id, state in self.voter_states.items()

@@ -32,7 +32,7 @@ TRANSITIONS_PER_STEP_MAX = 8
 
 
 def run_timers(core: RaftCore) -> None:
-    """Do what is due at `core.now_ms`. Cheap when nothing is."""
+    """Handles what is due at `core.now_ms`. This is cheap when nothing is."""
     if core.parked.has_expired(core.now_ms):
         answer_expired_fetches(core)
     transitions_left = TRANSITIONS_PER_STEP_MAX

@@ -21,7 +21,7 @@ from kraftctl_protocol.generated.update_raft_voter_request import (
 
 
 def is_to_update(core: RaftCore, state: Follower) -> bool:
-    """Whether to send UpdateRaftVoter now. A replica that has lost its log reads it first."""
+    """Returns whether to send UpdateRaftVoter now. A replica that has lost its log reads it first."""
     if core.now_ms < state.update_voter_at_ms or not core.may_vote():
         return False
     if core.history.kraft_version() >= 1:

@@ -10,29 +10,29 @@ from kraftctl.raft.replica_key import ReplicaKey, is_same_replica
 from kraftctl_protocol.errors import Errors
 
 EPOCH_WITHOUT_DOUBT_MAX: Final = 1 << 30
-"""No quorum holds so many elections: up to here any epoch is accepted."""
+"""No quorum has this many elections: up to here any epoch is accepted."""
 
 EPOCH_JUMP_MAX: Final = 1_000
-"""Above that an epoch may be so far ahead of ours: an int32 must not be used up by a few requests."""
+"""Above that an epoch may be this far ahead of ours: an int32 must not be used up by a few requests."""
 
 
 def request_error(core: RaftCore, cluster_id: str | None, *, is_valid: bool) -> Errors:
-    """The error of the whole request, before any partition of it is looked at."""
+    """Returns the error of the whole request, before any partition of it is looked at."""
     if is_other_cluster(core, cluster_id):
         return Errors.INCONSISTENT_CLUSTER_ID
     return Errors.NONE if is_valid else Errors.INVALID_REQUEST
 
 
 def is_other_cluster(core: RaftCore, cluster_id: str | None) -> bool:
-    """A request without a cluster id is accepted."""
+    """Returns whether it names another cluster; a request without a cluster id is accepted."""
     return cluster_id is not None and cluster_id != core.cluster_id
 
 
 def leader_only_error(core: RaftCore, request_epoch: int) -> Errors:
-    """For requests that only the leader of this very epoch may answer.
+    """Returns the error of requests that only the leader of this very epoch may handle.
 
-    A leader that shuts down answers BROKER_NOT_AVAILABLE: a replica that gets NOT_LEADER_OR_FOLLOWER with
-    an unchanged epoch retries immediately, without backoff.
+    A leader that shuts down responds with BROKER_NOT_AVAILABLE: a replica that gets NOT_LEADER_OR_FOLLOWER
+    with an unchanged epoch retries immediately, without backoff.
     """
     epoch = core.state.epoch
     if request_epoch < epoch:
@@ -47,7 +47,9 @@ def leader_only_error(core: RaftCore, request_epoch: int) -> Errors:
 
 
 def voter_only_error(core: RaftCore, remote_id: int, request_epoch: int) -> Errors:
-    """For requests from candidates and leaders. A larger epoch than ours is joined if it is credible."""
+    """Returns the error of a request of a candidate or leader. A larger epoch than ours is joined if it
+    is credible.
+    """
     if request_epoch < core.state.epoch:
         return Errors.FENCED_LEADER_EPOCH
     if remote_id < 0 or uses_epochs_up(core, request_epoch):
@@ -56,14 +58,16 @@ def voter_only_error(core: RaftCore, remote_id: int, request_epoch: int) -> Erro
 
 
 def uses_epochs_up(core: RaftCore, epoch: int) -> bool:
-    """Whether joining `epoch` could leave too few int32 epochs for later elections."""
+    """Returns whether joining `epoch` could leave too few int32 epochs for later elections."""
     if epoch <= EPOCH_WITHOUT_DOUBT_MAX:
         return False
     return epoch > EPOCH_MAX or epoch - core.state.epoch > EPOCH_JUMP_MAX
 
 
 def is_for_another_voter(core: RaftCore, voter_id: int, voter_directory_id: bytes) -> bool:
-    """KIP-853: the request names its voter, so that a replica with a new disk is not taken for the old."""
+    """Returns whether the request names another voter: a replica with a new disk is not the old one
+    (KIP-853).
+    """
     if voter_id < 0:
         return False
     return not is_same_replica(ReplicaKey(voter_id, voter_directory_id), core.key)

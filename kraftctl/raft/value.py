@@ -1,18 +1,18 @@
-"""Equality and a readable form for effects and events, so that tests compare them and logs print them."""
+"""Gives effects and events equality and a readable form, for comparisons in tests and for logs."""
 
 from __future__ import annotations
 
 from typing import Final
 
 BYTES_SHOWN: Final = 16
-"""Long enough for a directory id."""
+"""A directory id fits in this many bytes."""
 
 TEXT_SHOWN: Final = 400
-"""Characters of one field: enough for the messages of elections, not for what they carry."""
+"""The characters of one field: enough for the messages of elections, not for the records in them."""
 
 
 class Value:
-    """A value: equal to another of its class when all fields are equal, and not hashable.
+    """A value equals another of its class when all fields are equal, and is not hashable.
 
     Nothing of this costs at construction: a subclass sets its fields in a plain `__init__`.
     """
@@ -28,7 +28,7 @@ class Value:
 
 
 def field_names(value: object) -> list[str]:
-    """The attributes of `value` in the order of its `__init__`, whether it is compiled or not."""
+    """Returns the attributes of `value` in the order of its `__init__`, whether it is compiled or not."""
     names: list[str] = list(getattr(value, "__mypyc_attrs__", ()) or getattr(value, "__dict__", ()))
     return names
 

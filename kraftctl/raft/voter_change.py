@@ -41,7 +41,7 @@ NOT_WRITTEN: Final = -1
 
 
 class VoterChange:
-    """The one change that a leader has in progress.
+    """The only change that a leader has in progress.
 
     `offset` is that of the KRaftVoters record; `added` is None when a voter is removed.
     """
@@ -63,7 +63,7 @@ class VoterChange:
 
 
 def begin_add(core: RaftCore, change: VoterChange, node: VoterNode) -> None:
-    """`change` waits for the answer of `node`, then for its commit."""
+    """Starts `change`, which waits for the ApiVersions response of `node`, then for its commit."""
     host, port = node.endpoints[core.default_listener()]
     peer = core.peers.peer(node.key.id, host, port)
     core.peers.expire(core.now_ms, core.config.retry_backoff_ms)
@@ -77,14 +77,14 @@ def begin_add(core: RaftCore, change: VoterChange, node: VoterNode) -> None:
 
 
 def begin_remove(core: RaftCore, change: VoterChange, leader: Leader, voters: VoterSet) -> None:
-    """`voters` are those that remain."""
+    """Starts the removal; `voters` are those that remain."""
     change.is_removal = True
     change.offset = _change_voters(core, leader, voters)
     core.voter_change = change
 
 
 def take_versions(core: RaftCore, send_id: int, response: Message | None) -> bool:
-    """Handle the ApiVersions response of the new voter; False when it is unusable."""
+    """Handles the ApiVersions response of the new voter; False when it is unusable."""
     change = core.voter_change
     leader = core.leader()
     if change is None or leader is None or change.added is None or change.send_id != send_id:
@@ -125,7 +125,7 @@ def take_versions(core: RaftCore, send_id: int, response: Message | None) -> boo
 
 
 def write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
-    """Append KRaftVoters, which are in force from now on; returns the offset of the record."""
+    """Appends KRaftVoters, which are in force from now on; returns the offset of the record."""
     offset = core.log.end_offset
     core.notice(INFO, f"Writing the voters {voters!r} at offset {offset}")
     core.history.add_voters(offset, voters)
@@ -136,7 +136,7 @@ def write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
 
 
 def _change_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
-    """Write `voters`, of whom there is one more or one less; returns the offset of the record."""
+    """Writes `voters`, of whom there is one more or one less; returns the offset of the record."""
     offset = write_voters(core, leader, voters)
     _change_check_quorum(core, leader)
     leader.send_begin_quorum_epoch_at(core.now_ms)
@@ -144,14 +144,16 @@ def _change_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
 
 
 def _change_check_quorum(core: RaftCore, leader: Leader) -> None:
-    """The new voters have the time that was left to the former ones; a leader that was alone had no limit."""
+    """Gives the new voters the time that was left to the former ones; a leader that was alone had no
+    limit.
+    """
     deadline_ms = check_quorum_deadline_ms(core)
     limits = NEVER_MS not in (deadline_ms, leader.deadline_ms)
     leader.restart_check_quorum(leader.deadline_ms if limits else deadline_ms)
 
 
 def settle_change(core: RaftCore, *, may_time_out: bool) -> None:
-    """After every event: answer the change in progress if it is committed or lost, or has taken too long."""
+    """Responds, after an event, if the change is committed or lost, or has taken too long."""
     leader = core.leader()
     change = core.voter_change
     if change is not None:

@@ -1,4 +1,4 @@
-"""KIP-853: the voters and kraft.version in force, uncommitted ones included, and where they came from."""
+"""The voters and kraft.version in force, uncommitted ones included, and their source (KIP-853)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
 
 STATIC_VOTERS_OFFSET = -2
-"""Where no control record defines the voters: they come from `controller.quorum.voters`."""
+"""Static voters have this offset: no control record defines them, but `controller.quorum.voters`."""
 
 BOOTSTRAP_VOTERS_OFFSET = -1
-"""The voters of the 0-0 checkpoint: the last offset it contains."""
+"""The voters of the 0-0 checkpoint have this offset: the last one that it contains."""
 
 
 class VoterHistory:
-    """A voter set is in force from its append on, not from its commit; truncation restores the former one."""
+    """The history. A voter set is in force from its append on, not from its commit; truncation restores
+    the former.
+    """
 
     def __init__(
         self,
@@ -29,18 +31,18 @@ class VoterHistory:
         self.current: VoterSet = self.voters[-1][1] if self.voters else static_voters
 
     def last_offset(self) -> int:
-        """The offset of the control record that defines the current voters."""
+        """Returns the offset of the control record that defines the current voters."""
         return self.voters[-1][0] if self.voters else STATIC_VOTERS_OFFSET
 
     def was_voter(self, key: ReplicaKey) -> bool:
-        """Whether it is a voter, or was one in a voter set that is not forgotten."""
+        """Returns whether it is a voter, or was one in a voter set that is still remembered."""
         return self.current.is_voter(key) or any(voters.is_voter(key) for _, voters in self.voters)
 
     def kraft_version(self) -> int:
         return self.kraft_versions[-1][1] if self.kraft_versions else 0
 
     def kraft_version_at(self, offset: int) -> int:
-        """In force for a snapshot that ends before `offset` (exclusive)."""
+        """Returns the level in force for a snapshot that ends before `offset` (exclusive)."""
         for version_offset, version in reversed(self.kraft_versions):
             if version_offset < offset:
                 return version
@@ -62,13 +64,13 @@ class VoterHistory:
         self.current = self.voters[-1][1] if self.voters else self.static_voters
 
     def start_over(self, end_offset: int, voters: VoterSet | None, kraft_version: int) -> None:
-        """Keep only what a snapshot that ends before `end_offset` (exclusive) contains."""
+        """Keeps only what a snapshot that ends before `end_offset` (exclusive) contains."""
         self.voters = [] if voters is None else [(end_offset - 1, voters)]
         self.kraft_versions = [] if kraft_version == 0 else [(end_offset - 1, kraft_version)]
         self.current = self.static_voters if voters is None else voters
 
     def start_at(self, start_offset: int) -> None:
-        """The log and all snapshots begin at `start_offset` or later: forget what was replaced before it.
+        """Forgets what was replaced before `start_offset`, where the log and all snapshots begin.
 
         What is in force there stays, whatever its offset. A restart knows no more.
         """
@@ -78,7 +80,7 @@ class VoterHistory:
         del self.kraft_versions[: _replaced_count(version_offsets, start_offset)]
 
     def voters_at(self, offset: int) -> VoterSet:
-        """In force for a snapshot that ends before `offset` (exclusive)."""
+        """Returns the voters in force for a snapshot that ends before `offset` (exclusive)."""
         for voters_offset, voters in reversed(self.voters):
             if voters_offset < offset:
                 return voters
@@ -86,7 +88,7 @@ class VoterHistory:
 
 
 def _replaced_count(offsets: list[int], start_offset: int) -> int:
-    """How many of the rising `offsets` are followed by another one below `start_offset`."""
+    """Returns how many of the rising `offsets` are followed by another one below `start_offset`."""
     return max(0, bisect_left(offsets, start_offset) - 1)
 
 

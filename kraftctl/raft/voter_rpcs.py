@@ -31,7 +31,7 @@ from kraftctl_protocol.generated.remove_raft_voter_response import RemoveRaftVot
 
 
 class Refusal:
-    """Why a change of the voters is refused; `error` NONE: it is not."""
+    """The reason why a change of the voters is refused; `error` is NONE if it is not."""
 
     def __init__(self, error: Errors, message: str | None = None) -> None:
         self.error = error
@@ -82,7 +82,7 @@ def _change(core: RaftCore, event: RequestReceived, *, ack_when_committed: bool)
 
 
 def check_leads_cluster(core: RaftCore, cluster_id: str | None, epoch: int) -> Refusal:
-    """Of every change of the voters: it is for this cluster, and for the leader of `epoch`."""
+    """Returns the refusal of a change that is not for this cluster, or for the leader of `epoch`."""
     if is_other_cluster(core, cluster_id):
         return Refusal(
             Errors.INCONSISTENT_CLUSTER_ID, f'The cluster id is "{core.cluster_id}", not "{cluster_id}"'
@@ -91,7 +91,7 @@ def check_leads_cluster(core: RaftCore, cluster_id: str | None, epoch: int) -> R
 
 
 def _check_add(core: RaftCore, key: ReplicaKey, listeners: list[tuple[str, str]]) -> Refusal:
-    """`listeners` are pairs of name and host."""
+    """Checks an addition; `listeners` are pairs of name and host."""
     if is_incomplete(key):
         return Refusal(Errors.INVALID_REQUEST, "The voter to add has no id or no directory id")
     too_large = why_listeners_too_large(listeners)

@@ -12,11 +12,11 @@ from kraftctl_protocol.generated.voters_record import (
 from kraftctl_protocol.primitives import DecodeError
 
 Endpoints = dict[str, tuple[str, int]]
-"""Listener name -> (host, port)."""
+"""The host and port of each listener by its name."""
 
 
 class VoterNode:
-    """One voter as the log describes it; `kraft_version_min/max` is the range its binary supports."""
+    """A voter as the log describes it; `kraft_version_min/max` is the range its binary supports."""
 
     def __init__(
         self, key: ReplicaKey, endpoints: Endpoints, kraft_version_min: int = 0, kraft_version_max: int = 0
@@ -51,7 +51,7 @@ class VoterNode:
 
 
 class VoterSet:
-    """The voters in force from one offset of the log on. Never changed: changes make a new set."""
+    """The voters in force from one offset of the log on. A change makes a new set."""
 
     def __init__(self, nodes: list[VoterNode]) -> None:
         self.nodes: dict[int, VoterNode] = {node.key.id: node for node in sorted(nodes, key=_id_of)}
@@ -62,7 +62,7 @@ class VoterSet:
         return len(self.nodes)
 
     def voter_ids(self) -> list[int]:
-        """Rising, and not to be changed: every request asks for them."""
+        """The ids, rising. Do not change the list: it is shared by all requests."""
         return self._voter_ids
 
     def is_voter(self, key: ReplicaKey) -> bool:
@@ -73,36 +73,36 @@ class VoterSet:
         return len(self.nodes) == 1 and self.is_voter(key)
 
     def endpoints(self, voter_id: int) -> Endpoints:
-        """Empty when the voter is unknown."""
+        """Returns the endpoints of a voter; none when it is unknown."""
         node = self.nodes.get(voter_id)
         return {} if node is None else node.endpoints
 
     def needs_update(self, node: VoterNode) -> bool:
-        """Whether `node`, a voter, describes itself differently from what the log says."""
+        """Returns whether `node`, a voter, describes itself differently from what the log says."""
         known = self.nodes.get(node.key.id)
         return known is not None and known.is_voter(node.key) and known != node
 
     def with_voter(self, node: VoterNode) -> VoterSet | None:
-        """None when the id is a voter already, in any directory."""
+        """Returns None when the id is a voter already, in any directory."""
         if node.key.id in self.nodes:
             return None
         return VoterSet([*self.nodes.values(), node])
 
     def without_voter(self, key: ReplicaKey) -> VoterSet | None:
-        """None when exactly this replica is not a voter, or is the only one."""
+        """Returns None when exactly this replica is not a voter, or is the only one."""
         node = self.nodes.get(key.id)
         if node is None or node.key != key or len(self.nodes) == 1:
             return None
         return VoterSet([other for other in self.nodes.values() if other.key.id != key.id])
 
     def updated_voter(self, node: VoterNode) -> VoterSet | None:
-        """None when `node` is not a voter."""
+        """Returns None when `node` is not a voter."""
         if not self.is_voter(node.key):
             return None
         return self.updated_voter_by_id(node)
 
     def updated_voter_by_id(self, node: VoterNode) -> VoterSet | None:
-        """`node` in the place of the voter with its id, in any directory; None when the id is no voter's."""
+        """Replaces the voter with the id of `node`, in any directory; None when it is not a voter's id."""
         if node.key.id not in self.nodes:
             return None
         return VoterSet([node if other.key.id == node.key.id else other for other in self.nodes.values()])
@@ -123,7 +123,9 @@ class VoterSet:
 
 
 def voter_set_from_record(record: VotersRecord) -> VoterSet:
-    """Raises DecodeError when no quorum can have these voters: without any, nothing is ever committed."""
+    """Returns the voters. Raises DecodeError when no quorum can have them: without any, nothing is ever
+    committed.
+    """
     if not record.voters:
         raise DecodeError("a voter set with no voters")
     known: set[int] = set()
@@ -139,7 +141,7 @@ def voter_set_from_record(record: VotersRecord) -> VoterSet:
 
 
 def static_voter_set(listener_name: str, voters: dict[int, tuple[str, int]]) -> VoterSet:
-    """The voters of `controller.quorum.voters` (kraft.version 0): no directory ids, one listener."""
+    """Returns the voters of `controller.quorum.voters` (kraft.version 0): no directory ids, one listener."""
     return VoterSet(
         [VoterNode(ReplicaKey(voter_id), {listener_name: address}) for voter_id, address in voters.items()]
     )
