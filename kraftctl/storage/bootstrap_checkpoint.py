@@ -33,28 +33,29 @@ from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
 
 
 def write_bootstrap_checkpoint(log_dir: Path, records: list[RecordAndVersion], wall_ms: int) -> None:
-    """Replace the file in `log_dir`. Raises StorageError."""
+    """Replaces the file in `log_dir`. Raises StorageError."""
     batches = SnapshotBatches(0, wall_ms)
     content = [batches.header(0), *batches.records(records), batches.footer()]
     replace_file(log_dir / BOOTSTRAP_CHECKPOINT, b"".join(content))
 
 
 def read_bootstrap_checkpoint(log_dir: Path) -> BootstrapMetadata:
-    """The records to start an empty cluster with; the default ones when no file has any.
+    """Returns the records to start an empty cluster with; the default ones when no file has any.
 
     As in Kafka 4.4, the 0-0 checkpoint takes precedence over bootstrap.checkpoint, unless there is a newer
-    snapshot: then the cluster is not empty, and neither is needed. Raises StorageError when a file is damaged
-    or its records lack metadata.version.
+    snapshot: then the cluster is not empty, and neither is needed. Raises StorageError when a file is
+    damaged or its records lack metadata.version.
     """
     bootstrap = _read_zero_checkpoint(log_dir) or _read_file(log_dir)
     return default_bootstrap_metadata() if bootstrap is None else bootstrap
 
 
 def check_bootstrap(log_dir: Path, bootstrap: BootstrapMetadata, supported: dict[str, VersionRange]) -> None:
-    """Check the records that an empty log will begin with. Raises StorageError.
+    """Checks the records that an empty log will begin with. Raises StorageError.
 
     Kafka 4.4 prefers the 0-0 checkpoint and silently ignores a bootstrap.checkpoint that differs. It is
-    unknown which of them is right, and the users and levels of the other would be lost: the start is refused.
+    unknown which of them is right, and the users and levels of the other would be lost: the start is
+    refused.
     """
     unsupported = why_records_unsupported(bootstrap.records, supported)
     if unsupported is not None:

@@ -1,4 +1,4 @@
-"""CheckpointParts: a checkpoint that is read a part at a time, each checked when it is read."""
+"""CheckpointParts reads a checkpoint a part at a time, and checks each part."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from kraftctl.storage.checkpoint_reader import CheckpointReader
 
 
 class CheckpointPart(NamedTuple):
-    """Whole batches. `next_position` is the byte at which the next part begins; None after the last one."""
+    """A part of whole batches. `next_position` is the byte at which the next part begins; None after the
+    last one.
+    """
 
     data: bytes
     next_position: int | None
@@ -25,7 +27,7 @@ class CheckpointParts:
         self._ahead: bytes | None = None
 
     def read_next(self, bytes_max: int) -> CheckpointPart:
-        """At most `bytes_max`, but at least one batch. Raises StorageError when the file is damaged."""
+        """Reads at most `bytes_max`, but at least one batch. Raises StorageError when the file is damaged."""
         batches: list[bytes] = []
         size_bytes = 0
         while (batch := self._take()) is not None:

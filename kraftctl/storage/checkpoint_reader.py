@@ -38,7 +38,7 @@ class CheckpointReader:
             yield raw
 
     def _placed_batches(self) -> Iterator[tuple[int, bytes]]:
-        """With the byte at which each begins."""
+        """Yields each batch with the byte at which it begins."""
         try:
             descriptor = os.open(self.path, os.O_RDONLY)
         except OSError as error:
@@ -54,7 +54,7 @@ class CheckpointReader:
             os.close(descriptor)
 
     def batches(self) -> Iterator[RecordBatch]:
-        """Control and data batches in the order of the file."""
+        """Yields control and data batches in the order of the file."""
         for position, raw in self.checked_batches():
             try:
                 yield read_batch(raw, 0, verify_crc=False)
@@ -84,7 +84,7 @@ class CheckpointReader:
             raise self._damaged("it does not end with a SnapshotFooter")
 
     def records(self) -> Iterator[RecordAndVersion]:
-        """The metadata records, decoded."""
+        """Yields the metadata records, decoded."""
         for batch in self.batches():
             if batch.header.is_control:
                 continue
@@ -97,13 +97,14 @@ class CheckpointReader:
                     raise self._damaged(f"record {record.offset}: {error}") from error
 
     def header(self) -> CheckpointHeader:
-        """What the first batch says; the rest of the file is not read."""
+        """Returns what the first batch says; the rest of the file is not read."""
         for _, raw in self.checked_batches():
             return CheckpointHeader(_control_messages(raw))
         raise self._damaged("it is empty")
 
     def snapshot_header(self) -> CheckpointHeader:
-        """`header` of a snapshot that contains a part of the log: from kraft.version 1 on, it has voters.
+        """Returns the `header` of a snapshot that contains a part of the log: from kraft.version 1 on, it
+        has voters.
 
         The 0-0 checkpoint has none when a controller joins a quorum that exists already.
         """
@@ -113,7 +114,8 @@ class CheckpointReader:
         return header
 
     def verify_snapshot(self, *, decodes_records: bool = True) -> CheckpointHeader:
-        """`snapshot_header`, after the whole file was read, its checksums compared and every record decoded.
+        """Returns `snapshot_header` after reading the whole file, comparing checksums and decoding every
+        record.
 
         Without `decodes_records`, the caller has decoded the records of batches with the same checksums.
         """
@@ -149,7 +151,7 @@ class CheckpointHeader:
 
 
 def _control_messages(raw: bytes) -> list[Message]:
-    """Checked. Only the batch with the header says something about voters and kraft.version."""
+    """Returns the checked records. Only the batch with the header has voters and kraft.version."""
     if not read_batch_header(raw, 0).is_control:
         return []
     batch = read_batch(raw, 0, verify_crc=False)

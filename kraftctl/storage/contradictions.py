@@ -59,10 +59,10 @@ class Contradictions:
         """Raises StorageError when quorum-state contradicts the recovery point."""
         self.recovering_epoch: int | None = None
         self.restored: ElectionState | None = None
-        """Not None when quorum-state is lost and need not be: what it has to be."""
+        """The content of a lost quorum-state that can be restored; else None."""
         self.notices: list[str] = []
         self.warnings: list[str] = []
-        """As of MetadataPartition."""
+        """The lines that become MetadataPartition's."""
         self._replica = replica
         self._static_voters = static_voters
         self._snapshots = snapshots
@@ -86,8 +86,8 @@ class Contradictions:
     def durable_end(self) -> DurableEnd | None:
         """The part of the log that is known to be durable. None: unknown, or another program wrote since.
 
-        A later epoch in quorum-state is of another program, or power failed between the write of quorum-state
-        and that of the recovery point.
+        A later epoch in quorum-state is of another program, or power failed between the write of
+        quorum-state and that of the recovery point.
         """
         point = self._point
         if point.recovering:
@@ -99,7 +99,7 @@ class Contradictions:
         return DurableEnd(point.end_offset, is_exact=True, epoch_max=point.quorum_epoch)
 
     def _check_votes(self, election: ElectionState) -> None:
-        """A quorum-state that knows less than the recovery point is an older copy."""
+        """Refuses a quorum-state that is older than the recovery point: it is an old copy."""
         point = self._point
         if election.epoch < point.quorum_epoch:
             raise StorageError(
@@ -121,7 +121,7 @@ class Contradictions:
             )
 
     def judge(self, log: MetadataLog) -> None:
-        """Called after every batch of `log` is read and before anything is written. Raises StorageError."""
+        """Judges the log after every batch is read and before anything is written. Raises StorageError."""
         log_is_gone = self._point.end_offset > 0 and self._is_empty(log)
         log_is_whole = False if log_is_gone else self._is_whole(log)
         if self._point.recovering:
@@ -147,13 +147,13 @@ class Contradictions:
                 self._restore(log)
 
     def _is_whole(self, log: MetadataLog) -> bool | None:
-        """None: the recovery point knows of no record, as in a directory that was just adopted."""
+        """Returns None if the recovery point knows of no record, as in a directory that was just adopted."""
         if self._what_is_missing(log) is not None:
             return False
         return None if self._point.end_offset == 0 and not self._is_empty(log) else True
 
     def _doubt(self, log: MetadataLog) -> str | None:
-        """Why the recovery point may not have the last vote of this replica. None: it has.
+        """Returns why the recovery point may not have the last vote of this replica; None if it has.
 
         It is written after quorum-state and before anyone learns of the epoch or the vote. So only another
         controller could have given a later one: every one that opens the log deletes the witness.
@@ -203,7 +203,9 @@ class Contradictions:
         return voters.is_only_voter(self._replica)
 
     def _recover(self, log: MetadataLog, reason: str, *, log_is_whole: bool | None) -> None:
-        """Written before anything else: this replica must know it is recovering after a crash too."""
+        """Starts the recovery. It is written before anything else: this replica must know it after a
+        crash, too.
+        """
         self.recovering_epoch = max(self._point.quorum_epoch, log.last_epoch)
         self._file.begin(
             RecoveryPoint(
@@ -248,7 +250,9 @@ class Contradictions:
         )
 
     def _check_snapshot_epoch(self) -> None:
-        """A snapshot beyond the log replaces it, so its name must be one that a leader can have given it."""
+        """Checks a snapshot beyond the log, which replaces it: its name must be one that a leader can
+        have given it.
+        """
         latest = self._snapshots.latest_id()
         if latest is not None and self.epoch_max is not None and latest.epoch > self.epoch_max:
             raise StorageError(
@@ -258,7 +262,7 @@ class Contradictions:
             )
 
     def _check_leader_epochs(self, log: MetadataLog) -> None:
-        """After the recovery point the log is right: a crash may separate it from the checkpoint."""
+        """Checks the epochs up to the recovery point: after it, a crash may separate log and checkpoint."""
         if not self._leader_epochs or not log.epochs:
             return
         start = max(self._leader_epochs[0][1], log.epochs[0][1])
@@ -276,7 +280,9 @@ class Contradictions:
 
 
 def _between(epochs: list[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
-    """The (epoch, start offset) pairs for `start` to `end` (exclusive), as if the log began at `start`."""
+    """Returns the (epoch, start offset) pairs for `start` to `end` (exclusive), as if the log began at
+    `start`.
+    """
     inside: list[tuple[int, int]] = []
     for epoch, offset in epochs:
         if offset <= start:

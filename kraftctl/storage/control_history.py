@@ -1,4 +1,4 @@
-"""KIP-853: voters and kraft.version in the control records on disk."""
+"""Reads voters and kraft.version from the control records on disk (KIP-853)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch, read_batch, read_batch_header
 
 READ_BYTES_MAX = 4 * 1024 * 1024
-"""How much of the log one read takes."""
+"""One read of the log takes at most this much."""
 
 
 class ControlHistory:
-    """(offset, value) of every KRaftVoters and KRaftVersion record, rising.
+    """The (offset, value) of every KRaftVoters and KRaftVersion record, rising.
 
     The records of the newest snapshot count as written at its last contained offset: -1 for the 0-0
     checkpoint of a formatted dynamic quorum.
@@ -30,12 +30,12 @@ class ControlHistory:
 
     @property
     def kraft_version(self) -> int:
-        """The last one; 0 without any."""
+        """Returns the last level; 0 without any."""
         return self.kraft_versions[-1][1] if self.kraft_versions else 0
 
 
 def read_control_history(log: MetadataLog, snapshots: SnapshotStore) -> ControlHistory:
-    """Scan the newest snapshot and the log after it. Raises StorageError."""
+    """Scans the newest snapshot and the log after it. Raises StorageError."""
     history = ControlHistory()
     latest = snapshots.latest_id()
     if latest is not None:

@@ -1,7 +1,7 @@
-"""The `metadata-log-dir` file in the directories of a node that do not hold its metadata log: which one does.
+"""The `metadata-log-dir` file names the directory of the metadata log in the other directories of a node.
 
-Only a directory that is still in log.dirs can be looked at. This note, which each start keeps current,
-remembers the one that has left the list.
+Only a directory that is still in log.dirs can be checked. This note, which each start keeps current,
+remembers the one that was removed from the list.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COMMENT: Final = "The metadata log of this node was here when it last started."
 
 
 class DataDirectoryNote(NamedTuple):
-    """The directory with the metadata log, as it was named, and its id."""
+    """The directory with the metadata log as the configuration named it, and its id."""
 
     path: Path
     metadata_log_dir: str
@@ -28,7 +28,7 @@ class DataDirectoryNote(NamedTuple):
 
 
 def read_data_directory_note(log_dir: Path) -> DataDirectoryNote | None:
-    """None without a note. Raises StorageError when it cannot be read."""
+    """Returns None without a note. Raises StorageError when it cannot be read."""
     path = log_dir / FILE_NAME
     try:
         properties = find_properties(path)
@@ -46,7 +46,7 @@ def read_data_directory_note(log_dir: Path) -> DataDirectoryNote | None:
 
 
 def write_data_directory_note(log_dir: Path, metadata_log_dir: Path, directory_id: bytes) -> None:
-    """Durable; nothing happens when the note says so already. Raises StorageError."""
+    """Writes the note durably, unless it is current already. Raises StorageError."""
     try:
         note = read_data_directory_note(log_dir)
     except StorageError:

@@ -1,4 +1,4 @@
-"""What is in a directory: an entry that cannot be looked at is an error, never a file that is not there."""
+"""Checks the entries of a directory: one that cannot be read is an error, never a missing file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from kraftctl.storage.errors import cannot
 
 
 def names_in(directory: Path) -> list[str]:
-    """In order; none when there is no such directory. Raises StorageError when that cannot be known."""
+    """Returns the names in order; none without such a directory. Raises StorageError when that cannot be
+    known.
+    """
     try:
         return sorted(os.listdir(directory))
     except FileNotFoundError:
@@ -19,7 +21,7 @@ def names_in(directory: Path) -> list[str]:
 
 
 def exists(path: Path) -> bool:
-    """Whether there is such a file. Raises StorageError when that cannot be known."""
+    """Returns whether there is such a file. Raises StorageError when that cannot be known."""
     try:
         path.stat()
     except FileNotFoundError:
@@ -30,7 +32,7 @@ def exists(path: Path) -> bool:
 
 
 def rename(path: Path, renamed: Path) -> None:
-    """In the same directory. Raises StorageError."""
+    """Renames within the same directory. Raises StorageError."""
     try:
         path.replace(renamed)
     except OSError as error:
@@ -38,7 +40,7 @@ def rename(path: Path, renamed: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """One file. Raises StorageError."""
+    """Removes one file. Raises StorageError."""
     try:
         path.unlink()
     except OSError as error:

@@ -16,7 +16,7 @@ from kraftctl.storage.errors import StorageError, cannot
 FILE_NAME = ".lock"
 
 HELD = (errno.EAGAIN, errno.EACCES)
-"""What lockf says of a lock that another process holds: POSIX allows both."""
+"""The errors of lockf when another process has the lock: POSIX allows both."""
 
 MAY_BE_IN_USE = "Whether another process uses the directory is not known, and two would destroy it."
 
@@ -24,7 +24,7 @@ _locked_here: set[Path] = set()
 
 
 class DirectoryLock:
-    """Held from `acquire` until `release` or the end of the process."""
+    """A lock that is held from `acquire` until `release` or the end of the process."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path

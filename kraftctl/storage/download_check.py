@@ -1,6 +1,6 @@
-"""The records of a checkpoint that is being downloaded, decoded as its bytes come in, not all at its end.
+"""Decodes the records of a checkpoint while it is being downloaded, not all at its end.
 
-To decode a million records takes seconds. A replica that did so in the end would neither vote nor fetch
+To decode a million records takes seconds. A replica that did so at the end would neither vote nor fetch
 meanwhile, and then look for another leader.
 """
 
@@ -18,7 +18,7 @@ BATCH_BYTES_MAX: Final = 64 * 1024 * 1024
 
 
 class DownloadCheck:
-    """Takes the bytes in order. It does not say what is wrong: `CheckpointReader.verify_snapshot` does."""
+    """Takes the bytes in order. `CheckpointReader.verify_snapshot` finds out what is wrong."""
 
     def __init__(self) -> None:
         self._unfinished = b""
@@ -26,11 +26,13 @@ class DownloadCheck:
 
     @property
     def has_decoded_all(self) -> bool:
-        """Every record of whole batches with the right checksums; nothing is left over."""
+        """Returns whether every record of whole batches with the right checksums was decoded, with
+        nothing left over.
+        """
         return self._is_sound and not self._unfinished
 
     def take(self, data: bytes) -> None:
-        """The next bytes. After the first batch that is not sound, nothing more is decoded."""
+        """Takes the next bytes. After the first invalid batch, nothing more is decoded."""
         if not self._is_sound:
             return
         buffer = self._unfinished + data
@@ -47,7 +49,7 @@ class DownloadCheck:
 
 
 def _batch_end(buffer: bytes, position: int) -> int | None:
-    """None when the batch is not whole yet. Raises DecodeError for a size that no batch has."""
+    """Returns None when the batch is not whole yet. Raises DecodeError for a size that no batch has."""
     if len(buffer) - position < HEADER_BYTES:
         return None
     size_bytes = batch_size(buffer, position)

@@ -1,4 +1,4 @@
-"""Replacing a small file so that a crash leaves either the old content or the new, never a mixture."""
+"""Replaces a small file so that a crash leaves either the old content or the new, never a mixture."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ TEMPORARY_SUFFIX = ".tmp"
 
 
 def replace_file(path: Path, content: bytes, mode: int = 0o644, *, note: str = "") -> None:
-    """Write `path` by way of `<path>.tmp`, fsync, atomic rename and fsync of the directory.
+    """Writes `path` by way of `<path>.tmp`, fsync, atomic rename and fsync of the directory.
 
-    Raises StorageError, which says what `note` does about what follows from it; the old content of `path` is
-    then still there, or the new one is complete.
+    Raises StorageError, in which `note` describes the consequences; the old content of `path` is then still
+    there, or the new one is complete.
     """
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     try:
@@ -35,7 +35,7 @@ def replace_file(path: Path, content: bytes, mode: int = 0o644, *, note: str = "
 
 
 def write_all(descriptor: int, content: bytes | memoryview) -> None:
-    """os.write until everything is written: a nearly full disk accepts only a part. Raises OSError."""
+    """Calls os.write until everything is written: a nearly full disk accepts only a part. Raises OSError."""
     view = memoryview(content)
     while len(view) > 0:
         written = os.write(descriptor, view)  # on its own line: mypyc 2.4 evaluates a call in a slice twice
@@ -43,14 +43,14 @@ def write_all(descriptor: int, content: bytes | memoryview) -> None:
 
 
 def write_all_at(descriptor: int, content: bytes, position: int) -> None:
-    """Like write_all, but starting at byte `position` of the file."""
+    """Writes like write_all, but starts at byte `position` of the file."""
     written = os.pwrite(descriptor, content, position)
     while written < len(content):  # otherwise no view is made: every commit waits for two such writes
         written += os.pwrite(descriptor, memoryview(content)[written:], position + written)
 
 
 def fsync_directory(directory: Path) -> None:
-    """Make names created, renamed or removed in `directory` survive a power failure. Raises StorageError."""
+    """Makes names created, renamed or removed in `directory` survive a power failure. Raises StorageError."""
     try:
         _fsync_directory(directory)
     except OSError as error:
@@ -66,7 +66,7 @@ def _fsync_directory(directory: Path) -> None:
 
 
 def create_directory(directory: Path) -> None:
-    """Create `directory` and its parents so that they survive a power failure. Raises StorageError."""
+    """Creates `directory` and its parents so that they survive a power failure. Raises StorageError."""
     missing: list[Path] = []
     try:
         parent = directory
@@ -81,7 +81,7 @@ def create_directory(directory: Path) -> None:
 
 
 def _exists(directory: Path) -> bool:
-    """`Path.exists` says no where it cannot know."""
+    """Returns whether it exists; `Path.exists` returns False where that cannot be known."""
     try:
         directory.stat()
     except FileNotFoundError:

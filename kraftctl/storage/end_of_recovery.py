@@ -1,9 +1,8 @@
-"""An operator ends the recovery of a replica that has lost its votes, when no leader is elected without it.
+"""Lets an operator end the recovery of a replica without its votes, when no leader is elected without it.
 
-It votes in no epoch that it may have voted in before: its epoch is raised beyond all that its log, its
-recovery point and its quorum-state know. Of a vote that another controller gave in a later epoch, and that is
-lost, they know nothing; so the epoch is raised by more elections than that one can have held without writing
-a record.
+The replica votes in no epoch that it may have voted in before: its epoch is raised beyond all that its log,
+its recovery point and its quorum-state know. They do not know a lost vote that another controller gave in a
+later epoch; so the epoch is raised by more elections than it can have held without writing a record.
 """
 
 from __future__ import annotations
@@ -13,12 +12,13 @@ from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
 
 EPOCHS_PASSED = 1_000
-"""With the default timeouts an election without a winner takes a second or more: so many take a quarter of
-an hour, and by then an operator has seen that there is no leader."""
+"""With the default timeouts an election without a winner takes a second or more: this many take a
+quarter of an hour, and by then an operator has seen that there is no leader."""
 
 
 def end_recovery(partition: MetadataPartition, *, log_is_whole: bool) -> str:
-    """Durable; returns a line for the operator. `log_is_whole`: what they say, where the files do not.
+    """Ends it durably; returns a line for the operator. `log_is_whole` is the operator's statement where the
+    files have none.
 
     Raises StorageError, with nothing changed, where it is certainly wrong.
     """

@@ -1,4 +1,4 @@
-"""The errors of storage: a file cannot be trusted, read or written."""
+"""The errors of storage when a file cannot be trusted, read or written."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from kraftctl_protocol.control_record import NewerReleaseError
 from kraftctl_protocol.file_errors import file_error
 
 FOUND_CHARACTERS_MAX = 200
-"""How much of what was found in a file an error quotes: it is one line for an operator."""
+"""An error quotes at most this much of a file's content: it is one line for an operator."""
 
 
 def shortened(found: str) -> str:
-    """What was found in a file, cut where it becomes unreadable."""
+    """Returns what was found in a file, cut where it becomes unreadable."""
     return found if len(found) <= FOUND_CHARACTERS_MAX else f"{found[:FOUND_CHARACTERS_MAX]}..."
 
 
@@ -20,7 +20,7 @@ class StorageError(Exception):
 
 
 def of_newer_release(where: str, error: NewerReleaseError) -> StorageError:
-    """To raise `from error`. `where` is the file, and the place in it."""
+    """Returns an error to raise `from error`. `where` is the file, and the place in it."""
     return StorageError(
         f"{where}: {error}: a newer release wrote it. Next step: start a controller of that release on this"
         " directory instead."
@@ -28,7 +28,9 @@ def of_newer_release(where: str, error: NewerReleaseError) -> StorageError:
 
 
 def cannot(action: str, path: object, error: OSError, note: str = "") -> StorageError:
-    """To raise `from error`. `action` is a verb, `note` whole sentences about what follows from it."""
+    """Returns an error to raise `from error`. `action` is a verb, `note` whole sentences about the
+    consequences.
+    """
     return StorageError(file_error(action, path, error, note=note))
 
 

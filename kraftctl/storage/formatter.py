@@ -54,7 +54,7 @@ class Formatter:
         log_is_lost: bool = False,
         chosen_by: str | None = None,
     ) -> None:
-        """`chosen_by` has the key and value that choose `metadata_log_dir`.
+        """Takes `chosen_by`, the key and value that choose `metadata_log_dir`.
 
         `log_is_lost`: an operator has said so, and that this node begins again.
         """
@@ -79,7 +79,7 @@ class Formatter:
         self.records = feature_level_records(self.metadata_version, self.levels) + (scram_records or [])
 
     def format(self, rng: random.Random, wall_ms: int, say: Callable[[str], None]) -> None:
-        """Format every directory that is not formatted yet. Raises StorageError."""
+        """Formats every directory that is not formatted yet. Raises StorageError."""
         ensemble = MetaPropertiesEnsemble(self.log_dirs)
         self._check(ensemble)
         for log_dir, reason in ensemble.unreadable.items():
@@ -125,7 +125,7 @@ class Formatter:
             self._refuse_lost_votes()
 
     def _refuse_another_cluster(self, ensemble: MetaPropertiesEnsemble) -> None:
-        """Of who formats once more, with an id that was generated anew."""
+        """Refuses an operator who formats again with another generated id."""
         found = {meta.cluster_id for meta in ensemble.formatted.values()}
         if len(found) == 1 and found.isdisjoint((None, self.cluster_id)):
             (cluster_id,) = found
@@ -136,7 +136,9 @@ class Formatter:
             )
 
     def _refuse_lost_votes(self) -> None:
-        """A static voter is known by its node id: a new directory id would not make it another voter."""
+        """Refuses a static voter: its node id identifies it, and a new directory id would not make it
+        another voter.
+        """
         point = read_recovery_point(self.metadata_log_dir)
         if point is not None and point.quorum_epoch > 0:
             raise StorageError(
@@ -182,7 +184,7 @@ class Formatter:
 def effective_metadata_version(
     release_version: int | None, feature_levels: dict[str, int], unstable_feature_versions: bool
 ) -> int:
-    """The level asked for by --release-version or --feature, else the newest. Raises StorageError."""
+    """Returns the level asked for by --release-version or --feature, else the newest. Raises StorageError."""
     newest = features.LATEST_TESTING if unstable_feature_versions else features.LATEST_PRODUCTION
     level = feature_levels.get(features.METADATA_VERSION)
     if level is None:
@@ -206,7 +208,7 @@ def effective_metadata_version(
 def effective_feature_levels(
     metadata_version: int, asked: dict[str, int], has_dynamic_quorum: bool
 ) -> dict[str, int]:
-    """Every feature's level: as asked for, else the default of the release. Raises StorageError."""
+    """Returns every feature's level: as asked for, else the default of the release. Raises StorageError."""
     for name in asked:
         if name not in features.SUPPORTED_FEATURES:
             raise StorageError(
@@ -236,7 +238,9 @@ def effective_feature_levels(
 
 
 def _effective_kraft_version(asked: int | None, has_dynamic_quorum: bool) -> int:
-    """KIP-853: the kind of quorum decides; asking for the other kind is a contradiction."""
+    """Returns the level, which the kind of quorum decides; asking for the other one is a contradiction
+    (KIP-853).
+    """
     if asked is None:
         return 1 if has_dynamic_quorum else 0
     if asked == 0 and has_dynamic_quorum:

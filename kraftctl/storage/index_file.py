@@ -19,13 +19,13 @@ from kraftctl.storage.errors import cannot
 CLOSED: Final = -1
 
 INDEX_BYTES_MAX = 10 * 1024 * 1024
-"""Kafka's segment.index.bytes."""
+"""The size of Kafka's segment.index.bytes."""
 
 
 class IndexFile:
-    """Two columns of equal length; the offsets rise strictly, and subclasses say how an entry is encoded.
+    """Two columns of equal length; the offsets rise strictly, and subclasses encode an entry.
 
-    What uses the file raises StorageError.
+    Methods that use the file raise StorageError.
     """
 
     def __init__(self, path: Path, base_offset: int, size_bytes_max: int, entry: struct.Struct) -> None:
@@ -33,7 +33,7 @@ class IndexFile:
         self.base_offset = base_offset
         self.offsets = array("q")
         self.values = array("q")
-        """Positions in an offset index, timestamps in a time index."""
+        """The positions in an offset index, the timestamps in a time index."""
         self._entry = entry
         self._entries_max = size_bytes_max // entry.size
         try:
@@ -45,7 +45,7 @@ class IndexFile:
         return len(self.offsets)
 
     def write_entries_from(self, count: int) -> None:
-        """Write all but the first `count` entries to the file, if there are more."""
+        """Writes all but the first `count` entries to the file, if there are more."""
         if count < len(self.offsets):
             try:
                 write_all_at(self._descriptor, self.encoded(count), count * self._entry.size)
@@ -53,13 +53,13 @@ class IndexFile:
                 raise cannot("write", self.path, error) from error
 
     def truncate_to(self, offset: int) -> None:
-        """Forget entries at or above `offset`."""
+        """Forgets entries at or above `offset`."""
         keep = bisect_left(self.offsets, offset)
         del self.offsets[keep:]
         del self.values[keep:]
 
     def write_file(self, preallocate: bool) -> None:
-        """Make the file hold exactly the entries, and room for more when `preallocate`."""
+        """Makes the file hold exactly the entries, and room for more when `preallocate`."""
         self._set_size(0)
         try:
             write_all_at(self._descriptor, self.encoded(), 0)
@@ -69,7 +69,7 @@ class IndexFile:
             self.preallocate()
 
     def file_is_current(self) -> bool:
-        """Whether the file holds exactly the entries in memory and nothing else."""
+        """Returns whether the file holds exactly the entries in memory and nothing else."""
         encoded = self.encoded()
         try:
             if os.fstat(self._descriptor).st_size != len(encoded):
@@ -82,7 +82,7 @@ class IndexFile:
         self._set_size(self._entries_max * self._entry.size)
 
     def trim(self) -> None:
-        """Cut the file after the last entry, as Kafka does when a segment is rolled or closed."""
+        """Cuts the file after the last entry, as Kafka does when a segment is rolled or closed."""
         self._set_size(len(self.offsets) * self._entry.size)
 
     def _set_size(self, size_bytes: int) -> None:
@@ -92,11 +92,11 @@ class IndexFile:
             raise cannot("set the size of", self.path, error) from error
 
     def close(self) -> None:
-        """Once, as its segment."""
+        """Closes the file, once, with its segment."""
         descriptor, self._descriptor = self._descriptor, CLOSED
         if descriptor != CLOSED:
             os.close(descriptor)
 
     def encoded(self, start: int = 0) -> bytes:
-        """The entries from number `start` on, as the file holds them."""
+        """Returns the entries from number `start` on, as the file holds them."""
         raise AssertionError("overridden by both indexes")

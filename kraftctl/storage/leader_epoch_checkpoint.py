@@ -15,13 +15,13 @@ FILE_NAME = "leader-epoch-checkpoint"
 
 
 def write_leader_epochs(directory: Path, epochs: list[tuple[int, int]]) -> None:
-    """Replace the file; raises StorageError."""
+    """Replaces the file; raises StorageError."""
     lines = ["0", str(len(epochs))] + [f"{epoch} {start_offset}" for epoch, start_offset in epochs]
     replace_file(directory / FILE_NAME, ("\n".join(lines) + "\n").encode())
 
 
 def read_leader_epochs(directory: Path) -> list[tuple[int, int]] | None:
-    """(epoch, start offset) pairs, None when there is no file. Raises StorageError."""
+    """Returns (epoch, start offset) pairs, None when there is no file. Raises StorageError."""
     path = directory / FILE_NAME
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

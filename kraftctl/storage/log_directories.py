@@ -1,4 +1,4 @@
-"""The directories of a node, looked at together before anything is written to one of them.
+"""Checks the directories of a node together before anything is written to one of them.
 
 The metadata log stays where it began. A start in another directory would begin an empty log: the records of
 the real one would be gone, and this replica would vote a second time in epochs in which it has voted.
@@ -34,7 +34,9 @@ FORMAT: Final = (
 
 
 class LogDirectories(NamedTuple):
-    """As the configuration names them; `chosen_by` has the key and value that choose `metadata_log_dir`."""
+    """The directories of the configuration; `chosen_by` has the key and value that choose
+    `metadata_log_dir`.
+    """
 
     metadata_log_dir: Path
     log_dirs: list[Path]
@@ -43,18 +45,18 @@ class LogDirectories(NamedTuple):
     """The entries of a log.dir that log.dirs replaces: a log may have been in them before."""
 
     def all(self) -> list[Path]:
-        """Each once, by name."""
+        """Returns each once, by name."""
         return sorted({self.metadata_log_dir, *self.log_dirs})
 
     def others(self) -> list[Path]:
-        """Without the one of the metadata log."""
+        """Returns all but the directory of the metadata log."""
         return [log_dir for log_dir in self.all() if log_dir != self.metadata_log_dir]
 
 
 def log_directories(
     properties: Mapping[str, str], metadata_log_dir: str, log_dirs: list[str]
 ) -> LogDirectories:
-    """Raises StorageError when two names lead to one directory: Kafka refuses that, too."""
+    """Returns the directories. Raises StorageError when two names lead to one, as Kafka does."""
     _refuse_same_directories([metadata_log_dir, *log_dirs])
     key = next((key for key in (METADATA_LOG_DIR, LOG_DIRS) if properties.get(key, "").strip()), LOG_DIR)
     unused = split_list(properties.get(LOG_DIR, ""))
@@ -67,7 +69,8 @@ def log_directories(
 
 
 def check_directories(directories: LogDirectories, node_id: int) -> None:
-    """Before a start: every directory is readable, formatted and of this node, and the log in the chosen one.
+    """Checks before a start: every directory is readable, formatted and of this node, and the log in the
+    chosen one.
 
     Raises StorageError; nothing has been written then.
     """
@@ -117,7 +120,7 @@ def refuse_log_elsewhere(directories: LogDirectories) -> None:
 
 
 def _refuse_renamed(chosen: Evidence) -> None:
-    """Without a recovery point, nothing else knows that this replica has voted."""
+    """Refuses a renamed log: without a recovery point, nothing else knows that this replica has voted."""
     if chosen.shows is Shows.RENAMED and not os.path.lexists(chosen.log_dir / RECOVERY_POINT):
         raise StorageError(
             f"{chosen.found} is a metadata log under another name, and {chosen.log_dir} has none under its"
@@ -187,7 +190,7 @@ ADD_DIRECTORY: Final = (
 
 
 def _refuse_unused_log_dir(directories: LogDirectories, node_id: int) -> None:
-    """log.dir alone may have chosen the directory before log.dirs was set."""
+    """Refuses a log in log.dir, which may have chosen the directory before log.dirs was set."""
     if find_evidence(directories.metadata_log_dir).shows is Shows.LOG:
         return
     for log_dir in directories.unused:
@@ -201,10 +204,10 @@ def _refuse_unused_log_dir(directories: LogDirectories, node_id: int) -> None:
 
 
 def refuse_to_begin_again(directories: LogDirectories) -> None:
-    """For a supervisor that formats before each start: the disk of the log may not be mounted.
+    """Protects a supervisor that formats before each start: the disk of the log may not be mounted.
 
-    Raises StorageError when the chosen directory is not formatted, and another one has noted that the log was
-    there.
+    Raises StorageError when the chosen directory is not formatted, and another one has noted that the log
+    was there.
     """
     log_dir = directories.metadata_log_dir
     note = None if (log_dir / META_PROPERTIES).exists() else _note_of_log_in(log_dir, directories)
@@ -218,7 +221,7 @@ def refuse_to_begin_again(directories: LogDirectories) -> None:
 
 
 def _note_of_log_in(log_dir: Path, directories: LogDirectories) -> DataDirectoryNote | None:
-    """What another directory has noted of a log that was in this one."""
+    """Returns the note of another directory about a log that was in this one."""
     for other in directories.all():
         try:
             note = None if other == log_dir else read_data_directory_note(other)
@@ -230,7 +233,9 @@ def _note_of_log_in(log_dir: Path, directories: LogDirectories) -> DataDirectory
 
 
 def _nested_log(log_dir: Path) -> Evidence | None:
-    """In a directory below this one, or in the one above. Others may not be listed, such as lost+found."""
+    """Finds a log in a directory below this one, or in the one above. Others, such as lost+found, may be
+    unreadable.
+    """
     try:
         below = [entry for entry in sorted(log_dir.iterdir()) if entry.is_dir()]
     except OSError:
@@ -246,7 +251,7 @@ def _nested_log(log_dir: Path) -> Evidence | None:
 
 
 def _refuse_data_directory(directories: LogDirectories, ensemble: MetaPropertiesEnsemble) -> None:
-    """The directory with the log may have left log.dirs; the others have noted which one it was."""
+    """Refuses a missing data directory: it may have left log.dirs; the others have noted which one it was."""
     log_dir = directories.metadata_log_dir
     if find_evidence(log_dir).shows is Shows.LOG:
         return

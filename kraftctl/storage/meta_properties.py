@@ -21,7 +21,7 @@ from kraftctl_protocol.uuids import random_uuid, uuid_to_string
 
 
 def read_meta_properties(log_dir: Path) -> MetaProperties | None:
-    """None when `log_dir` has not been formatted. Raises StorageError when the file is unusable."""
+    """Returns None when `log_dir` has not been formatted. Raises StorageError when the file is unusable."""
     path = log_dir / META_PROPERTIES
     try:
         properties = find_properties(path)
@@ -33,7 +33,7 @@ def read_meta_properties(log_dir: Path) -> MetaProperties | None:
 
 
 def write_meta_properties(log_dir: Path, meta: MetaProperties, wall_ms: int) -> None:
-    """Replace the file, creating `log_dir` if need be. Raises StorageError."""
+    """Replaces the file, creating `log_dir` if need be. Raises StorageError."""
     assert meta.cluster_id is not None
     assert meta.node_id is not None
     create_directory(log_dir)
@@ -63,7 +63,7 @@ class MetaPropertiesEnsemble:
                 self.formatted[log_dir] = meta
 
     def verify(self, cluster_id: str | None, node_id: int | None) -> None:
-        """Refuse, with StorageError, directories that belong to different clusters, nodes, or to each other.
+        """Raises StorageError for directories of different clusters or nodes, or that do not fit each other.
 
         With None the value of the first directory applies.
         """
@@ -105,7 +105,7 @@ class MetaPropertiesEnsemble:
         owners[directory_id] = log_dir
 
     def unused_directory_id(self, rng: random.Random) -> bytes:
-        """A fresh id that no directory of this node has."""
+        """Returns a fresh id that no directory of this node has."""
         taken = {meta.directory_id for meta in self.formatted.values()}
         while True:
             directory_id = random_uuid(rng)
@@ -116,10 +116,10 @@ class MetaPropertiesEnsemble:
 def load_meta_properties(
     log_dir: Path, node_id: int, rng: random.Random, wall_ms: int
 ) -> tuple[MetaProperties, bytes]:
-    """For the start: the checked properties of `log_dir` and its directory id, which is added when missing.
+    """Loads, for a start, the checked properties of `log_dir` and its directory id, added when missing.
 
-    A replica that has taken part keeps the id that its recovery point has.
-    Raises StorageError when the directory is not formatted or belongs to another node.
+    A replica that has taken part keeps the id that its recovery point has. Raises StorageError when the
+    directory is not formatted or belongs to another node.
     """
     ensemble = MetaPropertiesEnsemble([log_dir])
     if log_dir in ensemble.unreadable:

@@ -1,4 +1,5 @@
-"""What a directory shows of a metadata log that was in it: the log itself, or what this replica has promised.
+"""Finds evidence in a directory of a metadata log that was in it: the log itself, or promises of this
+replica.
 
 `format` writes the first checkpoint of a dynamic quorum and a recovery point that says "never took part":
 such a directory was chosen for a log, and none has run in it.
@@ -24,17 +25,18 @@ from kraftctl_protocol.log_file_names import (
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
 
 OF_FORMAT = (checkpoint_file_name(BOOTSTRAP_SNAPSHOT_ID, ""), BOOTSTRAP_CHECKPOINT)
-"""How the names begin of what `format` writes to the directory of the log, and what a crash leaves of it."""
+"""The beginnings of names that `format` writes to the directory of the log, and that a crash leaves of
+them."""
 
 
 class Shows(IntEnum):
-    """How much; more is greater."""
+    """The strength of the evidence; more is greater."""
 
     NOTHING = 0
     RENAMED = 1
-    """A copy under another name, which a start does not look at."""
+    """A copy under another name, which a start ignores."""
     CHOSEN = 2
-    """Formatted to hold the log, or an empty directory for it."""
+    """The directory was formatted to hold the log, or is empty and meant for it."""
     LOG = 3
     """A log has been here, or this replica has taken part in its quorum."""
 
@@ -52,7 +54,7 @@ class Evidence(NamedTuple):
 
 
 def find_evidence(log_dir: Path) -> Evidence:
-    """Changes nothing. A file that cannot be read counts as a log: it may be one.
+    """Finds the strongest evidence, changing nothing. An unreadable file counts as a log: it may be one.
 
     Raises StorageError when the directory cannot be listed.
     """
@@ -65,7 +67,9 @@ def find_evidence(log_dir: Path) -> Evidence:
 
 
 def shows_partition(log_dir: Path) -> bool:
-    """Whether a log has been in `__cluster_metadata-0`, whatever the recovery point says. Changes nothing."""
+    """Returns whether a log has been in `__cluster_metadata-0`, whatever the recovery point says.
+    Changes nothing.
+    """
     return os.path.lexists(log_dir / PARTITION_DIRECTORY) and _of_partition(log_dir).shows is Shows.LOG
 
 
@@ -82,7 +86,7 @@ def _of_partition(log_dir: Path) -> Evidence:
 
 
 def _sign_of_a_log(directory: Path) -> str | None:
-    """A file that `format` does not write; the empty name when that is not known."""
+    """Returns a file that `format` does not write; the empty name when that is not known."""
     if not os.path.isdir(directory):
         return ""
     try:
@@ -98,7 +102,7 @@ def _is_segment(name: str) -> bool:
 
 
 def _epoch_text(directory: Path) -> str:
-    """For the operator, who may have to compare two of them."""
+    """Returns a text for the operator, who may have to compare two of them."""
     try:
         state = QuorumStateStore(directory).read()
     except StorageError:

@@ -36,13 +36,13 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import batches_before
 
 SEGMENT_BYTES = 1024 * 1024 * 1024
-"""Kafka's metadata.log.segment.bytes."""
+"""The size of Kafka's metadata.log.segment.bytes."""
 
 SEGMENT_MS = 7 * 24 * 60 * 60 * 1000
-"""Kafka's metadata.log.segment.ms, measured between batch timestamps."""
+"""The time of Kafka's metadata.log.segment.ms, measured between batch timestamps."""
 
 UNWRITTEN_BYTES_MAX = 256 * 1024 * 1024
-"""How much may be appended while the disk accepts no writes. Beyond it another replica should lead."""
+"""The limit of appends while the disk accepts no writes. Beyond it another replica should lead."""
 
 OFFSET_MAX = 2**63 - 1
 
@@ -50,7 +50,7 @@ _start_offset_of = itemgetter(1)
 
 
 class MetadataLog:
-    """`start_offset` is inclusive, `end_offset` exclusive. Create it with `MetadataLog.open`."""
+    """The log; `start_offset` is inclusive, `end_offset` exclusive. Create it with `MetadataLog.open`."""
 
     def __init__(self, directory: Path, segment_bytes: int, segment_ms: int, index_bytes_max: int) -> None:
         self.directory = directory
@@ -88,12 +88,12 @@ class MetadataLog:
         epoch_max: int | None = None,
         judge: Callable[[MetadataLog], None] | None = None,
     ) -> MetadataLog:
-        """Open or create the log in `directory`; everything it reports after that is on disk.
+        """Opens or creates the log in `directory`; everything it reports after that is on disk.
 
-        `start_epoch` is the epoch of the snapshot that ends where the log starts: what `last_epoch` says
-        while the log is empty. `durable_end` and `epoch_max` are as in `recover_segments`; `judge` may refuse
-        the log that was read, before other files are brought in line with it. Raises CorruptLogError,
-        StorageError, OSError, or what `judge` raises. `recovery` lists the repairs.
+        `start_epoch` is the epoch of the snapshot that ends where the log starts: `last_epoch` while the log
+        is empty. `durable_end` and `epoch_max` are as in `recover_segments`; `judge` may refuse the log that
+        was read, before other files are brought in line with it. Raises CorruptLogError, StorageError,
+        OSError, or what `judge` raises. `recovery` lists the repairs.
         """
         create_directory(directory)
         log = cls(directory, segment_bytes, segment_ms, index_bytes_max)
@@ -146,7 +146,7 @@ class MetadataLog:
 
     @property
     def is_in_service(self) -> bool:
-        """Not closed and without failures: its offsets describe the disk."""
+        """Whether it is open and without failures: its offsets describe the disk."""
         return self._failure is None
 
     @property
@@ -160,12 +160,12 @@ class MetadataLog:
             return sum(segment.size_bytes for segment in self._segments) + self._recent.unwritten_bytes
 
     def append(self, batches: bytes) -> int:
-        """Take in whole record batches, for the next `flush` to write; returns the end offset.
+        """Takes whole record batches, for the next `flush` to write; returns the end offset.
 
-        A leader has just made them, and a follower has compared their checksums before it looked at them:
-        that is not done again. Raises StorageError, with nothing appended, when `batches` is empty, cut
-        short, or does not continue the log (next offset, epoch not falling), and when the disk has accepted
-        no writes for too long.
+        A leader has just made them, and a follower has compared their checksums before it decoded them: that
+        is not done again. Raises StorageError, with nothing appended, when `batches` is empty, cut short, or
+        does not continue the log (next offset, epoch not falling), and when the disk has accepted no writes
+        for too long.
         """
         self._refuse_after_failure()
         try:
@@ -194,7 +194,8 @@ class MetadataLog:
             )
 
     def flush(self) -> int:
-        """Write and force to the disk what was appended so far; returns the end offset that is now durable.
+        """Writes and forces to the disk what was appended so far; returns the end offset that is now
+        durable.
 
         Raises StorageError when the disk does not accept or confirm it; the log then refuses further work.
         """
@@ -209,8 +210,10 @@ class MetadataLog:
             return end_offset
 
     def _write(self) -> int:
-        """Hand what was appended to the operating system, in as few writes as segments allow; returns where
-        that ends. The caller holds `_files_lock`."""
+        """Writes to the operating system, in as few writes as segments allow; returns where that ends.
+
+        The caller holds `_files_lock`.
+        """
         with self._lock:
             unwritten = self._recent.unwritten()
         run: list[PlacedBatch] = []
@@ -247,7 +250,7 @@ class MetadataLog:
             self._recent.written(len(run))
 
     def _roll(self) -> None:
-        """Start a new segment where the last one ends, after that is on disk.
+        """Starts a new segment where the last one ends, after that is on disk.
 
         Only the last segment may then have a torn tail, and a crash never causes a gap between segments.
         """
@@ -263,7 +266,7 @@ class MetadataLog:
         self._directory_changed = True
 
     def _force(self, end_offset: int) -> None:
-        """`end_offset` is where the files end: the epochs that begin later are not in them."""
+        """Forces the files up to `end_offset`, where they end: epochs that begin later are not in them."""
         for segment in self._segments:
             segment.flush()
         epochs = self.epochs
@@ -277,11 +280,11 @@ class MetadataLog:
             fsync_directory(self.directory)
 
     def read(self, offset: int, max_bytes: int, end_offset: int = OFFSET_MAX) -> bytes:
-        """Whole batches, the first of which contains `offset`: at most `max_bytes`, but at least one batch.
+        """Reads whole batches, the first of which contains `offset`: at most `max_bytes`, but at least one.
 
-        Nothing from `end_offset` on, which is where a batch begins. Empty at the end of the log. May stop
-        at the end of a segment. Raises ValueError outside the log, StorageError when the disk cannot read
-        it, and CorruptLogError when the disk returns other bytes than were written.
+        It reads nothing from `end_offset` on, which is where a batch begins. Empty at the end of the log. It
+        may stop at the end of a segment. Raises ValueError outside the log, StorageError when the disk
+        cannot read it, and CorruptLogError when the disk returns other bytes than were written.
         """
         found = self.read_recent(offset, max_bytes, end_offset)
         if found is not None:
@@ -291,7 +294,7 @@ class MetadataLog:
         return batches_before(segment.read(offset, max_bytes, self.epoch_at), end_offset)
 
     def read_recent(self, offset: int, max_bytes: int, end_offset: int = OFFSET_MAX) -> bytes | None:
-        """Like `read`, but returns None if the disk would have to be read."""
+        """Reads like `read`, but returns None if the disk would have to be read."""
         self._refuse_after_failure()
         with self._lock:
             if offset == self.end_offset:
@@ -300,27 +303,27 @@ class MetadataLog:
             return b"" if offset >= end_offset else self._recent.read(offset, max_bytes, end_offset)
 
     def corrupt_at(self, offset: int, reason: str) -> CorruptLogError:
-        """The batch that contains `offset` is whole, but it is not one that a controller writes."""
+        """Returns the error of a whole batch, with `offset` in it, that no controller writes."""
         segment = self._segment_of(offset)
         return CorruptLogError(str(segment.path), segment.position_of(offset), offset, reason)
 
     def place_of(self, offset: int) -> str:
-        """Where the batch begins that contains `offset`, for an error."""
+        """Returns where the batch begins that contains `offset`, for an error."""
         segment = self._segment_of(offset)
         return f"{segment.path}: the batch at byte {segment.position_of(offset)} (record offset {offset})"
 
     def file_of(self, offset: int) -> str:
-        """The segment that holds `offset`, or will when it is written."""
+        """Returns the segment that holds `offset`, or will when it is written."""
         return str(self._segment_of(offset).path)
 
     def epoch_at(self, offset: int) -> int:
-        """The epoch in which the record at `offset` was written; of the snapshot below the log's start."""
+        """Returns the epoch of the record at `offset`; of the snapshot below the log's start."""
         epochs = self.epochs
         at = bisect_right(epochs, offset, key=_start_offset_of) - 1
         return epochs[at][0] if at >= 0 else self._start_epoch
 
     def truncate_to(self, offset: int) -> int:
-        """Drop every batch that holds `offset` or more, durably; returns the new end offset.
+        """Drops every batch that holds `offset` or more, durably; returns the new end offset.
 
         Nothing happens at or beyond the end. Raises ValueError below the start of the log.
         """
@@ -359,7 +362,7 @@ class MetadataLog:
         return last.end_offset
 
     def truncate_fully_and_start_at(self, snapshot_id: OffsetAndEpoch) -> None:
-        """Drop everything; the log is then empty and continues where the snapshot ends (KIP-630)."""
+        """Drops everything; the log is then empty and continues where the snapshot ends (KIP-630)."""
         self._refuse_after_failure()
         with self._files_lock:
             try:
@@ -379,7 +382,7 @@ class MetadataLog:
                 raise self._out_of_service(f"starting it over at {snapshot_id} failed: {error}") from error
 
     def delete_segments_before(self, offset: int) -> int:
-        """Move the start of the log up to `offset` and delete segments wholly below it; returns how many.
+        """Moves the log's start up to `offset`, deletes segments wholly below it; returns how many.
 
         `offset` must be covered by a durable snapshot. The active segment always stays.
         """
@@ -408,7 +411,7 @@ class MetadataLog:
         return len(doomed)
 
     def close(self) -> None:
-        """Flush, trim the index files as Kafka does, and close. After a failure only close."""
+        """Flushes, trims the index files as Kafka does, and closes. After a failure it only closes."""
         try:
             if self._failure is None and self._segments:
                 self.flush()

@@ -32,12 +32,11 @@ NO_VOTERS = VoterSet([])
 
 
 class MetadataPartition:
-    """Create it with `MetadataPartition.open`.
+    """The partition. Create it with `MetadataPartition.open`.
 
-    `warnings` lists what an operator must know or do something about, `notices` what was repaired without
-    loss.
-    What it reports as durable is already in the recovery point. `flush` may run in another thread,
-    concurrently with everything else.
+    `warnings` lists what an operator must know or do, `notices` repairs without loss. What it reports as
+    durable is already in the recovery point. `flush` may run in another thread, concurrently with everything
+    else.
     """
 
     def __init__(
@@ -55,12 +54,12 @@ class MetadataPartition:
         self.warnings: list[str] = []
         self.notices: list[str] = []
         self.recovering_epoch: int | None = None
-        """Not None when log or votes are lost: the highest epoch in which this replica may have voted."""
+        """The highest epoch in which this replica may have voted when log or votes are lost; else None."""
         self._node_id = node_id
         self._parts: CheckpointParts | None = None
         """The snapshot that is being read."""
         self._cutting = threading.Lock()
-        """Held while the log is truncated: an earlier flush must not note removed records as durable."""
+        """The lock while the log is truncated: an earlier flush must not note removed records as durable."""
 
     @classmethod
     def open(
@@ -73,7 +72,7 @@ class MetadataPartition:
         segment_bytes: int = SEGMENT_BYTES,
         segment_ms: int = SEGMENT_MS,
     ) -> MetadataPartition:
-        """Recover the partition in `log_dir`, or create it. The caller holds the directory's lock.
+        """Recovers the partition in `log_dir`, or creates it. The caller holds the directory's lock.
 
         `static_voters` is empty for a dynamic quorum. Raises StorageError.
         """
@@ -114,7 +113,7 @@ class MetadataPartition:
         return partition
 
     def _begin(self, contradictions: Contradictions) -> None:
-        """Write the recovery point, which is kept current from here on."""
+        """Writes the recovery point, which is kept current from here on."""
         state = self.quorum_state.read()
         if contradictions.restored is not None:
             state = contradictions.restored
@@ -155,7 +154,9 @@ class MetadataPartition:
         self.snapshots.delete_before(log.start_offset)
 
     def _verify(self, snapshot_id: OffsetAndEpoch) -> None:
-        """It is about to replace the log: raises StorageError, with nothing lost, when it cannot."""
+        """Verifies a snapshot that will replace the log: raises StorageError, with nothing lost, when it
+        cannot.
+        """
         try:
             self.snapshots.reader(snapshot_id).verify_snapshot()
         except StorageError:
@@ -174,29 +175,31 @@ class MetadataPartition:
         return self.quorum_state.read()
 
     def write_quorum_state(self, state: ElectionState) -> None:
-        """Durable, in this order: a quorum-state older than the recovery point is always an old copy."""
+        """Writes both files durably, in this order: a quorum-state older than the recovery point is
+        always an old copy.
+        """
         self.quorum_state.write(state)
         self.recovery_point.note_election(state, elected=state.leader_id == self._node_id)
 
     def note_recovered(self) -> None:
-        """Durable: this replica has fetched again what it lost."""
+        """Notes durably that this replica has fetched again what it lost."""
         self.recovery_point.note_recovered()
         self.recovering_epoch = None
 
     def flush(self) -> int:
-        """Like MetadataLog.flush; may run in another thread."""
+        """Flushes like MetadataLog.flush; may run in another thread."""
         end_offset = self.log.flush()
         with self._cutting:
             self._note_durable()
         return end_offset
 
     def _note_durable(self) -> None:
-        """Reads the offset again: a truncation may have followed the flush."""
+        """Notes the durable offset, which it reads again: a truncation may have followed the flush."""
         end_offset = self.log.durable_end_offset
         self.recovery_point.note_durable(self.log.epoch_at(end_offset - 1), end_offset)
 
     def truncate_log(self, end_offset: int) -> None:
-        """Drop every batch that holds `end_offset` or more, durably."""
+        """Drops every batch that holds `end_offset` or more, durably."""
         log = self.log
         if end_offset >= log.end_offset:
             return
@@ -207,7 +210,7 @@ class MetadataPartition:
             log.truncate_to(end_offset)
 
     def read_snapshot_part(self, snapshot_id: OffsetAndEpoch, position: int, bytes_max: int) -> SnapshotRead:
-        """Of one snapshot at a time: from its start, or from where the part before ended.
+        """Reads a part of one snapshot at a time: from its start, or from where the part before ended.
 
         Raises StorageError when the file is damaged.
         """
@@ -233,21 +236,21 @@ class MetadataPartition:
         return self.snapshots.read_slice(snapshot_id, position, size_bytes)
 
     def write_snapshot_part(self, snapshot_id: OffsetAndEpoch, batches: list[bytes], position: int) -> None:
-        """All parts but the last one; may run in another thread, as the two below."""
+        """Writes all parts but the last one; may run in another thread, like the two below."""
         self.snapshots.write_part(snapshot_id, batches, position)
 
     def write_snapshot(
         self, snapshot_id: OffsetAndEpoch, batches: list[bytes], position: int = 0
     ) -> SnapshotInfo:
-        """The last part, or the whole. Durable when it returns."""
+        """Writes the last part, or the whole. It is durable when this returns."""
         return self.snapshots.write(snapshot_id, batches, position)
 
     def abandon_snapshot(self) -> None:
-        """Remove what was written without a last part."""
+        """Removes what was written without a last part."""
         self.snapshots.abandon()
 
     def start_over_at(self, snapshot_id: OffsetAndEpoch) -> None:
-        """Drop the whole log: a downloaded snapshot replaces it (KIP-630)."""
+        """Drops the whole log: a downloaded snapshot replaces it (KIP-630)."""
         with self._cutting:
             self.log.truncate_fully_and_start_at(snapshot_id)
             self.recovery_point.note_cut(snapshot_id.epoch, snapshot_id.offset)
@@ -260,11 +263,11 @@ class MetadataPartition:
         retention_ms: int,
         held: Collection[OffsetAndEpoch] = (),
     ) -> Cleaned | None:
-        """Apply metadata.max.retention.bytes and .ms (negative: unlimited); None when nothing is due.
+        """Applies metadata.max.retention.bytes and .ms (negative: unlimited); None when nothing is due.
 
-        The oldest snapshot goes while it is too old or everything together is too large. The newest always
-        stays, and one of those that are `held`. The log starts at the oldest that is left: after a start it
-        may begin before that, where the epoch of the record in front is not known.
+        The oldest snapshot is deleted while it is too old or everything together is too large. The newest
+        always stays, and one of those that are `held`. The log starts at the oldest that is left: after a
+        start it may begin before that, where the epoch of the record in front is not known.
         """
         deleted: list[OffsetAndEpoch] = []
         while len(ids := self.snapshots.ids()) >= 2:
@@ -290,7 +293,7 @@ class MetadataPartition:
         return wall_ms - written_ms > retention_ms
 
     def close(self) -> None:
-        """Flush and close. The recovery point is then exact, unless something failed."""
+        """Flushes and closes. The recovery point is then exact, unless something failed."""
         stopped = False
         self._close_parts()
         self.snapshots.abandon()
@@ -305,18 +308,21 @@ class MetadataPartition:
 
 
 def _is_beyond(snapshot_id: OffsetAndEpoch, last_epoch: int, end_offset: int) -> bool:
-    """All of a snapshot is committed: a log that ends before it has no committed record that the snapshot
-    lacks, whatever the epoch of its tail."""
+    """Returns whether a snapshot ends after the log.
+
+    All of a snapshot is committed, so the log has no committed record that the snapshot lacks, whatever the
+    epoch of its tail.
+    """
     if snapshot_id == BOOTSTRAP_SNAPSHOT_ID:
         return False
     return snapshot_id.epoch > last_epoch or snapshot_id.offset > end_offset
 
 
 def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore, *, has_been_used: bool) -> RecoveryPoint:
-    """For a directory of Kafka or of an older version, or a new one; written before anything is refused.
+    """Returns the recovery point of a directory of Kafka or an older version, or of a new one.
 
-    `has_been_used`: a controller has started on it. It may have voted before its log had a record.
-    `stopped`, since it is unknown how far the log was flushed.
+    It is written before anything is refused. `has_been_used`: a controller has started on it, and may have
+    voted before its log had a record. It is `stopped`, since it is unknown how far the log was flushed.
     """
     try:
         election = quorum_state.read()
@@ -329,7 +335,7 @@ def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore, *, has_been_us
 
 
 def _start_epoch(directory: Path, snapshots: SnapshotStore) -> int:
-    """The epoch of the snapshot that ends exactly where the first segment starts, else 0."""
+    """Returns the epoch of the snapshot that ends exactly where the first segment starts, else 0."""
     names = [name for name in names_in(directory) if name.endswith(LOG_SUFFIX)]
     first = parse_segment_file_name(names[0]) if names else None
     return max((id_.epoch for id_ in snapshots.ids() if id_.offset == first), default=0)

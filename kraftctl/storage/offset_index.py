@@ -13,7 +13,7 @@ from pathlib import Path
 from kraftctl.storage.index_file import INDEX_BYTES_MAX, IndexFile
 
 INDEX_INTERVAL_BYTES = 4096
-"""Kafka's index.interval.bytes: how much log may pass without an entry."""
+"""Kafka's index.interval.bytes: this much log may pass without an entry."""
 
 _ENTRY = struct.Struct(">ii")
 
@@ -25,31 +25,31 @@ class OffsetIndex(IndexFile):
         super().__init__(path, base_offset, size_bytes_max, _ENTRY)
 
     def is_full(self, entries_count: int = 0) -> bool:
-        """Whether there is no room for another one, after `entries_count` that are still to come."""
+        """Returns whether there is no room for one more after `entries_count` others."""
         return len(self.offsets) + entries_count >= self._entries_max
 
     def remember(self, last_offset: int, position: int) -> None:
-        """The batch which ends with `last_offset` starts at `position`.
+        """Notes that the batch which ends with `last_offset` starts at `position`.
 
-        The file is left to `write_entries_from`, or to `write_file`: recovery writes it in one go.
+        The file is left to `write_entries_from`, or to `write_file`: recovery writes it in one step.
         """
         self.offsets.append(last_offset)
         self.values.append(position)
 
     def position_for(self, offset: int) -> int:
-        """A position at or before the start of the batch that contains `offset`."""
+        """Returns a position at or before the start of the batch that contains `offset`."""
         at = bisect_left(self.offsets, offset) - 1
         if at + 1 < len(self.offsets) and self.offsets[at + 1] == offset:
             at += 1
         return self.values[at] if at >= 0 else 0
 
     def boundary_before(self, position: int) -> int:
-        """The last known start of a batch at or before `position`."""
+        """Returns the last known start of a batch at or before `position`."""
         at = bisect_right(self.values, position) - 1
         return self.values[at] if at >= 0 else 0
 
     def encoded(self, start: int = 0) -> bytes:
-        """See IndexFile.encoded."""
+        """Encodes one entry as IndexFile.encoded describes."""
         base = self.base_offset
         return b"".join(
             [

@@ -1,7 +1,8 @@
-"""KIP-853: whether the voters on disk know this replica by its directory id, and what to do when they do not.
+"""Checks that the voters on disk know this replica by its directory id, and advises when they do not
+(KIP-853).
 
 A voter is a node id with a directory id. When meta.properties gets another directory id, the node is a new
-replica: an observer that neither votes nor leads. Kafka's controllers become one, too, without a word.
+replica: an observer that neither votes nor leads. Kafka's controllers become one, too, without a message.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ AUTOMATIC: Final = "none, it asks to be made a voter (controller.quorum.auto.joi
 def why_observer(
     log_dir: Path, replica: ReplicaKey, voters: VoterSet, *, auto_join: bool = False
 ) -> str | None:
-    """A line for the operator of a replica that is no voter, None for a voter.
+    """Returns a line for the operator of a replica that is no voter, None for a voter.
 
     Raises StorageError when the voters are this node alone, in another directory: no election can end.
     """

@@ -1,4 +1,4 @@
-"""The `partition.metadata` file: marks a directory of the metadata topic (KIP-516)."""
+"""The `partition.metadata` file marks a directory of the metadata topic (KIP-516)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FILE_NAME = "partition.metadata"
 
 
 def ensure_partition_metadata(directory: Path) -> None:
-    """Create the file, or check that the one there names the metadata topic. Raises StorageError."""
+    """Creates the file, or checks that the one there names the metadata topic. Raises StorageError."""
     path = directory / FILE_NAME
     topic_id = uuid_to_string(ONE_UUID)
     try:

@@ -13,7 +13,7 @@ NAMED_BY = "the name of the properties file"
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """The properties in the file `path`. A later line wins over an earlier one with the same key.
+    """Returns the properties in the file `path`. A later line wins over an earlier one with the same key.
 
     Raises StorageError when the file cannot be read, and PropertiesError when it cannot be parsed.
     """
@@ -27,7 +27,7 @@ def read_properties(path: Path) -> dict[str, str]:
 
 
 def find_properties(path: Path) -> dict[str, str] | None:
-    """The same, None without such a file. Raises OSError or PropertiesError."""
+    """Returns the same, None without such a file. Raises OSError or PropertiesError."""
     try:
         data = read_once(path)
     except FileNotFoundError:

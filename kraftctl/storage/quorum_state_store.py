@@ -23,7 +23,7 @@ FILE_BYTES_MAX = 1 << 20
 
 EPOCH_MAX = (1 << 31) - 1
 NODE_ID_MAX = (1 << 31) - 1
-"""Both are int32 in every message."""
+"""Both ids are int32 in every message."""
 
 
 class QuorumStateStore:
@@ -33,7 +33,7 @@ class QuorumStateStore:
         self.path = directory / QUORUM_STATE
 
     def read(self) -> ElectionState | None:
-        """None when this replica never took part in an election. Raises StorageError."""
+        """Returns None when this replica never took part in an election. Raises StorageError."""
         try:
             size_bytes = self.path.stat().st_size
             if size_bytes > FILE_BYTES_MAX:
@@ -57,7 +57,7 @@ class QuorumStateStore:
             raise self._unusable(str(error)) from error
 
     def write(self, state: ElectionState) -> None:
-        """Replace the file durably, in `state.data_version`. Raises StorageError when that fails."""
+        """Replaces the file durably, in `state.data_version`. Raises StorageError when that fails."""
         content = json.dumps(_encode(state), separators=(",", ":")).encode()
         replace_file(self.path, content, note="This node must not vote or lead.")
 

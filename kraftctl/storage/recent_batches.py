@@ -1,4 +1,4 @@
-"""The end of the metadata log in memory: batches that are not written yet, or about to be fetched."""
+"""Keeps the end of the metadata log in memory: batches that are not written yet, or will soon be fetched."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from bisect import bisect_right
 from kraftctl_protocol.batch_framing import BatchPlace
 
 RECENT_BYTES_MAX = 4 * 1024 * 1024
-"""Limit of the batches that are already written: a live replica lags by less than a second."""
+"""The limit of batches that are already written: a live replica lags by less than a second."""
 
 JOINED_BYTES_MIN = 64 * 1024
-"""What is long is kept for the next replica that reads from the same offset: joining copies it, and a MB of
-that takes 0.2 to 0.3 ms. What is short changes with each append."""
+"""A long part is kept for the next replica that reads from the same offset: joining copies it, and a MB
+takes 0.2 to 0.3 ms. A short part changes with each append."""
 
 JOINED_BYTES_MAX = 4 * 1024 * 1024
-"""All that is recent, once."""
+"""The limit is all recent batches, once."""
 
 PlacedBatch = tuple[BatchPlace, bytes]
 """The place and the bytes of a batch; the position is unused."""
@@ -33,11 +33,11 @@ class RecentBatches:
         self._batches: list[bytes] = []
         self._unwritten: list[PlacedBatch] = []
         self._joined: dict[tuple[int, int], bytes] = {}
-        """By base offset and size, the oldest first."""
+        """The joined parts by base offset and size, the oldest first."""
         self._joined_bytes = 0
 
     def append(self, places: list[BatchPlace], batches: bytes) -> None:
-        """Take in whole batches, whose `places` are relative to their own start."""
+        """Takes whole batches, whose `places` are relative to their own start."""
         if len(places) == 1:
             self._append(places[0], batches)
             return
@@ -51,11 +51,11 @@ class RecentBatches:
         self.unwritten_bytes += place.size_bytes
 
     def unwritten(self) -> list[PlacedBatch]:
-        """Everything that is in no file yet, in order."""
+        """Returns everything that is in no file yet, in order."""
         return list(self._unwritten)
 
     def written(self, count: int) -> None:
-        """The first `count` of the unwritten batches are in a file now; the oldest ones may be forgotten."""
+        """Notes that the first `count` unwritten batches are in a file; the oldest ones may be forgotten."""
         for _, batch in self._unwritten[:count]:
             self.unwritten_bytes -= len(batch)
             self._written_bytes += len(batch)
@@ -64,7 +64,7 @@ class RecentBatches:
             self._forget()
 
     def _forget(self) -> None:
-        """Down to a half, so that it is rarely done."""
+        """Forgets down to a half, so that it is rarely done."""
         written_count = len(self._batches) - len(self._unwritten)
         count = 0
         while count < written_count and self._written_bytes > RECENT_BYTES_MAX // 2:
@@ -74,7 +74,7 @@ class RecentBatches:
         del self._batches[:count]
 
     def read(self, offset: int, max_bytes: int, end_offset: int) -> bytes | None:
-        """Like MetadataLog.read; None when the batch that contains `offset` is not here."""
+        """Reads like MetadataLog.read; None when the batch that contains `offset` is not here."""
         offsets = self._base_offsets
         if not offsets or offset < offsets[0]:
             return None
@@ -97,7 +97,7 @@ class RecentBatches:
         return self._join(start, end, size_bytes)
 
     def _join(self, start: int, end: int, size_bytes: int) -> bytes:
-        """Batches from index `start` up to `end`, in one piece."""
+        """Returns batches from index `start` up to `end`, in one piece."""
         key = (self._base_offsets[start], size_bytes)
         joined = self._joined.get(key)
         if joined is None:
@@ -110,12 +110,14 @@ class RecentBatches:
         return joined
 
     def _forget_joined(self) -> None:
-        """Other batches may follow with the same offsets."""
+        """Forgets joined parts: other batches may follow with the same offsets."""
         self._joined.clear()
         self._joined_bytes = 0
 
     def truncate_to(self, offset: int) -> int | None:
-        """Drop every batch that holds `offset` or more; where the first of them began, None if not here."""
+        """Drops every batch that holds `offset` or more; returns where the first of them began, None if
+        not here.
+        """
         self._forget_joined()
         offsets = self._base_offsets
         if not offsets or offset < offsets[0]:
@@ -136,7 +138,7 @@ class RecentBatches:
         return end_offset
 
     def clear(self) -> None:
-        """Drop all of it, written or not."""
+        """Drops all batches, written or not."""
         self._forget_joined()
         self.unwritten_bytes = 0
         self._written_bytes = 0

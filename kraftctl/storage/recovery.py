@@ -41,14 +41,14 @@ from kraftctl_protocol.record_batch import read_batch_header
 OFFSET_MAX = (1 << 63) - 1
 
 SCAN_BYTES = 4 * 1024 * 1024
-"""Read size of the scan: large enough to keep the disk busy, small enough to stay in the CPU's cache."""
+"""The read size of the scan keeps the disk busy and fits the CPU's cache."""
 
 
 class DurableEnd(NamedTuple):
     """The log was flushed up to `offset` (exclusive). `is_exact`: everything after it may be dropped.
 
     That holds unless another program has written since, which an intact batch of an epoch after `epoch_max`
-    shows. None: nothing suggests that.
+    shows; None if nothing suggests that.
     """
 
     offset: int
@@ -86,16 +86,16 @@ class RecoveryReport:
         self.removed_files: list[str] = []
 
     def warnings(self) -> list[str]:
-        """Lines that an operator must know; empty after a clean stop."""
+        """Returns lines that an operator must know; empty after a clean stop."""
         return [] if self.cut_tail is None else [str(self.cut_tail)]
 
     def notices(self) -> list[str]:
-        """Lines about what was tidied up; empty after a clean stop."""
+        """Returns lines about repairs without loss; empty after a clean stop."""
         return [f"removed leftover {file}" for file in self.removed_files]
 
 
 def segment_base_offsets(directory: Path) -> list[int]:
-    """Base offsets of the `.log` files, rising."""
+    """Returns the base offsets of the `.log` files, rising."""
     offsets = []
     for name in names_in(directory):
         if name.endswith(LOG_SUFFIX):
@@ -111,7 +111,7 @@ def segment_base_offsets(directory: Path) -> list[int]:
 
 
 def remove_leftovers(directory: Path, report: RecoveryReport) -> None:
-    """Finish deletions that a crash interrupted: renamed files, and indexes whose segment is gone."""
+    """Finishes deletions that a crash interrupted: renamed files, and indexes whose segment is gone."""
     names = names_in(directory)
     for path in map(directory.joinpath, names):
         is_index = path.name.endswith((INDEX_SUFFIX, TIME_INDEX_SUFFIX))
@@ -129,10 +129,10 @@ def recover_segments(
     durable_end: DurableEnd | None = None,
     epoch_max: int | None = None,
 ) -> list[Segment]:
-    """Scan `segments` (rising) and return those that remain; `visit` sees every good batch in order.
+    """Scans `segments` (rising) and returns those that remain; `visit` sees every good batch in order.
 
     Raises CorruptLogError or StorageError when the directory must not be used. `epoch_max` is the epoch of
-    quorum-state. None means unknown.
+    quorum-state; None means unknown.
     """
     for at, segment in enumerate(segments):
         report.segments_count = at
@@ -158,7 +158,7 @@ def recover_segments(
 def _scan_segment(
     segment: Segment, report: RecoveryReport, visit: Callable[[BatchPlace], None], epoch_max: int | None
 ) -> None:
-    """Remember every batch of the file."""
+    """Remembers every batch of the file."""
     for place in _places(segment, report.last_epoch):
         if epoch_max is not None and place.epoch > epoch_max:
             raise StorageError(
@@ -180,7 +180,7 @@ def _places(segment: Segment, last_epoch: int) -> Iterator[BatchPlace]:
 
 
 def scan_file(descriptor: int, base_offset: int, last_epoch: int) -> Iterator[BatchPlace]:
-    """Scan an open file like scan_batches, reading it in pieces. Raises OSError."""
+    """Scans an open file like scan_batches, reading it in pieces. Raises OSError."""
 
     def read(position: int, size_bytes: int) -> bytes:
         return os.pread(descriptor, size_bytes, position)
@@ -202,7 +202,9 @@ def _cut_torn_tail(
     report: RecoveryReport,
     durable_end: DurableEnd | None,
 ) -> None:
-    """Cut `segment` at the damage and drop everything after it, unless that could lose committed records."""
+    """Cuts `segment` at the damage and drops everything after it, unless that could lose committed
+    records.
+    """
     rest = segment.content(damage.position)
     offset = segment.end_offset
     if not _was_never_durable(offset, chain([rest], map(Segment.content, later)), report, durable_end):
@@ -227,7 +229,9 @@ def _cut_torn_tail(
 def _was_never_durable(
     offset: int, rests: Iterable[bytes], report: RecoveryReport, durable_end: DurableEnd | None
 ) -> bool:
-    """Whether everything from `offset` on may be dropped. `rests` has all bytes after the last good batch."""
+    """Returns whether everything from `offset` on may be dropped. `rests` has all bytes after the last
+    good batch.
+    """
     if durable_end is None or not durable_end.is_exact or offset < durable_end.offset:
         return False
     if durable_end.epoch_max is None:
@@ -249,7 +253,7 @@ def _epochs_of_intact_batches(data: bytes, next_offset: int) -> Iterator[int]:
 def _drop(
     later: list[Segment], next_offset: int, report: RecoveryReport, durable_end: DurableEnd | None
 ) -> bool:
-    """Delete the `later` segments, begun just before the crash; none, and False, if one has a valid batch."""
+    """Drops the `later` segments, begun just before the crash; none, and False, if one has a valid batch."""
     if not _was_never_durable(next_offset, map(Segment.content, later), report, durable_end):
         for segment in later:
             if find_intact_batch(segment.content(), next_offset) is not None:

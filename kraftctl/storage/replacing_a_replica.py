@@ -21,7 +21,7 @@ RESTORE_THE_ONLY_VOTER = (
 )
 
 RESTORE_IT = "restore the directory from a backup"
-"""For a replica that has lost records."""
+"""The advice for a replica that has lost records."""
 
 LET_IT_VOTE = "and no leader is elected, stop all controllers and read kraftctl end-recovery --help"
-"""For a replica that has lost its votes alone."""
+"""The advice for a replica that has lost its votes alone."""

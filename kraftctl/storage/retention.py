@@ -1,4 +1,4 @@
-"""Which snapshot retention deletes next, while others may be reading one (KIP-630)."""
+"""Chooses the snapshot that retention deletes next, while others may be reading one (KIP-630)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 
 class Cleaned(NamedTuple):
-    """What retention has done: the log starts at `start_offset` now, and these snapshots are gone."""
+    """The result of retention: the log starts at `start_offset` now, and these snapshots are gone."""
 
     start_offset: int
     deleted: list[OffsetAndEpoch]
 
 
 def next_to_delete(ids: Sequence[OffsetAndEpoch], held: Collection[OffsetAndEpoch]) -> OffsetAndEpoch | None:
-    """The oldest of `ids`, which rise; None when nothing may be deleted.
+    """Returns the oldest of `ids`, which rise; None when nothing may be deleted.
 
     The newest always stays. Of those before it the oldest that is in `held` stays as well, and with it the
     log from its end on, so that the replica that fetches it can continue from there. So no more than two are

@@ -37,10 +37,11 @@ _WALK_BYTES = 16 * 1024
 
 
 class Segment:
-    """Batches in memory are trusted: recovery checks every batch before it is `remembered`, and raft has made
-    or checked what is appended. Bytes read from the disk are not: they may differ from what was written.
+    """A segment. One thread may `read` while another appends and flushes; everything else needs exclusive
+    access.
 
-    One thread may `read` while another appends and flushes; everything else needs exclusive access.
+    Batches in memory are trusted: recovery checks every batch before it is `remembered`, and raft has made
+    or checked what is appended. Bytes read from the disk are not: they may differ from what was written.
     """
 
     def __init__(self, directory: Path, base_offset: int, index_bytes_max: int = INDEX_BYTES_MAX) -> None:
@@ -67,7 +68,7 @@ class Segment:
         )
 
     def append(self, batches: list[PlacedBatch]) -> None:
-        """Write whole batches at the end of the file, in one write.
+        """Writes whole batches at the end of the file, in one write.
 
         After a StorageError the caller must `cut_back`: some of it may have been written.
         """
@@ -91,7 +92,7 @@ class Segment:
             self.end_offset = batches[-1][0].last_offset + 1
 
     def remember(self, place: BatchPlace) -> None:
-        """Add a batch that recovery found in the file, at `place.position` of it."""
+        """Adds a batch that recovery found in the file, at `place.position` of it."""
         self._note(place, place.position)
         self.size_bytes = place.position + place.size_bytes
         self.end_offset = place.last_offset + 1
@@ -116,10 +117,10 @@ class Segment:
         first_ahead: BatchPlace,
         ahead_bytes: int,
     ) -> bool:
-        """Whether Kafka would append this batch here instead of rolling a new segment.
+        """Returns whether Kafka would append this batch here instead of rolling a new segment.
 
-        Batches of `ahead_bytes`, from `first_ahead` on, come before it. Exact when there are none (0 bytes;
-        it is the first itself), otherwise False may also mean unknown.
+        Batches of `ahead_bytes`, from `first_ahead` on, come before it. The result is exact when there are
+        none (0 bytes; it is the first itself), otherwise False may also mean unknown.
         """
         size_bytes = self.size_bytes + ahead_bytes
         if size_bytes == 0:
@@ -137,7 +138,8 @@ class Segment:
         )
 
     def read(self, offset: int, max_bytes: int, epoch_at: Callable[[int], int]) -> bytes:
-        """Whole batches from the one that contains `offset`: at most `max_bytes`, but at least one batch.
+        """Reads whole batches from the one that contains `offset`: at most `max_bytes`, but at least one
+        batch.
 
         `epoch_at` says which epoch a batch at an offset has. Raises StorageError when the disk cannot read
         them, and CorruptLogError when it returns other bytes than were written.
@@ -168,8 +170,10 @@ class Segment:
         return data if kept_bytes == len(data) else data[:kept_bytes]
 
     def _whole_batches_end(self, limit: int) -> int:
-        """Where the last batch ends that fits before `limit`, by lengths that are not checked yet: to cut off
-        a part of the next one is to copy all others, which takes as long as reading them again."""
+        """Returns where the last batch ends that fits before `limit`, by lengths that are not checked yet.
+
+        Cutting off a part of the next one would copy all others, which takes as long as reading them again.
+        """
         with self._lock:
             start = self.offset_index.boundary_before(limit)
         # What is longer than an interval of the index is followed by an entry.
@@ -183,20 +187,23 @@ class Segment:
         return start + position
 
     def content(self, position: int = 0) -> bytes:
-        """Everything in the file from byte `position` on. Raises StorageError."""
+        """Returns everything in the file from byte `position` on. Raises StorageError."""
         try:
             return os.pread(self.descriptor, os.fstat(self.descriptor).st_size - position, position)
         except OSError as error:
             raise cannot("read", self.path, error) from error
 
     def position_of(self, offset: int) -> int:
-        """The byte at which the batch that contains `offset` begins; the end of the file beyond it."""
+        """Returns the byte at which the batch that contains `offset` begins; the end of the file beyond
+        it.
+        """
         if offset >= self.end_offset:
             return self.size_bytes
         return self._find_batch(offset, self.offset_index.position_for(offset), self.size_bytes)[1]
 
     def _find_batch(self, offset: int, near: int, end: int) -> tuple[int, int, int]:
-        """(base offset, position, size) of the batch that contains `offset`, which must lie in this segment.
+        """Returns (base offset, position, size) of the batch that contains `offset`, which must be in this
+        segment.
 
         `near` is the position of that batch or of one before it, and `end` where the last one ends.
         """
@@ -210,7 +217,9 @@ class Segment:
         return found
 
     def _walk(self, position: int, end: int, offset: int) -> Iterator[tuple[int, int, int]]:
-        """(base offset, position, size) of each batch from the one at `position` on, looking for `offset`."""
+        """Yields (base offset, position, size) of each batch from the one at `position` on, looking for
+        `offset`.
+        """
         chunk = b""
         chunk_start = position
         while position < end:
@@ -242,7 +251,7 @@ class Segment:
         return CorruptLogError(str(self.path), position, offset, reason)
 
     def truncate_to(self, offset: int) -> None:
-        """Cut the batch that contains `offset` and everything after it; the caller flushes."""
+        """Cuts the batch that contains `offset` and everything after it; the caller flushes."""
         if offset >= self.end_offset:
             return
         near = self.offset_index.position_for(offset)
@@ -252,8 +261,11 @@ class Segment:
         self.cut_back()
 
     def cut_back(self) -> None:
-        """Drop everything after `size_bytes` and `end_offset`, from the file and from memory: a truncation, a
-        torn tail, or a write that failed halfway. `write_indexes` updates the index files."""
+        """Drops everything after `size_bytes` and `end_offset`, from the file and from memory.
+
+        That is a truncation, a torn tail, or a write that failed halfway. `write_indexes` updates the index
+        files.
+        """
         try:
             os.ftruncate(self.descriptor, self.size_bytes)
         except OSError as error:
@@ -267,7 +279,7 @@ class Segment:
             self.first_timestamp_ms = NO_TIMESTAMP
 
     def write_indexes(self, active: bool) -> None:
-        """Bring both index files in line with the batches; those of the active segment get room to grow."""
+        """Brings both index files in line with the batches; those of the active segment get room to grow."""
         if active:
             self.offset_index.write_file(preallocate=True)
             self.time_index.write_file(preallocate=True)
@@ -279,13 +291,13 @@ class Segment:
             self.time_index.write_file(preallocate=False)
 
     def seal(self) -> None:
-        """End of appends: close the time index with the largest timestamp and trim both files."""
+        """Ends appends: closes the time index with the largest timestamp and trims both files."""
         self.time_index.append(self._max_timestamp_ms, self._offset_of_max_timestamp)
         self.offset_index.trim()
         self.time_index.trim()
 
     def flush(self) -> None:
-        """Force to the disk what was written since the last time.
+        """Forces to the disk what was written since the last time.
 
         fdatasync includes the length of the file, but not its times: 146 us instead of 175 for a batch.
         """
@@ -297,7 +309,7 @@ class Segment:
                 raise cannot("force to the disk", self.path, error) from error
 
     def close(self) -> None:
-        """Once: the number of a closed descriptor may be that of another file."""
+        """Closes once: the number of a closed descriptor may be that of another file."""
         descriptor, self.descriptor = self.descriptor, CLOSED
         if descriptor != CLOSED:
             os.close(descriptor)
@@ -305,7 +317,7 @@ class Segment:
         self.time_index.close()
 
     def delete(self) -> None:
-        """Close and remove the files, renamed first as Kafka does: a crash leaves no half segment."""
+        """Closes and removes the files, renamed first as Kafka does: a crash leaves no half segment."""
         self.close()
         doomed: list[Path] = []
         for path in (self.path, self.offset_index.path, self.time_index.path):

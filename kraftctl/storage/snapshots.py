@@ -29,11 +29,11 @@ READ_ONLY = 0o400
 
 OFFSET_MAX = (1 << 63) - 1
 EPOCH_MAX = (1 << 31) - 1
-"""An int64 and an int32, wherever a snapshot id is sent."""
+"""A snapshot id is sent as an int64 and an int32."""
 
 
 class SnapshotWriter:
-    """One checkpoint being written. End it with `freeze` or `abort`; only `freeze` creates it.
+    """Writes one checkpoint. End it with `freeze` or `abort`; only `freeze` creates it.
 
     Every method raises StorageError.
     """
@@ -57,7 +57,7 @@ class SnapshotWriter:
         self._path = Path(name)
 
     def append(self, data: bytes) -> None:
-        """Batches of a local snapshot, or the next slice of one that is being fetched."""
+        """Appends batches of a local snapshot, or the next slice of one that is being fetched."""
         try:
             write_all(self._descriptor, data)
         except OSError as error:
@@ -65,11 +65,11 @@ class SnapshotWriter:
         self.size_bytes += len(data)
 
     def verify(self, *, decodes_records: bool = True) -> None:
-        """Read back what was written: a downloaded checkpoint is not trusted yet. Raises StorageError."""
+        """Reads back what was written: a downloaded checkpoint is not trusted yet. Raises StorageError."""
         CheckpointReader(self._path).verify_snapshot(decodes_records=decodes_records)
 
     def freeze(self) -> Path:
-        """Make the file durable under its final name, read-only, and return that name."""
+        """Makes the file durable under its final name, read-only, and returns that name."""
         try:
             os.fsync(self._descriptor)
             os.fchmod(self._descriptor, READ_ONLY)
@@ -82,7 +82,7 @@ class SnapshotWriter:
         return self._final_path
 
     def abort(self) -> None:
-        """Remove what was written."""
+        """Removes the file, which is not finished."""
         self._close()
         try:
             self._path.unlink(missing_ok=True)
@@ -118,7 +118,7 @@ class SnapshotStore:
 
     @classmethod
     def open(cls, directory: Path) -> SnapshotStore:
-        """List the checkpoints in `directory`, after removing unfinished and deleted ones.
+        """Lists the checkpoints in `directory`, after removing unfinished and deleted ones.
 
         Raises StorageError when one has a name that no checkpoint can have.
         """
@@ -135,11 +135,11 @@ class SnapshotStore:
         return store
 
     def ids(self) -> list[OffsetAndEpoch]:
-        """Rising by offset, then epoch."""
+        """The ids, rising by offset, then epoch."""
         return [info.snapshot_id for info in self.infos()]
 
     def infos(self) -> list[SnapshotInfo]:
-        """In the order of `ids`."""
+        """The sizes in the order of `ids`."""
         with self._lock:
             sizes = sorted(self._sizes.items())
         return [SnapshotInfo(snapshot_id, size_bytes) for snapshot_id, size_bytes in sizes]
@@ -151,7 +151,7 @@ class SnapshotStore:
         return self.directory / checkpoint_file_name(snapshot_id)
 
     def write_part(self, snapshot_id: OffsetAndEpoch, batches: Iterable[bytes], position: int) -> None:
-        """Append to a checkpoint from byte `position` on; 0 begins one.
+        """Appends to a checkpoint from byte `position` on; 0 begins one.
 
         Raises StorageError, leaving no file.
         """
@@ -169,7 +169,9 @@ class SnapshotStore:
             raise
 
     def write(self, snapshot_id: OffsetAndEpoch, batches: Iterable[bytes], position: int = 0) -> SnapshotInfo:
-        """The last part of a checkpoint, or all of it, durably. Raises StorageError, leaving no file."""
+        """Writes the last part of a checkpoint, or all of it, durably. Raises StorageError, leaving no
+        file.
+        """
         self.write_part(snapshot_id, batches, position)
         writer = self._unfinished
         assert writer is not None
@@ -178,23 +180,25 @@ class SnapshotStore:
         return self.add(writer)
 
     def abandon(self) -> None:
-        """Remove the checkpoint that has no last part yet, if there is one."""
+        """Removes the checkpoint that has no last part yet, if there is one."""
         writer, self._unfinished = self._unfinished, None
         if writer is not None:
             writer.abort()
 
     def writer(self, snapshot_id: OffsetAndEpoch) -> SnapshotWriter:
-        """To write piece by piece; `add` it after its `freeze`."""
+        """Returns a writer of a checkpoint; `add` it after its `freeze`."""
         return SnapshotWriter(self.directory, snapshot_id)
 
     def add(self, frozen: SnapshotWriter) -> SnapshotInfo:
-        """Add a checkpoint that was just frozen."""
+        """Adds a checkpoint that was just frozen."""
         with self._lock:
             self._sizes[frozen.snapshot_id] = frozen.size_bytes
         return SnapshotInfo(frozen.snapshot_id, frozen.size_bytes)
 
     def read_slice(self, snapshot_id: OffsetAndEpoch, position: int, size_bytes: int) -> bytes:
-        """At most `size_bytes` from `position` on, for FetchSnapshot. Raises StorageError when it is gone."""
+        """Reads `size_bytes` or less from `position` on, for FetchSnapshot. Raises StorageError when it
+        is gone.
+        """
         path = self.path(snapshot_id)
         try:
             descriptor = os.open(path, os.O_RDONLY)
@@ -206,15 +210,15 @@ class SnapshotStore:
             raise cannot("read the snapshot", path, error) from error
 
     def reader(self, snapshot_id: OffsetAndEpoch) -> CheckpointReader:
-        """Decodes and checks the whole file. Raises StorageError when it is damaged."""
+        """Returns a reader that checks the whole file. Raises StorageError when it is damaged."""
         return CheckpointReader(self.path(snapshot_id))
 
     def delete_before(self, offset: int) -> None:
-        """Delete the checkpoints that end before `offset`."""
+        """Deletes the checkpoints that end before `offset`."""
         self.delete([snapshot_id for snapshot_id in self.ids() if snapshot_id.offset < offset])
 
     def delete(self, doomed: list[OffsetAndEpoch]) -> None:
-        """Delete these checkpoints."""
+        """Deletes the checkpoints with these ids."""
         for snapshot_id in doomed:
             renamed = self.directory / checkpoint_file_name(snapshot_id, DELETED_CHECKPOINT_SUFFIX)
             rename(self.path(snapshot_id), renamed)

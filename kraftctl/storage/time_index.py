@@ -1,6 +1,6 @@
 """Kafka's sparse `.timeindex` file: largest timestamp so far -> relative offset.
 
-An entry is a big-endian int64 and int32. Nothing in a controller looks records up by time; the file exists
+An entry is a big-endian int64 and int32. A controller never searches records by time; the file exists
 because Kafka's own recovery and tools expect one beside each segment.
 """
 
@@ -22,30 +22,32 @@ class TimeIndex(IndexFile):
         super().__init__(path, base_offset, size_bytes_max, _ENTRY)
 
     def is_full(self, entries_count: int = 0) -> bool:
-        """Like OffsetIndex.is_full, with one slot reserved for the entry that closes the segment."""
+        """Returns whether it is full, like OffsetIndex.is_full, with one slot reserved for the entry
+        that closes the segment.
+        """
         return len(self.values) + entries_count >= self._entries_max - 1
 
     def append(self, timestamp_ms: int, offset: int) -> None:
-        """Remember and write."""
+        """Remembers an entry and writes it."""
         count = len(self.values)
         self.remember(timestamp_ms, offset)
         self.write_entries_from(count)
 
     def remember(self, timestamp_ms: int, offset: int) -> None:
-        """Nothing changes when the timestamp is not larger than the last one. The file is left alone."""
+        """Adds an entry if the timestamp is larger than the last one. The file is left alone."""
         last = self.values[-1] if self.values else NO_TIMESTAMP
         if timestamp_ms > last:
             self.values.append(timestamp_ms)
             self.offsets.append(offset)
 
     def last_entry(self) -> tuple[int, int]:
-        """(timestamp, offset), or (-1, base offset) when empty."""
+        """Returns (timestamp, offset), or (-1, base offset) when empty."""
         if not self.values:
             return NO_TIMESTAMP, self.base_offset
         return self.values[-1], self.offsets[-1]
 
     def encoded(self, start: int = 0) -> bytes:
-        """See IndexFile.encoded."""
+        """Encodes one entry as IndexFile.encoded describes."""
         base = self.base_offset
         return b"".join(
             [

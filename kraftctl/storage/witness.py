@@ -31,7 +31,7 @@ class Witness:
         ).encode()
 
     def is_there(self) -> bool:
-        """Whether only kraftctl has opened the log since `leave`. Raises StorageError."""
+        """Returns whether only kraftctl has opened the log since `leave`. Raises StorageError."""
         try:
             return self.path.read_bytes() == self._content
         except FileNotFoundError:
@@ -40,6 +40,8 @@ class Witness:
             raise cannot("read", self.path, error) from error
 
     def leave(self) -> None:
-        """Durable. The recovery point is current already, and is kept current. Raises StorageError."""
+        """Leaves the file, durably. The recovery point is current already, and is kept current. Raises
+        StorageError.
+        """
         if not self.is_there():
             replace_file(self.path, self._content)
