@@ -25,26 +25,26 @@ COMMANDS = {
 END_OF_OPTIONS = "--"
 
 KAFKAS = ("format", "random-uuid")
-"""What kafka-storage does, with its exit status for wrong arguments."""
+"""Sub-commands of kafka-storage, which have its exit status for wrong arguments."""
 
 
 class Command(Protocol):
-    """The module of a sub-command."""
+    """The interface of a sub-command's module."""
 
     NAME: str
 
     PRINTS_ONLY: bool
-    """Ends without a reader of what it prints (`| head`). Others do the rest of their work."""
+    """Whether it ends without a reader of its output (`| head`). Other commands finish their work."""
 
     def add_arguments(self, parser: Parser) -> None: ...
 
     def run(self, args: argparse.Namespace) -> int:
-        """The exit status; 0 is success."""
+        """Returns the exit status; 0 is success."""
         ...
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one sub-command; only the module of that one is imported, so that `start` starts quickly."""
+    """Runs one sub-command and imports only its module, so that `start` starts quickly."""
     with guarded("kraftctl") as output:
         return _run(argv, output)
 

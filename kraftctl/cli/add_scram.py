@@ -18,12 +18,12 @@ NO_NAME = (
 
 
 def has_no_name(record: RecordAndVersion) -> bool:
-    """True for a user of no use, which is probably a mistake."""
+    """Returns True for a user without effect, which is probably a mistake."""
     return isinstance(record.record, UserScramCredentialRecord) and not record.record.name
 
 
 def scram_record(argument: str) -> RecordAndVersion:
-    """The record for one argument such as `SCRAM-SHA-256=[name=alice,password=alice-secret]`.
+    """Returns the record for one argument such as `SCRAM-SHA-256=[name=alice,password=alice-secret]`.
 
     Raises StorageError when the argument is not understood; its message never repeats a password.
     """

@@ -1,4 +1,4 @@
-"""Properties files of controllers and clients, with the values that config providers have for them."""
+"""Reads properties files of controllers and clients, with the values of their config providers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kraftctl_security.resolved_properties import ResolvedProperties
 
 
 def read_config_file(file: Path, overrides: Sequence[str] = ()) -> ResolvedProperties:
-    """The file with `KEY=VALUE` overrides, which may name providers, too.
+    """Reads the file with `KEY=VALUE` overrides, which may name providers, too.
 
     Raises OSError, PropertiesError, and ConfigException for what no provider resolves.
     """

@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 when every file is sound to its end, else 1."""
+    """Returns 0 when every file is undamaged to its end, else 1."""
     status = 0
     for path in args.files:
         try:
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _directory_lines(log_dir: Path) -> Iterator[JsonObject]:
-    """Identity, election state and files (names and sizes) of a log directory."""
+    """Returns identity, election state and files (names and sizes) of a log directory."""
     meta = read_meta_properties(log_dir)
     around = log_dir.absolute().parent
     if meta is None and read_meta_properties(around) is not None:
@@ -175,6 +175,6 @@ def _record_line(record: Record, is_control: bool, show_secrets: bool) -> JsonOb
 
 
 def _secret_names(record: Message) -> list[str]:
-    """The secret fields of its type as JSON spells them."""
+    """Returns the secret fields of its type as JSON spells them."""
     secret = SECRET_FIELDS[record.API_KEY]
     return [camel_case(field.wire_name) for field in record.FIELDS if field.name in secret]

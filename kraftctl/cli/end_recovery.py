@@ -1,6 +1,6 @@
-"""`kraftctl end-recovery`: a controller votes again that has lost its votes, but not its log.
+"""`kraftctl end-recovery` lets a controller vote again that has lost its votes, but not its log.
 
-The way out where all voters are recovering, so that no leader is there to recover from.
+It is needed where all voters are recovering, so that no leader is there to recover from.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _end_recovery(config: ControllerConfig, *, log_is_whole: bool) -> str:
-    """As a start it locks, checks and recovers the directory; what it finds is printed."""
+    """Locks, checks and recovers the directory like a start, and prints the findings."""
     meta, lock = open_directory(config)
     try:
         directory = Path(config.metadata_log_dir) / PARTITION_DIRECTORY

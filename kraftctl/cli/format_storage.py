@@ -26,7 +26,7 @@ from kraftctl_security.config_values import ConfigException
 from kraftctl_security.sasl.jaas_file import read_jaas_file
 
 LEVEL_BITS = 16
-"""The text of the level of a feature."""
+"""The level of a feature is a number of this many bits."""
 
 NAME = "format"
 PRINTS_ONLY = False
@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 when everything is formatted; 1, with the reason on standard error, otherwise."""
+    """Returns 0 when everything is formatted; 1, with the reason on standard error, otherwise."""
     try:
         properties = read_config_file(args.config)
         for sentence in unknown_keys_of_node(properties).values():
@@ -130,7 +130,7 @@ def _formatter(args: argparse.Namespace, config: ControllerConfig) -> Formatter:
 
 
 def _initial_voters(args: argparse.Namespace, config: ControllerConfig) -> VoterSet | None:
-    """None for a static quorum and for a controller that joins later."""
+    """Returns None for a static quorum and for a controller that joins later."""
     if config.controller_quorum_voters:
         if args.standalone or args.initial_controllers is not None:
             raise StorageError(

@@ -1,4 +1,4 @@
-"""KIP-853: the voters given to `kraftctl format --initial-controllers`: `id@host:port:directory-id,...`."""
+"""Parses the voters of `kraftctl format --initial-controllers`: `id@host:port:directory-id,...` (KIP-853)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NODE_ID_MAX = 2_147_483_647
 
 
 def parse_initial_controllers(text: str, listener_name: str) -> VoterSet:
-    """Every voter listens on `listener_name`. Raises StorageError, naming the entry that is wrong."""
+    """Parses voters that listen on `listener_name`. Raises StorageError, naming the entry that is wrong."""
     entries = [trim(entry) for entry in trim(text).split(",") if entry]
     if not entries:
         raise StorageError("No voters were given to --initial-controllers.")
@@ -32,7 +32,7 @@ def parse_initial_controllers(text: str, listener_name: str) -> VoterSet:
 
 
 def voter_node(node_id: int, host: str, port: int, directory_id: bytes, listener_name: str) -> VoterNode:
-    """A voter of this release that listens on one endpoint."""
+    """Returns a voter of this release that listens on one endpoint."""
     endpoints = {listener_name.upper(): (host, port)}
     return VoterNode(ReplicaKey(node_id, directory_id), endpoints, KRAFT_VERSION_MIN, KRAFT_VERSION_MAX)
 
@@ -66,7 +66,7 @@ def _directory_id(entry: str, text: str) -> bytes:
 
 
 def _split_host(entry: str, rest: str) -> tuple[str, str]:
-    """The host, and the text after the colon that follows it. An IPv6 address is in brackets."""
+    """Returns the host, and the text after the colon that follows it. An IPv6 address is in brackets."""
     if rest.startswith("["):
         host, bracket, after = rest[1:].partition("]")
         if not bracket:

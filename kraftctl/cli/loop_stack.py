@@ -1,9 +1,9 @@
-"""LoopStack: the stack of the event loop on SIGQUIT, also when the loop is blocked and no handler of it runs.
+"""LoopStack logs the stack of the event loop on SIGQUIT, also when the loop is blocked and runs no handler.
 
 A handler in C writes the stack into a pipe of our own, which never makes it wait; a thread reads that and
-logs it. Nothing waits for who reads standard output or standard error.
+logs it. A slow reader of standard output or standard error delays nothing.
 
-Not the stacks of other threads: they run meanwhile, and to read what they change ends the process.
+Stacks of other threads are not read: they run meanwhile, and reading what they change ends the process.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import threading
 logger = logging.getLogger("kraftctl.server")
 
 PIPE_BYTES = 64 * 1024
-"""What a pipe holds: a stack of a hundred functions, the most that are written, takes a quarter of it."""
+"""The size of a pipe: a stack of a hundred functions, the most that are written, takes a quarter of it."""
 
 
 class LoopStack:
-    """Then the handler of SIGQUIT that was there before is called."""
+    """Logs the stack, then calls the former handler of SIGQUIT."""
 
     def __init__(self) -> None:
         self._from, self._to = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -35,7 +35,7 @@ class LoopStack:
         faulthandler.register(signal.SIGQUIT, file=self._to, all_threads=False, chain=True)
 
     def close(self) -> None:
-        """SIGQUIT writes no stack any more."""
+        """Ends the writing of stacks on SIGQUIT."""
         faulthandler.unregister(signal.SIGQUIT)
         self._is_closed = True
         with contextlib.suppress(BlockingIOError):  # then the thread is awake
@@ -45,7 +45,9 @@ class LoopStack:
         os.close(self._to)
 
     def log(self) -> None:
-        """What was written so far. The loop calls it, so that its stack is in the log before the others."""
+        """Logs the stacks written so far. The loop calls it, so that its stack is in the log before the
+        others.
+        """
         with self._lock:
             try:
                 data = os.read(self._from, PIPE_BYTES)

@@ -1,4 +1,4 @@
-"""The argument parser of `kraftctl`: which exit status wrong arguments have."""
+"""The argument parser of `kraftctl`, and its exit status for wrong arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KAFKAS_USAGE_STATUS = 1
 
 
 class Parser(argparse.ArgumentParser):
-    """A command that takes the place of one of Kafka's tools sets `usage_status` to Kafka's."""
+    """A parser; a command that replaces one of Kafka's tools sets `usage_status` to Kafka's."""
 
     usage_status = 2
 
@@ -21,6 +21,6 @@ class Parser(argparse.ArgumentParser):
 
 
 class KafkaToolParser(Parser):
-    """For the sub-commands of a command that takes the place of one of Kafka's tools."""
+    """The parser for sub-commands of a command that replaces one of Kafka's tools."""
 
     usage_status = KAFKAS_USAGE_STATUS

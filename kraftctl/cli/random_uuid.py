@@ -12,7 +12,7 @@ PRINTS_ONLY = True
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command takes no arguments."""
+    """Adds no arguments, because the command takes none."""
 
 
 def run(args: argparse.Namespace) -> int:

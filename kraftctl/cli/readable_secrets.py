@@ -1,4 +1,6 @@
-"""Whether other accounts may read the secrets that a properties file has itself, not by a config provider."""
+"""Checks that other accounts cannot read the secrets in a properties file, unless a config provider has
+them.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +15,17 @@ from kraftctl.metadata.config_definitions.generated.broker_config_data import BR
 from kraftctl.server.security.local_users import OTHERS
 
 PUBLIC: Final = ("ssl.keystore.certificate.chain", "ssl.truststore.certificates")
-"""Of type PASSWORD in Kafka, and no secrets: only certificates are in them."""
+"""These are of type PASSWORD in Kafka, and not secret: they contain only certificates."""
 
 JAAS: Final = "sasl.jaas.config"
 JAAS_SECRETS: Final = re.compile(r"password|secret|user_", re.IGNORECASE)
-"""An entry without these says which mechanism is used, and no more."""
+"""A JAAS entry without these only says which mechanism is used."""
 
 
 def readable_secrets(file: Path, properties: Mapping[str, str], elsewhere: Collection[str]) -> list[str]:
-    """The keys of secrets in `file` if other accounts may read it, sorted; `elsewhere` has keys not from it.
+    """Returns the sorted keys of secrets in `file` if other accounts may read it; not keys in `elsewhere`.
 
-    A file that cannot be looked at, such as what a shell makes of `<(command)`, has none.
+    An unreadable file, such as what a shell makes of `<(command)`, has none.
     """
     try:
         status = os.stat(file)
@@ -43,6 +45,6 @@ def _is_secret(key: str, value: str) -> bool:
 
 @cache
 def _secret_names() -> frozenset[str]:
-    """With the prefixes of a listener and a mechanism, keys end with one of them."""
+    """Returns names that keys end with, after the prefixes of a listener and a mechanism."""
     sensitive = {name for name, key in BROKER_CONFIG_KEYS.items() if key.sensitive}
     return frozenset(sensitive.difference(PUBLIC))

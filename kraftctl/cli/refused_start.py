@@ -1,7 +1,7 @@
-"""Says why `kraftctl start` ends with status 1: in the log, as Kafka does, and on standard error.
+"""Reports why `kraftctl start` ends with status 1: in the log, as Kafka does, and on standard error.
 
-What keeps the logs of containers may keep standard output alone. Where both lead to the same file, the
-log has the reason once; at a terminal it is one short line.
+A collector of container logs may keep standard output alone. Where both lead to the same file, the log has
+the reason once; at a terminal it is one short line.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ logger = logging.getLogger("kraftctl.server")
 
 
 def refuse(reasons: Sequence[str]) -> int:
-    """The exit status. Waits for what reads the lines for seconds at most."""
+    """Returns the exit status. It waits for readers of the lines for seconds at most."""
     output, error = descriptor_of(sys.stdout), descriptor_of(sys.stderr)
     is_once = are_the_same(output, error)
     at_terminal = is_once and error is not None and os.isatty(error)

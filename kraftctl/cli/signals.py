@@ -34,7 +34,7 @@ logger = logging.getLogger("kraftctl.server")
 
 @contextmanager
 def survived() -> Iterator[None]:
-    """No signal of `IGNORED`, nor SIGQUIT, ends the process meanwhile: a start may take long."""
+    """Keeps signals of `IGNORED`, and SIGQUIT, from ending the process meanwhile: a start may take long."""
     before = [(number, signal.signal(number, _ignored)) for number in (*IGNORED, signal.SIGQUIT)]
     try:
         yield
@@ -47,7 +47,7 @@ def survived() -> Iterator[None]:
 def handled(
     stop: asyncio.Event, reload: asyncio.Event, probe: TurnProbe, collector: Collector
 ) -> Iterator[None]:
-    """While the running loop serves; `stop` is set by SIGTERM and SIGINT, `reload` by SIGHUP.
+    """Handles signals while the loop serves; SIGTERM and SIGINT set `stop`, SIGHUP sets `reload`.
 
     SIGQUIT writes the longest turn that `probe` has seen since the SIGQUIT before, and the runs of the
     cyclic collector since the start.

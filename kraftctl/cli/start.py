@@ -110,12 +110,12 @@ def _start(config: ControllerConfig) -> None:
 
 
 def load_config(file: Path, overrides: list[str], *, strict: bool = False) -> ControllerConfig:
-    """The configuration of the file with `KEY=VALUE` overrides; raises the errors of either."""
+    """Returns the configuration of the file with `KEY=VALUE` overrides; raises the errors of either."""
     return _checked(read_config_file(file, overrides), strict=strict)
 
 
 def _checked(properties: ResolvedProperties, *, strict: bool) -> ControllerConfig:
-    """With an error, keys that Kafka does not know are named, too: what is missing may be misspelt.
+    """Names unknown keys with an error, too: a missing key may be misspelt.
 
     With `strict` they are errors.
     """
@@ -130,7 +130,7 @@ def _checked(properties: ResolvedProperties, *, strict: bool) -> ControllerConfi
 
 
 def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryLock]:
-    """Check all directories, then lock the one of the metadata log; raises StorageError."""
+    """Checks all directories, then locks the one of the metadata log; raises StorageError."""
     directories = log_directories(config.originals, config.metadata_log_dir, config.log_dirs)
     check_directories(directories, config.node_id)
     lock = DirectoryLock.acquire(directories.metadata_log_dir)
@@ -147,7 +147,7 @@ def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryL
 
 
 def note_data_directories(directories: LogDirectories, directory_id: bytes) -> None:
-    """They remember the directory of the log. The log itself needs none of them."""
+    """Lets the other directories remember that of the log. The log itself needs none of them."""
     for log_dir in directories.others():
         try:
             write_data_directory_note(log_dir, directories.metadata_log_dir, directory_id)
@@ -166,7 +166,7 @@ async def _run_until_signal(config: ControllerConfig, meta: MetaProperties) -> N
 
 
 def announce(config: ControllerConfig, meta: MetaProperties) -> None:
-    """Write the first log lines: the identity of this node, and warnings about its configuration."""
+    """Writes the first log lines: the identity of this node, and warnings about its configuration."""
     logger.info(
         "Starting kraftctl %s: node.id=%d cluster.id=%s metadata.log.dir=%s listeners=%s",
         kraftctl.__version__,

@@ -1,7 +1,7 @@
-"""Keys of a properties file that Kafka does not know: one sentence each, with the key that is probably meant.
+"""Finds keys of a properties file that Kafka does not know: one sentence each, with the most similar key.
 
-Kafka ignores them, as plugins may read them. A misspelt key does nothing, though: a listener without its
-security protocol, a rule that does not hold.
+Kafka ignores them, as plugins may read them. A misspelt key has no effect, though: a listener without its
+security protocol, a rule that is not in force.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NODE_KEYS: Final = (
     | ADDED_CONFIGS
     | {"allow.everyone.if.no.acl.found", "super.users", "org.apache.kafka.sasl.oauthbearer.allowed.urls"}
 )
-"""Also of the StandardAuthorizer, and a property of the JVM that is a key here."""
+"""The keys also include those of the StandardAuthorizer, and a property of the JVM that is a key here."""
 
 CLIENT_KEYS: Final = ADMIN_CLIENT_CONFIGS | OTHER_CLIENT_CONFIGS
 """The file of a controller may be that of its admins, too."""
@@ -45,9 +45,9 @@ PREFIX_EDITS_MAX: Final = 3
 
 
 def unknown_keys_of_node(properties: Mapping[str, str]) -> dict[str, str]:
-    """By key, a sentence for each that a node of Kafka does not know; sorted.
+    """Returns, by key, a sentence for each that a node of Kafka does not know; sorted.
 
-    Those that a controller refuses anyway, see `kraftctl.config.own_keys`, are not among them.
+    Keys that a controller refuses anyway (see `kraftctl.config.own_keys`) are not among them.
     """
     listeners = listener_names(dict(properties))
     return {
@@ -58,7 +58,7 @@ def unknown_keys_of_node(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def unknown_keys_of_client(properties: Mapping[str, str]) -> dict[str, str]:
-    """The same for the file of an admin client, which may be that of other clients or of a node, too."""
+    """Returns the same for an admin client's file, which may be that of other clients or of a node, too."""
     return {
         key: _sentence(key, _admin_keys().nearest, properties)
         for key in sorted(properties)
@@ -116,7 +116,7 @@ def _nearest_of_node(key: str, listeners: list[str]) -> str | None:
 
 
 def _nearest_of_listener(key: str, prefix: str) -> str | None:
-    """None if `key` does not begin with something like `prefix`."""
+    """Returns None if `key` does not begin with something like `prefix`."""
     position = _end_of_letters(key, letters(prefix))
     if position is None:
         # A dot may be missing, or there may be one more.
@@ -130,7 +130,7 @@ def _nearest_of_listener(key: str, prefix: str) -> str | None:
 
 
 def _end_of_letters(key: str, wanted: str) -> int | None:
-    """The position behind `wanted`, with which the letters of `key` begin."""
+    """Returns the position behind `wanted`, with which the letters of `key` begin."""
     if not letters(key).startswith(wanted):
         return None
     return next(end for end in range(len(key) + 1) if letters(key[:end]) == wanted)

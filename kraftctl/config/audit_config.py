@@ -10,13 +10,14 @@ from kraftctl_security.config_values import ConfigValues
 MIB: Final = 1024 * 1024
 
 LEVELS: Final = ("off", "info", "debug", "trace")
-"""Of the authorizer's log: nothing; denials; grants, too; and what only determines authorized operations."""
+"""The levels of the authorizer's log: none; denials; grants, too; and checks that only determine
+authorized operations."""
 
 
 class LogFileConfig:
     """A file that is renamed when it would exceed `max_bytes`; `max_files` are kept, with the present one.
 
-    `path` is empty when there is none.
+    `path` is empty when there is no file.
     """
 
     def __init__(self, values: ConfigValues, prefix: str) -> None:

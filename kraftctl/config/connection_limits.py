@@ -1,4 +1,4 @@
-"""How many connections there may be, and how fast they may come: of all listeners, an address, a listener."""
+"""The limits on connections and on their rate: of all listeners, of an address, of a listener."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from kraftctl_security.config_values import INT_MAX, ConfigValues
 from kraftctl_security.tls.ssl_config import listener_prefix
 
 RATE_WINDOW_SECONDS: Final = 10
-"""So long may all be quiet, and then as many come together: Kafka's quota.window.num, 11 of one second, of
-which the last one is not over. No dynamic config changes it."""
+"""After a quiet time this long, as many connections may come together: Kafka's quota.window.num, 11 of
+one second, of which the last one is not over. No dynamic config changes it."""
 
 
 class ListenerLimits:
-    """The limits of one listener. One without its prefix holds for each listener, and for all together."""
+    """The limits of one listener. One without its prefix is the limit of each listener, and of all
+    together.
+    """
 
     def __init__(self, max_connections: int, max_connection_creation_rate: int) -> None:
         self.max_connections = max_connections
@@ -30,7 +32,7 @@ class ListenerLimits:
 
 
 class ConnectionLimits:
-    """Read from the properties of a file, or from those with dynamic configs over them."""
+    """The limits, read from the properties of a file, or from those with dynamic configs over them."""
 
     def __init__(self, values: ConfigValues, listeners: list[str]) -> None:
         self.max_connections = values.int32(MAX_CONNECTIONS, INT_MAX, 0)
@@ -53,7 +55,7 @@ class ConnectionLimits:
 
 
 def _per_ip_overrides(values: ConfigValues) -> dict[str, int]:
-    """By address, as text that `client_address` has for it."""
+    """Returns the limits by address, in the text form of `client_address`."""
     key = MAX_CONNECTIONS_PER_IP_OVERRIDES
     overrides: dict[str, int] = {}
     for entry in split_map(values.text(key)):

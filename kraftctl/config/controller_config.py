@@ -59,7 +59,7 @@ JAVA_PLUGIN_KEYS = (
 
 
 OBSERVER_FETCH_INTERVAL_MS = "kraftctl.observer.fetch.interval.ms"
-"""Kafka has no such key: it answers an observer after each change. See kraftctl.raft.raft_config."""
+"""Kafka has no such key: it responds to an observer after each change. See kraftctl.raft.raft_config."""
 
 SCRAM_USERS_PATH = "kraftctl.scram.users.path"
 """Kafka has no such file: see kraftctl.server.security.local_users."""
@@ -77,13 +77,13 @@ class ControllerConfig:
     early_start_listeners: list[str]
     inter_broker_listener_name: str | None
     ssl: dict[str, SslConfig]
-    """Of each listener that uses SSL, by its name."""
+    """The SSL keys of each listener that uses SSL, by its name."""
     sasl: dict[str, SaslListenerConfig]
-    """Of each listener that uses SASL, by its name."""
+    """The SASL keys of each listener that uses SASL, by its name."""
     scram_users_path: str | None
     """The file of users that are known before the metadata log is read."""
     controller_sasl: SaslMechanismConfig | None
-    """How this controller authenticates to others; None where their listener does not use SASL."""
+    """The SASL keys for connections to other controllers; None where their listener does not use SASL."""
 
     controller_quorum_voters: dict[int, tuple[str, int]]
     controller_quorum_bootstrap_servers: list[tuple[str, int]]
@@ -97,7 +97,7 @@ class ControllerConfig:
     controller_quorum_fetch_max_bytes: int
     controller_quorum_fetch_snapshot_max_bytes: int
     observer_fetch_interval_ms: int
-    """An observer is woken at most once in so long; 0: after each commit."""
+    """An observer is woken at most once per interval; 0: after each commit."""
 
     log_dirs: list[str]
     metadata_log_dir: str
@@ -137,7 +137,7 @@ class ControllerConfig:
     max_connections_per_ip: int
     max_connections_per_ip_overrides: dict[str, int]
     connection_limits: ConnectionLimits
-    """These and those of each listener. Dynamic configs may replace them while the controller runs."""
+    """The limits of all listeners and of each. Dynamic configs may replace them while the controller runs."""
     connections_max_idle_ms: int
     connection_failed_authentication_delay_ms: int
     queued_max_requests: int
@@ -156,7 +156,7 @@ class ControllerConfig:
     controller_quota_window_size_seconds: int
 
     audit: AuditConfig
-    """Of the audit log and the authorizer's log."""
+    """The keys of the audit log and the authorizer's log."""
 
     originals: dict[str, str]
     unused_keys: list[str]
@@ -165,7 +165,7 @@ class ControllerConfig:
     def __init__(
         self, properties: dict[str, str], login_configuration: LoginConfiguration | None = None
     ) -> None:
-        """`login_configuration` is the JAAS file of the process, if it has one."""
+        """Takes the JAAS file of the process, if it has one, as `login_configuration`."""
         values = ConfigValues(properties)
         kafka = check_as_kafka(properties)
         values.adopt(kafka.errors, kafka.refused)
@@ -254,10 +254,10 @@ class ControllerConfig:
             )
 
     def _advertised(self, advertised: list[Endpoint]) -> list[Endpoint]:
-        """One endpoint per controller listener: where peers and brokers connect.
+        """Returns one endpoint per controller listener, to which peers and brokers connect.
 
-        A wildcard address cannot be advertised: the entry of this node among the static voters
-        replaces it, or the host stays None and the server replaces it by the host's name.
+        A wildcard address cannot be advertised: the entry of this node among the static voters replaces it,
+        or the host stays None and the server replaces it by the host's name.
         """
         result: list[Endpoint] = []
         for index, name in enumerate(self.controller_listener_names):

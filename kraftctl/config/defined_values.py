@@ -1,7 +1,7 @@
 """The keys of a properties file as Kafka defines them: each checked by its type and rule, in Kafka's order.
 
-Kafka checks all keys that it defines, also those that a controller does not use; the first wrong one of its
-order is the one that its exception names.
+Kafka checks all keys that it defines, also those that a controller does not use; its exception names the
+first wrong one of its order.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ VOTERS: Final = "controller.quorum.voters"
 BOOTSTRAP_SERVERS: Final = "controller.quorum.bootstrap.servers"
 
 _CLASS_NAME: Final = re.compile(r"[^\W\d][\w$]*(\.[^\W\d][\w$]*)+")
-"""The name of a class in a package. Kafka looks the class up, which only a JVM can."""
+"""The name of a class in a package. Only a JVM can check that the class exists."""
 
 
 class DefinedValues:
     """The values of a file, or their defaults. `errors` has a sentence for each bad key, in Kafka's order.
 
-    A bad value counts as the default, so that what depends on other keys can be checked as well.
+    A bad value counts as the default, so that keys that depend on it can be checked as well.
     """
 
     def __init__(self, properties: dict[str, str]) -> None:
@@ -52,37 +52,37 @@ class DefinedValues:
                 self.refuse([key], f'Missing required configuration "{key}" which has no default value.')
 
     def has(self, key: str) -> bool:
-        """Whether the file sets `key`."""
+        """Returns whether the file sets `key`."""
         return key in self.properties
 
     def refuse(self, keys: list[str], error: str) -> None:
-        """Note what is wrong with `keys` together; nothing if one of them was refused before."""
+        """Notes that `keys` do not fit each other, unless one of them was refused before."""
         if self.refused.isdisjoint(keys):
             self.errors.append(error)
         self.refused.update(keys)
 
     def integer(self, key: str) -> int:
-        """An INT, SHORT or LONG that has a default."""
+        """Returns the value of an INT, SHORT or LONG that has a default."""
         value = self._value(key)
         return value if isinstance(value, int) else 0
 
     def optional_integer(self, key: str) -> int | None:
-        """An INT or LONG; None without one."""
+        """Returns the value of an INT or LONG; None without one."""
         value = self._value(key)
         return value if isinstance(value, int) else None
 
     def text(self, key: str) -> str:
-        """A STRING; empty without one."""
+        """Returns the value of a STRING; empty without one."""
         value = self._value(key)
         return value if isinstance(value, str) else ""
 
     def items(self, key: str) -> list[str]:
-        """A LIST; empty without one."""
+        """Returns the value of a LIST; empty without one."""
         value = self._value(key)
         return value if isinstance(value, list) else []
 
     def items_with_prefix(self, prefix: str, key: str) -> list[str]:
-        """A LIST that `prefix` may override. All keys with the prefix are checked, as Kafka does."""
+        """Returns a LIST that `prefix` may override. All keys with the prefix are checked, as Kafka does."""
         found = self.items(key)
         for name, text in self.properties.items():
             if not name.startswith(prefix) or name == prefix:
@@ -96,7 +96,7 @@ class DefinedValues:
         return found
 
     def _name(self, key: str) -> str:
-        """The key as the file has it: one of node.id and broker.id stands in for the other."""
+        """Returns the key as the file has it: one of node.id and broker.id stands in for the other."""
         if key == BROKER_ID and not self.has(BROKER_ID):
             return NODE_ID
         return BROKER_ID if key == NODE_ID and not self.has(NODE_ID) else key
@@ -107,7 +107,7 @@ class DefinedValues:
         return BROKER_CONFIG_KEYS[key].default_value
 
     def _read(self, name: str, key: str, text: str, rule: Validator) -> ConfigValue | None:
-        """The value that the file has for `name`, by the rule of `key`."""
+        """Returns the file's value of `name`, by the rule of `key`."""
         type_ = BROKER_CONFIG_KEYS[key].type
         try:
             value = parse_value(name, type_, text)
@@ -132,7 +132,7 @@ class DefinedValues:
 
 
 def names_a_class(text: str) -> bool:
-    """Whether `text` may be the name of a Java class."""
+    """Returns whether `text` may be the name of a Java class."""
     return _CLASS_NAME.fullmatch(text) is not None
 
 

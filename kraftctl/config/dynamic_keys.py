@@ -1,7 +1,7 @@
-"""The dynamic broker configs that a controller changes while it runs, by what they concern.
+"""The dynamic broker configs that a controller changes while it runs, by subject.
 
-Kafka's controller: `addReconfigurables(controller)` of DynamicBrokerConfig. Threads, metrics reporters and
-quota callbacks, which it changes as well, do not exist here.
+They are those of Kafka's controller: `addReconfigurables(controller)` of DynamicBrokerConfig. Threads,
+metrics reporters and quota callbacks, which it changes as well, do not exist here.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ LIMIT_KEYS: Final = (
     MAX_CONNECTIONS_PER_IP_OVERRIDES,
     MAX_CONNECTION_CREATION_RATE,
 )
-"""They are set for one node, or for all: Kafka's SocketServer.RECONFIGURABLE_CONFIGS."""
+"""These are set for one node, or for all: Kafka's SocketServer.RECONFIGURABLE_CONFIGS."""
 
 LISTENER_LIMIT_KEYS: Final = (MAX_CONNECTIONS, MAX_CONNECTION_CREATION_RATE)
-"""Also with the prefix of a listener: Kafka's SocketServer.LISTENER_RECONFIGURABLE_CONFIGS."""
+"""These may have a listener's prefix: Kafka's SocketServer.LISTENER_RECONFIGURABLE_CONFIGS."""
 
 STORE_KEYS: Final = (
     "ssl.keystore.type",
@@ -37,13 +37,13 @@ STORE_KEYS: Final = (
     "ssl.keystore.key",
     "ssl.truststore.certificates",
 )
-"""They are set for one node, with the prefix of a listener: Kafka's SslConfigs.RECONFIGURABLE_CONFIGS."""
+"""These are set for one node, with the prefix of a listener: Kafka's SslConfigs.RECONFIGURABLE_CONFIGS."""
 
 _LISTENER_KEY = re.compile(r"(listener\.name\.[^.]*\.)(.*)", re.DOTALL)
 
 
 def split_listener_key(key: str) -> tuple[str, str]:
-    """The prefix of a listener, or "", and the key without it. Kafka's DynamicBrokerConfig cuts them so."""
+    """Returns a listener's prefix, or "", and the key without it, as Kafka's DynamicBrokerConfig does."""
     if not key.startswith("listener.name."):
         return "", key
     found = _LISTENER_KEY.fullmatch(key)

@@ -11,7 +11,7 @@ _LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
 _HOST_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
 
 SECURITY_PROTOCOLS = ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
-"""Kafka's, each at the index that is its number on the wire."""
+"""Kafka's security protocols, each at the index that is its number on the wire."""
 
 SSL_PROTOCOLS = ("SSL", "SASL_SSL")
 SASL_PROTOCOLS = ("SASL_PLAINTEXT", "SASL_SSL")
@@ -46,7 +46,7 @@ class Endpoint:
 
 
 def parse_host_port(address: str) -> tuple[str, int] | None:
-    """`host:port` or `[v6]:port` as a pair, None when it is neither."""
+    """Parses `host:port` or `[v6]:port`; None when it is neither."""
     match = _HOST_PORT.fullmatch(address)
     if match is None or not match.group(1) or int(match.group(2)) > PORT_MAX:
         return None
@@ -54,7 +54,9 @@ def parse_host_port(address: str) -> tuple[str, int] | None:
 
 
 def parse_listener(entry: str) -> tuple[str, str | None, int] | None:
-    """Name, host (None for the wildcard address) and port of `NAME://host:port`; None when it is not one."""
+    """Parses `NAME://host:port` to name, host (None for the wildcard address) and port; None when it is
+    malformed.
+    """
     match = _LISTENER.fullmatch(entry)
     if match is None:
         return None
@@ -62,7 +64,7 @@ def parse_listener(entry: str) -> tuple[str, str | None, int] | None:
 
 
 def read_security_protocol_map(values: ConfigValues, controller_listeners: list[str]) -> dict[str, str]:
-    """Listener name -> security protocol; names are upper case as Kafka normalises them.
+    """Reads the security protocol of each listener; names are upper case as Kafka normalises them.
 
     Without the key each protocol names itself and the controller's listeners are PLAINTEXT.
     """
@@ -79,7 +81,7 @@ def read_security_protocol_map(values: ConfigValues, controller_listeners: list[
 
 
 def split_map(text: str) -> list[str]:
-    """The entries of a map in one text. Empty ones at its end do not count."""
+    """Returns the entries of a map in one text. Empty ones at its end do not count."""
     entries = split_list(text)
     while entries and not entries[-1]:
         entries.pop()
@@ -89,9 +91,9 @@ def split_map(text: str) -> list[str]:
 def read_listeners(
     values: ConfigValues, key: str, protocols: dict[str, str], default: str = ""
 ) -> list[Endpoint]:
-    """The endpoints of `listeners` or `advertised.listeners` with a port that exists.
+    """Returns the endpoints of `listeners` or `advertised.listeners` with a port that exists.
 
-    What Kafka refuses about them is left out: see kraftctl.config.listener_checks.
+    Endpoints that Kafka refuses are left out: see kraftctl.config.listener_checks.
     """
     endpoints: list[Endpoint] = []
     for entry in values.names(key) if values.has(key) else split_list(default):
@@ -107,7 +109,7 @@ def read_listeners(
 
 
 def parse_voter(entry: str) -> tuple[int, str, int] | None:
-    """Id, host and port of `id@host:port`; None when it is not one."""
+    """Parses `id@host:port`; None when it is malformed."""
     voter_id, at, address = entry.rstrip("@").partition("@")
     number, host_port = parse_integer(voter_id, 32), parse_host_port(address)
     if not at or number is None or number < 0 or host_port is None:
@@ -116,17 +118,17 @@ def parse_voter(entry: str) -> tuple[int, str, int] | None:
 
 
 def why_voter_invalid(entry: str) -> str | None:
-    """Why Kafka refuses an entry of controller.quorum.voters."""
+    """Returns why Kafka refuses an entry of controller.quorum.voters."""
     return f"'{entry}' is not of the form {{id}}@{{host}}:{{port}}" if parse_voter(entry) is None else None
 
 
 def why_bootstrap_server_invalid(entry: str) -> str | None:
-    """Why Kafka refuses an entry of controller.quorum.bootstrap.servers."""
+    """Returns why Kafka refuses an entry of controller.quorum.bootstrap.servers."""
     return f"'{entry}' is not of the form {{host}}:{{port}}" if parse_host_port(entry) is None else None
 
 
 def read_voters(values: ConfigValues) -> dict[int, tuple[str, int]]:
-    """`controller.quorum.voters`: the static voters, id -> (host, port)."""
+    """Reads `controller.quorum.voters`: the static voters, id -> (host, port)."""
     key = "controller.quorum.voters"
     voters: dict[int, tuple[str, int]] = {}
     for entry in split_list(values.text(key)):
@@ -139,7 +141,7 @@ def read_voters(values: ConfigValues) -> dict[int, tuple[str, int]]:
 
 
 def read_bootstrap_servers(values: ConfigValues) -> list[tuple[str, int]]:
-    """`controller.quorum.bootstrap.servers`: where to look for the leader, in order."""
+    """Reads `controller.quorum.bootstrap.servers`: the addresses at which to find the leader, in order."""
     key = "controller.quorum.bootstrap.servers"
     servers: list[tuple[str, int]] = []
     for entry in split_list(values.text(key)):

@@ -1,4 +1,5 @@
-"""What Kafka's GroupCoordinatorConfig, ShareGroupConfig and ShareCoordinatorConfig demand of several keys.
+"""Checks several keys together as Kafka's GroupCoordinatorConfig, ShareGroupConfig and
+ShareCoordinatorConfig do.
 
 Each node checks them, a controller, too: it validates the configs of groups against these keys.
 """
@@ -24,7 +25,7 @@ SHARE_CODEC: Final = "share.coordinator.state.topic.compression.codec"
 CONSUMER_BUILT_IN: Final = ("uniform", "range")
 SHARE_BUILT_IN: Final = ("simple",)
 CODEC_MAX: Final = 4
-"""The numbers of none, gzip, snappy, lz4 and zstd, from 0."""
+"""The compression codecs none, gzip, snappy, lz4 and zstd have numbers from 0 to this."""
 
 SHARE_GROUP_COMPARISONS: Final[list[Comparison]] = [
     ("group.share.max.delivery.count.limit", AT_LEAST, "group.share.delivery.count.limit"),
@@ -44,7 +45,7 @@ STANDBY_REPLICAS: Final = (
 
 
 def check_groups(values: DefinedValues) -> None:
-    """In Kafka's order."""
+    """Checks all keys of groups in Kafka's order."""
     _check_assignors(values, CONSUMER_ASSIGNORS, CONSUMER_BUILT_IN)
     _check_codec(values, OFFSETS_CODEC)
     _check_assignors(values, SHARE_ASSIGNORS, SHARE_BUILT_IN)
@@ -65,7 +66,7 @@ def check_groups(values: DefinedValues) -> None:
 
 
 def check_protocols(values: DefinedValues) -> None:
-    """The protocols of groups that brokers speak."""
+    """Checks the group protocols that brokers support."""
     if "classic" not in values.items(PROTOCOLS):
         values.refuse(
             [PROTOCOLS],

@@ -1,4 +1,4 @@
-"""What Kafka's KafkaConfig refuses in the properties of a controller, in the order in which it does.
+"""Refuses what Kafka's KafkaConfig refuses in the properties of a controller, in its order.
 
 KafkaConfig throws at the first wrong key; here all are found, and the first one is the same.
 """
@@ -29,7 +29,7 @@ _HOST: Final = re.compile(r"[0-9a-zA-Z\-%._:]*")
 
 
 def check_as_kafka(properties: dict[str, str]) -> DefinedValues:
-    """The values of the file; its `errors` have what is wrong, and `refused` the keys concerned."""
+    """Returns the values of the file; its `errors` have what is wrong, and `refused` the keys concerned."""
     values = DefinedValues(properties)
     if values.items(ROLES) != [CONTROLLER]:
         reason = f"kraftctl is only a controller: it must be '{CONTROLLER}'"
@@ -82,7 +82,7 @@ def _check_time(values: DefinedValues, prefix: str, units: list[str], at_least: 
 
 
 def _time(values: DefinedValues, prefix: str, units: list[str]) -> tuple[str, int]:
-    """The key that decides, the first one with a value, and its milliseconds."""
+    """Returns the key that decides, the first one with a value, and its milliseconds."""
     factors = {"ms": 1, "minutes": MS_PER_MINUTE, "hours": MS_PER_HOUR}
     for unit in units:
         number = values.optional_integer(f"{prefix}.{unit}")

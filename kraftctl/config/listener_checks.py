@@ -1,4 +1,4 @@
-"""What Kafka's KafkaConfig demands of listeners, of their names, and of the addresses that are advertised.
+"""Checks listeners, their names and the advertised addresses as Kafka's KafkaConfig does.
 
 With process.roles=controller, all listeners are those of the controller.
 """
@@ -28,16 +28,16 @@ INTER_BROKER_LISTENER: Final = "inter.broker.listener.name"
 INTER_BROKER_PROTOCOL: Final = "security.inter.broker.protocol"
 PLAINTEXT: Final = "PLAINTEXT"
 PORT_BITS: Final = 32
-"""Kafka reads a port as an INT. It checks its range when it binds."""
+"""Kafka reads a port as an INT, and checks its range when it binds."""
 
 NO_NAME: Final = "The provided listener name is null or empty string"
 
 BoundAddress = tuple[str, str | None, int]
-"""Listener, host and port."""
+"""The listener, its host and its port."""
 
 
 class CheckedListeners:
-    """The listeners as Kafka understands them. What is wrong with a key makes its part empty."""
+    """The listeners as Kafka understands them. A wrong key makes its part empty."""
 
     def __init__(self, values: DefinedValues) -> None:
         self._values = values
@@ -48,13 +48,15 @@ class CheckedListeners:
         self._check_early_start()
 
     def check_advertised(self) -> list[BoundAddress]:
-        """The advertised addresses, of whatever listener."""
+        """Returns the advertised addresses, of whatever listener."""
         if not self._values.has(ADVERTISED):
             return self.bound
         return self._read(ADVERTISED, distinct_ports=False)
 
     def check_voters(self, advertised: list[BoundAddress]) -> None:
-        """The entry of this node stands in for a wildcard address that is not advertised."""
+        """Checks that a wildcard address has an advertised one, or the entry of this node among the
+        voters.
+        """
         key, text = "controller.quorum.voters", self._values.properties.get("controller.quorum.voters", "")
         voters = [voter for voter in map(parse_voter, self._values.items(key)) if voter is not None]
         explicit = [each[0] for each in advertised] if self._values.has(ADVERTISED) else []
@@ -67,7 +69,7 @@ class CheckedListeners:
                 self._values.refuse([key], f"Invalid value {text} for configuration {key}: {reason}")
 
     def check_roles(self, advertised: list[BoundAddress]) -> None:
-        """What process.roles=controller means for names and addresses."""
+        """Checks names and addresses as process.roles=controller demands."""
         values, names = self._values, list(self.controller_names)
         own = self._advertised_by_controller(advertised)
         if len(own) != len(self.bound) and not values.has(LISTENERS):
@@ -91,7 +93,7 @@ class CheckedListeners:
             )
 
     def check_names(self, advertised: list[BoundAddress]) -> None:
-        """Each name of the controller has to be bound."""
+        """Checks that each name of the controller is bound."""
         bound = [each[0] for each in self.bound]
         if not self._advertised_by_controller(advertised) or any(
             name not in bound for name in self.controller_names
@@ -104,7 +106,7 @@ class CheckedListeners:
             )
 
     def check_addresses(self, advertised: list[BoundAddress]) -> None:
-        """The wildcard address cannot be connected to."""
+        """Refuses the wildcard address, to which no node can connect."""
         others = [each for each in advertised if each[0] not in self.controller_names]
         for _, host, _ in [*others, *self._advertised_by_controller(advertised)]:
             if host == WILDCARD_HOST:
@@ -115,7 +117,7 @@ class CheckedListeners:
                 )
 
     def check_inter_broker(self) -> tuple[str, str]:
-        """Name and protocol of the listener of brokers; empty if they are refused."""
+        """Returns name and protocol of the listener of brokers; empty if they are refused."""
         values = self._values
         if not values.has(INTER_BROKER_LISTENER):
             protocol = values.text(INTER_BROKER_PROTOCOL)
@@ -135,7 +137,7 @@ class CheckedListeners:
         return name, self.protocols.get(name, "")
 
     def _advertised_by_controller(self, advertised: list[BoundAddress]) -> list[BoundAddress]:
-        """One for each controller's name; a wildcard that is only bound is not advertised."""
+        """Returns one address for each controller's name; a wildcard that is only bound is not advertised."""
         explicit = advertised if self._values.has(ADVERTISED) else []
         chosen: list[BoundAddress] = []
         for name in self.controller_names:
@@ -163,7 +165,7 @@ class CheckedListeners:
         return {} if PROTOCOL_MAP in self._values.refused else protocols
 
     def _entries(self) -> dict[str, str]:
-        """The map as written: of the same name twice, the later counts."""
+        """Returns the map as written; the later entry of a repeated name counts."""
         entries: dict[str, str] = {}
         for entry in split_map(self._values.text(PROTOCOL_MAP)):
             name, colon, protocol = entry.rpartition(":")
@@ -174,7 +176,7 @@ class CheckedListeners:
         return entries
 
     def _default_protocols(self) -> dict[str, str]:
-        """Each protocol names itself; the controller's listeners are PLAINTEXT if no other is used."""
+        """Maps each protocol to itself; the controller's listeners are PLAINTEXT if no other is used."""
         protocols = {name: name for name in SECURITY_PROTOCOLS}
         named = list(self.controller_names)
         if not any(_is_secured(name) for name in named):
@@ -209,7 +211,9 @@ class CheckedListeners:
         return [] if key in self._values.refused else addresses
 
     def _check_ports(self, key: str, addresses: list[BoundAddress]) -> None:
-        """Two listeners may share a port only as one IPv4 and one IPv6 address."""
+        """Refuses a shared port, except for two listeners of which one has an IPv4 and one an IPv6
+        address.
+        """
         by_port: dict[int, list[str]] = {}
         for _, host, port in addresses:
             by_port.setdefault(port, []).append(address_family(host))
@@ -237,7 +241,7 @@ class CheckedListeners:
 
 
 def address_family(host: str | None) -> str:
-    """`4` or `6` of an address of IP, `name` of everything else."""
+    """Returns `4` or `6` for an IP address, `name` for everything else."""
     try:
         return str(ipaddress.ip_address(host or "").version)
     except ValueError:

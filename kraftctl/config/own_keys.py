@@ -1,7 +1,7 @@
-"""Keys that must not be misspelt: those of kraftctl, and those for one listener.
+"""Finds misspelt keys of kraftctl and keys for unknown listeners.
 
-What Kafka ignores in its own files may be a key of a plugin. These can be of nothing else, and some of them
-decide who may connect: an unknown one is an error.
+A key that Kafka ignores in its own files may be a plugin's. These keys cannot be, and some of them decide
+who may connect: an unknown one is an error.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ OWN_KEYS: Final = (
 )
 
 DEFAULT_LISTENERS: Final = ("plaintext", "sasl_plaintext", "sasl_ssl", "ssl")
-"""Names that exist without listener.security.protocol.map."""
+"""These names exist without listener.security.protocol.map."""
 
 
 def refuse_unknown_keys(values: ConfigValues) -> None:
-    """Note keys of kraftctl that do not exist, and keys for listeners that do not exist."""
+    """Notes keys of kraftctl that do not exist, and keys for listeners that do not exist."""
     listeners = listener_names(values.properties)
     for key in sorted(values.properties):
         if key.lower().startswith(OWN_PREFIX) and key not in OWN_KEYS:
@@ -47,7 +47,9 @@ def refuse_unknown_keys(values: ConfigValues) -> None:
 
 
 def listener_names(properties: dict[str, str]) -> list[str]:
-    """In lower case, as keys have them: of listeners, of the map of security protocols, and others."""
+    """Returns names in lower case, as keys have them: of listeners, of the map of security protocols,
+    and others.
+    """
     names = list(split_list(properties.get("controller.listener.names", "")))
     names.append(properties.get("inter.broker.listener.name", "").strip())
     for key in ("listeners", "advertised.listeners"):

@@ -1,9 +1,9 @@
-"""Asks a cluster through its brokers or, as KIP-919 added, through its controllers.
+"""Sends requests to a cluster through its brokers or, as KIP-919 added, through its controllers.
 
-A broker forwards to the active controller what it cannot answer itself. A controller that is not the active
-one refuses, so the active one is looked for with DescribeCluster, and asked first. A node that cannot be
-reached, does not answer or is not the active controller is passed over: all others are asked, in rounds,
-until default.api.timeout.ms has passed.
+A broker forwards to the active controller what it cannot answer itself. Another controller refuses, so the
+active one is found with DescribeCluster, and asked first. A node that cannot be reached, does not respond or
+is not the active controller is skipped: all others are asked, in rounds, until default.api.timeout.ms has
+passed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SOFTWARE = "kraftctl", __version__
 
 BROKER_ENDPOINTS = 1
 CONTROLLER_ENDPOINTS = 2
-"""DescribeCluster's endpoint types (KIP-919)."""
+"""The endpoint types of DescribeCluster (KIP-919)."""
 
 NOT_ACTIVE = frozenset((Errors.NOT_CONTROLLER, Errors.NOT_LEADER_OR_FOLLOWER))
 
@@ -46,7 +46,7 @@ M = TypeVar("M", bound=Message)
 
 
 def parse_bootstrap(text: str) -> list[Endpoint]:
-    """`host:port,...`; AdminError names the entry that is wrong."""
+    """Parses `host:port,...`; AdminError names the entry that is wrong."""
     endpoints: list[Endpoint] = []
     for entry in split_list(text):
         endpoint = parse_host_port(entry)
@@ -59,7 +59,7 @@ def parse_bootstrap(text: str) -> list[Endpoint]:
 
 
 class AdminClient:
-    """Not thread-safe. Keeps its connections until `close`."""
+    """A client that keeps its connections until `close`. It is not thread-safe."""
 
     def __init__(
         self, bootstrap: list[Endpoint], *, to_controllers: bool, config: ClientConfig, clock: Clock
@@ -71,21 +71,21 @@ class AdminClient:
         self._hosts = KnownHosts()
         self._connections: dict[Endpoint, BlockingConnection] = {}
         self._known: list[Endpoint] = []
-        """What DescribeCluster has named, the active controller first."""
+        """The nodes of DescribeCluster, the active controller first."""
         self._problems: dict[Endpoint, str] = {}
-        """Why a node has not given a usable answer."""
+        """The reasons why nodes have given no usable response."""
         self._without_api: set[Endpoint] = set()
-        """Nodes that do not serve the present request."""
+        """The nodes that do not serve the present request."""
         self._keys_to_check: dict[Endpoint, str] = {}
-        """Of nodes with which SSL or SASL has failed."""
+        """The keys to check of nodes with which SSL or SASL has failed."""
 
     @property
     def timeout_ms(self) -> int:
-        """How long an operation may take."""
+        """The time that an operation may take."""
         return self._config.default_api_timeout_ms
 
     def close(self) -> None:
-        """Never raises."""
+        """Closes all connections and never raises."""
         for connection in self._connections.values():
             connection.close()
         self._connections.clear()
@@ -97,17 +97,17 @@ class AdminClient:
         self.close()
 
     def cluster_id(self) -> str:
-        """Through controllers this needs Alter on the cluster, as in Kafka."""
+        """Asks for the cluster id. Through controllers this needs Alter on the cluster, as in Kafka."""
         response = self.call(self._describe_cluster(), DescribeClusterResponse, _error_of_cluster)
         return response.cluster_id
 
     def call(
         self, request: Message, answer: type[M], error_in: Callable[[M], tuple[Errors, str | None]]
     ) -> M:
-        """The response without an error.
+        """Returns the response without an error.
 
         `error_in` takes code and message from a response. Raises RefusedError for an error other than "not
-        the active controller", and UnavailableError when no node gives another answer in time, or no node
+        the active controller", and UnavailableError when no node responds otherwise in time, or no node
         serves the request.
         """
         deadline_ms = self._clock.now_ms() + self._config.default_api_timeout_ms
@@ -144,7 +144,9 @@ class AdminClient:
         return list(dict.fromkeys([*self._known, *self._bootstrap]))
 
     def _controllers(self, deadline_ms: int) -> list[Endpoint]:
-        """All controllers, the active one first; empty if no bootstrap controller can or may say."""
+        """Returns all controllers, the active one first; empty if no bootstrap controller can or may
+        list them.
+        """
         request = self._describe_cluster()
         for endpoint in self._bootstrap:
             response = self._attempt(endpoint, request, deadline_ms)
@@ -160,7 +162,7 @@ class AdminClient:
         return DescribeClusterRequest(endpoint_type=kind)
 
     def _attempt(self, endpoint: Endpoint, request: Message, deadline_ms: int) -> Message | None:
-        """None when this node gives no answer; `_problems` has the reason."""
+        """Returns None when this node does not respond; `_problems` has the reason."""
         left_ms = deadline_ms - self._clock.now_ms()
         if left_ms <= 0:
             return None
@@ -196,7 +198,9 @@ class AdminClient:
         )
 
     def _failed(self, endpoint: Endpoint, error: Exception, *, is_cut_short: bool = False) -> None:
-        """An attempt that ends because the time of the operation does says less than an earlier one."""
+        """Notes a failed attempt, unless the time of the operation ended it: an earlier failure says
+        more then.
+        """
         if not (is_cut_short and endpoint in self._problems):
             self._problems[endpoint] = str(error) or type(error).__name__
         dropped = self._connections.pop(endpoint, None)
@@ -218,7 +222,9 @@ class AdminClient:
         )
 
     def _keys_in_doubt(self) -> str:
-        """A node that requires SSL or SASL closes a connection without it, and cannot say why."""
+        """Returns the keys to check when a node closes a connection: one that requires SSL or SASL
+        cannot say why.
+        """
         return ", ".join(dict.fromkeys(self._keys_to_check.values())) or SECURITY_PROTOCOL
 
     def _reasons(self) -> str:

@@ -17,21 +17,21 @@ DEFAULT_API_TIMEOUT_MS = "default.api.timeout.ms"
 
 @dataclass(frozen=True)
 class ClientConfig:
-    """How to talk to a cluster; the defaults are those of Kafka's AdminClientConfig."""
+    """The settings of a client; the defaults are those of Kafka's AdminClientConfig."""
 
     client_id: str = "kraftctl"
     connection_setup_timeout_ms: int = 10_000
     request_timeout_ms: int = 30_000
-    """How long one node may take to answer one request."""
+    """The time that one node may take for one response."""
     default_api_timeout_ms: int = 60_000
-    """How long an operation may take, with all nodes that are asked."""
+    """The time that an operation may take, with all nodes that are asked."""
     retry_backoff_ms: int = 100
     security: ClientSecurity = field(default_factory=ClientSecurity)
-    """PLAINTEXT by default."""
+    """The security of connections; PLAINTEXT by default."""
 
 
 def parse_client_config(properties: dict[str, str]) -> ClientConfig:
-    """Raises AdminError that names the key and what is allowed."""
+    """Parses the keys; AdminError names a wrong key and what is allowed."""
     default = ClientConfig()
     return ClientConfig(
         client_id=properties.get("client.id", default.client_id),

@@ -1,4 +1,4 @@
-"""AdminError: an operation on a running cluster that did not succeed, in a sentence for the operator."""
+"""AdminError: an operation on a running cluster that has failed, in a sentence for the operator."""
 
 from __future__ import annotations
 
@@ -18,4 +18,4 @@ class RefusedError(AdminError):
 
 
 class UnavailableError(AdminError):
-    """No node gave a usable answer in time."""
+    """No node gave a usable response in time."""

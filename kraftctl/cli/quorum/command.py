@@ -35,12 +35,12 @@ NAME = "quorum"
 PRINTS_ONLY = False
 
 STALL_TIMEOUT_MS = 600_000
-"""Long enough to start a process by hand."""
+"""The time is long enough to start a process by hand."""
 
 
 @dataclass(frozen=True)
 class Session:
-    """What an operation works with: the cluster, and the content of the --command-config file, if any."""
+    """The cluster of an operation, and the content of the --command-config file, if there is one."""
 
     client: AdminClient
     properties: dict[str, str] | None
@@ -50,7 +50,9 @@ class Session:
     to_controllers: bool
 
     def survey(self, *, with_cluster_id: bool) -> Described:
-        """The quorum as its leader describes it; AdminError has what each node says if there is no leader."""
+        """Asks for the quorum as its leader describes it; AdminError has each node's state if there is
+        no leader.
+        """
         limit_ms = self.config.default_api_timeout_ms
         is_given = self.properties is not None and DEFAULT_API_TIMEOUT_MS in self.properties
         return QuorumSurvey(
@@ -63,7 +65,7 @@ class Session:
         ).run()
 
     def await_leader(self) -> None:
-        """Before a change, which only a leader can make. Raises AdminError as `survey` does."""
+        """Waits for a leader, which a change needs. Raises AdminError as `survey` does."""
         self.survey(with_cluster_id=False)
 
 
@@ -90,7 +92,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """0, or 1 with the reason on standard error."""
+    """Returns 0, or 1 with the reason on standard error."""
     properties = None
     try:
         if args.command_config is not None:
@@ -231,7 +233,7 @@ def _add_dry_run(parser: argparse.ArgumentParser) -> None:
 
 
 def _bootstrap(args: argparse.Namespace) -> tuple[list[tuple[str, int]], bool]:
-    """The addresses, and whether they are controllers."""
+    """Returns the addresses, and whether they are controllers."""
     if (args.bootstrap_server is None) == (args.bootstrap_controller is None):
         raise AdminError("Give either --bootstrap-server or --bootstrap-controller.")
     if args.bootstrap_server is not None:

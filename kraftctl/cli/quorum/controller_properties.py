@@ -1,6 +1,6 @@
-"""The properties file of a controller, as far as its place among the voters depends on it.
+"""Reads the properties of a controller that its place among the voters depends on.
 
-Read as kafka-metadata-quorum reads it, not as `kraftctl start`: it may be the file of Kafka's own controller,
+It reads like kafka-metadata-quorum, not like `kraftctl start`: it may be the file of Kafka's own controller,
 with roles, keys and security protocols that kraftctl does not have.
 """
 
@@ -19,12 +19,14 @@ from kraftctl_protocol.java_values import split_list
 from kraftctl_protocol.log_file_names import META_PROPERTIES
 
 HOST_WITHOUT_ADDRESS = "localhost"
-"""What Kafka's tool takes for a listener without a host."""
+"""Kafka's tool takes this for a listener without a host."""
 
 
 @dataclass(frozen=True)
 class ControllerProperties:
-    """`log_dirs` are all directories to format, with that of the metadata log; `endpoints` are advertised."""
+    """The properties. `log_dirs` are all directories to format, with that of the metadata log;
+    `endpoints` are advertised.
+    """
 
     node_id: int
     metadata_log_dir: Path
@@ -35,16 +37,16 @@ class ControllerProperties:
     """The key and value that choose `metadata_log_dir`."""
 
     def directory_id(self) -> bytes | None:
-        """The directory id of the metadata log; None if it is not formatted.
+        """Returns the directory id of the metadata log; None if it is not formatted.
 
-        StorageError if it is unreadable, or if another directory has the log.
+        Raises StorageError if it is unreadable, or if another directory has the log.
         """
         refuse_log_elsewhere(LogDirectories(self.metadata_log_dir, self.log_dirs, self.chosen_by))
         meta = read_meta_properties(self.metadata_log_dir)
         return None if meta is None else meta.directory_id
 
     def formatted_directory_id(self) -> bytes:
-        """The same; AdminError if there is none."""
+        """Returns the same; AdminError if there is none."""
         directory_id = self.directory_id()
         if directory_id is None:
             raise AdminError(
@@ -55,7 +57,7 @@ class ControllerProperties:
 
 
 def read_controller_properties(properties: Mapping[str, str]) -> ControllerProperties:
-    """AdminError that names the key which is missing or wrong."""
+    """Reads the file; AdminError names the key which is missing or wrong."""
     metadata_log_dir, log_dirs = _directories(properties)
     directories = log_directories(properties, str(metadata_log_dir), [str(log_dir) for log_dir in log_dirs])
     return ControllerProperties(
@@ -87,7 +89,9 @@ def _directories(properties: Mapping[str, str]) -> tuple[Path, list[Path]]:
 
 
 def _controller_endpoints(properties: Mapping[str, str]) -> list[VoterEndpoint]:
-    """One for each controller listener, in that order; advertised.listeners come before listeners."""
+    """Returns the address of each controller listener, in that order; advertised.listeners come before
+    listeners.
+    """
     known: dict[str, VoterEndpoint] = {}
     for key in ("listeners", "advertised.listeners"):
         for entry in split_list(properties.get(key, "")):

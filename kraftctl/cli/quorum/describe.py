@@ -1,4 +1,4 @@
-"""`kraftctl quorum describe`: the texts of kafka-metadata-quorum, which scripts read line by line."""
+"""`kraftctl quorum describe` prints the texts of kafka-metadata-quorum, which scripts read line by line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ COLUMNS = (
 
 
 def status_text(cluster_id: str, quorum: QuorumInfo) -> str:
-    """`--status`: one line each, label and value. Raises AdminError when the leader is no voter."""
+    """Returns the text of `--status`: a line per label and value. Raises AdminError when the leader is
+    not a voter.
+    """
     leader = quorum.leader()
     furthest_behind = min(quorum.voters, key=lambda voter: voter.log_end_offset)
     values = {
@@ -37,10 +39,10 @@ def status_text(cluster_id: str, quorum: QuorumInfo) -> str:
 
 
 def replication_text(quorum: QuorumInfo, wall_ms: int, *, human_readable: bool) -> str:
-    """`--replication`: a table with the leader first, then the followers, then the observers.
+    """Returns the text of `--replication`: a table with the leader, then the followers, then the observers.
 
-    `human_readable` prints times as their distance to `wall_ms`, the clock here; AdminError if that is behind
-    the leader's.
+    `human_readable` prints times as their distance to `wall_ms`, the clock here; AdminError if that is
+    behind the leader's.
     """
     leader = quorum.leader()
     followers = [voter for voter in quorum.voters if voter.replica_id != quorum.leader_id]
@@ -74,7 +76,9 @@ def _lag_time_ms(leader: QuorumReplica, furthest_behind: QuorumReplica) -> int:
 
 
 def _replicas_text(quorum: QuorumInfo, replicas: tuple[QuorumReplica, ...]) -> str:
-    """Like JSON. Without a directory id when it is unknown, and without endpoints for observers."""
+    """Returns a text like JSON. It has no directory id when that is unknown, and no endpoints for
+    observers.
+    """
     entries: list[str] = []
     for replica in replicas:
         fields = [f'"id": {replica.replica_id}']
@@ -102,7 +106,7 @@ def _time_text(timestamp_ms: int | None, wall_ms: int, human_readable: bool) -> 
 
 
 def _table(rows: list[tuple[str, ...]]) -> str:
-    """Columns as wide as their longest value, each followed by a tab."""
+    """Returns columns as wide as their longest value, each followed by a tab."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
     return "\n".join(
         "".join(f"{value:{width}}\t" for value, width in zip(row, widths, strict=True)) for row in rows

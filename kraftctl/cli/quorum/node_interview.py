@@ -1,6 +1,6 @@
-"""What one node says of the quorum, asked again and again on a thread of its own.
+"""Asks one node about the quorum, repeatedly, on a thread of its own.
 
-A node that does not lead answers DescribeQuorum with an error and nothing else. A Fetch of an observer
+A node that does not lead responds to DescribeQuorum with an error and nothing else. A Fetch of an observer
 without an id, which leaves no trace, is refused with the epoch of the node and the leader that it knows.
 """
 
@@ -37,45 +37,45 @@ from kraftctl_security.blocking_connection import (
 SOFTWARE: Final = "kraftctl", __version__
 
 PAUSE_SECONDS: Final = 0.2
-"""Between two rounds of questions to one node."""
+"""The pause between two rounds of requests to one node."""
 
 LAST_ROUND_SECONDS: Final = 0.5
-"""A node that has said something is not asked anew when less is left: the answer would be cut short."""
+"""A node that has responded is not asked again when less time is left: the response would come too late."""
 
 WAITING: Final = NOT_ACTIVE | {Errors.REQUEST_TIMED_OUT, Errors.BROKER_NOT_AVAILABLE}
-"""Errors after which there may be another answer a moment later."""
+"""After these errors, another response is possible a moment later."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What is known of one node; each replaces the one before."""
+    """The state of one node; each statement replaces the one before."""
 
     endpoint: Endpoint
     text: str
     address: str = ""
-    """Which of those of its name, when there are several."""
+    """The address, when its name has several."""
     is_unserved: bool = False
-    """It does not serve the request, and is not asked again."""
+    """Whether the node does not serve the request, and is not asked again."""
     keys_to_check: str | None = None
     """The keys to check when SSL or SASL has failed."""
     is_closed_early: bool = False
-    """It closes the connection before it has answered anything."""
+    """Whether it closes the connection before its first response."""
 
 
 @dataclass(frozen=True)
 class Named:
-    """Other controllers, as a node names them."""
+    """The other controllers that a node names."""
 
     endpoints: list[Endpoint]
 
 
 @dataclass(frozen=True)
 class Described:
-    """The answer of the leader, or of a broker that has asked it."""
+    """The response of the leader, or of a broker that has asked it."""
 
     quorum: QuorumInfo
     cluster_id: str
-    """Empty if it was not asked for."""
+    """The cluster id; empty if it was not asked for."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ Finding = Statement | Named | Described | Refused
 
 
 class NodeInterview:
-    """`run` on a thread; reports what it finds until `stop` is set or the time is over."""
+    """Asks one node: `run` on a thread reports what it finds until `stop` is set or the time is over."""
 
     def __init__(
         self,
@@ -116,10 +116,10 @@ class NodeInterview:
         self._has_named = False
         self._has_said = False
         self._is_served = False
-        """Whether the node has answered a request, after SSL, versions and SASL."""
+        """Whether the node has responded to a request, after SSL, versions and SASL."""
 
     def run(self) -> None:
-        """Never raises what a node can cause."""
+        """Asks until the end; it never raises what a node can cause."""
         while not self._stop.is_set() and self._left_s() > (LAST_ROUND_SECONDS if self._has_said else 0.0):
             try:
                 self._ask_all()
@@ -191,7 +191,7 @@ class NodeInterview:
         self._report(Named(found))
 
     def _ask_for_others(self) -> None:
-        """Once: DescribeCluster needs another right, and the answer hardly changes."""
+        """Asks once: DescribeCluster needs another right, and the response hardly changes."""
         if self._has_named:
             return
         self._has_named = True
@@ -206,7 +206,7 @@ class NodeInterview:
             self._report(Named([(node.host, node.port) for node in response.brokers]))
 
     def _cluster_id(self) -> str:
-        """Through a controller this needs Alter on the cluster, as in Kafka."""
+        """Asks for the cluster id. Through a controller this needs Alter on the cluster, as in Kafka."""
         kind = CONTROLLER_ENDPOINTS if self._to_controllers else BROKER_ENDPOINTS
         response = self._connected().ask(DescribeClusterRequest(endpoint_type=kind), self._timeout_s())
         assert isinstance(response, DescribeClusterResponse)

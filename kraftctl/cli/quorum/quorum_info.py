@@ -1,4 +1,4 @@
-"""KIP-595, KIP-836, KIP-853: the quorum as its leader describes it, after Kafka's QuorumInfo."""
+"""The quorum as its leader describes it, after Kafka's QuorumInfo (KIP-595, KIP-836, KIP-853)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNKNOWN_TIMESTAMP = -1
 
 @dataclass(frozen=True)
 class VoterEndpoint:
-    """Where a voter listens."""
+    """The address at which a voter listens."""
 
     listener: str
     host: str
@@ -31,7 +31,7 @@ class VoterEndpoint:
 
 @dataclass(frozen=True)
 class QuorumReplica:
-    """One replica as the leader knows it; the times are Unix times on the leader's clock.
+    """A replica as the leader knows it; the times are Unix times on the leader's clock.
 
     `log_end_offset` is exclusive, and -1 before the first fetch. `last_caught_up_ms` is when the replica had
     everything the leader had at that time.
@@ -46,7 +46,7 @@ class QuorumReplica:
 
 @dataclass(frozen=True)
 class QuorumInfo:
-    """`endpoints` has the voters; a release before 3.9 reports none."""
+    """The quorum; `endpoints` has the voters, and a release before 3.9 reports none."""
 
     leader_id: int
     leader_epoch: int
@@ -56,7 +56,9 @@ class QuorumInfo:
     endpoints: dict[int, tuple[VoterEndpoint, ...]]
 
     def leader(self) -> QuorumReplica:
-        """AdminError while the leader is no voter: it has removed itself, and resigns soon."""
+        """Returns the leader. Raises AdminError while it is not a voter: it has removed itself, and
+        resigns soon.
+        """
         for voter in self.voters:
             if voter.replica_id == self.leader_id:
                 return voter
@@ -67,18 +69,18 @@ class QuorumInfo:
 
 
 def describe_quorum(client: AdminClient) -> QuorumInfo:
-    """Raises AdminError."""
+    """Asks the leader for its view. Raises AdminError."""
     return quorum_info_of(client.call(quorum_request(), DescribeQuorumResponse, error_in))
 
 
 def quorum_request() -> DescribeQuorumRequest:
-    """About the metadata partition."""
+    """Returns a request about the metadata partition."""
     partition = PartitionIndex(partition_index=METADATA_PARTITION)
     return DescribeQuorumRequest(topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[partition])])
 
 
 def quorum_info_of(response: DescribeQuorumResponse) -> QuorumInfo:
-    """What a response without an error says."""
+    """Returns the quorum of a response without an error."""
     partition = _only_partition(response)
     assert partition is not None
     return QuorumInfo(
@@ -97,7 +99,7 @@ def quorum_info_of(response: DescribeQuorumResponse) -> QuorumInfo:
 
 
 def error_in(response: DescribeQuorumResponse) -> tuple[Errors, str | None]:
-    """The first error of a response, and its message."""
+    """Returns the first error of a response, and its message."""
     if response.error_code != Errors.NONE:
         return error_of(response.error_code), response.error_message
     partition = _only_partition(response)
@@ -107,7 +109,7 @@ def error_in(response: DescribeQuorumResponse) -> tuple[Errors, str | None]:
 
 
 def _only_partition(response: DescribeQuorumResponse) -> PartitionData | None:
-    """The metadata partition, if the response is about nothing else."""
+    """Returns the metadata partition, if the response is about nothing else."""
     if len(response.topics) != 1 or response.topics[0].topic_name != METADATA_TOPIC:
         return None
     partitions = response.topics[0].partitions

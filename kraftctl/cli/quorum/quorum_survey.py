@@ -1,8 +1,7 @@
-"""`kraftctl quorum describe`: all nodes are asked at the same time, until one has the answer of the leader.
+"""Asks all nodes at the same time for `kraftctl quorum describe`, until one has the response of the leader.
 
-Kafka's tool asks one node after the other, and says after a minute that the time is over. Here a leader that
-is being elected is awaited for a few seconds; then the error says what each node knows, and which are not
-reached.
+Kafka's tool asks one node after the other, and reports a timeout after a minute. Here the election of a
+leader may take a few seconds; then the error has the state of each node, and which are not reached.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from kraftctl_security.authentication_failures import SECURITY_PROTOCOL
 from kraftctl_security.blocking_connection import Endpoint, endpoint_text
 
 LEADER_WAIT_MS: Final = 3_000
-"""An election takes a second or two, and the whole command is to answer within five."""
+"""An election takes a second or two, and the whole command has to end within five."""
 
 LATE_MS: Final = 300
-"""How much later than the others a thread may report."""
+"""A thread may report this much later than the others."""
 
 NODES_MAX: Final = 32
-"""That are asked: bootstrap servers, and the controllers that these name."""
+"""The number of nodes to ask: bootstrap servers, and the controllers that these name."""
 
 
 class QuorumSurvey:
@@ -42,7 +41,7 @@ class QuorumSurvey:
         wait_ms: int,
         with_cluster_id: bool,
     ) -> None:
-        """`wait_ms`: how long there may be no leader."""
+        """Takes `wait_ms`, the time that there may be no leader."""
         self._bootstrap = bootstrap
         self._to_controllers = to_controllers
         self._config = config
@@ -54,10 +53,12 @@ class QuorumSurvey:
         self._findings: SimpleQueue[Finding] = SimpleQueue()
         self._threads: dict[Endpoint, Thread] = {}
         self._said: dict[Endpoint, dict[str, Statement]] = {}
-        """By address, where a name has several."""
+        """The statements by address, where a name has several."""
 
     def run(self) -> Described:
-        """Raises AdminError: the first refusal, or what each node says when the time is over."""
+        """Asks the nodes. Raises AdminError: the first refusal, or each node's state when the time is
+        over.
+        """
         self._interview(self._bootstrap)
         try:
             while (finding := self._next()) is not None:
@@ -97,7 +98,7 @@ class QuorumSurvey:
             thread.start()
 
     def _next(self) -> Finding | None:
-        """None when the time is over, or no thread is left that could report."""
+        """Returns None when the time is over, or no thread is left that could report."""
         while True:
             is_last = not any(thread.is_alive() for thread in self._threads.values())
             left_s = (self._deadline_ms + LATE_MS - self._clock.now_ms()) / 1000
@@ -108,7 +109,7 @@ class QuorumSurvey:
                     return None
 
     def _end_if_hopeless(self) -> None:
-        """When no attempt can have another result: all have said so."""
+        """Ends the survey when all have said that no attempt can have another result."""
         if self._said.keys() != self._threads.keys():
             return
         said = self._statements()
@@ -122,7 +123,7 @@ class QuorumSurvey:
         return [each for said in self._said.values() for each in said.values()]
 
     def _lines(self) -> list[str]:
-        """One of each node, in the order in which they were named."""
+        """Returns a line for each node, in the order in which they were named."""
         seconds = (self._clock.now_ms() - self._began_ms) / 1000
         lines: list[str] = []
         for endpoint in self._threads:

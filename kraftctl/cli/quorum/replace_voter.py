@@ -1,4 +1,4 @@
-"""`kraftctl quorum replace-voter`: the way back after a lost disk, in the order of `replacement_steps`."""
+"""`kraftctl quorum replace-voter` replaces a voter with a lost disk, in the order of `replacement_steps`."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from kraftctl_protocol.uuids import uuid_to_string
 
 PAUSE_MS = 500
 REPORT_MS = 5_000
-"""How often progress is printed."""
+"""Progress is printed at this interval."""
 
 WILDCARD_HOSTS = ("0.0.0.0", "::")
 
 TRANSIENT = frozenset((Errors.REQUEST_TIMED_OUT, Errors.VOTER_NOT_FOUND, Errors.DUPLICATE_VOTER))
-"""After these the voters are looked at again: the change may be made, or be possible a moment later."""
+"""After these errors the voters are checked again: the change may be made, or be possible a moment later."""
 
 
 class VoterReplacement:
-    """Looks at the quorum and the directory, makes one step, and looks again, until the node is a voter."""
+    """Checks the quorum and the directory, makes one step, and repeats that until the node is a voter."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class VoterReplacement:
         say: Callable[[str], None],
         stall_timeout_ms: int,
     ) -> None:
-        """`stall_timeout_ms`: how long to wait without any progress."""
+        """Takes `stall_timeout_ms`, the time to wait without any progress."""
         if controller.has_static_quorum:
             raise AdminError(
                 "The properties file has controller.quorum.voters, so this controller starts as a voter of a"
@@ -155,7 +155,7 @@ class VoterReplacement:
         ensemble.verify(cluster_id, self._controller.node_id)
 
     def _format(self, cluster_id: str) -> None:
-        """As `kraftctl format --no-initial-controllers --ignore-formatted`."""
+        """Formats like `kraftctl format --no-initial-controllers --ignore-formatted`."""
         Formatter(
             cluster_id=cluster_id,
             node_id=self._controller.node_id,

@@ -25,14 +25,14 @@ from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
 from kraftctl_protocol.uuids import ZERO_UUID, uuid_to_string
 
 SILENT_MS = 10_000
-"""Five times the default of controller.quorum.fetch.timeout.ms, within which followers fetch."""
+"""The time is five times the default of controller.quorum.fetch.timeout.ms, within which followers fetch."""
 
 LOST_DISK_PAGE = "docs/operations/lost-disk.md"
 
 
 @dataclass(frozen=True)
 class Situation:
-    """`directory_id` is None while the directory is not formatted.
+    """The state that a step follows from; `directory_id` is None while the directory is not formatted.
 
     `committed_offset` is a high watermark of some time ago: a healthy replica has reached it.
     `leader_seen_ms`: for how long this leader has been seen to lead.
@@ -46,14 +46,14 @@ class Situation:
 
 
 class LeaderTime:
-    """For how long the same leader has been seen."""
+    """Measures for how long the same leader has been seen."""
 
     def __init__(self) -> None:
         self._epoch = -1
         self._since_ms = 0
 
     def seen_ms(self, quorum: QuorumInfo, now_ms: int) -> int:
-        """0 for the first `quorum` of its epoch. `now_ms` is monotonic."""
+        """Returns 0 for the first `quorum` of its epoch. `now_ms` is monotonic."""
         if quorum.leader_epoch != self._epoch:
             self._epoch, self._since_ms = quorum.leader_epoch, now_ms
         return now_ms - self._since_ms
@@ -71,13 +71,13 @@ class FormatDirectory:
 
 @dataclass(frozen=True)
 class Await:
-    """Look again later. `progress` changes while what is waited for advances; None: only `reason` does."""
+    """Check again later. `progress` changes with any advance; None if only `reason` does."""
 
     reason: str
     progress: int | None = None
 
     def mark(self) -> int | str:
-        """What changes with any progress."""
+        """Returns a value that changes with any progress."""
         return self.reason if self.progress is None else self.progress
 
 
@@ -100,7 +100,9 @@ Step = Refuse | FormatDirectory | Await | RemoveVoter | AddVoter | Done
 
 
 def next_step(now: Situation) -> Step:
-    """The first row of the table above that applies. Raises AdminError while the leader is no voter."""
+    """Returns the first row of the table above that applies. Raises AdminError while the leader is not a
+    voter.
+    """
     voters, new = now.quorum.voters, now.directory_id
     old = next((voter for voter in voters if voter.replica_id == now.node_id), None)
     if any(voter.directory_id == ZERO_UUID for voter in voters):
@@ -158,7 +160,7 @@ def _why_no_majority(now: Situation) -> Await | None:
 
 
 def _follow(now: Situation, replica: QuorumReplica | None) -> Await | None:
-    """Why the new directory is not caught up; None when it is."""
+    """Returns why the new directory is not caught up; None when it is."""
     if replica is None or _is_silent(now.quorum, replica):
         return Await(
             f"Waiting until controller {now.node_id} fetches with the directory id of the directory here: it"
@@ -174,14 +176,16 @@ def _follow(now: Situation, replica: QuorumReplica | None) -> Await | None:
 
 
 def _is_caught_up(now: Situation, replica: QuorumReplica) -> bool:
-    """Fetches, and has what had been committed some time ago. The leader has it by definition."""
+    """Returns whether it fetches, and has what had been committed some time ago. The leader has it by
+    definition.
+    """
     if replica.replica_id == now.quorum.leader_id:
         return True
     return not _is_silent(now.quorum, replica) and replica.log_end_offset >= now.committed_offset
 
 
 def _is_silent(quorum: QuorumInfo, replica: QuorumReplica) -> bool:
-    """By the leader's clock alone: the leader reports its own last fetch as now."""
+    """Returns whether it is silent by the leader's clock: the leader reports its own last fetch as now."""
     leader = quorum.leader()
     if replica is leader:
         return False

@@ -1,4 +1,4 @@
-"""KIP-853: `add-controller` and `remove-controller`, with the output of kafka-metadata-quorum."""
+"""Runs `add-controller` and `remove-controller`, with the output of kafka-metadata-quorum (KIP-853)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def added_text(
 
 
 def removed_text(voter_id: int, directory_id: bytes, *, dry_run: bool) -> str:
-    """The two blanks after the verb are Kafka's."""
+    """Returns Kafka's text, which has two blanks after the verb."""
     verb = "DRY RUN of removing " if dry_run else "Removed "
     return f"{verb} KRaft controller {voter_id} with directory id {uuid_to_string(directory_id)}"
 
