@@ -54,7 +54,7 @@ async def run_controller(
     audit_log: AuditLog | None = None,
     probe: TurnProbe | None = None,
 ) -> None:
-    """Serve until `stop` is set. The caller holds the lock of the metadata log directory.
+    """Serves until `stop` is set. The caller holds the lock of the metadata log directory.
 
     Keys and certificates are read again when they have changed, and whenever `reload` is set.
 
@@ -116,7 +116,7 @@ def _log_findings(partition: MetadataPartition) -> None:
 
 
 async def _close(server: SocketServer, partition: MetadataPartition, error: BaseException | None) -> None:
-    """What follows from a failure must not take the place of it."""
+    """Closes, and keeps later exceptions from replacing the failure."""
     await server.stop()
     try:
         partition.close()
@@ -127,9 +127,9 @@ async def _close(server: SocketServer, partition: MetadataPartition, error: Base
 
 
 def peers_context(config: ControllerConfig) -> ssl.SSLContext | None:
-    """For connections to other controllers: with the keys of the listener by which they reach each other.
+    """Makes the context for connections to other controllers, with the keys of their common listener.
 
-    None when it is PLAINTEXT. Raises StoreError.
+    It is None when that is PLAINTEXT. Raises StoreError.
     """
     found = config.ssl.get(config.controller_listener_names[0])
     if found is None:
@@ -168,7 +168,7 @@ async def _run_until(stop: asyncio.Event, driver: Driver) -> None:
 def open_partition(
     config: ControllerConfig, meta: MetaProperties, now_ms: Callable[[], int]
 ) -> MetadataPartition:
-    """Recover the partition. The caller holds the lock. Raises StorageError or OSError."""
+    """Recovers the partition. The caller holds the lock. Raises StorageError or OSError."""
     assert meta.directory_id is not None
     return MetadataPartition.open(
         Path(config.metadata_log_dir),
@@ -188,7 +188,7 @@ def build_node(
     rng: random.Random,
     own_host: str,
 ) -> ControllerNode:
-    """The pure node, in its state after recovery; `rng` decides all that is random. Raises StorageError.
+    """Returns the pure node after recovery; `rng` decides all that is random. Raises StorageError.
 
     `own_host` is advertised for listeners without a host of their own.
     """
@@ -256,9 +256,9 @@ def _static_voters(config: ControllerConfig) -> VoterSet:
 
 
 def advertised_endpoints(config: ControllerConfig, bound_ports: dict[str, int], own_host: str) -> Endpoints:
-    """Listener name -> the address that others connect to: never a wildcard host, never port 0.
+    """Returns the address of each listener that others connect to: never a wildcard host, never port 0.
 
-    In the order of controller.listener.names: controllers reach each other by the first of them.
+    They are in the order of controller.listener.names: controllers reach each other by the first of them.
     """
     known = {
         endpoint.listener: (
@@ -271,7 +271,7 @@ def advertised_endpoints(config: ControllerConfig, bound_ports: dict[str, int], 
 
 
 def raft_config(config: ControllerConfig) -> RaftConfig:
-    """Raft's settings, from `controller.quorum.*` and `kraftctl.observer.fetch.interval.ms`."""
+    """Returns raft's settings, from `controller.quorum.*` and `kraftctl.observer.fetch.interval.ms`."""
     return RaftConfig(
         election_timeout_ms=config.controller_quorum_election_timeout_ms,
         fetch_timeout_ms=config.controller_quorum_fetch_timeout_ms,

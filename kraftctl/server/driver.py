@@ -1,4 +1,4 @@
-"""The node's loop on asyncio: threads for the disk, connections to other controllers, a graceful stop.
+"""Runs the node's loop on asyncio: threads for the disk, connections to other controllers, a graceful stop.
 
 `NodeLoop` processes the events and `EffectExecutor` carries out the effects; neither knows asyncio.
 """
@@ -37,11 +37,11 @@ from kraftctl_security.sasl.mechanism import NewSaslClient
 logger = logging.getLogger("kraftctl.server.driver")
 
 RESIGNATION_SECONDS_MAX = 5.0
-"""How long a stopping leader waits until all voters know that it resigned: Kafka's graceful shutdown."""
+"""A stopping leader waits this long until all voters know that it resigned, as Kafka's graceful shutdown."""
 
 
 def turn_probe() -> TurnProbe:
-    """For a driver on the running loop."""
+    """Makes a probe for a driver on the running loop."""
     return TurnProbe(logger, asyncio.get_running_loop().time)
 
 
@@ -119,35 +119,37 @@ class Driver:
         self.requests = RequestIntake(node, self._network, self._node_loop)  # For connections.
 
     def start(self, settings: RunningSettings | None = None) -> None:
-        """Dynamic configs change `settings`, and requests the levels of loggers."""
+        """Starts the node. Dynamic configs change `settings`, and requests the levels of loggers."""
         self._executor.settings = settings
         self.offer(events.Started())
 
     def offer(self, event: NodeEvent) -> None:
-        """Process `event` after those that are already waiting; nothing after a failure."""
+        """Adds `event` after those that are already waiting; nothing after a failure."""
         self._node_loop.offer(event)
 
     @property
     def credentials(self) -> CommittedCredentials:
-        """Users and tokens of the metadata log."""
+        """The users and tokens of the metadata log."""
         return CommittedCredentials(self._node.controller)
 
     @property
     def authorizer(self) -> Authorizer:
-        """To ask; it is never replaced."""
+        """The authorizer, which is never replaced."""
         return self._node.controller.state.authorizer
 
     def has_rules(self) -> bool:
-        """Whether the authorizer, if there is one, knows the ACLs."""
+        """Returns whether the authorizer, if there is one, knows the ACLs."""
         return self.authorizer.ready
 
     @property
     def raft(self) -> RaftNode:
-        """To look at."""
+        """The raft node, for reading only."""
         return self._node.raft
 
     def side_peers(self, offer: Callable[[ResponseReceived], None]) -> PeerConnections:
-        """For questions that are none of raft's, with the same settings; who asks for it stops it."""
+        """Makes connections for requests that are not raft's, with the same settings; the caller stops
+        them.
+        """
         return PeerConnections(
             client_id=self._peers.client_id,
             request_timeout_ms=int(self._peers.request_timeout_seconds * 1000),
@@ -159,18 +161,18 @@ class Driver:
         )
 
     def use_ssl_context(self, context: ssl.SSLContext) -> None:
-        """For connections to other controllers that are opened from now on."""
+        """Sets the context for connections to other controllers that are opened from now on."""
         self._peers.ssl_context = context
 
     def dynamic_configs(self) -> dict[str, str] | None:
-        """The committed dynamic configs of this node; None before all that is committed is known."""
+        """Returns the committed dynamic configs of this node; None before all that is committed is known."""
         controller, high_watermark = self._node.controller, self._node.raft.high_watermark
         if not controller.active and not 0 <= high_watermark <= controller.next_replay_offset:
             return None
         return committed_configs(controller, controller.last_stable_offset).own
 
     async def stop(self) -> None:
-        """Resign if this node leads, finish what is being written, stop the timer."""
+        """Resigns if this node leads, finishes what is being written, stops the timer."""
         if not self.failed.done():
             self.offer(events.ShutdownRequested())
             await self._await_resignation()

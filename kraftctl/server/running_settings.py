@@ -1,4 +1,4 @@
-"""What a controller changes while it runs: limits of connections by dynamic configs, and levels of loggers.
+"""Changes settings while a controller runs: limits of connections by dynamic configs, and levels of loggers.
 
 Keystores and truststores are in `ssl_reloading`: they take files to read and keys to check.
 """
@@ -21,18 +21,19 @@ from kraftctl_security.config_values import INT_MAX, ConfigException, ConfigValu
 logger = logging.getLogger("kraftctl.server.connections")
 
 UNUSED_LINES_MAX = 100
-"""The lines about one change: who may alter configs can store any number of them."""
+"""The number of lines about one change: the owner of the right to alter configs can store any number of
+them."""
 
 
 class RunningSettings:
-    """Those of `server`. Connections that exist stay when a limit is lowered."""
+    """Changes the settings of `server`. Connections that exist stay when a limit is lowered."""
 
     def __init__(self, server: SocketServer) -> None:
         self._server = server
         self._unused: set[tuple[str, str, str]] = set()
 
     def node_configs(self, effect: NodeConfigsChanged) -> None:
-        """Apply committed dynamic configs, or those of the properties file where there are none left."""
+        """Applies committed dynamic configs, or those of the properties file where there are none left."""
         try:
             used = node_configs(self._server.config, effect.own, effect.cluster)
             self._use_limits(used)
@@ -47,7 +48,7 @@ class RunningSettings:
             self._name_unused(used.unused)
 
     def log_levels(self, effect: LogLevelsChanged) -> None:
-        """Change levels now."""
+        """Changes levels of loggers immediately."""
         set_log_levels(effect.levels)
         self._server.request_log.follow_level()
 
@@ -64,7 +65,7 @@ class RunningSettings:
                 logger.info("Updating %s from %s to %s by dynamic configs", name, before[name], value)
 
     def _name_unused(self, unused: list[UnusedConfig]) -> None:
-        """Once each, as long as they are stored."""
+        """Names each unused config once, as long as it is stored."""
         known = self._unused
         self._unused = {(each.name, each.key, each.value) for each in unused}
         new = [each for each in unused if (each.name, each.key, each.value) not in known]

@@ -1,7 +1,7 @@
-"""Accepts connections, a few per turn of the loop, so that a flood of them neither blocks it nor takes the
-last descriptors.
+"""Accepts connections, a few per turn of the loop, so that a flood of them neither blocks it nor uses up
+descriptors.
 
-The loops' own servers accept as many as wait, and count them only when their transports are made.
+The loops' own servers accept all that wait, and count them only when their transports are made.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from kraftctl.server.connections.client_address import client_address
 logger = logging.getLogger("kraftctl.server.listener")
 
 PENDING_MAX: Final = 16
-"""Accepted, but without a transport yet."""
+"""The number of accepted connections that have no transport yet."""
 
 ACCEPTS_PER_TURN: Final = 16
-"""Also of those that are turned away."""
+"""The number of accepts in a turn, including clients that are refused."""
 
 RETRY_SECONDS: Final = 0.1
-"""After an accept has failed for lack of a resource."""
+"""The pause after an accept has failed for lack of a resource."""
 
 NO_DESCRIPTOR: Final = (errno.EMFILE, errno.ENFILE)
 
@@ -34,28 +34,28 @@ class Admission(Protocol):
     """Decides who may connect."""
 
     def may_accept(self) -> bool:
-        """False while a place is being made free: clients wait in the backlog for a moment."""
+        """Returns False while room is being made: clients wait in the backlog for a moment."""
         ...
 
     def why_not(self, host: str) -> str | None:
-        """Why a connection from `host` is turned away; None when it is not."""
+        """Returns why a connection from `host` is refused; None when it is not."""
         ...
 
     def pause_seconds(self) -> float:
-        """How long clients wait in the backlog before the next one is accepted; 0 if they need not."""
+        """Returns how long clients wait in the backlog before the next accept; 0 if they need not."""
         ...
 
     def accepted(self) -> None:
-        """A client was accepted, whether it is turned away or not."""
+        """Notes that a client was accepted, whether it is refused or not."""
         ...
 
     def refuse(self, peer: str, reason: str) -> None:
-        """A client was turned away: count and log it."""
+        """Counts and logs a client that was refused."""
         ...
 
 
 class Acceptor:
-    """Owns a listening socket, from `start` to `stop`, and a descriptor to turn clients away with."""
+    """Owns a listening socket, from `start` to `stop`, and a spare descriptor for refusing clients."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Acceptor:
         self._loop.add_reader(self._listening, self._accept)
 
     def stop(self) -> None:
-        """Close the socket. Idempotent."""
+        """Closes the socket. Further calls have no effect."""
         if self._stopped:
             return
         self._stopped = True
@@ -132,7 +132,7 @@ class Acceptor:
     # Without descriptors.
 
     def _cannot_accept(self, error: OSError) -> None:
-        """Turn one client away with the spare descriptor, or leave all in the backlog for a moment."""
+        """Refuses one client with the spare descriptor, or leaves all in the backlog for a moment."""
         if error.errno in NO_DESCRIPTOR and self._spare is not None:
             self._release_spare()
             self._turn_away(error)

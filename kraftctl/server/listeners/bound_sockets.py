@@ -14,7 +14,7 @@ class ListenError(Exception):
 
 
 async def bind_endpoint(endpoint: Endpoint, config: ControllerConfig) -> socket.socket:
-    """A bound socket: the host's first address, IPv4 first as Java does, or the wildcard of both."""
+    """Returns a bound socket: the host's first address, IPv4 first as Java does, or the wildcard of both."""
     try:
         if endpoint.host is None:
             return _bind_wildcard(endpoint.port, config)

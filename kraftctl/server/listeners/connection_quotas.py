@@ -1,4 +1,4 @@
-"""How many connections there may be: of all clients, of one address, and with the descriptors left.
+"""Limits connections: of all clients, of one address, and by the descriptors left.
 
 The limits are those of the properties file until dynamic configs replace them. Connections that exist stay
 when a limit is lowered.
@@ -13,7 +13,9 @@ from kraftctl_security.config_values import INT_MAX
 
 
 class ConnectionRate:
-    """`max.connection.creation.rate`: so many in a second, and those that were not used in the window."""
+    """Implements `max.connection.creation.rate`: a number per second, and those that were not used in
+    the window.
+    """
 
     def __init__(self, now: Callable[[], float], rate: int) -> None:
         self._now = now
@@ -23,14 +25,16 @@ class ConnectionRate:
         self.use(rate)
 
     def use(self, rate: int) -> None:
-        """From now on. A rate that is not another one changes nothing."""
+        """Sets the rate from now on. The same rate changes nothing."""
         if rate != self._rate:
             self._rate = rate
             self._left = float(max(rate, 1) * RATE_WINDOW_SECONDS)
             self._at = self._now()
 
     def pause_seconds(self) -> float:
-        """How long the next connection has to wait; 0 when it has not. A rate of 0 is 1, as in Kafka."""
+        """Returns how long the next connection has to wait; 0 if not at all. A rate of 0 is 1, as in
+        Kafka.
+        """
         if self._rate == INT_MAX:
             return 0.0
         rate, now = max(self._rate, 1), self._now()
@@ -39,13 +43,13 @@ class ConnectionRate:
         return max(1.0 - self._left, 0.0) / rate
 
     def take(self) -> None:
-        """One was accepted."""
+        """Counts one accepted connection."""
         if self._rate != INT_MAX:
             self._left -= 1.0
 
 
 class ConnectionQuotas:
-    """What `limits` has, and what descriptors allow, over all listeners."""
+    """Applies the limits of `limits`, and of descriptors, over all listeners."""
 
     def __init__(self, limits: ConnectionLimits, now: Callable[[], float]) -> None:
         self._now = now
@@ -56,11 +60,12 @@ class ConnectionQuotas:
         self.by_listener: dict[str, int] = {}
         self.count = 0
         self.descriptors_max = INT_MAX
-        """As many connections as the limit of open files allows; known when the listeners are open."""
+        """The number of connections that the limit of open files allows; known when the listeners are
+        open."""
         self.use(limits)
 
     def use(self, limits: ConnectionLimits) -> None:
-        """These are the limits from now on."""
+        """Sets the limits from now on."""
         self.limits = limits
         self._rate.use(limits.max_connection_creation_rate)
         for listener, its_limits in limits.listeners.items():
@@ -72,11 +77,11 @@ class ConnectionQuotas:
 
     @property
     def has_descriptors(self) -> bool:
-        """Whether the limit of open files has room for one more connection."""
+        """Returns whether the limit of open files has room for one more connection."""
         return self.count < self.descriptors_max
 
     def why_not(self, host: str, listener: str) -> str | None:
-        """Why one more connection from `host` is too many, or None when it is admitted."""
+        """Returns why one more connection from `host` is too many, or None when it is admitted."""
         limits = self.limits
         if self.count >= limits.max_connections:
             return f"max.connections={limits.max_connections} is reached"
@@ -91,19 +96,19 @@ class ConnectionQuotas:
         return None
 
     def pause_seconds(self, listener: str) -> float:
-        """How long the next connection to `listener` waits for max.connection.creation.rate."""
+        """Returns how long the next connection to `listener` waits for max.connection.creation.rate."""
         seconds = self._rate.pause_seconds()
         rate = self._rates.get(listener)
         return seconds if rate is None else max(seconds, rate.pause_seconds())
 
     def accepted(self, listener: str) -> None:
-        """A connection was accepted, whether it is admitted or turned away."""
+        """Counts a connection that was accepted, whether it is admitted or refused."""
         self._rate.take()
         if (rate := self._rates.get(listener)) is not None:
             rate.take()
 
     def crowded_address(self) -> str:
-        """The address with the most connections."""
+        """Returns the address with the most connections."""
         return max(self.by_ip, key=self.by_ip.__getitem__, default="")
 
     def add(self, host: str, listener: str) -> None:

@@ -1,6 +1,6 @@
-"""early.start.listeners (KIP-801): the other listeners accept connections once the ACLs are loaded.
+"""Implements early.start.listeners (KIP-801): other listeners accept connections once the ACLs are loaded.
 
-Controllers need each other to load them, so the listener by which they do has to start early. As in Kafka,
+Controllers need each other to load them, so the listener that they use has to start early. As in Kafka,
 clients of the others wait in the backlog.
 """
 
@@ -14,7 +14,7 @@ logger = logging.getLogger("kraftctl.server.listener")
 
 
 def late_listeners(config: ControllerConfig) -> list[str]:
-    """The names of those that do not start early, none without an authorizer. Warns if no quorum can form."""
+    """Returns the listeners that start late, none without an authorizer. Warns if no quorum can form."""
     if not config.authorizer_class_name:
         return []
     late = [name for name in config.controller_listener_names if name not in config.early_start_listeners]

@@ -50,32 +50,32 @@ connections_logger = logging.getLogger("kraftctl.server.connections")
 sasl_logger = logging.getLogger("kraftctl.server.sasl")
 
 ANSWER_BYTES_MAX = RECORDS_BYTES_MAX + 64 * 1024
-"""The largest answers: to Fetch and FetchSnapshot, with what is around their records."""
+"""The largest responses are those of Fetch and FetchSnapshot, with the fields around their records."""
 
 UNSENT_BYTES_MAX = 8 * ANSWER_BYTES_MAX
-"""Of answers that clients have not read: eight of the largest, thousands of the usual size."""
+"""The limit of responses that clients have not read: eight of the largest, thousands of the usual size."""
 
 READ_ROOM_BYTES = READS_MAX * ANSWER_BYTES_MAX
-"""For the reads that run, of the largest size each. Beyond it they are put off."""
+"""The room for running reads, of the largest size each. Beyond it they are put off."""
 
 STOP_SECONDS_MAX = 2.0
-"""How long a stopping server waits for slow readers to take their last answers."""
+"""A stopping server waits this long for slow readers to take their last responses."""
 
 UNFINISHED_REQUESTS_MAX = 2
-"""How many unfinished requests of the largest size all connections together may hold, unless
+"""The number of unfinished requests of the largest size that all connections together may hold, unless
 queued.max.request.bytes is set."""
 
 REAPS_PER_IDLE_TIME = 10
 
 IDLE_SECONDS_MIN = 10.0
-"""A connection that was silent for this long makes room at the limit of open files. Brokers send a heartbeat
-every 2 seconds."""
+"""At the limit of open files, a connection that was silent for this long is closed. Brokers send a
+heartbeat every 2 seconds."""
 
 ROOM_SHARE = 64
-"""This part of the connections leaves at a time, as all of them are looked at to find the idle ones."""
+"""This part of the connections is closed at a time, because finding the idle ones visits all."""
 
 MAKE_ROOM_SECONDS = 0.1
-"""They are looked at no more often than that, and clients are turned away if none was idle."""
+"""The shortest interval between two such visits; clients are refused if none was idle."""
 
 UNFINISHED = "unfinished requests"
 UNREAD = "answers that were not read"
@@ -84,7 +84,7 @@ API_NAMES = {key.value: key.name for key in ApiKey}
 
 
 class Listener:
-    """One bound endpoint and its open connections."""
+    """A bound endpoint and its open connections."""
 
     def __init__(self, server: SocketServer, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
@@ -108,22 +108,22 @@ class Listener:
         self._acceptor: Acceptor | None = None
         self._ssl = server.ssl_listener(endpoint)
         self.sasl: SaslListener | None = None
-        """How clients authenticate; known when connections are accepted."""
+        """The authentication of clients; known when connections are accepted."""
 
     async def bind(self) -> None:
-        """Take the port; clients cannot connect yet."""
+        """Takes the port; clients cannot connect yet."""
         self._bound = await bind_endpoint(self.endpoint, self._server.config)
         self.port = self._bound.getsockname()[1]
 
     def covers(self, host: str, port: int) -> bool:
-        """Whether it is bound to this address, or to all addresses with this port."""
+        """Returns whether it is bound to this address, or to all addresses with this port."""
         if self._bound is None or port != self.port:
             return False
         bound_host = self._bound.getsockname()[0]
         return bound_host in (host, "::") or (bound_host == "0.0.0.0" and ":" not in host)
 
     def accept(self, handler: RequestHandler, *, is_late: bool = False) -> None:
-        """Every request goes to `handler` from now on. With `is_late`, `start` comes later."""
+        """Sends every request to `handler` from now on. With `is_late`, `start` comes later."""
         assert self._bound is not None, "bind comes first"
         self.handler = handler
         loop = asyncio.get_running_loop()
@@ -138,7 +138,7 @@ class Listener:
             self.start()
 
     def start(self) -> None:
-        """Accept connections."""
+        """Starts to accept connections."""
         assert self._acceptor is not None, "accept comes first"
         self._acceptor.start()
         logger.info("Awaiting socket connections on %s (port %d).", self.endpoint, self.port)
@@ -159,23 +159,23 @@ class Listener:
             self._bound.close()
 
     def may_accept(self) -> bool:
-        """False while an idle connection is closed to make room."""
+        """Returns False while an idle connection is closed to make room."""
         return self._server.may_accept()
 
     def why_not(self, host: str) -> str | None:
-        """What quotas have against one more connection."""
+        """Returns why quotas refuse one more connection."""
         return self._server.quotas.why_not(host, self.listener_name)
 
     def pause_seconds(self) -> float:
-        """How long clients wait in the backlog, as they come too fast."""
+        """Returns how long clients wait in the backlog when they come too fast."""
         return self._server.quotas.pause_seconds(self.listener_name)
 
     def accepted(self) -> None:
-        """One has come."""
+        """Counts a connection that was accepted."""
         self._server.quotas.accepted(self.listener_name)
 
     def admit(self, connection: Connection) -> bool:
-        """Whether quotas leave room; logs a refusal."""
+        """Returns whether quotas leave room; logs a refusal."""
         quotas = self._server.quotas
         reason = quotas.why_not(connection.peer_host, self.listener_name)
         if reason is not None:
@@ -187,19 +187,19 @@ class Listener:
         return True
 
     def refuse(self, peer: str, reason: str) -> None:
-        """A client is turned away: count and log it."""
+        """Counts and logs a client that is refused."""
         self._server.metrics.refused_connections_count += 1
         self.refusals.warning("Refusing connection from %s: %s", peer, reason)
 
     def release(self, connection: Connection) -> None:
-        """The connection is gone."""
+        """Removes a connection that is closed."""
         self.connections.discard(connection)
         self._server.leaving.discard(connection)
         self._server.quotas.remove(connection.peer_host, self.listener_name)
         self._server.metrics.connections_count -= 1
 
     def reap(self, idle_since: float) -> None:
-        """Close connections that have been silent since `idle_since` and do not wait for an answer."""
+        """Closes connections that have been silent since `idle_since` and do not wait for a response."""
         for connection in list(self.connections):
             if not connection.busy and connection.last_active <= idle_since:
                 logger.debug("Closing idle connection from %s", connection.peer)
@@ -226,7 +226,7 @@ class SocketServer:
         self.answers = TurnAnswers(loop)
         self.voters: VoterConnections[Connection] = VoterConnections()
         self.leaving: set[Connection] = set()
-        """Closed to make room for others; not gone yet."""
+        """The connections that are being closed to make room."""
         self._make_room_at = 0.0
         self._handshake_turns = HandshakeTurns(loop)
         self._unfinished_handshakes: UnfinishedHandshakes[SslTransport] = UnfinishedHandshakes()
@@ -243,15 +243,15 @@ class SocketServer:
 
     @property
     def bound_ports(self) -> dict[str, int]:
-        """Listener name -> the port it is bound to; differs from the configured one where that is 0."""
+        """Returns the port of each listener; it differs from the configured one where that is 0."""
         return {listener.listener_name: listener.port for listener in self.listeners}
 
     def listens_at(self, host: str, port: int) -> bool:
-        """Whether a connection to this address of this machine is one to this process."""
+        """Returns whether a connection to this address of this machine is one to this process."""
         return any(listener.covers(host, port) for listener in self.listeners)
 
     def ssl_listener(self, endpoint: Endpoint) -> SslListener | None:
-        """What a listener that uses SSL needs; None for the others."""
+        """Returns the SSL part of a listener; None for those without SSL."""
         config = self.config.ssl.get(endpoint.listener)
         if config is None:
             return None
@@ -291,7 +291,7 @@ class SocketServer:
         return self.sasl_listener(servers, over_ssl=over_ssl, receive_bytes_max=receive_bytes_max)
 
     def sasl_listener(self, servers: SaslServers, *, over_ssl: bool, receive_bytes_max: int) -> SaslListener:
-        """What a listener needs that authenticates clients by these mechanisms."""
+        """Returns the SASL part of a listener that authenticates clients by these mechanisms."""
         return SaslListener(
             servers,
             over_ssl=over_ssl,
@@ -305,7 +305,7 @@ class SocketServer:
         )
 
     async def bind(self) -> None:
-        """Take the port of every listener, or raise ListenError and leave none open."""
+        """Takes the port of every listener, or raises ListenError and leaves none open."""
         try:
             for listener in self.listeners:
                 await listener.bind()
@@ -319,7 +319,7 @@ class SocketServer:
         has_rules: Callable[[], bool] = lambda: True,
         credentials: ScramCredentials | None = None,
     ) -> None:
-        """Open every listener; every request goes to `handler`.
+        """Opens every listener; every request goes to `handler`.
 
         `has_rules`: the ACLs are loaded. Listeners with SASL need `credentials`, of users and tokens.
         """
@@ -337,7 +337,7 @@ class SocketServer:
         self._schedule_performance_line()
 
     async def stop(self) -> None:
-        """Stop accepting, let written answers leave, close everything. Idempotent."""
+        """Stops accepting, sends written responses, closes everything. Further calls have no effect."""
         if self._late_start is not None:
             self._late_start.stop()
         for timer in (self._reaper, self._performance_timer):
@@ -359,14 +359,14 @@ class SocketServer:
     # Who has to leave.
 
     def enforce_budgets(self) -> None:
-        """Close those who hold too many bytes of requests or answers."""
+        """Closes connections that hold too many bytes of requests or responses."""
         self._enforce(self.budget, UNFINISHED, self.budget.losers(self._loop.time()))
         if not self._unsent_has_room(0):
             voters = self.voters.connections()
             self._enforce(self.unsent, UNREAD, self.unsent.losers(self._loop.time(), voters))
 
     def has_room(self) -> bool:
-        """Whether more answers may be read from files: two of the largest fit into the budget."""
+        """Returns whether more responses may be read from files: two of the largest fit into the budget."""
         return self._unsent_has_room(READ_ROOM_BYTES)
 
     def _unsent_has_room(self, size_bytes: int) -> bool:
@@ -393,9 +393,9 @@ class SocketServer:
             connection.abort()
 
     def may_accept(self) -> bool:
-        """Whether to accept now: a client that is to be turned away is accepted, too.
+        """Returns whether to accept now, which is needed to refuse a client, too.
 
-        At the limit of open files, those leave that are idle, of the address with the most connections.
+        At the limit of open files, idle connections of the address with the most connections are closed.
         """
         if self.quotas.has_descriptors:
             return True
@@ -425,7 +425,7 @@ class SocketServer:
             connection.abort()
 
     def _share_descriptors(self) -> None:
-        """Leave to connections what storage and other controllers do not need."""
+        """Leaves to connections what storage and other controllers do not need."""
         limit = open_files_limit()
         try:
             other_count = open_count() - self.quotas.count

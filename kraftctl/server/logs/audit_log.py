@@ -1,4 +1,4 @@
-"""AuditLog: a line of JSON for each request that asks for a change; see docs/operations/audit.md."""
+"""AuditLog writes a line of JSON for each request that changes something; see docs/operations/audit.md."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from kraftctl.server.logs.rotated_file import RotatedFile
 from kraftctl_protocol.principal import KafkaPrincipal
 
 LINE_BYTES_MAX = 64 * 1024
-"""Beyond, the changes and the names in the results are left out. Characters beyond ASCII take six bytes."""
+"""In a longer line, the changes and the names in the results are left out. Characters beyond ASCII take
+six bytes."""
 
 PRINCIPAL_LENGTH_MAX = 1_000
 
 LEFT_OUT = "left_out"
-"""The outcome in a line that only says how many lines are missing before it."""
+"""The outcome in a line that only has the number of missing lines before it."""
 
 
 class AuditLog:
@@ -39,13 +40,13 @@ class AuditLog:
         self.file.write(line_of(entry, self._cluster_id, self._node_id))
 
     def _left_out_line(self, gap: LeftOut) -> bytes:
-        """The line in the place of those that could not be written."""
+        """Returns the line in place of those that could not be written."""
         origin = _origin(self._wall_ms(), self._cluster_id, self._node_id)
         return _encoded({**origin, "outcome": LEFT_OUT, "lines_left_out": gap.count})
 
 
 def line_of(entry: AuditEntry, cluster_id: str, node_id: int) -> bytes:
-    """The line of one request."""
+    """Returns the line of one request."""
     fields = {**_origin(entry.answered_wall_ms, cluster_id, node_id), **_fields(entry)}
     line = _encoded(fields)
     if len(line) > LINE_BYTES_MAX:
@@ -87,7 +88,7 @@ def _fields(entry: AuditEntry) -> dict[str, object]:
 
 
 def _forwarded_by(outer: RequestContext | None) -> dict[str, object] | None:
-    """The envelope's sender. Kafka's brokers use their node id as its client id."""
+    """Returns the envelope's sender. Kafka's brokers use their node id as its client id."""
     if outer is None:
         return None
     return {
@@ -111,5 +112,5 @@ def _iso(wall_ms: int) -> str:
 
 
 def _encoded(fields: dict[str, object]) -> bytes:
-    """ASCII without control characters: no name can begin another line."""
+    """Encodes as ASCII without control characters: no name can begin another line."""
     return json.dumps(fields, separators=(",", ":")).encode() + b"\n"

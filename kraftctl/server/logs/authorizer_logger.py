@@ -1,7 +1,7 @@
-"""The logger `kafka.authorizer.logger`: the decisions of the authorizer, as Kafka logs them.
+"""The logger `kafka.authorizer.logger` has the decisions of the authorizer, as Kafka logs them.
 
-Clients cause denials at any rate: of each client, a principal at an address, a hundred are logged in ten
-seconds, and a thousand of all together. The others are counted, and the log has their number.
+Clients cause denials at any rate: for each client, a principal at an address, a hundred are logged in ten
+seconds, and a thousand for all together. The others are counted, and the log has their number.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from kraftctl.server.logs.logging import AUTHORIZER_LOGGER
 INTERVAL_SECONDS = 10.0
 
 CLIENT_DENIALS_MAX = 100
-"""In an interval, of one client."""
+"""The number of denials of one client in an interval."""
 
 DENIALS_MAX = 1_000
-"""In an interval, of all clients."""
+"""The number of denials of all clients in an interval."""
 
 CLIENTS_COUNTED_MAX = 100
 """Clients whose denials are counted separately when they are left out."""
@@ -30,7 +30,7 @@ logger = logging.getLogger(AUTHORIZER_LOGGER)
 
 
 class AuthorizerLogger:
-    """`call_later` calls a function after so many seconds."""
+    """Writes the lines. `call_later` calls a function after a number of seconds."""
 
     def __init__(self, call_later: Callable[[float, Callable[[], None]], object]) -> None:
         self._call_later = call_later
@@ -39,7 +39,7 @@ class AuthorizerLogger:
         self._left_out: dict[str, int] = {}
 
     def log(self, effect: AuthorizerLines) -> None:
-        """Log lines. Only denials are limited: others are made only if an operator wants them."""
+        """Logs lines. Only denials are limited: others are made only if an operator wants them."""
         for line in effect.lines:
             if line.level < INFO or self._admits(line.client):
                 logger.log(line.level, "%s", line.text)

@@ -1,7 +1,7 @@
-"""BackgroundFile: lines for a file, written on a thread of its own: no disk and no reader stalls the loop.
+"""BackgroundFile writes lines on a thread of its own: no disk and no reader stalls the loop.
 
-What waits is bounded. Lines for which there is no room, or which the file does not take, are left out and
-counted: a line in their place has the number.
+The waiting lines are bounded. Lines for which there is no room, or which the file does not take, are left
+out and counted: a line in their place has the number.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from kraftctl_protocol.file_errors import next_step_of, reason_of
 logger = logging.getLogger("kraftctl.server.log_files")
 
 WAITING_BYTES_MAX: Final = 16 * 1024 * 1024
-"""Of lines that wait to be written: ten thousand and more."""
+"""The limit of waiting lines: ten thousand and more."""
 
 LINE_OVERHEAD_BYTES: Final = 64
-"""What a line takes in memory besides its bytes: its object, and its place among those that wait."""
+"""The memory of a line besides its bytes: its object, and its place among those that wait."""
 
 WRITE_BYTES_MAX: Final = 1024 * 1024
 """The size of one call for a file of our own: it succeeds or fails as a whole."""
 
 LINGER_SECONDS: Final = 0.05
-"""How long lines are gathered before they are written: a call and a switch of threads for each cost more than
-the lines do."""
+"""Lines are gathered for this long before they are written: a call and a switch of threads for each cost
+more than the lines do."""
 
 CLOSE_STEP_SECONDS: Final = 2.0
-"""A process that stops waits no longer for a file that takes nothing."""
+"""A process that stops waits no longer than this for a file that takes nothing."""
 
 CLOSE_STEPS_MAX: Final = 3
-"""Nor more of these for one that takes some lines in each."""
+"""It waits for at most this many such steps when the file takes some lines in each."""
 
 
 class LineFile(Protocol):
-    """Is used by one thread at a time. `open` and `write` raise OSError, and may wait."""
+    """A file that one thread at a time uses. `open` and `write` raise OSError, and may wait."""
 
     @property
     def path(self) -> object:
-        """Its name, for messages."""
+        """The name of the file for messages."""
         ...
 
     kept_bytes: int
-    """What the file has of the call that failed last; whole lines."""
+    """The bytes that the file has of the call that failed last; whole lines."""
 
     def open(self) -> None: ...
 
@@ -56,7 +56,7 @@ class LineFile(Protocol):
 
 
 class LeftOut:
-    """A gap: how many lines are missing, since when, and why. Without a reason, for lack of room."""
+    """A gap: how many lines are missing, since when, and why. Without a reason, there was no room."""
 
     __slots__ = ("count", "reason", "since_wall_ms")
 
@@ -67,10 +67,10 @@ class LeftOut:
 
 
 class BackgroundFile:
-    """`write` is called by any thread. `left_out_line` makes the line that takes the place of others.
+    """A file whose `write` any thread may call. `left_out_line` makes the line in place of others.
 
-    `has_log`: it is the log itself. Then no line about its trouble is logged, and at the end the last lines,
-    of which one may be the reason, go before older ones that wait.
+    `has_log`: it is the log itself. Then no line about its faults is logged, and at the end the last lines,
+    of which one may be the reason, precede older ones that wait.
     """
 
     def __init__(
@@ -91,23 +91,23 @@ class BackgroundFile:
         self._waiting: deque[bytes | LeftOut] = deque()
         self._waiting_bytes = 0
         self._missing: LeftOut | None = None
-        """Before those that wait: lines that the file did not take."""
+        """The lines before the waiting ones that the file did not take."""
         self._changed = threading.Condition()
         self._closing = threading.Event()
         self._writes_count = 0
         self._trouble: OSError | None = None
         self._thread: threading.Thread | None = None
         self.left_out_count = 0
-        """Since the start."""
+        """The number of lines left out since the start."""
 
     def start(self) -> None:
-        """Open the file; raises OSError."""
+        """Opens the file; raises OSError."""
         self._file.open()
         self._thread = threading.Thread(target=self._run, name="log-file", daemon=True)
         self._thread.start()
 
     def write(self, line: bytes) -> None:
-        """Write `line`, which ends with a newline, soon, or leave it out. Does not wait."""
+        """Writes `line`, which ends with a newline, soon, or leaves it out. It does not wait."""
         size_bytes = len(line) + LINE_OVERHEAD_BYTES
         with self._changed:
             if self._waiting_bytes + size_bytes > self._waiting_bytes_max:
@@ -119,7 +119,9 @@ class BackgroundFile:
                 self._changed.notify()
 
     def close(self) -> bool:
-        """Write what waits, and say whether the file took it: a disk or a reader may be slow, or stuck."""
+        """Writes waiting lines, and returns whether the file took them: a disk or a reader may be slow,
+        or stuck.
+        """
         before = self._writes_count
         with self._changed:
             self._closing.set()
@@ -140,7 +142,7 @@ class BackgroundFile:
         return False
 
     def _leave_out_last(self) -> None:
-        """There is no room for one more line."""
+        """Leaves out a line for which there is no room."""
         self.left_out_count += 1
         last = self._waiting[-1] if self._waiting else None
         if isinstance(last, LeftOut):
@@ -186,7 +188,7 @@ class BackgroundFile:
         self._file.close()
 
     def _take(self) -> tuple[LeftOut | None, list[bytes], int]:
-        """The gap before the next lines, and lines up to the next gap; what they take in memory."""
+        """Takes the gap before the next lines, and lines up to the next gap, with their memory."""
         missing, self._missing = self._missing, None
         if self._waiting and isinstance(gap := self._waiting[0], LeftOut):
             self._waiting.popleft()
@@ -247,7 +249,7 @@ def _joined(first: LeftOut, second: LeftOut) -> LeftOut:
 
 
 def _whole_count(lines: list[bytes], size_bytes: int) -> int:
-    """How many of the lines `size_bytes` have."""
+    """Returns how many whole lines are in `size_bytes`."""
     count = 0
     for line in lines:
         size_bytes -= len(line)

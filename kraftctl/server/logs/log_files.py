@@ -19,9 +19,9 @@ from kraftctl_protocol.file_errors import file_error
 
 
 class LogFiles:
-    """A context manager: opens the files, or raises StorageError, and writes what waits at its end.
+    """Opens the files, or raises StorageError, and writes waiting lines at its end.
 
-    Its value is the audit log, None without a file for it.
+    The value of this context manager is the audit log, None without a file for it.
     """
 
     def __init__(self, config: AuditConfig, cluster_id: str, node_id: int, clock: Clock) -> None:
@@ -54,7 +54,7 @@ class LogFiles:
         return audit_log
 
     def _open_authorizer_log(self) -> None:
-        """Without a file of its own, its lines are among those of the controller."""
+        """Opens the file; without one, its lines are among those of the controller."""
         logger = logging.getLogger(AUTHORIZER_LOGGER)
         logger.setLevel(LEVELS[self._config.authorizer_level])
         config = self._config.authorizer_file
@@ -79,7 +79,7 @@ class LogFiles:
         self._files.append(file)
 
     def close(self) -> None:
-        """Write what waits."""
+        """Writes the lines that wait."""
         logger = logging.getLogger(AUTHORIZER_LOGGER)
         if self._handler is not None:
             logger.removeHandler(self._handler)

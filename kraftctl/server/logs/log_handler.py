@@ -1,4 +1,4 @@
-"""BackgroundHandler: formats lines of the log on the thread that logs, and writes them on another one."""
+"""BackgroundHandler formats lines of the log on the thread that logs, and writes them on another one."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import logging
 from kraftctl.server.logs.background_file import WRITE_BYTES_MAX, BackgroundFile, LeftOut, LineFile
 
 LINE_LENGTH_MAX = 1024 * 1024
-"""The characters of a line. The rest is left out and counted: no line takes the room of all others."""
+"""The length of a line. The rest is left out and counted: no line takes the room of all others."""
 
 LATE = "they could not be written in time"
 
 
 class BackgroundHandler(logging.Handler):
-    """`logger_name` and `late` are in the line about others for which there was no room."""
+    """A handler; `logger_name` and `late` are in the line about others for which there was no room."""
 
     def __init__(
         self,
@@ -31,10 +31,12 @@ class BackgroundHandler(logging.Handler):
             file, self._left_out_line, write_bytes_max=write_bytes_max, has_log=has_log
         )
         self.descriptor: int | None = None
-        """The one that it writes to, if that is not its own."""
+        """The descriptor that it writes to, if that is not its own."""
 
     def handle(self, record: logging.LogRecord) -> bool:
-        """Without the handler's lock: a thread that holds it may have to wait for a processor."""
+        """Handles a line without the handler's lock: a thread that holds it may have to wait for a
+        processor.
+        """
         is_shown = bool(self.filter(record))
         if is_shown:
             self.emit(record)
@@ -50,7 +52,7 @@ class BackgroundHandler(logging.Handler):
         self.file.write(line.encode(errors="backslashreplace") + b"\n")
 
     def close(self) -> None:
-        """Write what waits, within seconds. What is logged afterwards is lost."""
+        """Writes waiting lines, within seconds. Later lines are lost."""
         self.file.close()
         super().close()
 
@@ -65,7 +67,7 @@ class BackgroundHandler(logging.Handler):
 
 
 def _unformatted(record: logging.LogRecord, error: Exception) -> logging.LogRecord:
-    """In place of a line of which nothing but its template is known."""
+    """Returns a text in place of a line of which only the template is known."""
     template = record.msg[:1000] if isinstance(record.msg, str) else type(record.msg).__name__
     text = f"A line cannot be formatted ({type(error).__name__}): {template}"
     return logging.LogRecord(record.name, logging.ERROR, record.pathname, record.lineno, text, None, None)

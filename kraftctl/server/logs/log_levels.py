@@ -1,4 +1,4 @@
-"""The loggers of this process, for BROKER_LOGGER: their levels, by Kafka's names, and their changes."""
+"""The levels of this process's loggers for BROKER_LOGGER, by Kafka's names, and their changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LOGGERS: Final = (
     "kraftctl.stderr",
     "kraftctl.storage",
 )
-"""All that write lines, and those above them, whether their modules are loaded already or not."""
+"""All loggers that write lines, and those above them, whether their modules are loaded or not."""
 
 _NAMES: Final = {number: name for name, number in LEVELS.items()}
 
@@ -38,7 +38,7 @@ logger = logging.getLogger("kraftctl.server")
 
 
 def current_log_levels() -> LogLevels:
-    """As they are now."""
+    """Returns the levels as they are now."""
     levels: dict[str, str | None] = {name: _level_of(logging.getLogger(name)) for name in LOGGERS}
     levels[ROOT] = _level_of(logging.getLogger())
     return LogLevels(levels)
@@ -51,7 +51,7 @@ def _level_of(of: logging.Logger) -> str | None:
 
 
 def set_log_levels(levels: dict[str, str | None]) -> None:
-    """From now on. A line for each, as Kafka writes it."""
+    """Sets levels from now on, with a line for each, as Kafka writes it."""
     for name, level in levels.items():
         changed = logging.getLogger(None if name == ROOT else name)
         changed.setLevel(logging.NOTSET if level is None else LEVELS[level])

@@ -17,7 +17,7 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING,
 _LEVEL_NAMES = {5: "TRACE", logging.WARNING: "WARN", logging.CRITICAL: "FATAL"}
 
 AUTHORIZER_LOGGER = "kafka.authorizer.logger"
-"""Its lines name no part, as in Kafka: they are Kafka's own, and programs read them."""
+"""The lines of this logger name no part: they are Kafka's own, and programs read them."""
 
 _PARTS = {
     "kraftctl.controller": "QuorumController",
@@ -27,12 +27,12 @@ _PARTS = {
     "kraftctl.storage": "MetadataLog",
     "kraftctl.server": "ControllerServer",
 }
-"""Logger -> the part of a Kafka controller that logs; anything else is the server."""
+"""Maps a logger to the part of a Kafka controller that logs; anything else is the server."""
 
 _CONTROL_CHARACTERS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {
     code: f"\\u{code:04x}" for code in (0x2028, 0x2029)
 }
-"""Names of clients and of what they ask for are logged: they must not be able to forge a line."""
+"""Clients choose some names in lines: these characters could forge a line."""
 
 
 LATE = "standard output was not read in time. Next step: check what reads it"
@@ -42,11 +42,11 @@ class KafkaFormatter(logging.Formatter):
     """Formats as Kafka's default console appender does."""
 
     def __init__(self, node_id: int | None) -> None:
-        """None as long as it is not known."""
+        """Takes the node id, None as long as it is not known."""
         super().__init__()
         self._node_id = node_id
         self._second = (-1, "")
-        """That of the last line, and its text: making it takes as long as the rest of a line."""
+        """The second of the last line, and its text: making it takes as long as the rest of a line."""
 
     def format(self, record: logging.LogRecord) -> str:
         level = _LEVEL_NAMES.get(record.levelno, record.levelname)
@@ -73,10 +73,10 @@ class KafkaFormatter(logging.Formatter):
 
 
 def configure_logging(node_id: int | None, level: str = "info", stream: TextIO | None = None) -> None:
-    """Log to standard output, as kafka-server-start does; replaces what was configured before.
+    """Logs to standard output, as kafka-server-start does; replaces what was configured before.
 
-    Lines are written on a thread of their own, unless there is a `stream`, or standard output is none of the
-    operating system. The end of the process waits for that, and so does `stop_logging`.
+    Lines are written on a thread of their own, unless there is a `stream`, or standard output is not a file
+    of the operating system. The end of the process waits for that, and so does `stop_logging`.
     """
     root = logging.getLogger()
     handler = _handler(stream)
@@ -90,7 +90,7 @@ def configure_logging(node_id: int | None, level: str = "info", stream: TextIO |
 
 
 def stop_logging() -> None:
-    """Write the last lines, within seconds. Afterwards nothing is logged."""
+    """Writes the last lines, within seconds. Afterwards nothing is logged."""
     root = logging.getLogger()
     for handler in [each for each in root.handlers if isinstance(each, BackgroundHandler)]:
         handler.close()
@@ -122,7 +122,7 @@ def _handler(stream: TextIO | None) -> logging.Handler:
 def _log_uncaught_exception(
     kind: type[BaseException], error: BaseException, traceback: TracebackType | None
 ) -> None:
-    """A broken invariant stops a controller; the reason belongs in its log."""
+    """Logs the broken invariant that stops a controller."""
     logging.getLogger("kraftctl.server").critical(
         "Stopping because of an unexpected error", exc_info=(kind, error, traceback)
     )

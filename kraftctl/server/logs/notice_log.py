@@ -1,4 +1,4 @@
-"""The node's lines for the log, each under the logger of the part that it comes from.
+"""Logs the node's notices, each under the logger of the part that it comes from.
 
 The node does no IO: it hands over notices with a source and a level, and here they become log records of
 `kraftctl.raft`, `kraftctl.controller`, `kraftctl.snapshot`, `kraftctl.loader` and `kraftctl.registration`.
@@ -26,7 +26,7 @@ _LEVELS = {
 
 
 class LoggedNotices:
-    """A logger per source. What clients can provoke is limited in rate, per source."""
+    """Has a logger per source. Lines that clients can provoke are limited in rate, per source."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""What Python and libraries print on standard error while a controller runs: it goes to the log instead.
+"""Sends what Python and libraries print on standard error to the log while a controller runs.
 
-Standard error may be a pipe that is full: who prints then waits for its reader. Exceptions of threads, and
-those that Python ignores, become lines with their stacks; all else is logged as it is printed.
+Standard error may be a pipe that is full: a print then waits for its reader. Exceptions of threads, and
+those that Python ignores, become lines with their stacks; other text is logged as it is printed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger("kraftctl.stderr")
 
 LINE_LENGTH_MAX = 64 * 1024
-"""So many characters without an end of line are a line."""
+"""A text of this length without an end of line becomes a line."""
 
 
 @contextmanager
 def logged() -> Iterator[None]:
-    """For the whole process."""
+    """Redirects standard error of the whole process."""
     before = sys.stderr, threading.excepthook, sys.unraisablehook
     sys.stderr = PrintedLines()
     threading.excepthook = _log_exception_of_thread
@@ -37,7 +37,7 @@ def logged() -> Iterator[None]:
 
 
 class PrintedLines(io.TextIOBase):
-    """In place of standard error: each line that is printed is a line of the log."""
+    """Replaces standard error: each line that is printed becomes a line of the log."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

@@ -1,4 +1,4 @@
-"""A few log lines per interval are written, and the others counted: clients must not fill the disk."""
+"""Writes a few log lines per interval, and counts the others: clients must not fill the disk."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class LineLimit:
-    """How many lines may be written in an interval, and how many were."""
+    """The number of lines that may be written in an interval, and that were."""
 
     def __init__(self, lines_max: int, interval_seconds: float, now_seconds: float) -> None:
         self.lines_max = lines_max
@@ -39,21 +39,21 @@ class RateLimitedLog:
 
     @property
     def suppressed_count(self) -> int:
-        """How many lines were left out since the last that said so."""
+        """Returns how many lines were left out since the last that said so."""
         return self._limit.suppressed_count
 
     def has_room(self) -> bool:
-        """Whether a line would be written now, rather than counted."""
+        """Returns whether a line would be written now, rather than counted."""
         limit = self._limit
         is_over = self._now() - limit.interval_start >= limit.interval_seconds
         return is_over or limit.lines < limit.lines_max
 
     def warning(self, message: str, *arguments: object) -> None:
-        """Log a WARNING, or only count it."""
+        """Logs a WARNING, or only counts it."""
         self.log(logging.WARNING, message, *arguments)
 
     def log(self, level: int, message: str, *arguments: object) -> None:
-        """Log, or only count."""
+        """Logs a line, or only counts it."""
         limit = self._limit
         now = self._now()
         if now - limit.interval_start >= limit.interval_seconds:

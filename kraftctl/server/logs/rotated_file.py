@@ -21,7 +21,7 @@ MODE = 0o600
 
 
 class RotatedFile:
-    """Used by one thread at a time. Every method but `close` raises OSError."""
+    """A file that one thread at a time uses. Every method but `close` raises OSError."""
 
     def __init__(self, path: Path, *, max_bytes: int, max_files: int) -> None:
         self.path = path
@@ -33,10 +33,10 @@ class RotatedFile:
         """Whether the file ends in a part of a line, which could not be removed."""
         self._is_regular = True
         self.kept_bytes = 0
-        """None of a call that fails: see `_remove_part`."""
+        """Is 0, because a call that fails keeps no lines: see `_remove_part`."""
 
     def open(self) -> None:
-        """Continue the file, or begin it."""
+        """Continues the file, or starts it."""
         if self._descriptor < 0:
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
             self._descriptor = os.open(self.path, flags, MODE)
@@ -45,7 +45,7 @@ class RotatedFile:
             self._is_regular = stat.S_ISREG(found.st_mode)
 
     def write(self, lines: bytes) -> None:
-        """Append whole lines, all of them or none."""
+        """Appends whole lines, all of them or none."""
         self.open()
         if self._is_regular and self._size_bytes and self._size_bytes + len(lines) > self._max_bytes:
             self._rotate()
@@ -60,7 +60,7 @@ class RotatedFile:
         self._size_bytes += len(lines)
 
     def close(self) -> None:
-        """Force everything to the disk, if that is possible."""
+        """Forces everything to the disk, if that is possible."""
         if self._descriptor >= 0:
             with contextlib.suppress(OSError):
                 os.fsync(self._descriptor)

@@ -1,7 +1,7 @@
-"""SharedOutput: standard output or standard error, which other processes hold, too.
+"""SharedOutput writes to standard output or standard error, which other processes hold, too.
 
-Its settings are theirs as well, so they stay as they are: it may be blocking, or not. Its caller may have
-to wait for a reader.
+Its settings are theirs as well, so they stay as they are: it may be blocking, or not. Its caller may have to
+wait for a reader.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import os
 from kraftctl_security.standard_output import PartlyWrittenError, write_whole
 
 BLOCK_BYTES_MAX = 64 * 1024
-"""As much as a pipe holds: what a reader takes is seen soon."""
+"""The size of a pipe: progress of the reader is noticed soon."""
 
 
 class SharedOutput:
-    """Is used by one thread at a time. Its end is left to the process."""
+    """An output that one thread at a time uses. The process closes it at its end."""
 
     def __init__(self, descriptor: int, path: str) -> None:
         self.descriptor = descriptor
@@ -26,10 +26,10 @@ class SharedOutput:
         """Whether it ends in a part of a line."""
 
     def open(self) -> None:
-        """It is open."""
+        """Does nothing, because it is open."""
 
     def write(self, lines: bytes) -> None:
-        """Raises OSError when the reader is gone, or the disk is full."""
+        """Writes lines. Raises OSError when the reader is gone, or the disk is full."""
         begin = b"\n" if self._is_torn else b""
         try:
             write_whole(self.descriptor, begin + lines)
@@ -44,11 +44,11 @@ class SharedOutput:
         self._is_torn = False
 
     def close(self) -> None:
-        """Nothing is buffered."""
+        """Does nothing, because nothing is buffered."""
 
 
 def are_the_same(first: int | None, second: int | None) -> bool:
-    """Whether two descriptors lead to the same file, pipe or terminal."""
+    """Returns whether two descriptors lead to the same file, pipe or terminal."""
     if first is None or second is None:
         return False
     try:
@@ -58,7 +58,7 @@ def are_the_same(first: int | None, second: int | None) -> bool:
 
 
 def occupy_closed_descriptors() -> None:
-    """A file that is opened later must not become standard output: it would get the lines of the log."""
+    """Occupies closed descriptors 1 and 2, so that no file opened later gets the lines of the log."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)

@@ -1,7 +1,7 @@
-"""A connection to another controller, or the knowledge that none of its addresses accepts one.
+"""Connects to another controller, or finds that none of its addresses accepts a connection.
 
 The addresses of its name are raced (RFC 8305): while one is silent, the next is tried beside it. The first
-over which ApiVersions is answered wins; the others are closed.
+over which ApiVersions gets a response wins; the others are closed.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from kraftctl_security.addresses.known_hosts import LOOKUP_SECONDS_MAX, KnownHos
 from kraftctl_security.authentication_failures import AuthenticationFailedError, failure_of_ssl
 
 RACING_MAX: Final = 3
-"""Connections of one attempt at a time. `descriptors.py` reserves what two for each controller need."""
+"""The number of connections of one attempt. `descriptors.py` reserves what two for each controller need."""
 
 CannotConnect: Final = (OSError, EOFError, DecodeError, AuthenticationFailedError)
-"""How an attempt at one address fails."""
+"""The exceptions of an attempt at one address."""
 
 
 class Closable(Protocol):
-    """What a greeting makes of a connection."""
+    """The result of a greeting over a connection."""
 
     def close(self) -> None:
-        """Immediately, without waiting for what is unsent."""
+        """Closes immediately, without waiting for unsent data."""
         ...
 
 
@@ -48,7 +48,7 @@ class RefusedError(OSError):
 
 
 class Race(Generic[C]):
-    """One attempt to connect: to each address of the name at most once."""
+    """One attempt to connect, to each address of the name at most once."""
 
     def __init__(
         self,
@@ -58,10 +58,10 @@ class Race(Generic[C]):
         context: ssl.SSLContext | None,
         is_own: Callable[[str, int], bool],
     ) -> None:
-        """With SSL if there is a `context`.
+        """Uses SSL if there is a `context`.
 
-        `greet` has ApiVersions answered, and returns what the caller uses the connection by. `is_own` says
-        whether this process listens at an address.
+        `greet` gets a response to ApiVersions, and returns the object that the caller uses the connection
+        by. `is_own` says whether this process listens at an address.
         """
         self._host = host
         self._greet = greet
@@ -70,16 +70,16 @@ class Race(Generic[C]):
         self._loop = asyncio.get_running_loop()
         self._began_at: dict[Address, float] = {}
         self._missing: dict[Address, str] = {}
-        """What has not happened yet."""
+        """The step that has not finished yet."""
         self._errors: list[Exception] = []
         self._all_refuse = True
         """Whether no process is known to live at any of the addresses."""
         self._running: dict[asyncio.Task[C], Address] = {}
 
     async def run(self) -> C:
-        """What `greet` has returned, for the first address that answered.
+        """Returns the result of `greet` for the first address that responded.
 
-        Raises RefusedError when each address refuses, AuthenticationFailedError when none answers and SSL
+        Raises RefusedError when each address refuses, AuthenticationFailedError when none responds and SSL
         fails at one, the error itself when there is one address, and else OSError or DecodeError. When it is
         cancelled, the silence of the addresses is noted.
         """
@@ -116,7 +116,9 @@ class Race(Generic[C]):
             lookup.cancel()  # Of a lookup that has not ended, the next attempt gets the answer.
 
     async def _first(self, left: deque[Address]) -> C:
-        """The next one begins when one has failed, or has been silent for a while."""
+        """Returns the first connection. The next attempt begins when one has failed, or has been silent
+        for a while.
+        """
         while left or self._running:
             if left and len(self._running) < RACING_MAX:
                 address = left.popleft()
@@ -175,7 +177,9 @@ class Race(Generic[C]):
             raise failure_of_ssl(error) or error from error
 
     def _refuse_own(self, address: Address, sock: socket.socket) -> None:
-        """A process that asks itself learns nothing; where the name has one address, the answer says so."""
+        """Refuses an address of this process, unless the name has no other: the response then names the
+        problem.
+        """
         if not self._host.addresses.has_several():
             return
         here, there = sock.getsockname(), sock.getpeername()
@@ -193,7 +197,7 @@ class Race(Generic[C]):
         self._note(address, str(error) or type(error).__name__)
 
     def _note_silence(self) -> None:
-        """Those that had no time yet are left alone: the next attempt begins with them."""
+        """Notes silent addresses, except those that had no time yet: the next attempt begins with them."""
         for address in self._running.values():
             seconds = self._loop.time() - self._began_at.get(address, self._loop.time())
             if seconds >= ATTEMPT_DELAY_SECONDS or not self._host.addresses.has_several():

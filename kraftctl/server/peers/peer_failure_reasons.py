@@ -1,4 +1,4 @@
-"""What an exception of a connection to another controller says: which kind of failure, in which words."""
+"""Names the kind of failure of an exception of a connection to another controller, and describes it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.authentication_failures import AuthenticationFailedError, plain_text
 
 CLOSED_TEXT: Final = "closed before an answer"
-"""A RefusedError has this text where the connection was made."""
+"""The text of a RefusedError where the connection was made."""
 
 
 def failure_of(error: Exception, missing: str = "") -> PeerFailure:
-    """Never a secret: the messages of the other side are shortened, and in one line.
+    """Returns the failure, without secrets: the other side's messages are shortened, and in one line.
 
-    `missing` says what has not come in time.
+    `missing` names the step that has not finished in time.
     """
     if isinstance(error, AuthenticationFailedError):
         is_ssl = "SSL" in str(error)
@@ -53,7 +53,7 @@ def failure_of(error: Exception, missing: str = "") -> PeerFailure:
 
 
 def _refusal(words: str) -> str:
-    """The number of the error and the address are no news where there is one address."""
+    """Describes a refusal; where there is one address, number of the error and address are left out."""
     return "connection refused" if words.startswith("[Errno") and ";" not in words else words
 
 

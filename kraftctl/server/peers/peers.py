@@ -1,9 +1,9 @@
-"""This node's requests to other controllers, over connections that are opened when first needed (KIP-595).
+"""Sends this node's requests to other controllers, over connections opened when first needed (KIP-595).
 
-The node decides what a request says, where it goes and when it is retried. Here it is sent in the highest
+The node decides the content of a request, its destination and its retries. Here it is sent in the highest
 version that both sides know, and reported as `ResponseReceived` exactly once: with None when there was no
-answer in time, or there will be none; as refused when no process listens there. A process that does not
-accept the certificate or the password of this node lives: that is not reported as refused.
+response in time, or there will be none; as refused when no process listens there. A process that does not
+accept the certificate or the password of this node is alive: that is not reported as refused.
 """
 
 from __future__ import annotations
@@ -56,24 +56,25 @@ logger = logging.getLogger("kraftctl.server.peers")
 SOFTWARE: Final = "kraftctl", __version__
 
 WAITING_MAX: Final = 64
-"""Requests to one address that were not sent yet; the node has only a few in flight at a time."""
+"""The number of unsent requests to one address; the node has only a few in flight at a time."""
 
 DESTINATIONS_MAX: Final = 64
-"""Addresses with a connection or a backoff: two for each of 32 controllers. Controllers may change theirs."""
+"""The number of addresses with a connection or a backoff: two for each of 32 controllers. Controllers
+may change theirs."""
 
 RECONNECT_BACKOFF_SECONDS_MAX: Final = 0.5
 
 USELESS_SECONDS: Final = 1.0
-"""For so long a bootstrap server may know no leader before another address of its name is tried."""
+"""A bootstrap server may know no leader for this long before another address of its name is tried."""
 
 WARNING_SECONDS: Final = 60.0
-"""How often a line says that a peer and this node do not accept each other."""
+"""The interval of lines about a peer that does not accept this node, or the reverse."""
 
 CONTROLLER_KEYS: Final = {
     SASL_MECHANISM: "sasl.mechanism.controller.protocol",
     SECURITY_PROTOCOL: "listener.security.protocol.map",
 }
-"""Keys of clients that have other names between controllers."""
+"""The keys of clients that have other names between controllers."""
 
 ExchangeFailure: Final = (
     OSError,
@@ -83,11 +84,11 @@ ExchangeFailure: Final = (
     DecodeError,
     AuthenticationFailedError,
 )
-"""How an exchange with a peer fails; the connection cannot be used afterwards."""
+"""The exceptions of an exchange with a peer; the connection cannot be used afterwards."""
 
 
 class PeerConnections:
-    """All other controllers. `offer` gets the answers.
+    """Connects to all other controllers. `offer` gets the responses.
 
     With an `ssl_context`, SSL is used; with `new_sasl_client`, SASL: it may wait, other threads call it.
     """
@@ -103,7 +104,7 @@ class PeerConnections:
         new_sasl_client: NewSaslClient | None = None,
         is_own: Callable[[str, int], bool] = lambda _host, _port: False,
     ) -> None:
-        """`is_own` says whether this process listens at an address."""
+        """Takes `is_own`, which says whether this process listens at an address."""
         self.client_id = client_id
         self.request_timeout_seconds = request_timeout_ms / 1000
         self.backoff_seconds = backoff_ms / 1000
@@ -113,10 +114,10 @@ class PeerConnections:
         self.is_own = is_own
         self.hosts = KnownHosts()
         self._destinations: dict[tuple[str, int, bool], Destination] = {}
-        """By host, port and kind of request; the one that was used last is the last one."""
+        """The destinations by host, port and kind of request, least recently used first."""
 
     def send(self, effect: SendRequest) -> None:
-        """Over one connection per address and kind of request.
+        """Sends a request over one connection per address and kind of request.
 
         A request that waits for a commit must not delay the Fetch that commits it.
         """
@@ -129,7 +130,7 @@ class PeerConnections:
         destination.send(effect)
 
     def _make_room(self) -> None:
-        """Forget addresses that were not used for longest; never one that has a request under way."""
+        """Forgets addresses that were not used for longest; never one that has a request under way."""
         for key, destination in list(self._destinations.items()):
             if len(self._destinations) < DESTINATIONS_MAX:
                 return
@@ -138,7 +139,7 @@ class PeerConnections:
                 del self._destinations[key]
 
     async def stop(self) -> None:
-        """Close everything; no answers are reported any more."""
+        """Closes everything; no responses are reported any more."""
         workers = [worker for peer in self._destinations.values() if (worker := peer.stop()) is not None]
         await asyncio.gather(*workers, return_exceptions=True)
 
@@ -152,7 +153,9 @@ class Waiting:
 
 
 class Destination:
-    """At most one connection: requests are sent one after the other, as controllers answer them in order."""
+    """One address with at most one connection: requests are sent one after the other, as controllers
+    respond in order.
+    """
 
     def __init__(self, peers: PeerConnections, host: str, port: int) -> None:
         self._peers = peers
@@ -165,10 +168,10 @@ class Destination:
         self._connection: PeerConnection | None = None
         self._failures = 0
         self._failure: PeerFailure = NOTHING_CAME
-        """The last one: requests that wait for a connection have no other."""
+        """The last failure: requests that wait for a connection have no other."""
         self._connect_at = 0.0
         self._warned_at: float | None = None
-        """When a line said that authentication fails, since the last answer."""
+        """The time of a line about failed authentication since the last response."""
         self._warning: asyncio.Task[None] | None = None
 
     def send(self, effect: SendRequest) -> None:
@@ -179,7 +182,7 @@ class Destination:
             self._worker = asyncio.ensure_future(self._work())
 
     def is_idle(self) -> bool:
-        """Whether no request is waiting or under way."""
+        """Returns whether no request is waiting or under way."""
         return self._worker is None
 
     def stop(self) -> asyncio.Task[None] | None:
@@ -197,7 +200,7 @@ class Destination:
         self._worker = None
 
     def _with_reason(self, event: ResponseReceived) -> ResponseReceived:
-        """Why there is no answer, if there is none."""
+        """Returns the result with the reason why there is no response, if there is none."""
         if event.response is not None:
             self._failure = NOTHING_CAME
             return event
@@ -227,7 +230,9 @@ class Destination:
         return ResponseReceived(send_id, response)
 
     def _try_another_address(self, connection: PeerConnection) -> None:
-        """The name of a bootstrap server may be that of all controllers, one of which knows the leader."""
+        """Tries another address: the name of a bootstrap server may be that of all controllers, one of
+        which knows the leader.
+        """
         now = self._loop.time()
         if len(self._known.addresses.to_try()) > 1 and now >= connection.opened_at + USELESS_SECONDS:
             failure = Failure("it knows no leader", ATTEMPT_DELAY_SECONDS, now)
@@ -235,9 +240,10 @@ class Destination:
             self._disconnect()
 
     async def _may_connect_before(self, deadline: float) -> bool:
-        """Wait until the backoff is over, or until `deadline`.
+        """Waits until the backoff is over, or until `deadline`.
 
-        A request that only waited is no failed connection: it must not prolong the backoff of the next one.
+        A request that only waited is not a failed connection: it must not prolong the backoff of the next
+        one.
         """
         if self._is_connected():
             return True
@@ -248,7 +254,7 @@ class Destination:
         return self._connection is not None and self._connection.is_open()
 
     async def _connected(self) -> PeerConnection:
-        """A connection that is open and authenticated."""
+        """Returns a connection that is open and authenticated."""
         new_sasl_client = self._peers.new_sasl_client
         if self._connection is not None and self._connection.is_open():
             if new_sasl_client is not None and self._connection.is_to_be_renewed():
@@ -261,7 +267,9 @@ class Destination:
         return self._connection
 
     async def _begin(self, new_sasl_client: NewSaslClient | None) -> bool:
-        """Open a connection. False when SASL takes so long that another address is better tried first."""
+        """Opens a connection. Returns False when SASL takes so long that another address should be tried
+        first.
+        """
         self._known = self._peers.hosts.host(self._host, self._port)
         self._connection = connection = await Race(
             self._known, self._greet, context=self._peers.ssl_context, is_own=self._peers.is_own
@@ -288,7 +296,9 @@ class Destination:
         return connection
 
     def _note(self, error: Exception, seconds: float) -> str:
-        """Why it failed. Silence counts against the address, and all that precedes the first answer."""
+        """Notes the failure. Silence counts against the address, and so does everything before the first
+        response.
+        """
         connection = self._connection
         if connection is None:
             return str(error) or self._known.reasons() or type(error).__name__
@@ -323,7 +333,7 @@ class Destination:
             self._say(error)
 
     async def _warn_of_dates(self, error: AuthenticationFailedError) -> None:
-        """Once it is known which certificate is meant."""
+        """Warns of a certificate's dates once it is known which certificate it is."""
         self._say(await call_detached(partial(with_certificate, error, self._host, self._port)))
 
     def _say(self, error: AuthenticationFailedError) -> None:
@@ -354,9 +364,10 @@ class PeerConnection:
     ) -> None:
         self.address = address
         self.has_served = False
-        """Whether a request was answered: its end says nothing against the address any more."""
+        """Whether a request has had a response: if the connection ends later, that is not counted
+        against the address."""
         self.missing = ""
-        """What has not happened yet."""
+        """The step that has not finished yet."""
         self.opened_at = asyncio.get_running_loop().time()
         self._reader = reader
         self._writer = writer
@@ -365,19 +376,20 @@ class PeerConnection:
         self._renew_at: float | None = None
 
     def is_open(self) -> bool:
-        """As far as this side knows."""
+        """Whether it is open as far as this side knows."""
         return not self._reader.at_eof() and not self._writer.is_closing()
 
     def close(self) -> None:
-        """Immediately, without waiting for what is unsent."""
+        """Closes immediately, without waiting for unsent data."""
         self._writer.transport.abort()
 
     async def learn_versions(self) -> None:
-        """Ask which requests the peer understands (KIP-511)."""
+        """Asks which requests the peer understands (KIP-511)."""
         self._codec.decode_versions(await self._exchange(self._codec.encode_versions_request()))
 
     async def authenticate(self, new_client: NewSaslClient) -> None:
-        """By SASL: after the versions are known, and again before the session expires (KIP-368).
+        """Authenticates by SASL: after the versions are known, and again before the session expires
+        (KIP-368).
 
         Raises AuthenticationFailedError.
         """
@@ -391,11 +403,13 @@ class PeerConnection:
         self._renew_at = None if renewed_after_seconds is None else self._loop.time() + renewed_after_seconds
 
     def is_to_be_renewed(self) -> bool:
-        """Whether the next request has to wait until this side has authenticated again."""
+        """Returns whether the next request has to wait until this side has authenticated again."""
         return self._renew_at is not None and self._loop.time() >= self._renew_at
 
     async def call_in_common_version(self, request: Message) -> Message:
-        """The answer; UNSUPPORTED_VERSION, as if from the peer, when it does not know the request."""
+        """Returns the response; UNSUPPORTED_VERSION, as if from the peer, when it does not know the
+        request.
+        """
         self.missing = f"{request.NAME} was not answered"
         payload = self._codec.encode(request)
         if payload is None:
@@ -414,7 +428,7 @@ class PeerConnection:
 
 
 def knows_no_leader(response: Message) -> bool:
-    """Whether a Fetch was answered without records, and without a leader to fetch from."""
+    """Returns whether a Fetch had a response without records and without a leader to fetch from."""
     if not isinstance(response, FetchResponse):
         return False
     return response.error_code != Errors.NONE or any(

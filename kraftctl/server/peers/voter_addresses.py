@@ -1,8 +1,8 @@
-"""Whether static voters are at the addresses that controller.quorum.voters of this node has for them.
+"""Checks that static voters are at the addresses that controller.quorum.voters of this node has for them.
 
-A follower asks its leader alone, and a leader asks no voter: a wrong address of another one shows in the next
-election. So each voter is asked now and then for a pre-vote that it cannot give (KIP-996): that changes
-nothing, and is for one voter alone. In a dynamic quorum voters say themselves where they are.
+A follower sends requests to its leader alone, and a leader to no voter: a wrong address of another one shows
+in the next election. So each voter is asked now and then for a pre-vote that it cannot give (KIP-996): that
+changes nothing, and is for one voter alone. In a dynamic quorum voters report their own addresses.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ logger = logging.getLogger("kraftctl.raft")
 LOOK_EVERY_SECONDS: Final = 60.0
 
 LASTS_MS: Final = 30_000
-"""What is wrong is said at the second look: a voter that starts again is gone for seconds."""
+"""A problem is logged at the second check: a voter that restarts is gone for seconds."""
 
 
 class VoterAddresses:
-    """Asks from a minute after it was made until `stop`."""
+    """Checks from a minute after it was made until `stop`."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class VoterAddresses:
         new_peers: Callable[[Callable[[ResponseReceived], None]], PeerConnections],
         now_ms: Callable[[], int],
     ) -> None:
-        """`voters` are those of controller.quorum.voters; `new_peers` makes connections for one look."""
+        """Takes the `voters` of controller.quorum.voters; `new_peers` makes connections for one check."""
         assert meta.node_id is not None
         assert meta.directory_id is not None
         assert meta.cluster_id is not None
@@ -57,7 +57,7 @@ class VoterAddresses:
         self._now_ms = now_ms
         self._reasons = SpokenReasons()
         self._said: dict[int, str] = {}
-        """By voter, the reason that a line has said."""
+        """The reason of the last line, by voter."""
         self._others = {voter_id: place for voter_id, place in voters.items() if voter_id != self._own.id}
         self._running: asyncio.Task[None] | None = None
         if self._own.id in voters and self._others:
@@ -73,7 +73,7 @@ class VoterAddresses:
             await self.look()
 
     async def look(self) -> None:
-        """Ask all other voters once, and say what is new; without a leader raft says it."""
+        """Asks all other voters once, and logs what is new; without a leader raft does that."""
         raft = self._raft
         if raft.leader_id < 0 or raft.kraft_version > 0:
             return
@@ -103,7 +103,9 @@ class VoterAddresses:
         return answers
 
     def _pre_vote(self, voter_id: int, epoch: int) -> VoteRequest:
-        """For an empty log: who grants it has nothing to lose, and it is not counted."""
+        """Makes a request with an empty log: a voter that grants it loses nothing, and the vote is not
+        counted.
+        """
         partition = PartitionData(
             partition_index=METADATA_PARTITION,
             replica_epoch=epoch,
@@ -132,7 +134,9 @@ class VoterAddresses:
 def what_is_wrong(
     answer: ResponseReceived, voter: ReplicaKey, address: str, own: ReplicaKey, cluster_id: str
 ) -> str | None:
-    """A line with the next step; None where the voter has answered, or another release that cannot say."""
+    """Returns a line with the next step; None where the voter has responded, or its release has no such
+    response.
+    """
     fields = {
         "peer": f"controller {voter.id} at {address}",
         "own": str(own),

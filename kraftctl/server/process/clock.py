@@ -1,4 +1,4 @@
-"""The only module that reads a clock: everything else is given the time."""
+"""Reads the clocks, as the only module: everything else is given the time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mypy_extensions import mypyc_attr
 
 MONOTONIC_NS: Final = time.monotonic_ns
 TIME_NS: Final = time.time_ns
-"""Looked up in the module once: each event reads clocks four times."""
+"""The function is looked up once, because each event reads clocks four times."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -17,26 +17,26 @@ class Clock:
     """Monotonic time for deadlines, wall time for what is written down."""
 
     def now_ms(self) -> int:
-        """Milliseconds that never go backwards, from an arbitrary zero."""
+        """Returns milliseconds that never go backwards, from an arbitrary zero."""
         return MONOTONIC_NS() // 1_000_000
 
     def now_ns(self) -> int:
-        """The same in nanoseconds, to measure durations; called several times per event."""
+        """Returns the same in nanoseconds, to measure durations; called several times per event."""
         return MONOTONIC_NS()
 
     def thread_ns(self) -> int:
-        """Processor time of this thread in nanoseconds, to measure what something costs."""
+        """Returns processor time of this thread in nanoseconds, to measure costs."""
         return time.thread_time_ns()
 
     def wall_ms(self) -> int:
-        """Unix time, which may jump: only for timestamps of records and expiry dates."""
+        """Returns Unix time, which may jump: only for timestamps of records and expiry dates."""
         return TIME_NS() // 1_000_000
 
 
 TURN_SECONDS: Final = 0.0001
-"""How long a thread that computes sleeps for others to run: long enough for the loop to wake up."""
+"""A thread that computes sleeps this long for others to run, so that the loop can wake up."""
 
 
 def let_others_run() -> None:
-    """Compiled code keeps the interpreter's lock until it sleeps."""
+    """Sleeps, because compiled code keeps the interpreter's lock until then."""
     time.sleep(TURN_SECONDS)

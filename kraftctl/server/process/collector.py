@@ -1,7 +1,7 @@
-"""When CPython's cyclic collector runs, and what it never looks at again: the one place that decides.
+"""Decides when CPython's cyclic collector runs, and which objects it skips.
 
 With CPython's defaults it took 13 % of the processor time of AlterPartition for 20 x 100 partitions, in runs
-of up to 64 ms, and found nothing: what a request makes is freed by counting references.
+of up to 64 ms, and found nothing: counting references frees what a request makes.
 """
 
 from __future__ import annotations
@@ -15,34 +15,35 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 YOUNG_OBJECTS_MAX: Final = 25_000
-"""So many new objects, beyond those that were freed, until it looks at them, in 1 to 2 ms. More than the
-requests make that are in progress: 20 AlterPartitions with 100 partitions each make 6,000."""
+"""The collector runs after this many new objects, beyond those that were freed, in 1 to 2 ms. Requests
+in progress make fewer: 20 AlterPartitions with 100 partitions each make 6,000."""
 
 THRESHOLDS: Final = (YOUNG_OBJECTS_MAX, 5, 5)
-"""As gc.set_threshold takes them: an older generation after so many runs of the younger one."""
+"""The arguments of gc.set_threshold: an older generation is collected after that many runs of the
+younger one."""
 
 LONG_PAUSE_NS: Final = 2_000_000
-"""After a run that takes longer, what is left is frozen: it is alive, and the next run does not look at it.
-So runs stay short while the image grows."""
+"""After a longer run, the remaining objects are frozen: they are alive, and the next run skips them. So
+runs stay short while the image grows."""
 
 FROZEN_OBJECTS_MIN: Final = 20_000
-"""The collector looks at fewer new objects in 2 ms."""
+"""The collector visits fewer new objects in 2 ms."""
 
 
 class Collector:
-    """Decides, and measures each run."""
+    """Controls the collector, and measures each run."""
 
     def __init__(self, thread_ns: Callable[[], int]) -> None:
-        """`thread_ns` is processor time: a process that has to wait for a processor freezes nothing."""
+        """Takes a clock of processor time: a process that waits for a processor freezes nothing."""
         self.pauses: Counter[int] = Counter()
-        """How many runs took at least 0, 1, 2, 4, 8 ... us: by that bound."""
+        """The number of runs that took at least 0, 1, 2, 4, 8 ... us, by that bound."""
         self.longest_ns = 0
         self._thread_ns = thread_ns
         self._since_ns = 0
 
     @contextmanager
     def deciding(self) -> Iterator[None]:
-        """For the whole process."""
+        """Controls the collector of the whole process."""
         before = gc.get_threshold()
         gc.set_threshold(*THRESHOLDS)
         gc.callbacks.append(self._observe)
@@ -54,7 +55,7 @@ class Collector:
             gc.set_threshold(*before)
 
     def __str__(self) -> str:
-        """How many runs, how long, and the histogram."""
+        """Returns the number of runs, their duration, and the histogram."""
         runs = ", ".join(f"{count} from {least_us} us" for least_us, count in sorted(self.pauses.items()))
         return (
             f"{self.pauses.total()} runs, 99.9 % below {self._bound_us(0.999)} us, the longest"
@@ -62,7 +63,7 @@ class Collector:
         )
 
     def _bound_us(self, fraction: float) -> int:
-        """What so many of the runs took less than; 0 without runs."""
+        """Returns the bound that this fraction of the runs stays below; 0 without runs."""
         left = self.pauses.total() * fraction
         bound_us = 0
         for least_us, count in sorted(self.pauses.items()):
@@ -83,7 +84,7 @@ class Collector:
 
 
 def freeze() -> None:
-    """What was made so far lives as long as the process: the collector need not look at it again.
+    """Freezes all present objects, which live as long as the process: the collector skips them.
 
     Counting references still frees what is not part of a cycle.
     """
@@ -92,8 +93,10 @@ def freeze() -> None:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """No run meanwhile: it would keep the interpreter's lock for as long as it takes to look at all that was
-    made so far, and once more in the end, for 100 ms after a million lists. For what makes no cycles.
+    """Pauses the collector for code that makes no cycles.
+
+    A run would keep the interpreter's lock while it visits all that was made so far, and once more in the
+    end, for 100 ms after a million lists.
     """
     gc.collect(1)
     gc.disable()

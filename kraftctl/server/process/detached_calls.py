@@ -1,4 +1,4 @@
-"""Calls that may wait for what is not ours, a name server or a mounted file for example, without the loop.
+"""Runs calls that may wait for something external, such as a name server or a mounted file, beside the loop.
 
 Each has a thread that nothing waits for. The threads of `asyncio.to_thread` and of a loop's resolver are few
 and shared, so slow calls delay others, and the end of the process waits until they return.
@@ -18,20 +18,21 @@ T = TypeVar("T")
 
 
 async def call_detached(call: Callable[[], T]) -> T:
-    """What it returns or raises. It runs to its end even if that is not awaited any more."""
+    """Returns or raises what the call does. It finishes even if its result is not awaited any more."""
     return cast("T", await _begin(call))
 
 
 class SharedCalls:
-    """One thread for a key at a time, however often it is asked for: a call may take longer than its caller
-    waits, who then asks again.
+    """Runs one call for a key at a time, however often it is requested.
+
+    A call may take longer than its caller waits, who then requests it again.
     """
 
     def __init__(self) -> None:
         self._running: dict[Hashable, asyncio.Future[Any]] = {}
 
     async def call(self, key: Hashable, call: Callable[[], T]) -> T:
-        """The result of the call that runs for `key`, or of this one."""
+        """Returns the result of the call that already runs for `key`, or of this one."""
         running = self._running.get(key)
         if running is None:
             running = self._running[key] = _begin(call)

@@ -1,4 +1,4 @@
-"""A call on another thread has ended: its result or its exception."""
+"""The end of a call on another thread: its result or its exception."""
 
 from __future__ import annotations
 

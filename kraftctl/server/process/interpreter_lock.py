@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from typing import Final
 
 SWITCH_INTERVAL_SECONDS: Final = 0.1
-"""Longer than any turn of the loop. Threads that compute for long sleep in between, see `let_others_run`."""
+"""The interval is longer than any turn of the loop. Threads that compute for long sleep in between, see
+`let_others_run`."""
 
 
 @contextmanager
 def released_between_turns() -> Iterator[None]:
-    """For the whole process: no thread demands the lock in the middle of a turn of the loop."""
+    """Keeps all threads from demanding the lock in the middle of a turn of the loop."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
     try:

@@ -14,7 +14,7 @@ from typing import Final
 from kraftctl.server.process.detached_calls import SharedCalls, call_detached
 
 AddressInfo = tuple[int, int, int, str, tuple[object, ...]]
-"""As of `socket.getaddrinfo`."""
+"""A result of `socket.getaddrinfo`."""
 
 _LOOKUPS: Final = SharedCalls()
 
@@ -30,7 +30,7 @@ async def addresses_of(host: str, port: int, *, flags: int = 0) -> list[AddressI
 
 
 async def own_name() -> str:
-    """The qualified name of this machine, as the resolver has it."""
+    """Returns the qualified name of this machine, according to the resolver."""
     return await call_detached(socket.getfqdn)
 
 

@@ -14,7 +14,7 @@ logger = logging.getLogger("kraftctl.server.snapshots")
 
 
 class SnapshotDownloads:
-    """At most one at a time. It is used only after the whole file has been read back and checked.
+    """Keeps one download at a time. It is used only after the whole file has been read back and checked.
 
     Every method waits for the disk; all of them run on one thread.
     """
@@ -25,7 +25,7 @@ class SnapshotDownloads:
         self._check = DownloadCheck()
 
     def save(self, snapshot_id: OffsetAndEpoch, position: int, data: bytes) -> None:
-        """The next slice, or the first one of another snapshot. Raises StorageError."""
+        """Saves the next slice, or the first one of another snapshot. Raises StorageError."""
         if position == 0:
             self.abort()
             self._writer = self._store.writer(snapshot_id)
@@ -37,7 +37,7 @@ class SnapshotDownloads:
         self._check.take(data)
 
     def finish(self, snapshot_id: OffsetAndEpoch) -> SnapshotDownloaded:
-        """Give the file its final name, or delete it when it is damaged. Raises StorageError."""
+        """Gives the file its final name, or deletes it when it is damaged. Raises StorageError."""
         writer = self._writer
         assert writer is not None, "there is nothing to finish"
         assert writer.snapshot_id == snapshot_id
@@ -54,7 +54,7 @@ class SnapshotDownloads:
         return SnapshotDownloaded(snapshot_id, info.size_bytes, header.kraft_version, header.voters)
 
     def abort(self) -> None:
-        """Delete the unfinished file."""
+        """Deletes the unfinished file."""
         if self._writer is not None:
             self._writer.abort()
             self._writer = None

@@ -1,7 +1,7 @@
-"""Sockets first: what a timer ends is ended only once all that had reached the sockets has been read.
+"""Reads the sockets before a timeout takes effect: data that has arrived in time counts.
 
-A loop that was held up is late. uvloop then runs timers before it polls the sockets, and asyncio runs both in
-one turn: a heartbeat, a Fetch or an answer that came in time may not have been read.
+A loop that was held up is late. uvloop then runs timers before it polls the sockets, and asyncio runs both
+in one turn: a heartbeat, a Fetch or a response that came in time may not have been read.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 TURNS: Final = 3
-"""uvloop runs the first call before it polls the sockets, and the second one after that. Tasks that wait for
-what was read continue before the third."""
+"""uvloop runs the first call before it polls the sockets, and the second one after that. Tasks that wait
+for the data continue before the third."""
 
 
 def call_after_sockets(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
-    """`call`, once what is in the sockets now has been read, and the tasks that wait for it had a turn."""
+    """Calls `call` once the sockets have been read, and the tasks that wait for the data had a turn."""
     loop.call_soon(_turn, loop, call, TURNS - 1)
 
 
@@ -30,7 +30,9 @@ def _turn(loop: asyncio.AbstractEventLoop, call: Callable[[], None], left_count:
 
 @asynccontextmanager
 async def answered_before(loop: asyncio.AbstractEventLoop, deadline: float) -> AsyncIterator[None]:
-    """As `asyncio.timeout_at`: raises TimeoutError where it waits. An answer that has come is read first."""
+    """Limits time like `asyncio.timeout_at`, but reads a response that has arrived before it raises
+    TimeoutError.
+    """
     async with asyncio.timeout(None) as timeout:
 
         def expire() -> None:

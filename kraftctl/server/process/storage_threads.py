@@ -1,4 +1,4 @@
-"""The threads that wait for the disk or compute in place of the event loop: a `Scheduler` on asyncio."""
+"""Threads that wait for the disk or compute in place of the event loop: a `Scheduler` on asyncio."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class StorageThreads:
-    """Four threads, each of which does one thing after the other. `done` and the rest run on the loop."""
+    """Four threads, each of which does one call after the other. `done` and the rest run on the loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -33,9 +33,10 @@ class StorageThreads:
         self._storage_thread.run(call, done)
 
     def run_on_flush_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
-        """Once all sockets of this turn are read: one flush has what all of them append, and its thread does
-        not contend for the interpreter meanwhile. One AlterPartition of each of 20 brokers takes a quarter
-        less processor time.
+        """Runs a flush once all sockets of this turn are read.
+
+        One flush has what all of them append, and its thread does not contend for the interpreter meanwhile.
+        One AlterPartition of each of 20 brokers takes a quarter less processor time.
         """
         self._loop.call_soon(self._begin_flush, call, done)
 
@@ -61,7 +62,7 @@ class StorageThreads:
         return self._loop.call_later(delay_seconds, call)
 
     async def stop(self) -> None:
-        """Wait until every call that was handed over has ended."""
+        """Waits until every call has ended."""
         threads = (self._flush_thread, self._storage_thread, self._snapshot_thread, self._decoding_thread)
         for thread in threads:
             await self._loop.run_in_executor(None, thread.stop)
@@ -70,8 +71,8 @@ class StorageThreads:
 
 
 def _compute(call: Callable[[Callable[[], object]], T]) -> T:
-    """The call, without the cyclic collector. There are no cycles in what is decoded: counting references
-    frees it, also when it is frozen.
+    """Runs the call without the cyclic collector: decoding makes no cycles, and counting references
+    frees its objects, also when frozen.
     """
     with collector.paused():
         return call(let_others_run)

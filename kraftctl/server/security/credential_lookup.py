@@ -1,4 +1,4 @@
-"""Whom a listener knows: users of SCRAM and delegation tokens, as the metadata log has them."""
+"""Finds the users of SCRAM and the delegation tokens that a listener knows in the metadata log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kraftctl_protocol.scram import ITERATIONS_MIN, ScramCredential, credential,
 SALT_BYTES: Final = 24
 
 DERIVED_MAX: Final = 1_000
-"""Credentials of tokens that are kept: deriving one takes milliseconds."""
+"""The number of derived credentials of tokens that are kept: deriving one takes milliseconds."""
 
 
 class CredentialsUnavailableError(Exception):
@@ -32,7 +32,9 @@ class TokenCredential:
 
 
 class CredentialLookup:
-    """Mechanisms are numbers, as in the log. Raises CredentialsUnavailableError before the log is read."""
+    """Finds credentials; mechanisms are numbers, as in the log. Raises CredentialsUnavailableError
+    before the log is read.
+    """
 
     def __init__(
         self,
@@ -46,12 +48,12 @@ class CredentialLookup:
         self._derived: OrderedDict[tuple[int, str], ScramCredential] = OrderedDict()
 
     def user(self, mechanism: int, name: str) -> ScramCredential | None:
-        """What the log has of a user's password."""
+        """Returns the credential that the log has of a user's password."""
         self._require_loaded()
         return self._committed.scram_credential(mechanism, name)
 
     def token(self, mechanism: int, token_id: str) -> TokenCredential | None:
-        """A token that has not expired. As in Kafka, its password is its HMAC in base64."""
+        """Returns a token that has not expired. As in Kafka, its password is its HMAC in base64."""
         self._require_loaded()
         token = self._committed.token(token_id, self._wall_ms())
         if token is None:

@@ -1,4 +1,4 @@
-"""Lines about certificates that expire: ahead of time, and once a day how long they last."""
+"""Writes lines about certificates that expire: ahead of time, and once a day how long they last."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ logger = logging.getLogger("kraftctl.server.ssl")
 CHECK_MS: Final = 3_600_000
 
 LINES_MAX: Final = 20
-"""Warnings of one check. A truststore may have a hundred authorities."""
+"""The number of warnings of one check. A truststore may have a hundred authorities."""
 
 
 class ExpiryLines:
-    """Of all listeners with SSL."""
+    """Watches the certificates of all listeners with SSL."""
 
     def __init__(self, metrics: SslMetrics) -> None:
         self._metrics = metrics
@@ -28,7 +28,7 @@ class ExpiryLines:
         self._logged_ms = -DAY_MS
 
     def check(self, watched: list[WatchedStores], now_ms: int, *, have_changed: bool = False) -> None:
-        """Once an hour, and when stores `have_changed`."""
+        """Checks once an hour, and when stores `have_changed`."""
         if not have_changed and 0 <= now_ms - self._checked_ms < CHECK_MS:
             return
         self._checked_ms = now_ms

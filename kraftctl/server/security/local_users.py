@@ -1,7 +1,7 @@
 """The file of users that this node knows before the metadata log: kraftctl.scram.users.path.
 
-Users of SCRAM are in the metadata log, and which part of it is committed, controllers learn from each other.
-When all have stopped and authenticate to each other by SCRAM, neither can come first: Kafka's controllers
+Users of SCRAM are in the metadata log, and controllers learn from each other which part of it is committed.
+When all have stopped and authenticate to each other by SCRAM, none can be the first: Kafka's controllers
 form no quorum then.
 """
 
@@ -23,11 +23,11 @@ logger = logging.getLogger("kraftctl.server.sasl")
 FILE_BYTES_MAX: Final = 1024 * 1024
 
 OTHERS: Final = 0o077
-"""Permissions of other accounts."""
+"""The permission bits of other accounts."""
 
 
 def read_local_users(config: ControllerConfig) -> ScramUsers:
-    """Raises ConfigException, which names the file and the line and shows no password."""
+    """Reads the file. Raises ConfigException, which names the file and the line and shows no password."""
     users: ScramUsers = {}
     if config.scram_users_path:
         users = _read(Path(config.scram_users_path))

@@ -1,4 +1,4 @@
-"""Some actions wait until the ACLs are loaded from the metadata log."""
+"""Delays actions until the ACLs are loaded from the metadata log."""
 
 from __future__ import annotations
 

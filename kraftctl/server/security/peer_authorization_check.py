@@ -1,7 +1,7 @@
-"""Whether other controllers let this one in: the rights of the principal as which it connects to them.
+"""Checks that other controllers admit this one: the rights of the principal as which it connects to them.
 
 Without the right, a quorum does not form, and the log of each controller says only that another refuses it.
-What the configuration shows is said at start; what the ACLs show, once they are loaded.
+Lines about the configuration are written at start; those about ACLs, once they are loaded.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from kraftctl_security.tls.ssl_principal_mapper import NoMatchingRuleError
 logger = logging.getLogger("kraftctl.server.peers")
 
 ANY_HOST: Final = b""
-"""Only entries for all hosts match it."""
+"""Only entries for all hosts match this address."""
 
 
 class PeerAuthorizationCheck:
-    """Warns when it is made, and once the ACLs are loaded unless it is stopped before. Raises StoreError."""
+    """Warns at start, and once the ACLs are loaded unless it is stopped before. Raises StoreError."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, config: ControllerConfig, authorizer: Authorizer
@@ -50,7 +50,7 @@ class PeerAuthorizationCheck:
 
 
 def own_principal(config: ControllerConfig) -> KafkaPrincipal | None:
-    """Of this controller at others, if they have the same configuration; None where that cannot be known.
+    """Returns the principal of this controller at others with the same configuration; None if unknown.
 
     Raises StoreError.
     """
@@ -74,7 +74,7 @@ def warn_if_no_super_user(config: ControllerConfig, principal: KafkaPrincipal) -
 
 
 def warn_without_right(authorizer: Authorizer, listener: str, principal: KafkaPrincipal) -> None:
-    """The ACLs are loaded."""
+    """Checks the rights of the principal when the ACLs are loaded."""
     context = RequestContext(
         api=API_TABLE[ApiKey.VOTE],
         version=0,
@@ -94,7 +94,7 @@ def warn_without_right(authorizer: Authorizer, listener: str, principal: KafkaPr
 
 
 def _of_sasl(config: SaslMechanismConfig) -> KafkaPrincipal | None:
-    """The subject of a token of OAUTHBEARER is not known here, nor the owner of a delegation token."""
+    """Returns None for OAUTHBEARER and delegation tokens, whose subject or owner is not known here."""
     if config.mechanism == OAUTHBEARER or config.options.get("tokenauth", "").lower() == "true":
         return None
     return KafkaPrincipal(USER_TYPE, config.options["username"])

@@ -1,4 +1,4 @@
-"""A connection whose client authenticates by SASL, first of all and again before its session expires."""
+"""A connection whose client authenticates by SASL, at first and again before its session expires."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from kraftctl_protocol.principal import KafkaPrincipal
 from kraftctl_security.authentication_failures import plain_text
 
 AUTHENTICATION_SECONDS_MAX: Final = 10.0
-"""For all messages of one authentication. As long as an SSL handshake may take, which comes before it."""
+"""The limit for all messages of one authentication, the same as for the SSL handshake before it."""
 
 REAUTHENTICATION_SECONDS_MIN: Final = 1.0
-"""As Kafka's KafkaChannel: a session is renewed no more often."""
+"""A session is renewed no more often, as by Kafka's KafkaChannel."""
 
 SASL_HANDSHAKE: Final = ApiKey.SASL_HANDSHAKE.to_bytes(2, "big")
 
 
 class SaslListener:
-    """What the connections of one listener have in common.
+    """The common data of a listener's connections.
 
     `over_ssl`: an SSL handshake comes first. `unfinished` has all connections that are not authenticated.
     """
@@ -60,7 +60,7 @@ class SaslListener:
 
 
 class SaslConnection(Connection):
-    """Serves nothing while `_exchange` is not None, which it is from the beginning."""
+    """A connection that serves no requests while `_exchange` is not None, as at its start."""
 
     def __init__(
         self, owner: ConnectionOwner, loop: asyncio.AbstractEventLoop, listener: SaslListener
@@ -80,7 +80,7 @@ class SaslConnection(Connection):
             self._begin()
 
     def authenticated(self, principal: KafkaPrincipal) -> None:
-        """The SSL handshake is finished. SASL decides who the client is (KIP-684)."""
+        """Handles the end of the SSL handshake. SASL decides who the client is (KIP-684)."""
         self._begin()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -89,7 +89,7 @@ class SaslConnection(Connection):
         self._listener.unfinished.remove(self.peer_host, self)
 
     def leave(self, reason: str) -> None:
-        """Close immediately, with a log line."""
+        """Closes immediately, with a log line."""
         self._refuse(reason)
         self.abort()
 
@@ -107,7 +107,7 @@ class SaslConnection(Connection):
             super()._start(frame)
 
     def _asks_for_renewal(self, frame: bytes) -> bool:
-        """Otherwise SaslHandshake is answered ILLEGAL_SASL_STATE, as Kafka does."""
+        """Returns whether this is a renewal; otherwise SaslHandshake gets ILLEGAL_SASL_STATE, as in Kafka."""
         if self._expires_at is None or not frame.startswith(SASL_HANDSHAKE):
             return False
         renewed_at = self._renewed_at
@@ -116,7 +116,7 @@ class SaslConnection(Connection):
     # The exchange.
 
     def _begin(self) -> None:
-        """The first bytes may come."""
+        """Starts an authentication when the first bytes may come."""
         self._limit_to_tokens()
         self._deadline = self._loop.call_later(AUTHENTICATION_SECONDS_MAX, self._expire)
         crowded = self._listener.unfinished.add(self.peer_host, self)
@@ -180,7 +180,7 @@ class SaslConnection(Connection):
     # Failures.
 
     def _fail(self, reason: str, response: Message | None, *, is_renewal: bool) -> None:
-        """Answer after a while, which makes guessing slow, and close."""
+        """Responds after a delay, which makes guessing slow, and closes."""
         self._listener.metrics.failed(is_renewal=is_renewal)
         what = "re-authentication" if is_renewal else "authentication"
         self._listener.refusals.warning("Failed %s with %s (%s)", what, self.peer, plain_text(reason))
@@ -208,7 +208,7 @@ class SaslConnection(Connection):
         self._deadline = self._failing = None
 
     def _note_sasl(self) -> None:
-        """Nothing is wrong with that here but its time: it is answered so."""
+        """Notes a request of SASL that is invalid only at this time, and gets that response."""
 
     # Frames.
 
@@ -218,7 +218,7 @@ class SaslConnection(Connection):
         self._continue_with(unfinished)
 
     def _continue_with(self, unfinished: FrameDecoder) -> None:
-        """The beginning of the next frame has come already."""
+        """Continues with the beginning of the next frame, which has come already."""
         held = unfinished.take()
         if held:
             try:

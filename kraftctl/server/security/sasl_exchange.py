@@ -1,9 +1,10 @@
-"""One SASL authentication of a connection: what the client may send, in which order, and what it is answered.
+"""One SASL authentication of a connection: which requests a client may send in which order, and the
+responses.
 
-As Kafka's SaslServerAuthenticator. Before it is complete, a client may send ApiVersions (KIP-511), then
-SaslHandshake (KIP-43), then tokens: as they are after SaslHandshake version 0, in SaslAuthenticate after
-version 1 (KIP-152). An authentication may follow later on the same connection, by the same mechanism and
-with the same principal (KIP-368).
+It is like Kafka's SaslServerAuthenticator. Before it is complete, a client may send ApiVersions (KIP-511),
+then SaslHandshake (KIP-43), then tokens: as they are after SaslHandshake version 0, in SaslAuthenticate
+after version 1 (KIP-152). An authentication may follow later on the same connection, by the same mechanism
+and with the same principal (KIP-368).
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ WITH_HEADERS_VERSION: Final = 1
 """From this version of SaslHandshake on, tokens come in SaslAuthenticate."""
 
 REAUTHENTICATION_VERSION: Final = 1
-"""From this version of SaslAuthenticate on, the answer says how long a session lasts."""
+"""From this version of SaslAuthenticate on, the response has the lifetime of a session."""
 
 TEXT_LENGTH_MAX: Final = 1_000
-"""Of what a failure is answered with: names of principals are in some texts, and may be long."""
+"""The limit of a failure's text: names of principals are in some texts, and may be long."""
 
 NO_SASL: Final = (
     "it does not begin with a request of Kafka that may come before authentication. Next step: check the"
@@ -55,15 +56,15 @@ class SaslServers(Protocol):
 
     @property
     def mechanisms(self) -> list[str]:
-        """Their names, as clients see them."""
+        """Returns the mechanisms' names, as clients see them."""
         ...
 
     def server(self, mechanism: str) -> SaslServer:
-        """For one authentication by an enabled mechanism."""
+        """Returns a server for one authentication by an enabled mechanism."""
         ...
 
     def session_ms_max(self, mechanism: str) -> int:
-        """`connections.max.reauth.ms`: how long a session lasts at most; 0 without a limit."""
+        """Returns `connections.max.reauth.ms`: how long a session lasts at most; 0 without a limit."""
         ...
 
 
@@ -81,7 +82,9 @@ class Session:
 
 
 class Outcome:
-    """What follows from a request: an answer, if any; then the connection ends if there is a `failure`."""
+    """The result of a request: a response, if there is one; then the connection ends if there is a
+    `failure`.
+    """
 
     def __init__(
         self, response: Message | None, *, failure: str | None = None, session: Session | None = None
@@ -92,7 +95,7 @@ class Outcome:
 
 
 class RawToken(ReceivedRequest):
-    """A token without a request around it; so is its answer."""
+    """A token without a request around it; the response has the same form."""
 
     def __init__(self, token: bytes) -> None:
         body = SaslAuthenticateRequest(auth_bytes=token)
@@ -114,9 +117,10 @@ class _Expects(Enum):
 
 
 class SaslExchange:
-    """`receive` a frame, then `answer` it, until the outcome is a session or a failure.
+    """Call `receive` with a frame, then `answer`, until the outcome is a session or a failure.
 
-    The node answers ApiVersions, unless `expects_tokens`. `previous` is the session that is to be renewed.
+    The node responds to ApiVersions, unless `expects_tokens`. `previous` is the session that is to be
+    renewed.
     """
 
     def __init__(self, servers: SaslServers, previous: Session | None = None) -> None:
@@ -134,11 +138,11 @@ class SaslExchange:
 
     @property
     def expects_tokens(self) -> bool:
-        """The next request is to be answered here, whatever it is."""
+        """Whether the next request is to be handled here, whatever it is."""
         return self._expects not in (_Expects.HANDSHAKE_OR_VERSIONS, _Expects.HANDSHAKE)
 
     def receive(self, frame: bytes) -> ReceivedRequest | str:
-        """The request to answer, or why the connection has to be closed."""
+        """Returns the request to handle, or why the connection has to be closed."""
         if self._expects in (_Expects.RAW_TOKEN, _Expects.NOTHING_AFTER_WRONG_MECHANISM):
             return RawToken(frame)
         is_first, self._is_first = self._is_first, False
@@ -161,7 +165,9 @@ class SaslExchange:
         return received
 
     def answer(self, request: ReceivedRequest, wall_ms: int) -> Outcome:
-        """What a mechanism raises besides SaslAuthenticationError comes through: nothing is answered then."""
+        """Returns the outcome. Exceptions of a mechanism other than SaslAuthenticationError pass,
+        without a response.
+        """
         expects, self._expects = self._expects, _Expects.NOTHING
         body = request.parsed.body
         if isinstance(body, SaslHandshakeRequest) and expects not in (_Expects.TOKEN, _Expects.NOTHING):
@@ -229,7 +235,7 @@ class SaslExchange:
         )
 
     def _lifetime_ms(self, authenticated: Authenticated, wall_ms: int) -> int | None:
-        """Until the credential expires, but not longer than the configured maximum."""
+        """Returns the time until the credential expires, but not more than the configured maximum."""
         limits = []
         session_ms_max = self._servers.session_ms_max(self._mechanism)
         if session_ms_max > 0:
@@ -240,7 +246,9 @@ class SaslExchange:
 
 
 def _complete(received: ReceivedRequest) -> ReceivedRequest | str:
-    """A long token is decoded here: it is one field. Nothing else is that long before authentication."""
+    """Decodes a request with a long token, which is one field. Nothing else is that long before
+    authentication.
+    """
     if received.undecoded is None:
         return received
     if received.api.key != ApiKey.SASL_AUTHENTICATE:
@@ -253,7 +261,7 @@ def _complete(received: ReceivedRequest) -> ReceivedRequest | str:
 
 
 def _is_answered(received: ReceivedRequest) -> bool:
-    """Whether this ApiVersions is answered without an error; otherwise another one may follow."""
+    """Returns whether this ApiVersions gets a response without an error; otherwise another one may follow."""
     body, version = received.parsed.body, received.parsed.version
     assert isinstance(body, ApiVersionsRequest)
     return not received.is_from_the_future and (version < SOFTWARE_VERSION or names_software(body))

@@ -1,4 +1,4 @@
-"""The SASL mechanisms that a listener offers, with what their clients are compared with."""
+"""The SASL mechanisms that a listener offers, with the credentials that its clients are compared with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reloads of the keys and certificates of listeners, and when those expire."""
+"""Counts reloads of the keys and certificates of listeners, and knows when those expire."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ class SslMetrics:
         self.failed_reloads_count = 0
         self.failing_listeners: set[str] = set()
         self.certificate_expires_at_ms: dict[str, int] = {}
-        """Listener -> the Unix time at which the first certificate of its keystore expires."""
+        """The Unix time at which the first certificate of each listener's keystore expires."""
         self.authority_expires_at_ms: dict[str, int] = {}
-        """The same for its truststore."""
+        """The Unix time at which the first certificate of each listener's truststore expires."""
 
     def reloaded(self, listener: str) -> None:
-        """New stores are in use."""
+        """Notes that new stores are in use."""
         self.reloads_count += 1
         self.failing_listeners.discard(listener)
 
     def failed(self, listener: str) -> None:
-        """New stores cannot be used."""
+        """Notes that new stores cannot be used."""
         self.failed_reloads_count += 1
         self.failing_listeners.add(listener)

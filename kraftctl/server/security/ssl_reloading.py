@@ -1,7 +1,7 @@
-"""Keys and certificates are replaced while the controller runs: after a change, an alteration, or SIGHUP.
+"""Replaces keys and certificates while the controller runs: after a change, an alteration, or SIGHUP.
 
 New connections get new SSL contexts, so that no session of the old ones is resumed. Those that exist stay.
-What cannot be used changes nothing: a line says why, and the next change is tried again.
+Unusable stores change nothing: a line says why, and the next change is tried again.
 """
 
 from __future__ import annotations
@@ -29,21 +29,22 @@ from kraftctl_security.tls.store_replacement import name_of
 logger = logging.getLogger("kraftctl.server.ssl")
 
 LOOK_SECONDS: Final = 2.0
-"""Between two looks at the files. What has changed is read with the look after, if it is the same then."""
+"""The interval between two checks of the files. A changed file is read at the check after, if it is the
+same then."""
 
 LATE_SECONDS: Final = 30.0
-"""Files that are not read by then are on a file system that does not answer."""
+"""Files that are not read by then are on a file system that does not respond."""
 
 
 class Driver(Protocol):
-    """The running node."""
+    """The interface of the running node."""
 
     def use_ssl_context(self, context: ssl.SSLContext) -> None:
-        """For connections to other controllers from now on."""
+        """Sets the context for connections to other controllers from now on."""
         ...
 
     def dynamic_configs(self) -> dict[str, str] | None:
-        """Of this node; None as long as they are not known."""
+        """Returns the dynamic configs of this node; None as long as they are not known."""
         ...
 
 
@@ -58,17 +59,17 @@ class SslServer(Protocol):
 
     @property
     def ssl_stores(self) -> dict[str, Stores]:
-        """By listener, for those that use SSL."""
+        """Returns the stores of the listeners that use SSL, by listener."""
         ...
 
     @property
     def ssl_listeners(self) -> dict[str, SslListener]:
-        """By listener. One that does not use SSL has none."""
+        """Returns the SSL part of each listener that uses SSL, by listener."""
         ...
 
 
 class SslReloading:
-    """Of all listeners of `server`. Other controllers are reached with the keys of the first."""
+    """Watches all listeners of `server`. Connections to other controllers use the keys of the first."""
 
     def __init__(
         self,
@@ -96,14 +97,14 @@ class SslReloading:
         self._expiry_lines = ExpiryLines(server.ssl_metrics)
 
     async def run(self, requested: asyncio.Event) -> None:
-        """Look every two seconds, and immediately when `requested` is set; until it is cancelled."""
+        """Checks every two seconds, and immediately when `requested` is set; until it is cancelled."""
         self._expiry_lines.check(self._watched, self._wall_ms())
         while True:
             forced = await _is_requested(requested)
             await self.look(forced=forced)
 
     async def look(self, *, forced: bool = False) -> None:
-        """At the stores of all listeners, once."""
+        """Checks the stores of all listeners, once."""
         reloads_count = self._metrics.reloads_count
         for stores in self._watched:
             await self._look_at(stores, forced=forced)

@@ -1,6 +1,6 @@
 """SSL between an accepted socket and its Connection: the handshake, then records.
 
-Not the SSL of the event loops: they count an answer as sent that is still in the socket's transport
+The SSL of the event loops is not used: it counts a response as sent that is still in the socket's transport
 (docs/adr/0009). Here nothing is kept besides an unfinished record: what the socket does not take is counted
 as for PLAINTEXT.
 """
@@ -29,10 +29,11 @@ DATE_STEPS: Final = {
 }
 
 HANDSHAKE_SECONDS_MAX: Final = 10.0
-"""As long as a client of Kafka waits for a connection (socket.connection.setup.timeout.ms)."""
+"""A client of Kafka waits this long for a connection (socket.connection.setup.timeout.ms)."""
 
 HANDSHAKE_BYTES_MAX: Final = 128 * 1024
-"""Of a client whose handshake is not finished. Its certificates are the longest part, a few kilobytes."""
+"""The limit of a client whose handshake is not finished. Its certificates are the longest part, a few
+kilobytes."""
 
 HANDSHAKE_RECORD: Final = 22
 """The first byte that a client of TLS sends."""
@@ -40,11 +41,11 @@ HANDSHAKE_RECORD: Final = 22
 RECORD_BYTES_MAX: Final = 16 * 1024
 
 PIECE_BYTES: Final = 16 * RECORD_BYTES_MAX
-"""Encrypted together: a long answer is not in memory a second time."""
+"""The size of a piece to encrypt, so that a long response is not in memory a second time."""
 
 
 class SslListener:
-    """What the connections of one listener have in common. A new `context` is for new connections."""
+    """The common data of a listener's connections. A new `context` is for new connections."""
 
     def __init__(
         self,
@@ -63,9 +64,9 @@ class SslListener:
         self.refusals = refusals
 
     def principal(self, certificate: bytes | None) -> KafkaPrincipal:
-        """Of a client with this certificate in DER. Raises DecodeError or NoMatchingRuleError.
+        """Returns the principal of a certificate in DER. Raises DecodeError or NoMatchingRuleError.
 
-        Without a mapper it is never asked for: SASL decides.
+        Without a mapper it is never called: SASL decides.
         """
         if certificate is None or self.mapper is None:
             return ANONYMOUS
@@ -142,7 +143,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
             oldest.leave("too many SSL handshakes are unfinished")
 
     def leave(self, reason: str) -> None:
-        """Close immediately, with a log line."""
+        """Closes immediately, with a log line."""
         self._refuse(reason)
         self.abort()
 
@@ -184,7 +185,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
         self.leave(f"the SSL handshake is not finished after {HANDSHAKE_SECONDS_MAX:.0f} s")
 
     def _end_handshake(self) -> None:
-        """It is finished, or will not be. Idempotent."""
+        """Ends a handshake that is finished, or will not be. Further calls have no effect."""
         self._listener.unfinished.remove(self._peer_host, self)
         if self._timeout is not None:
             self._timeout.cancel()
@@ -195,7 +196,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
         return "" if self._connection is None else self._connection.peer_host
 
     def _refuse_foreign(self, head: bytes) -> None:
-        """The client does not begin with SSL."""
+        """Refuses a client that does not begin with SSL."""
         connection = self._connection
         if connection is not None:
             connection.refuse_without_ssl(head)
@@ -209,7 +210,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
     # Records.
 
     def _read(self) -> None:
-        """Hand over all that is complete, as one block: nothing but an unfinished record stays here."""
+        """Passes on all that is complete, as one block: only an unfinished record stays here."""
         blocks: list[bytes] = []
         has_ended = False
         try:
@@ -257,7 +258,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
             self._socket.writelines(pieces)
 
     def close(self) -> None:
-        """Send what has been written, say that nothing follows, then close."""
+        """Sends what has been written, ends the SSL session, then closes."""
         if self._is_closing:
             return
         self._is_closing = True

@@ -1,17 +1,19 @@
-"""How many SSL handshakes and SASL authentications may be unfinished: each holds memory, and needs no key."""
+"""Limits unfinished SSL handshakes and SASL authentications: each holds memory, and needs no key."""
 
 from __future__ import annotations
 
 from typing import Final, Generic, TypeVar
 
 UNFINISHED_MAX: Final = 1_000
-"""At 20 to 210 KB each. Brokers and admins that all connect again are fewer."""
+"""The limit, at 20 to 210 KB each. Brokers and admins that all connect again are fewer."""
 
 H = TypeVar("H")
 
 
 class UnfinishedHandshakes(Generic[H]):
-    """Of all listeners. Beyond the limit, the oldest of the address with the most has to leave."""
+    """The handshakes of all listeners. Beyond the limit, the oldest of the address with the most has to
+    leave.
+    """
 
     def __init__(self) -> None:
         self._by_address: dict[str, dict[H, None]] = {}
@@ -27,7 +29,7 @@ class UnfinishedHandshakes(Generic[H]):
         return next(iter(self._by_address[crowded]))
 
     def remove(self, address: str, handshake: H) -> None:
-        """It is finished, or its connection closed. Idempotent."""
+        """Removes one that is finished, or whose connection closed. Further calls have no effect."""
         of_address = self._by_address.get(address, {})
         if handshake in of_address:
             del of_address[handshake]

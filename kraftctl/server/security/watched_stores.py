@@ -1,6 +1,6 @@
-"""The keystore and truststore of one listener while it runs: what replaces them, and what does not.
+"""The keystore and truststore of one listener while it runs: when they are replaced, and when not.
 
-Blocks: files are read and keys are decrypted. Not on the loop.
+Its methods block, because they read files and decrypt keys. Do not call them on the loop.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ class Replacement:
 
 
 class WatchedStores:
-    """`properties` are those of the file. `reaches_controllers`: this node uses them as a client, too."""
+    """The stores of one listener. `properties` are those of the file. `reaches_controllers`: this node
+    is also a client with them.
+    """
 
     def __init__(
         self,
@@ -54,11 +56,11 @@ class WatchedStores:
     def look(
         self, dynamic: dict[str, str] | None, now: datetime.datetime, *, forced: bool
     ) -> Replacement | None:
-        """What replaces the stores; None when they are the same, or files may still be changing.
+        """Returns the new stores; None when they are the same, or files may still be changing.
 
         `dynamic` has the dynamic configs of this node, None as long as they are not known. Files are read
-        when they have changed since they were read, but not since the last look; with `forced`, always.
-        Raises StoreError or ConfigException for what cannot be used, once for each change.
+        when they have changed since they were read, but not since the last check; with `forced`, always.
+        Raises StoreError or ConfigException for unusable stores, once for each change.
         """
         altered, is_first = self._altered(dynamic)
         files = store_states(self._tried)
@@ -85,7 +87,7 @@ class WatchedStores:
         return replacement
 
     def _altered(self, dynamic: dict[str, str] | None) -> tuple[bool, bool]:
-        """Whether dynamic configs are others than at the last look, and whether they are the first ones.
+        """Returns whether dynamic configs differ from the last check, and whether they are the first ones.
 
         The first ones are applied without comparison, as at a start: with each of those before, they have
         been compared.
