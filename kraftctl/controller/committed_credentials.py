@@ -1,6 +1,7 @@
-"""Credentials in the metadata log that clients of this node authenticate with: SCRAM (KIP-900) and tokens.
+"""The credentials in the metadata log by which clients of this node authenticate: SCRAM (KIP-900) and
+tokens.
 
-Only what is committed counts: a user that the leader is about to create could still be undone.
+Only what is committed counts: a user that the leader is creating could still be undone.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from kraftctl_protocol.scram import ScramCredential
 
 
 class CommittedCredentials:
-    """To look at between two steps of the node. Empty before `is_loaded`."""
+    """Credentials to read between two steps of the node. Empty before `is_loaded`."""
 
     def __init__(self, controller: QuorumController) -> None:
         self._controller = controller
@@ -26,13 +27,13 @@ class CommittedCredentials:
         return self._controller.state.metadata_loaded
 
     def scram_credential(self, mechanism: int, user: str) -> ScramCredential | None:
-        """The user's credential for a mechanism, by the number that it has in the log."""
+        """Returns the user's credential for a mechanism, by the number that it has in the log."""
         entries = self._controller.image.scram.credentials
         value = self._committed(entries, (mechanism, user), entries.get((mechanism, user), MISSING))
         return None if value is MISSING else cast(ScramCredential, value)
 
     def token(self, token_id: str, wall_ms: int) -> DelegationToken | None:
-        """A token that has not expired; None where tokens are switched off."""
+        """Returns a token that has not expired; None where tokens are switched off."""
         if self._controller.state.config.delegation_token_secret_key is None:
             return None
         entries = self._controller.image.delegation_tokens.tokens
@@ -43,7 +44,7 @@ class CommittedCredentials:
         return None if token.expires_at_ms <= wall_ms else token
 
     def token_hmac(self, token_id: str) -> bytes:
-        """The secret of a token that `token` has returned."""
+        """Returns the secret of a token that `token` has returned."""
         return token_hmac(self._controller.state, token_id)
 
     def _committed(self, entries: object, key: object, current: object) -> object:

@@ -1,4 +1,4 @@
-"""Decode committed records, and refuse those that this controller cannot apply.
+"""Decodes committed records, and refuses those that this controller cannot apply.
 
 A controller that skips a record, or applies a metadata.version whose rules it does not have, has wrong state
 from then on without noticing. Kafka's controllers stop as well, when they replay the record.
@@ -17,7 +17,7 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.uuids import uuid_to_string
 
 DOES_NOT_FIT: Final = (AssertionError, LookupError, ArithmeticError, ValueError)
-"""What `replay` raises for a record that does not fit the records before it."""
+"""The exceptions of `replay` for a record that does not fit the records before it."""
 
 NEWER_RELEASE: Final = (
     "A newer release has written it. Next step: start a controller of that release on this directory instead."
@@ -42,7 +42,7 @@ class UnusableRecordError(Exception):
 def decode_committed(
     key: bytes | None, value: bytes | None, offset: int, file: str, supported: dict[str, VersionRange]
 ) -> Message:
-    """The record of a data batch that is at `offset` of `file`. Raises UnusableRecordError."""
+    """Returns the record of a data batch that is at `offset` of `file`. Raises UnusableRecordError."""
     if key is not None:
         raise _unusable(file, offset, "has a key, as no metadata record", NO_RELEASE)
     try:
@@ -68,20 +68,20 @@ def _check_level(
 
 
 def undecodable_batch(file: str, base_offset: int, error: DecodeError) -> UnusableRecordError:
-    """The batch at `base_offset` of `file` is whole, but not made of records."""
+    """Returns the error of a whole batch at `base_offset` of `file` that is not made of records."""
     return UnusableRecordError(
         f"{file}: the batch at offset {base_offset} cannot be decoded: {error}. {NO_RELEASE}"
     )
 
 
 def does_not_fit(file: str, offset: int, record: Message, error: Exception) -> UnusableRecordError:
-    """`record`, at `offset` of `file`, could not be applied because of `error`, one of DOES_NOT_FIT."""
+    """Returns the error of `record`, at `offset` of `file`, that could not be applied because of `error`."""
     what = f"is a {record.NAME} that does not fit what is before it: {why_not_applied(error)}"
     return _unusable(file, offset, what, NO_RELEASE)
 
 
 def why_not_applied(error: Exception) -> str:
-    """What an exception of `replay` says, in words."""
+    """Returns the meaning of an exception of `replay` in words."""
     if isinstance(error, KeyError):
         key = error.args[0]
         return f"it names {uuid_to_string(key) if isinstance(key, bytes) else key}, which does not exist"

@@ -1,4 +1,4 @@
-"""CommittedReplay: committed batches change an image, a limited number of records at a time."""
+"""CommittedReplay applies committed batches to an image, a limited number of records at a time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OFFSET_IN_FILE: Final = -1
 
 
 class CommittedReplay:
-    """One batch at a time: `begin` it, then call `replay_some` until it returns True."""
+    """Replays one batch at a time: `begin` it, then call `replay_some` until it returns True."""
 
     def __init__(
         self,
@@ -35,9 +35,9 @@ class CommittedReplay:
     ) -> None:
         self.image = image
         self.spent = 0
-        """Records replayed, of all batches."""
+        """The number of records replayed, of all batches."""
         self.decoded = 0
-        """Those of them that became messages."""
+        """The number of those that became messages."""
         self._supported = supported_features
         self._last_contained_offset = last_contained_offset
         self._partitions = PartitionRecords(image)
@@ -46,13 +46,13 @@ class CommittedReplay:
         self._cursor = RecordCursor(b"", 0, 0, 0)
 
     def begin(self, buffer: bytes, position: int, header: BatchHeader, file: str) -> None:
-        """The data batch of `file` that is at `position` of `buffer`."""
+        """Starts the data batch of `file` that is at `position` of `buffer`."""
         self._file = file
         self._base_offset = header.base_offset
         self._cursor = records_of(buffer, position, header)
 
     def replay_some(self, count_max: int) -> bool:
-        """Replay so many more records at most. True: there are no more. Raises UnusableRecordError."""
+        """Replays up to that many more records. True: there are no more. Raises UnusableRecordError."""
         cursor = self._cursor
         partitions = self._partitions
         left: i64 = count_max

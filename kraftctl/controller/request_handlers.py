@@ -1,4 +1,4 @@
-"""The handler of each API that the controller answers; `kraftctl/apis` holds everything else about an API.
+"""The handler of each API of the controller; `kraftctl/apis` has everything else about an API.
 
 A handler reads the shared state and returns records and a response; nothing changes until the records are
 replayed.
@@ -49,10 +49,11 @@ from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeat
 from kraftctl_protocol.message import Message
 
 Handler = Callable[[ControllerState, RequestContext, Message, Moment], ControllerResult]
-"""`handler(state, context, request, moment)`: reads all four, changes none; see ControllerResult."""
+"""Calls `handler(state, context, request, moment)`, which reads all four and changes none; see
+ControllerResult."""
 
 Reads = Callable[[MetadataImage, Message], tuple[list[object], object]]
-"""What an answer is taken from: containers of the image and the key in them, as the undo journal has both."""
+"""Image containers and key that a response reads; used to find the last uncommitted change."""
 
 
 def _acls(image: MetadataImage, request: Message) -> tuple[list[object], object]:
@@ -101,7 +102,7 @@ HANDLERS: Final[dict[int, Handler]] = {
     ApiKey.CONTROLLER_REGISTRATION: register_controller,
     ApiKey.ASSIGN_REPLICAS_TO_DIRS: assign_replicas_to_dirs,
 }
-"""One per row with owner ACTIVE or EVERY."""
+"""The handlers, one per row with owner ACTIVE or EVERY."""
 
 READS: Final[dict[int, Reads]] = {
     ApiKey.BROKER_HEARTBEAT: _own_registration,
@@ -109,4 +110,4 @@ READS: Final[dict[int, Reads]] = {
     ApiKey.DESCRIBE_CONFIGS: _configs,
     ApiKey.DESCRIBE_CLUSTER: _controllers,
 }
-"""One per row whose answer waits for what it reads (`WaitsFor.READS`)."""
+"""The reads, one per row whose response waits for what it reads (`WaitsFor.READS`)."""

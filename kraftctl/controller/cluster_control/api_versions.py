@@ -1,4 +1,4 @@
-"""ApiVersions (KIP-511, KIP-584): what this listener serves, and the features of node and cluster."""
+"""ApiVersions (KIP-511, KIP-584): the APIs of this listener, and the features of node and cluster."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ZERO_MINIMUM_VERSION = 4
 def api_versions(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Answered by every controller, active or standby, before any authentication.
+    """Responds on every controller, active or standby, before any authentication.
 
     Features are the committed ones; kraft.version is the newest that raft knows, as in Kafka.
     """
@@ -64,9 +64,10 @@ def _served() -> list[ApiVersion]:
 
 
 def supported_features(state: ControllerState, version: int) -> list[SupportedFeatureKey]:
-    """What this node can run, for a request of `version`.
+    """Returns the features that this node can run, for a request of `version`.
 
-    Only here Kafka's controllers use the setting for unstable APIs in place of the one for unstable features.
+    Only here Kafka's controllers use the setting for unstable APIs in place of the one for unstable
+    features.
     """
     offered = features.supported_features(state.config.unstable_api_versions_enable)
     return [
@@ -80,7 +81,7 @@ def supported_features(state: ControllerState, version: int) -> list[SupportedFe
 
 
 def finalized_features(committed: FinalizedFeatures, kraft_version: int) -> list[FinalizedFeatureKey]:
-    """The levels in force; a feature at level 0 is not listed. Empty before the log was read."""
+    """Returns the levels in force without those at 0. Empty before the log was read."""
     if committed.metadata_version == 0:
         return []
     levels = dict(committed.levels)

@@ -27,7 +27,7 @@ SHUTDOWN_NOW: Final = "SHUTDOWN_NOW"
 
 
 def current_state(state: BrokerHeartbeatState) -> str:
-    """Where the broker is."""
+    """Returns the present state of the broker."""
     if state.shutting_down:
         return CONTROLLED_SHUTDOWN
     return FENCED if state.fenced else UNFENCED
@@ -41,7 +41,7 @@ def next_state(
     lowest_active_offset: int,
     leads_partitions: bool,
 ) -> str:
-    """Where `request` moves the broker; the table above."""
+    """Returns the next state of the broker after `request`, according to the table above."""
     current = current_state(state)
     if current == FENCED:
         return _next_of_fenced(request, registration_offset)

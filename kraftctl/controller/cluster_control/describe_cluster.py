@@ -43,10 +43,10 @@ CLUSTER_OPERATIONS: Final = (
 def describe_cluster(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """The endpoints of the listener the request came in on.
+    """Returns the endpoints of the listener the request came in on.
 
-    During an election the last leader is named. Kafka's controllers then name none, and an admin client that
-    hears so does not ask again until its call has timed out; one that is sent to the last leader does.
+    During an election the last leader is named. Kafka's controllers then name none, and an admin client does
+    not ask again until its call has timed out; one that is sent to the last leader does.
     """
     assert isinstance(request, DescribeClusterRequest)
     error = _why_refused(state, context, request)

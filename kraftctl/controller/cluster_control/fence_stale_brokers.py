@@ -16,7 +16,7 @@ from kraftctl.controller.results.soft_changes import SoftChanges
 from kraftctl.controller.state.controller_state import ControllerState
 
 Incarnation = tuple[int, int]
-"""(broker id, broker epoch)."""
+"""An incarnation is (broker id, broker epoch)."""
 
 
 class FailedFencing:
@@ -42,16 +42,16 @@ class StaleBrokerFencing:
 
     @property
     def next_retry_ms(self) -> int | None:
-        """When a broker whose fencing failed is due again."""
+        """The time at which a broker whose fencing failed is due again."""
         if not self._failed:
             return None
         return min([failed.due_ms for failed in self._failed.values()], default=None)
 
     def run(self, moment: Moment) -> ControllerResult | None:
-        """The first slice of the next fencing, or None when every session is valid.
+        """Returns the first slice of the next fencing, or None when every session is valid.
 
-        A session of an earlier incarnation, of an unregistered or of an already fenced broker just ends. When
-        this, or encoding the records, raises, call `failed`.
+        A session of an earlier incarnation, of an unregistered or of an already fenced broker just ends.
+        When this, or encoding the records, raises, call `failed`.
         """
         self._tried = None
         incarnation = self._next_stale(moment.now_ms)
@@ -71,14 +71,14 @@ class StaleBrokerFencing:
         return self._tried
 
     def failed(self, now_ms: int) -> int | None:
-        """The last records of `run` are not written: their broker is due again after a pause.
+        """Notes that the last records of `run` are not written: their broker is due again after a pause.
 
-        Returns when; None when the failure concerns no single broker.
+        It returns when; None when the failure concerns no single broker.
         """
         return None if self._tried is None else self.retry_later(self._tried, now_ms)
 
     def retry_later(self, incarnation: Incarnation, now_ms: int) -> int:
-        """A slice of its fencing has failed. Returns when it is due again."""
+        """Notes that a slice of a fencing has failed. Returns when the broker is due again."""
         before = self._failed.get(incarnation)
         known_count = self._under_way.pop(incarnation, 0) if before is None else before.failure_count
         failure_count = known_count + 1
@@ -88,7 +88,7 @@ class StaleBrokerFencing:
         return due_ms
 
     def begin(self, incarnation: Incarnation) -> None:
-        """The first records for `incarnation` are being appended."""
+        """Notes that the first records for `incarnation` are being appended."""
         broker_id, broker_epoch = incarnation
         self._state.notices.append(f"The session of broker {broker_id} at epoch {broker_epoch} has timed out")
         self._state.heartbeats.end_session(broker_id, broker_epoch)
@@ -96,7 +96,9 @@ class StaleBrokerFencing:
         self._under_way[incarnation] = 0 if before is None else before.failure_count
 
     def end(self, incarnation: Incarnation) -> None:
-        """The last records for `incarnation` are being appended, or it need not be fenced any more."""
+        """Notes that the last records for `incarnation` are being appended, or it need not be fenced any
+        more.
+        """
         self._under_way.pop(incarnation, None)
 
     def _next_stale(self, now_ms: int) -> Incarnation | None:
@@ -135,7 +137,7 @@ class SessionFencing(BrokerFencing):
         self._incarnation = incarnation
 
     def next_slice(self, moment: Moment) -> ControllerResult:
-        """The next slice of the fencing."""
+        """Returns the next slice of the fencing."""
         result = super().next_slice(moment)
         if result.rest is None:
             assert result.soft_change is not None, "a fencing that ends is no longer under way"
@@ -149,7 +151,7 @@ class SessionFencing(BrokerFencing):
 
 
 class FencingBegins(SoftChange):
-    """The session of the broker ends."""
+    """Ends the session of the broker when its fencing begins."""
 
     def __init__(self, fencing: StaleBrokerFencing, incarnation: Incarnation) -> None:
         self._fencing = fencing
@@ -160,7 +162,7 @@ class FencingBegins(SoftChange):
 
 
 class FencingEnds(SoftChange):
-    """Its next session may run out."""
+    """Notes that the broker is fenced: its next session may run out."""
 
     def __init__(self, fencing: StaleBrokerFencing, incarnation: Incarnation) -> None:
         self._fencing = fencing

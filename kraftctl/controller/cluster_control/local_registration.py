@@ -1,4 +1,4 @@
-"""The registration of this controller (KIP-919)."""
+"""The registration of this controller itself (KIP-919)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kraftctl_protocol.uuids import random_uuid
 def local_registration(
     config: ControllerConfig, endpoints: dict[str, tuple[str, int]], rng: random.Random
 ) -> ControllerRegistration:
-    """The registration of this process, with an incarnation id of its own.
+    """Returns the registration of this process, with an incarnation id of its own.
 
     `endpoints`: listener name -> host and port that other nodes connect to, for every controller listener.
     """

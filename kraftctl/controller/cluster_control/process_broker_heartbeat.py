@@ -34,7 +34,7 @@ from kraftctl_protocol.uuids import Uuid
 def process_broker_heartbeat(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """The next state of the broker, and the records for it."""
+    """Returns the next state of the broker, and the records for it."""
     assert isinstance(request, BrokerHeartbeatRequest)
     # Before anything else: whatever this heartbeat leads to, the broker is alive (KAFKA-17793).
     state.heartbeats.update_contact_time(request.broker_id, request.broker_epoch, moment.now_ms)
@@ -71,7 +71,7 @@ def process_broker_heartbeat(
 
 
 def _why_directories_refused(request: BrokerHeartbeatRequest) -> ApiError | None:
-    """No registration has so many directories."""
+    """Returns an error for more directories than any registration has."""
     count = len(request.offline_log_dirs)
     cordoned = request.cordoned_log_dirs
     if cordoned is not None:
@@ -108,7 +108,7 @@ def _begin_transition(
     offline: list[Uuid],
     moment: Moment,
 ) -> ControllerResult:
-    """The first slice of the transition that this heartbeat leads to, which usually is all of it."""
+    """Returns the first slice of the transition that this heartbeat leads to, which usually is all of it."""
     transition = None
     if current != following:
         transition = _transition_to(state, registration, following, offline)
@@ -118,9 +118,9 @@ def _begin_transition(
 def _take_out_too(
     transition: ControllerResult, directories: OfflineDirectories, moment: Moment
 ) -> ControllerResult:
-    """Failed directories are taken out of service with the same heartbeat if `transition` is over.
+    """Removes failed directories with the same heartbeat if `transition` is over.
 
-    Otherwise with a later one: the broker names them in each.
+    Otherwise a later one removes them: the broker names them in each.
     """
     taken_out = directories.next_slice(moment)
     changes = [change for change in (transition.soft_change, taken_out.soft_change) if change is not None]
@@ -142,7 +142,9 @@ def _transition_to(
 def _newly_offline(
     state: ControllerState, registration: BrokerRegistration, request: BrokerHeartbeatRequest
 ) -> list[Uuid]:
-    """The registered directories that this heartbeat reports as failed, and no other one before it."""
+    """Returns the registered directories that this heartbeat reports as failed, and no other one before
+    it.
+    """
     reported = request.offline_log_dirs
     if not reported or not features.is_directory_assignment_supported(state.image.features.metadata_version):
         return []
@@ -169,7 +171,7 @@ def _cordoned_records(
 
 
 def cordoned_directories_changed(registration: BrokerRegistration, cordoned: list[Uuid]) -> bool:
-    """Whether the broker reports other cordoned directories than are registered, in any order."""
+    """Returns whether the broker reports other cordoned directories than are registered, in any order."""
     known = registration.cordoned_directories
     return known is None or set(known) != set(cordoned)
 

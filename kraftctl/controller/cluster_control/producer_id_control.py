@@ -18,7 +18,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 
 PRODUCER_ID_BLOCK_SIZE: Final = 1_000
-"""As Kafka's ProducerIdsBlock."""
+"""The size of a block in Kafka's ProducerIdsBlock."""
 
 PRODUCER_ID_MAX: Final = (1 << 63) - 1
 
@@ -26,7 +26,7 @@ PRODUCER_ID_MAX: Final = (1 << 63) - 1
 def allocate_producer_ids(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """The next block of producer ids. No id is given out twice."""
+    """Returns the next block of producer ids. No id is given out twice."""
     assert isinstance(request, AllocateProducerIdsRequest)
     error = why_epoch_stale(state.image.cluster, request.broker_id, request.broker_epoch)
     if error is not None:

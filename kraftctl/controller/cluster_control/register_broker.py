@@ -55,19 +55,19 @@ CLEAN_SHUTDOWN_DETECTION_VERSION = 3
 """From this request version on a broker sends the epoch of its last clean shutdown (KIP-966)."""
 
 NO_STORED_EPOCH = -2
-"""Never equal to a previousBrokerEpoch, whose default is -1."""
+"""This epoch never equals a previousBrokerEpoch, whose default is -1."""
 
 
 def register_broker(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """The registration, or why it is refused. The epoch in the response is valid once committed."""
+    """Returns the registration, or why it is refused. The epoch in the response is valid once committed."""
     assert isinstance(request, BrokerRegistrationRequest)
     return BrokerRegistering(state, request, context.version).next_slice(moment)
 
 
 class BrokerRegistering(SlicedWork):
-    """What the previous incarnation leaves behind goes slice by slice, then the broker is registered.
+    """Cleans up after the previous incarnation slice by slice, then registers the broker.
 
     A repeated request of the same process does the same beside it: whichever comes last finds this
     incarnation registered, and keeps its epoch.
@@ -82,7 +82,7 @@ class BrokerRegistering(SlicedWork):
         self._departure = Departure(state.heartbeats.leaving)
 
     def next_slice(self, moment: Moment) -> ControllerResult:
-        """Refused if a check fails by now."""
+        """Returns the next slice; a refusal if a check fails by now."""
         state, request = self._state, self._request
         self.spent = 0
         refusal = why_refused(state, request, moment.now_ms)
@@ -122,7 +122,7 @@ class BrokerRegistering(SlicedWork):
     def _leave(
         self, existing: BrokerRegistration | None, moment: Moment
     ) -> tuple[bool, list[RecordAndVersion]]:
-        """What the previous incarnation leaves behind in this slice, and whether that is all.
+        """Returns the changes after the previous incarnation in this slice, and whether they are complete.
 
         After an unclean shutdown the broker may have lost the tail of its logs, so that with KIP-966 it is
         neither in sync nor eligible any more (KAFKA-15586).
@@ -141,7 +141,7 @@ class BrokerRegistering(SlicedWork):
 
 
 def why_refused(state: ControllerState, request: BrokerRegistrationRequest, now_ms: int) -> ApiError | None:
-    """The error of the first check of the table that fails."""
+    """Returns the error of the first check of the table that fails."""
     if request.cluster_id != state.cluster_id:
         return ApiError(
             Errors.INCONSISTENT_CLUSTER_ID,

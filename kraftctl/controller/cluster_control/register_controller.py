@@ -29,7 +29,7 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 def register_controller(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Register a controller, this one or another."""
+    """Registers a controller, this one or another."""
     assert isinstance(request, ControllerRegistrationRequest)
     if not features.is_controller_registration_supported(state.image.features.metadata_version):
         response = ControllerRegistrationResponse(
@@ -75,7 +75,7 @@ def _why_too_large(request: ControllerRegistrationRequest) -> str | None:
 
 
 def needs_registration(image: MetadataImage, own: ControllerRegistration) -> bool:
-    """Whether this process is not registered yet, and metadata.version allows it."""
+    """Returns whether this process is not registered yet, and metadata.version allows it."""
     if not features.is_controller_registration_supported(image.features.metadata_version):
         return False
     registered = image.cluster.controllers.get(own.id)
@@ -83,7 +83,7 @@ def needs_registration(image: MetadataImage, own: ControllerRegistration) -> boo
 
 
 def registration_request(own: ControllerRegistration) -> ControllerRegistrationRequest:
-    """The request that a standby sends to the active controller."""
+    """Returns the request that a standby sends to the active controller."""
     return ControllerRegistrationRequest(
         controller_id=own.id,
         incarnation_id=own.incarnation_id,

@@ -1,7 +1,7 @@
-"""UnregisterBroker (KIP-631): forget a broker. Its replicas stay assigned to its id.
+"""UnregisterBroker (KIP-631) forgets a broker. Its replicas stay assigned to its id.
 
-A broker that leaves many ISRs is unregistered slice by slice, and the response comes with the last one. After
-a failover the client asks again.
+A broker that leaves many ISRs is unregistered slice by slice, and the response comes with the last one.
+After a failover the client asks again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 def unregister_broker(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Allowed even while the broker is alive, as in Kafka: it must be restarted to come back."""
+    """Unregisters even a live broker, as in Kafka: it must be restarted to register again."""
     assert isinstance(request, UnregisterBrokerRequest)
     registration = state.image.cluster.broker(request.broker_id)
     if registration is None:
@@ -36,11 +36,11 @@ def unregister_broker(
 
 
 class BrokerUnregistration(SlicedWork):
-    """The broker leaves all ISRs, then its registration goes.
+    """Removes the broker from all ISRs, then its registration.
 
-    It concerns the incarnation that was registered when the request came. If the broker has registered anew
-    meanwhile, it is back, and unregistering it now would stop it until its next restart: the response
-    says that the broker which was meant is not registered, and the client may repeat the request.
+    It concerns the incarnation that was registered when the request came. If the broker has registered again
+    in the meantime, unregistering it now would stop it until its next restart: the response says that the
+    broker which was meant is not registered, and the client may repeat the request.
     """
 
     def __init__(self, state: ControllerState, broker_id: int, broker_epoch: int) -> None:
@@ -53,7 +53,7 @@ class BrokerUnregistration(SlicedWork):
         self._departure = Departure(state.heartbeats.leaving)
 
     def next_slice(self, moment: Moment) -> ControllerResult:
-        """BROKER_ID_NOT_REGISTERED if the incarnation is gone by now."""
+        """Returns the next slice; BROKER_ID_NOT_REGISTERED if the incarnation is gone by now."""
         state, broker_id = self._state, self._broker_id
         if incarnation_of(state, broker_id, self._broker_epoch) is None:
             self.spent = 0
@@ -80,7 +80,7 @@ class BrokerUnregistration(SlicedWork):
         self._departure.end(stays=True)
 
     def _look_at_elrs(self, updates: PartitionUpdates, budget: SliceBudget) -> bool:
-        """As in Kafka, the broker stays in an ELR; the partition may change because its election is made."""
+        """Elects leaders where the broker is in an ELR, in which it stays as in Kafka."""
         topics = self._state.image.topics
         if self._elr_walk is None:
             topic_ids = in_order(topics.elr_counts.get(self._broker_id, {}))

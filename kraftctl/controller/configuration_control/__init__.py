@@ -1,5 +1,5 @@
-"""Dynamic configurations and client quotas are altered, described and validated here.
+"""Alters, describes and validates dynamic configurations and client quotas.
 
-`node_configs` says which dynamic configs this controller obeys itself, and `validate_configs` decides which
-values are accepted.
+`node_configs` has the dynamic configs that this controller obeys itself, and `validate_configs` decides
+which values are accepted.
 """

@@ -19,7 +19,7 @@ from kraftctl_protocol.message import Message
 def alter_configs(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """The configs of the request become all that the resource has."""
+    """Replaces the configs of each resource by those of the request."""
     assert isinstance(request, AlterConfigsRequest)
     refusal = why_too_many_items(context, request, len(request.resources))
     if refusal is not None:

@@ -1,4 +1,5 @@
-"""IncrementalAlterConfigs of a BROKER_LOGGER: the levels of this process. Kafka's RuntimeLoggerManager.
+"""IncrementalAlterConfigs of a BROKER_LOGGER, as in Kafka's RuntimeLoggerManager: the levels of this
+process.
 
 Any controller changes its own, active or not, immediately and not through the log.
 """
@@ -43,7 +44,7 @@ class LogLevelChange(SoftChange):
         self._levels: dict[str, str | None] = {}
 
     def add(self, context: RequestContext, resource: AlterConfigsResource) -> ApiError | None:
-        """The changes of one resource, or why it is refused."""
+        """Adds the changes of one resource. Returns the refusal, if there is one."""
         self._count += len(resource.configs)
         if self._count > CHANGES_PER_REQUEST_MAX:
             reason = f"One request cannot change more than {CHANGES_PER_REQUEST_MAX} levels of loggers."
@@ -63,7 +64,7 @@ class LogLevelChange(SoftChange):
 
 
 def concerns_loggers_only(request: Message) -> bool:
-    """Whether no resource of the request needs the active controller."""
+    """Returns whether no resource of the request needs the active controller."""
     if not isinstance(request, IncrementalAlterConfigsRequest) or not request.resources:
         return False
     return all(resource.resource_type == config_resource.BROKER_LOGGER for resource in request.resources)
@@ -72,7 +73,7 @@ def concerns_loggers_only(request: Message) -> bool:
 def _why_resource_refused(
     state: ControllerState, context: RequestContext, resource: AlterConfigsResource
 ) -> ApiError | None:
-    """Who may not, whose loggers these are not, and what is wrong with the first change that is."""
+    """Returns why the resource is refused: rights, another node's loggers, or the first invalid change."""
     if not state.authorizer.allows_on_cluster(context, AclOperation.CLUSTER_ACTION):
         return ApiError(Errors.CLUSTER_AUTHORIZATION_FAILED)
     reason = why_not_own_id(state, resource.resource_name)
@@ -86,7 +87,7 @@ def _why_resource_refused(
 
 
 def why_not_own_id(state: ControllerState, name: str) -> str | None:
-    """In Kafka's words: why this is not the name of the node that was asked."""
+    """Returns, in Kafka's words, why this is not the name of the node that was asked."""
     node_id = node_id_of(name)
     if node_id is None:
         return f"Node id must be an integer, but it is: {shortened(name)}"

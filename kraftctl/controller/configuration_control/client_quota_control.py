@@ -33,10 +33,11 @@ CLIENT_ID: Final = "client-id"
 IP: Final = "ip"
 
 ENTITIES_PER_REQUEST_MAX: Final = 20_000
-"""Twice as many as can be changed. What is refused for each of them takes 3 us."""
+"""The limit is twice the number of changes. A refusal for each of them takes 3 us."""
 
 PARTS_PER_REQUEST_MAX: Final = 60_000
-"""Names and quotas of all entities: a user's client has two names, and no entity more than four quotas."""
+"""The names and quotas of all entities: a user's client has two names, and no entity more than four
+quotas."""
 
 CLIENT_KEYS: Final = {
     "producer_byte_rate": "LONG",
@@ -56,7 +57,7 @@ HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?
 def alter_client_quotas(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Each entity is altered as a whole or not at all. POLICY_VIOLATION for too many entities, or changes."""
+    """Alters each entity as a whole or not at all. POLICY_VIOLATION for too many entities, or changes."""
     assert isinstance(request, AlterClientQuotasRequest)
     AnswerEntries().add_items(len(request.entries))
     if len(request.entries) > ENTITIES_PER_REQUEST_MAX:
@@ -123,7 +124,9 @@ def _why_refused(entry: EntryData, entity: QuotaEntity) -> ApiError | None:
 
 
 def _is_address(name: str | None) -> bool:
-    """Null is the default. Only brokers resolve host names: nothing here may wait for DNS."""
+    """Returns whether it is an address; null is the default. Only brokers resolve host names: nothing
+    here may wait for DNS.
+    """
     if name is None or HOST_NAME.fullmatch(name) is not None:
         return True
     try:
@@ -151,7 +154,7 @@ def _why_op_invalid(op: OpData, keys: dict[str, str]) -> str | None:
 
 
 def _records(image: MetadataImage, entity: QuotaEntity, ops: list[OpData]) -> list[RecordAndVersion]:
-    """One record per key whose value changes."""
+    """Returns one record per key whose value changes."""
     present = image.client_quotas.quota(entity)
     records: list[RecordAndVersion] = []
     for op in ops:

@@ -1,4 +1,4 @@
-"""What AlterConfigs and IncrementalAlterConfigs share: who may alter what, which values are accepted.
+"""The common part of AlterConfigs and IncrementalAlterConfigs: rights, accepted values.
 
 One bad config refuses its whole resource; other resources of the request are altered. Everything accepted is
 one atomic batch.
@@ -42,16 +42,18 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 CORDONED_LOG_DIRS: Final = "cordoned.log.dirs"
 
 CHARACTERS_PER_REQUEST_MAX: Final = 4 * 1024 * 1024
-"""Of all configs that the altered resources have, or would have: to validate 32 KB of a list takes 1 ms."""
+"""The characters of all configs that the altered resources have, or would have: validating 32 KB of a
+list takes 1 ms."""
 
 CONFIGS_PER_REQUEST_MAX: Final = 120_000
 """The number of these configs; brokers store any, and theirs are not validated."""
 
 DELETIONS_PER_CONFIG: Final = 8
-"""So many take the time of one: MirrorMaker deletes 27 configs of each topic, which mostly are not there."""
+"""This many take the time of one: MirrorMaker deletes 27 configs of each topic, most of which do not
+exist."""
 
 Resource = tuple[int, str]
-"""Type and name."""
+"""A resource is its type and its name."""
 
 OK: Final = ApiError(Errors.NONE)
 
@@ -82,12 +84,13 @@ class ConfigAlteration:
 
     @property
     def has_too_many_records(self) -> bool:
-        """Whether the whole request has to be refused: all of it is one batch."""
+        """Returns whether the whole request has to be refused: all of it is one batch."""
         return has_too_many(self._records)
 
     def begin(self, resource: Resource, values: list[str | None]) -> bool:
-        """Whether the resource was not refused up front, nor is now: `values` in the request, and those that
-        it has, are all validated.
+        """Returns whether the resource was not refused up front, nor is now.
+
+        `values` in the request, and those that it has, are all validated.
         """
         if resource not in self._open:
             return False
@@ -108,11 +111,11 @@ class ConfigAlteration:
         return False
 
     def refuse(self, resource: Resource, error: ApiError) -> None:
-        """Leave the resource as it is."""
+        """Refuses the resource and leaves it as it is."""
         self.answers.append((resource, error))
 
     def alter(self, resource: Resource, wanted: dict[str, str | None]) -> None:
-        """Give the resource the values `wanted` has, None for no value, or refuse it."""
+        """Gives the resource the values `wanted` has, None for no value, or refuses it."""
         kind, name = resource
         current = self._image.configurations.config(kind, name)
         # Brokers reload files named in a config even when the name stays (KAFKA-14136).
@@ -130,7 +133,7 @@ class ConfigAlteration:
         self.answers.append((resource, OK))
 
     def records(self) -> list[RecordAndVersion]:
-        """The records of every resource that was altered, ClearElr records last."""
+        """Returns the records of every resource that was altered, ClearElr records last."""
         return self._records + clear_elr_records(self._image, self._records)
 
     def _why_refused(
@@ -157,7 +160,9 @@ class ConfigAlteration:
         return None if value is None else why_value_too_long(key, value)
 
     def _why_broker_change_refused(self, name: str, key: str, value: str | None) -> str | None:
-        """Brokers check broker configs before they forward them; a controller stores what it is sent, as
+        """Returns why a change of broker configs is refused.
+
+        Brokers check broker configs before they forward them; a controller stores what it is sent, as
         Kafka's does. Checked here are the configs that elections depend on (KIP-966 for
         min.insync.replicas), limits of connections that a controller applies itself, and cordoned
         directories, which only a broker can check (KIP-1066).
@@ -184,7 +189,7 @@ class ConfigAlteration:
         return None
 
     def _is_of_controllers(self, name: str) -> bool:
-        """Whether a controller obeys the broker configs of this name."""
+        """Returns whether a controller obeys the broker configs of this name."""
         if name == config_resource.CLUSTER_DEFAULT:
             return True
         if why_broker_name_invalid(name) is not None or int(name) in self._image.cluster.brokers:
@@ -194,7 +199,7 @@ class ConfigAlteration:
         return node_id == self._state.node_id or node_id in controllers or node_id in self._state.voter_ids
 
     def _why_no_client_may_connect(self, name: str, changed: dict[str, str]) -> str | None:
-        """To this controller; what others have in their files is not known here."""
+        """Returns why no client could connect to this controller; the files of others are not known here."""
         own_name, configurations = str(self._state.node_id), self._image.configurations
         if name == config_resource.CLUSTER_DEFAULT:
             own = configurations.config(config_resource.BROKER, own_name)
@@ -206,7 +211,7 @@ class ConfigAlteration:
 
 
 def _changed(current: dict[str, str], altered: dict[str, str | None]) -> dict[str, str]:
-    """The configs after the change."""
+    """Returns the configs after the change."""
     complete = dict(current)
     for key, value in altered.items():
         if value is None:
@@ -219,7 +224,9 @@ def _changed(current: dict[str, str], altered: dict[str, str | None]) -> dict[st
 def _why_refused_up_front(
     state: ControllerState, context: RequestContext, resource: Resource, count: int
 ) -> ApiError | None:
-    """Unknown types, duplicates, what the principal may not alter, what the log does not keep."""
+    """Returns refusals of unknown types, duplicates, missing rights, and resources that the log does not
+    keep.
+    """
     kind, name = resource
     if kind not in config_resource.NAMES:
         return ApiError(Errors.UNSUPPORTED_VERSION, f"Unknown resource type {kind}.")

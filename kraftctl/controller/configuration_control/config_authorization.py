@@ -1,4 +1,4 @@
-"""Which right a principal needs to describe or alter the configs of a resource."""
+"""The rights that describing or altering the configs of a resource needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kraftctl_protocol.errors import Errors
 def why_not_authorized(
     state: ControllerState, context: RequestContext, operation: int, resource_type: int, name: str
 ) -> ApiError | None:
-    """Topics and groups have a right of their own, every other type needs it on the cluster."""
+    """Checks the right: topics and groups have their own, every other type needs it on the cluster."""
     authorizer = state.authorizer
     if resource_type == config_resource.TOPIC:
         allowed = authorizer.allows(context, operation, ResourceType.TOPIC, name)

@@ -1,4 +1,4 @@
-"""DescribeConfigs (KIP-133, KIP-226, KIP-569) as a controller answers: from image and properties file."""
+"""DescribeConfigs (KIP-133, KIP-226, KIP-569) on a controller: from image and properties file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TOO_MANY_CONFIGS = "More configurations than one answer may list are asked for: 
 def describe_configs(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """One result per resource; POLICY_VIOLATION for those whose configurations make the answer too long."""
+    """Returns one result per resource; POLICY_VIOLATION for those that make the response too long."""
     assert isinstance(request, DescribeConfigsRequest)
     results: list[DescribeConfigsResult] = []
     entries = AnswerEntries()
@@ -114,7 +114,7 @@ def _why_not_this_node(state: ControllerState, name: str, also: str = "") -> str
 def _describe_loggers(
     state: ControllerState, name: str, wanted: set[str] | None
 ) -> list[DescribeConfigsResourceResult] | ApiError:
-    """Every logger has a level, if only that of another one above it."""
+    """Describes loggers, each of which has a level, if only that of another one above it."""
     reason = _why_not_this_node(state, name) if name else "Broker id must not be empty"
     if reason is not None:
         return ApiError(Errors.INVALID_REQUEST, reason)
@@ -185,7 +185,7 @@ def _topic_results(
 def _describe_plain(
     state: ControllerState, kind: int, name: str, wanted: set[str] | None, synonyms: bool
 ) -> list[DescribeConfigsResourceResult]:
-    """Groups and client metrics subscriptions: their own value or the default."""
+    """Describes groups and client metrics subscriptions: their own value or the default."""
     own = state.image.configurations.config(kind, name)
     group = kind == config_resource.GROUP
     own_source = config_source.GROUP_CONFIG if group else config_source.CLIENT_METRICS_CONFIG

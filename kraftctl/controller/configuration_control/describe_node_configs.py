@@ -1,7 +1,7 @@
-"""The configs of this node and of the cluster's default, as DescribeConfigs shows them: Kafka's ConfigHelper.
+"""The configs of this node and of the cluster's default in DescribeConfigs, as in Kafka's ConfigHelper.
 
-Shown for a node is what is in effect: a dynamic config that a controller does not obey is left out, and the
-value of the properties file is shown. Kafka's controllers show it as if it were in effect.
+The values in effect are shown: for a dynamic config that a controller does not obey, the value of the
+properties file. Kafka's controllers show the dynamic one as if it were in effect.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LISTENER_MECHANISM_KEYS: Final = (
     "sasl.server.callback.handler.class",
     "connections.max.reauth.ms",
 )
-"""Between the prefix of a listener and these is a mechanism of SASL: Kafka's LISTENER_MECHANISM_CONFIGS."""
+"""These keys follow a listener's prefix and a mechanism of SASL: Kafka's LISTENER_MECHANISM_CONFIGS."""
 
 REPLICATION_QUOTAS: Final = (
     "leader.replication.throttled.rate",
@@ -58,11 +58,11 @@ REPLICATION_QUOTAS: Final = (
 """These have the type LONG and are dynamic only: Kafka's QuotaConfig.BROKER_QUOTA_CONFIGS."""
 
 NODE_IDS: Final = ("broker.id", "node.id")
-"""Whichever is set, Kafka has the other one as well."""
+"""Kafka has both whichever of the two is set."""
 
 
 class NodeDescriptions:
-    """What the answers of one request repeat. Kafka's defaults are the last layer."""
+    """The repeated parts of one request's responses. Kafka's defaults are the last layer."""
 
     def __init__(self, state: ControllerState) -> None:
         self._state = state
@@ -78,7 +78,9 @@ class NodeDescriptions:
         self.of_topics_without_their_own: list[DescribeConfigsResourceResult] | None = None
 
     def inherited_synonyms(self, name: str, sensitive: bool) -> list[DescribeConfigsSynonym]:
-        """The values that topics inherit from broker configs; the list and what is in it do not change."""
+        """Returns the values that topics inherit from broker configs; the list and its items do not
+        change.
+        """
         found = self._synonyms.get((name, sensitive))
         if found is None:
             found = _synonyms(name, self._inherited, sensitive)
@@ -86,7 +88,7 @@ class NodeDescriptions:
         return found
 
     def of_node(self, wanted: set[str] | None, synonyms: bool) -> list[DescribeConfigsResourceResult]:
-        """All public keys of Kafka, and whatever else is set."""
+        """Returns all public keys of Kafka, and whatever else is set."""
         node = self._node
         if node is None:
             node = _NodeDescription(self._state, self._defaulted)
@@ -97,7 +99,7 @@ class NodeDescriptions:
         ]
 
     def of_cluster(self, wanted: set[str] | None, synonyms: bool) -> list[DescribeConfigsResourceResult]:
-        """What is stored as the default of all nodes, in effect here or not: brokers may obey it."""
+        """Returns the stored default of all nodes, in effect here or not: brokers may obey it."""
         stored = self._state.image.configurations.config(BROKER, CLUSTER_DEFAULT)
         layers = [ConfigLayer(config_source.DYNAMIC_DEFAULT_BROKER_CONFIG, stored)]
         names = sorted(stored if wanted is None else wanted & stored.keys())
@@ -105,7 +107,9 @@ class NodeDescriptions:
 
 
 class _NodeDescription:
-    """What is in effect here. A request may ask for it any number of times: each answer is made once."""
+    """The configs in effect here. A request may ask for them any number of times, so each result is made
+    once.
+    """
 
     def __init__(self, state: ControllerState, defaulted: ConfigLayer) -> None:
         configurations = state.image.configurations
@@ -190,7 +194,7 @@ def _synonym_names(name: str) -> tuple[str, ...]:
 
 
 def _synonyms(name: str, layers: list[ConfigLayer], sensitive: bool) -> list[DescribeConfigsSynonym]:
-    """The values of `name` and its synonyms in all layers, highest precedence first."""
+    """Returns the values of `name` and its synonyms in all layers, highest precedence first."""
     names = _synonym_names(name)
     found = [
         DescribeConfigsSynonym(
@@ -207,7 +211,7 @@ def _synonyms(name: str, layers: list[ConfigLayer], sensitive: bool) -> list[Des
 
 
 def in_kafkas_form(kind: str, text: str) -> str:
-    """A value of this type as Kafka writes it, whatever the properties file has for it."""
+    """Returns a value of this type as Kafka writes it, whatever its form in the properties file."""
     try:
         value = parse_value("", kind, text)
     except InvalidConfigValueError:

@@ -16,7 +16,9 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 
 
 def clear_elr_records(image: MetadataImage, records: list[RecordAndVersion]) -> list[RecordAndVersion]:
-    """One ClearElrRecord per change of min.insync.replicas: what was eligible may not be any more."""
+    """Returns one ClearElrRecord per change of min.insync.replicas: eligible replicas may not be
+    eligible any more.
+    """
     if not image.features.elr_enabled:
         return []
     result: list[RecordAndVersion] = []
@@ -29,7 +31,7 @@ def clear_elr_records(image: MetadataImage, records: list[RecordAndVersion]) -> 
 
 
 def why_min_isr_change_refused(name: str, value: str | None) -> str | None:
-    """Why the BROKER resource `name` cannot have min.insync.replicas = `value` while ELR is enabled."""
+    """Returns why the BROKER resource `name` cannot have this min.insync.replicas while ELR is enabled."""
     if name != CLUSTER_DEFAULT:
         return (
             f"{MIN_INSYNC_REPLICAS} cannot be set for a single broker while eligible leader replicas are"
@@ -44,7 +46,9 @@ def why_min_isr_change_refused(name: str, value: str | None) -> str | None:
 
 
 def elr_safety_records(image: MetadataImage, config: ControllerConfig) -> list[RecordAndVersion]:
-    """Before ELR is enabled: a usable cluster-wide min.insync.replicas, and none for single brokers."""
+    """Returns, before ELR is enabled, a usable cluster-wide min.insync.replicas, and removals for single
+    brokers.
+    """
     records: list[RecordAndVersion] = []
     configurations = image.configurations
     stored = configurations.config(BROKER, CLUSTER_DEFAULT).get(MIN_INSYNC_REPLICAS)
@@ -60,6 +64,6 @@ def elr_safety_records(image: MetadataImage, config: ControllerConfig) -> list[R
 
 
 def min_isr_record(broker: str, value: str | None) -> RecordAndVersion:
-    """min.insync.replicas of a BROKER resource."""
+    """Returns the min.insync.replicas of a BROKER resource."""
     record = ConfigRecord(resource_type=BROKER, resource_name=broker, name=MIN_INSYNC_REPLICAS, value=value)
     return RecordAndVersion(record, 0)

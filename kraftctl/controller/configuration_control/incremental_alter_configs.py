@@ -32,7 +32,9 @@ __all__ = ["APPEND", "DELETE", "SET", "SUBTRACT", "changed_list", "incremental_a
 def incremental_alter_configs(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """SET, DELETE, APPEND and SUBTRACT single keys. Loggers are answered last, as in Kafka."""
+    """Applies SET, DELETE, APPEND and SUBTRACT to single keys. Loggers come last in the response, as in
+    Kafka.
+    """
     assert isinstance(request, IncrementalAlterConfigsRequest)
     refusal = why_too_many_items(context, request, len(request.resources))
     if refusal is not None:
@@ -73,7 +75,7 @@ def incremental_alter_configs(
 
 
 def _wanted(resource: AlterConfigsResource, current: dict[str, str]) -> dict[str, str | None] | ApiError:
-    """The value that each key of the request is to have, None for no value."""
+    """Returns the value that each key of the request is to have, None for no value."""
     # A key named twice: its last change counts.
     changes = {config.name: config for config in resource.configs}
     wanted: dict[str, str | None] = {}
@@ -105,7 +107,7 @@ def _changed_list(resource_type: int, change: AlterableConfig, present: str | No
 
 
 def changed_list(present: str | None, definition: ConfigKey, operation: int, value: str) -> str:
-    """A LIST value after APPEND or SUBTRACT; the base of an unset one is its default."""
+    """Returns a LIST value after APPEND or SUBTRACT; the base of an unset one is its default."""
     base = definition.default if present is None else present
     items = [item for item in (base or "").split(",") if item]
     if operation == SUBTRACT:
@@ -119,13 +121,13 @@ def changed_list(present: str | None, definition: ConfigKey, operation: int, val
 
 
 def _named_items(value: str) -> list[str]:
-    """As Java splits text: without the empty items at its end, but empty text is one item."""
+    """Splits as Java does: without the empty items at its end, but empty text is one item."""
     kept = value.rstrip(",")
     return kept.split(",") if kept or not value else []
 
 
 def _without(items: list[str], removed: list[str]) -> list[str]:
-    """Each item of `removed` takes away the first that equals it, as often as it is named."""
+    """Removes for each item of `removed` the first that equals it, as often as it is named."""
     counts: dict[str, int] = {}
     for item in removed:
         counts[item] = counts.get(item, 0) + 1

@@ -40,7 +40,7 @@ VALUE_CHARACTERS_MAX: Final = 100
 
 _INHERITED: Final = frozenset([name for pairs in TOPIC_CONFIG_SYNONYMS.values() for name, _ in pairs])
 _AT_LEAST_ONE: Final = (MAX_CONNECTIONS, MAX_CONNECTION_CREATION_RATE)
-"""Dynamically, as in Kafka: zero would end the connections by which it could be taken back."""
+"""These are at least one, as in Kafka: zero would end the connections by which it could be undone."""
 
 PER_IP_KEYS: Final = (MAX_CONNECTIONS_PER_IP, MAX_CONNECTIONS_PER_IP_OVERRIDES)
 
@@ -55,7 +55,7 @@ class UnusedConfig:
         self.reason = reason
 
     def line(self) -> str:
-        """For the log; without the value, where it may be a secret."""
+        """Returns a line for the log; without the value, where it may be a secret."""
         shown = shown_value(config_resource.BROKER, self.key, self.value)[:VALUE_CHARACTERS_MAX]
         of = f"node {self.name}" if self.name else "the cluster's default"
         key = self.key[:VALUE_CHARACTERS_MAX]
@@ -63,10 +63,10 @@ class UnusedConfig:
 
 
 class NodeConfigs:
-    """What this controller obeys of its own dynamic configs, and of those of the cluster's default.
+    """The dynamic configs that this controller obeys, of its own and of the cluster's default.
 
-    `unused` has each that is stored for this node alone and has no effect, and each that has a value which
-    its key cannot have.
+    `unused` has each that is stored for this node alone and has no effect, and each with a value that its
+    key cannot have.
     """
 
     def __init__(self, own: dict[str, str], cluster: dict[str, str], unused: list[UnusedConfig]) -> None:
@@ -75,7 +75,7 @@ class NodeConfigs:
         self.unused = unused
 
     def over(self, static: dict[str, str]) -> dict[str, str]:
-        """The properties in effect: `static`, those of the file, with the dynamic ones over them."""
+        """Returns the properties in effect: `static`, those of the file, with the dynamic ones over them."""
         return {**static, **self.cluster, **self.own}
 
 
@@ -103,7 +103,7 @@ def node_configs(config: ControllerConfig, own: dict[str, str], cluster: dict[st
 
 
 def why_limit_invalid(key: str, value: str) -> str | None:
-    """Why a limit of connections cannot have this value; None if it can, and for all other keys."""
+    """Returns why a limit of connections cannot have this value; None if it can, and for all other keys."""
     _, base = split_listener_key(key)
     if base not in (LIMIT_KEYS if base == key else LISTENER_LIMIT_KEYS):
         return None
@@ -121,7 +121,7 @@ def why_limit_invalid(key: str, value: str) -> str | None:
 def why_no_client_may_connect(
     config: ControllerConfig, own: dict[str, str], cluster: dict[str, str]
 ) -> str | None:
-    """max.connections.per.ip=0 without an override: Kafka refuses it, as no client could take it back."""
+    """Returns Kafka's refusal of max.connections.per.ip=0 without an override: no client could undo it."""
     in_effect: dict[str, str] = {}
     for layer in (config.originals, cluster, own):
         for key in PER_IP_KEYS:

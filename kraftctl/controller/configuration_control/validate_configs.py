@@ -1,4 +1,4 @@
-"""Whether a resource exists and its complete new configuration is valid, per kind of resource."""
+"""Checks that a resource exists and its complete new configuration is valid, per kind of resource."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from kraftctl_protocol.java_values import split_list
 BROKER_ID = re.compile(r"[+-]?[0-9]{1,10}")
 
 CONFIG_VALUE_LENGTH_MAX: Final = 32_767
-"""Bytes that a string of a ConfigRecord can have: Kafka's brokers cannot read a longer one."""
+"""A string of a ConfigRecord has at most this many bytes: Kafka's brokers cannot read a longer one."""
 
 INTERVAL_MS_MIN = 100
 INTERVAL_MS_MAX = 3_600_000
-"""KIP-714: how often clients push their metrics."""
+"""The bounds of the interval at which clients push their metrics (KIP-714)."""
 
 CLIENT_MATCH_PARAMETERS = (
     "client_instance_id",
@@ -43,18 +43,19 @@ CLIENT_MATCH_PARAMETERS = (
 )
 
 PLAIN_PATTERN = re.compile(r"[\w .:@/-]*")
-"""An expression that matches a text, and that needs no compiling to be known as one."""
+"""An expression that matches this text is valid without compiling it."""
 
 PATTERNS_COST_MAX: Final = 10_000
-"""Of the regular expressions in one request: 10,000 characters of them take 20 ms, and block the loop."""
+"""The limit of all regular expressions in a request: 10,000 characters of them take 20 ms, and block the
+loop."""
 
 PLAIN_COST: Final = 2
 
 SET_COST: Final = 20
 SET_WITH_FLAGS_COST: Final = 150
 WIDE_SET_COST: Final = 6_000
-"""Of a set of characters, as [a-z], and of each range in it: so much more if the expression may ignore case,
-and again if it names characters beyond ASCII. One from \\u0100 to \\uffff takes 10 ms."""
+r"""The cost of a set of characters, as [a-z], and of each range in it: this much more if the expression
+may ignore case, and again if it names characters beyond ASCII. One from \u0100 to \uffff takes 10 ms."""
 
 BOUNDED_GROUP_KEYS = (
     ("consumer", "session.timeout.ms"),
@@ -81,7 +82,7 @@ GROUP_BOUNDS: Final[list[tuple[str, str, str]]] = [
     )
     for kind, key in BOUNDED_GROUP_KEYS
 ]
-"""Each key, and its bounds."""
+"""The bounds of each key."""
 
 GROUP_TIMES: Final[list[tuple[str, str, str, str]]] = [
     (
@@ -92,11 +93,11 @@ GROUP_TIMES: Final[list[tuple[str, str, str, str]]] = [
     )
     for kind in ("consumer", "share", "streams")
 ]
-"""Session timeout and heartbeat interval, and where this node has its defaults."""
+"""The session timeout and heartbeat interval, and the keys with this node's defaults."""
 
 
 def why_value_too_long(key: str, value: str) -> ApiError | None:
-    """For configs of every type of resource."""
+    """Checks the lengths of values, for configs of every type of resource."""
     if len(value.encode()) <= CONFIG_VALUE_LENGTH_MAX:
         return None
     reason = f"the value of {key} is longer than {CONFIG_VALUE_LENGTH_MAX} bytes"
@@ -104,7 +105,9 @@ def why_value_too_long(key: str, value: str) -> ApiError | None:
 
 
 class ResourceCheck:
-    """Whether complete new configurations are valid. What the resources of a request share is found once."""
+    """Checks that complete new configurations are valid. Data that the resources of a request share is
+    found once.
+    """
 
     def __init__(self, config: ControllerConfig) -> None:
         self._config = config
@@ -115,7 +118,9 @@ class ResourceCheck:
     def why_invalid(
         self, resource_type: int, name: str, configs: dict[str, str], existing: dict[str, str]
     ) -> ApiError | None:
-        """The first rule that `configs`, the complete new set, breaks. What brokers store is not checked."""
+        """Returns the first rule that `configs`, the complete new set, breaks. Broker configs are not
+        checked.
+        """
         if resource_type == config_resource.TOPIC:
             return self._why_topic_invalid(name, configs, existing)
         if resource_type == config_resource.BROKER:
@@ -171,7 +176,7 @@ class ResourceCheck:
         return None if reason is None else ApiError(Errors.INVALID_CONFIG, reason)
 
     def _why_group_number_refused(self, values: dict[str, ConfigValue]) -> str | None:
-        """The bounds of brokers. A refusal names the key that sets the bound, in Kafka's words."""
+        """Checks the bounds of brokers. A refusal names the key that sets the bound, in Kafka's words."""
         for key, minimum, maximum in GROUP_BOUNDS:
             value = values.get(key)
             if not isinstance(value, int):
@@ -189,7 +194,7 @@ class ResourceCheck:
         return None
 
     def _group_number(self, values: dict[str, ConfigValue], key: str, node_key: str) -> int | None:
-        """What would apply to the group: its own value, else this node's default."""
+        """Returns the group's value: its own, else this node's default."""
         value = values.get(key)
         return value if isinstance(value, int) else self._node_number(node_key)
 
@@ -200,14 +205,14 @@ class ResourceCheck:
 
 
 def node_id_of(name: str) -> int | None:
-    """The number that the name of a broker or controller is; None if it is none."""
+    """Returns the node id that names a broker or controller; None if the name is not a number."""
     if BROKER_ID.fullmatch(name) is None or abs(int(name)) >= 1 << 31:
         return None
     return int(name)
 
 
 def why_broker_name_invalid(name: str) -> ApiError | None:
-    """Empty, or the text of a number that is not negative."""
+    """Returns an error unless the name is empty, or a number that is not negative."""
     if not name:
         return None
     node_id = node_id_of(name)
@@ -221,7 +226,7 @@ def why_broker_name_invalid(name: str) -> ApiError | None:
 def why_resource_unknown(
     image: MetadataImage, voter_ids: list[int], resource_type: int, name: str
 ) -> ApiError | None:
-    """Topics must exist, brokers and controllers must be registered."""
+    """Returns an error unless the topic exists, or the broker or controller is registered."""
     if resource_type == config_resource.TOPIC and image.topics.topic_by_name(name) is None:
         return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
     if resource_type == config_resource.BROKER and name:
@@ -248,7 +253,9 @@ def _parsed(
 
 
 def client_match_expression(item: str) -> str | None:
-    """The regular expression in one item of a client metrics subscription's match; None if it has none."""
+    """Returns the regular expression in an item of a client metrics subscription's match; None without
+    one.
+    """
     parts = item.split("=")
     if len(parts) != 2 or parts[0].strip() not in CLIENT_MATCH_PARAMETERS:
         return None
@@ -256,7 +263,7 @@ def client_match_expression(item: str) -> str | None:
 
 
 def pattern_cost(expression: str) -> int:
-    """What it takes to see whether the expression is one, in characters of one without sets."""
+    """Returns the cost of validating the expression, in characters of one without sets."""
     if PLAIN_PATTERN.fullmatch(expression) is not None:
         return PLAIN_COST
     cost = len(expression)

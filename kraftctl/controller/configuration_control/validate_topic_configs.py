@@ -1,4 +1,4 @@
-"""Whether the configs of a topic are valid, as Kafka's LogConfig has it: each one and all together."""
+"""Validates the configs of a topic like Kafka's LogConfig: each one and all together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REMOTE_LOG_STORAGE_SYSTEM_ENABLE: Final = "remote.log.storage.system.enable"
 
 
 class TopicConfigCheck:
-    """What is the same for all topics of a request: the values of keys that a topic does not set.
+    """The common data of a request's topics: the values of keys that a topic does not set.
 
     They are those of this controller's properties file: dynamic broker configs take no part in validation.
     They are found for the first topic that sets any.
@@ -27,7 +27,9 @@ class TopicConfigCheck:
         self._inherited: dict[str, ConfigValue | None] = {}
 
     def why_invalid(self, configs: dict[str, str], existing: dict[str, str]) -> ApiError | None:
-        """INVALID_CONFIG with a reason. `configs` is the complete new set, `existing` what there is."""
+        """Returns INVALID_CONFIG with a reason. `configs` is the complete new set, `existing` the
+        present one.
+        """
         for name in sorted(configs):
             if name not in TOPIC_CONFIG_KEYS:
                 return _invalid(f"Unknown topic config name: {name}")
@@ -47,12 +49,12 @@ class TopicConfigCheck:
 def why_topic_configs_invalid(
     config: ControllerConfig, configs: dict[str, str], existing: dict[str, str] | None = None
 ) -> ApiError | None:
-    """`TopicConfigCheck` for one topic."""
+    """Runs `TopicConfigCheck` for one topic."""
     return TopicConfigCheck(config).why_invalid(configs, existing or {})
 
 
 def _in_order_of_definition(configs: dict[str, str]) -> list[str]:
-    """As Kafka parses them: the first that is invalid is named in the refusal."""
+    """Returns the configs in Kafka's parsing order: a refusal names the first that is invalid."""
     names = list(configs)
     return names if len(names) < 2 else [name for name in TOPIC_CONFIG_KEYS if name in configs]
 
@@ -87,7 +89,7 @@ def _why_combination_invalid(
 def _why_remote_storage_invalid(
     values: dict[str, ConfigValue | None], config: ControllerConfig
 ) -> str | None:
-    """KIP-405, KIP-950: combinations that a topic in remote storage may not have."""
+    """Returns combinations that a topic in remote storage may not have (KIP-405, KIP-950)."""
     if config.originals.get(REMOTE_LOG_STORAGE_SYSTEM_ENABLE, "false").strip().lower() != "true":
         return "tiered storage is switched off in this cluster, so no topic can use it"
     policy = values["cleanup.policy"]

@@ -1,1 +1,1 @@
-"""Feature levels are finalized here: by UpdateFeatures, at activation, and in the bootstrap records."""
+"""Finalizes feature levels: by UpdateFeatures, at activation, and in the bootstrap records."""

@@ -1,4 +1,4 @@
-"""What a controller that becomes active writes first, and why it might not be able to.
+"""The first records of a controller that becomes active, and the reasons why it may not write them.
 
 `bootstrap_records` are the first records of an empty log.
 """
@@ -31,7 +31,7 @@ class Activation:
         self._min_insync_replicas = min_insync_replicas
 
     def why_not_claim(self, image: MetadataImage) -> str | None:
-        """Why this controller must not write the first records of its epoch; None if it may."""
+        """Returns why this controller must not write the first records of its epoch; None if it may."""
         if not _needs_bootstrap(image):
             return self._why_no_abort(image)
         reason = why_records_unsupported(self._bootstrap_records, self._supported_features)
@@ -49,7 +49,7 @@ class Activation:
         )
 
     def results(self, image: MetadataImage) -> list[ControllerResult]:
-        """The first records of the epoch, if there are any."""
+        """Returns the first records of the epoch, if there are any."""
         transaction_open = image.journal.transaction_start is not None
         if _needs_bootstrap(image):
             first = records_for_empty_log(
@@ -64,7 +64,7 @@ class Activation:
 
 
 def _needs_bootstrap(image: MetadataImage) -> bool:
-    """The records of an open transaction do not count: they are about to be undone."""
+    """Returns whether the image is empty, without the records of an open transaction: they will be undone."""
     start = image.journal.transaction_start
     if start is None:
         return image.features.metadata_version == 0

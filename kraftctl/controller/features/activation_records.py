@@ -23,7 +23,7 @@ FAILOVER_REASON = "Controller failover"
 def records_for_empty_log(
     bootstrap_records: list[RecordAndVersion], *, transaction_open: bool, min_insync_replicas: int
 ) -> ControllerResult:
-    """The bootstrap records; metadata.version must be the first of them."""
+    """Returns the bootstrap records; metadata.version must be the first of them."""
     metadata_version = feature_level(bootstrap_records, features.METADATA_VERSION)
     transactions = features.is_metadata_transaction_supported(metadata_version)
     records: list[RecordAndVersion] = []
@@ -41,7 +41,7 @@ def records_for_empty_log(
 
 
 def records_for_non_empty_log(metadata_version: int, *, transaction_open: bool) -> ControllerResult:
-    """Nothing, unless the last active controller stopped inside a transaction."""
+    """Returns no records, unless the last active controller stopped inside a transaction."""
     if not transaction_open:
         return ControllerResult.atomic_of([])
     assert features.is_metadata_transaction_supported(metadata_version), "metadata.version lacks transactions"

@@ -1,4 +1,4 @@
-"""Whether the bootstrap records can be written and replayed, before the log begins with them.
+"""Checks that the bootstrap records can be written and replayed, before the log begins with them.
 
 They are read from a file. A record that is found to be impossible when it is already in the log would stop
 every controller, at every start.
@@ -15,7 +15,7 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 
 
 def why_bootstrap_unfit(records: list[RecordAndVersion], min_insync_replicas: int) -> str | None:
-    """The first record that cannot be one of the first of a log; None when all can."""
+    """Returns the first record that cannot be one of the first of a log; None when all can."""
     result = records_for_empty_log(records, transaction_open=False, min_insync_replicas=min_insync_replicas)
     image = MetadataImage()
     try:

@@ -50,7 +50,9 @@ DISABLED: Final = VersionRange(0, 0)
 def update_features(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Atomic. The records of enabling ELR come before its FeatureLevelRecord (KIP-966)."""
+    """Updates all levels or none. The records of enabling ELR come before its FeatureLevelRecord
+    (KIP-966).
+    """
     assert isinstance(request, UpdateFeaturesRequest)
     updates = {update.feature: update.max_version_level for update in request.feature_updates}
     upgrade_types = {
@@ -92,7 +94,7 @@ class KRaftVersionRaise(SoftChange):
 
 
 def upgrade_type(code: int, allow_downgrade: bool, version: int) -> int:
-    """Request version 0 has a flag instead of a type."""
+    """Returns the upgrade type; request version 0 has a flag instead of it."""
     if version == 0:
         return SAFE_DOWNGRADE if allow_downgrade else UPGRADE
     return code
@@ -147,14 +149,14 @@ def _why_not_possible(state: ControllerState, feature: str, level: int, kind: in
 
 
 def current_level(state: ControllerState, feature: str) -> int:
-    """The finalized level of any feature."""
+    """Returns the finalized level of any feature."""
     if feature == features.KRAFT_VERSION:
         return state.kraft_version
     return state.image.features.level(feature)
 
 
 def why_not_supported(state: ControllerState, feature: str, level: int) -> str | None:
-    """Why `level` cannot be run: the first node that does not support it; None if all do."""
+    """Returns the first node that does not support `level`; None if all do."""
     local = features.supported_features(state.config.unstable_feature_versions_enable).get(feature, DISABLED)
     reason = _why_not_in_range(f"Local controller {state.node_id}", local, level)
     cluster = state.image.cluster
@@ -183,7 +185,7 @@ def _why_not_in_range(node: str, offered: VersionRange, level: int) -> str | Non
 
 
 def _why_metadata_version_refused(current: int, level: int, kind: int) -> str | None:
-    """In Kafka's exact words: scripts compare what kafka-features prints."""
+    """Returns Kafka's exact words: scripts compare what kafka-features prints."""
     if level >= current or not features.metadata_changed_between(level, current):
         return None
     reason = (

@@ -54,7 +54,7 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid, uuid_to_string
 
 TOPIC_IDS_SINCE: Final = 2
-"""Versions below name topics, and know neither INELIGIBLE_REPLICA nor NEW_LEADER_ELECTED."""
+"""Versions below name topics, and have neither INELIGIBLE_REPLICA nor NEW_LEADER_ELECTED."""
 
 BROKER_EPOCHS_SINCE: Final = 3
 """Versions below send broker ids without epochs."""
@@ -71,7 +71,7 @@ def alter_partition(
 
 
 class _TopicRun:
-    """What all partitions of a topic have in common, looked up once; `seen` are those that had their turn."""
+    """The common data of a topic's partitions, looked up once; `seen` are those that had their turn."""
 
     def __init__(self, topic: TopicImage, changes: PartitionChanges, seen: set[int]) -> None:
         self.topic = topic
@@ -82,7 +82,7 @@ class _TopicRun:
 
 
 class _Alteration(SlicedRequest):
-    """The state of one request. A broker whose epoch has become stale meanwhile gets no results at all."""
+    """The state of one request. A broker whose epoch has become stale gets no results at all."""
 
     def __init__(
         self, state: ControllerState, context: RequestContext, request: AlterPartitionRequest
@@ -211,7 +211,7 @@ def why_alteration_refused(
     members: list[BrokerState],
     isr: list[int],
 ) -> ApiError | None:
-    """Checks 4 to 11 of the list above, in that order; None when the change may be made.
+    """Makes the checks 4 to 11 of the list above, in that order; None when the change may be made.
 
     `isr` are the ids of `members`, the ISR that is asked for.
     """
@@ -239,7 +239,7 @@ def _epochs(partition: PartitionRegistration, data: PartitionData) -> str:
 
 
 def is_valid_isr(partition: PartitionRegistration, new_isr: list[int]) -> bool:
-    """A non-empty set of replicas that has the leader."""
+    """Returns whether it is a non-empty set of replicas that has the leader."""
     found = 0
     for replica in partition.replicas:
         if replica in new_isr:
@@ -255,7 +255,7 @@ def _find_topic(topics: TopicsImage, data: TopicData, version: int) -> TopicImag
 
 
 def _new_isr(data: PartitionData, version: int, count_max: int) -> list[BrokerState]:
-    """No more members than show that there are too many: a request may name a million."""
+    """Returns the new ISR, with few surplus members: a request may name a million."""
     if version >= BROKER_EPOCHS_SINCE:
         asked = data.new_isr_with_epochs
         return asked if len(asked) <= count_max else asked[:count_max]
@@ -264,7 +264,7 @@ def _new_isr(data: PartitionData, version: int, count_max: int) -> list[BrokerSt
 
 
 def _granted(index: int, partition: PartitionRegistration, change: PartitionChangeRecord) -> PartitionResult:
-    """The state after the change: only replay makes a registration of it."""
+    """Returns the state after the change: only replay makes a registration of it."""
     return PartitionResult(
         partition_index=index,
         error_code=0,
@@ -277,7 +277,7 @@ def _granted(index: int, partition: PartitionRegistration, change: PartitionChan
 
 
 def _unchanged(index: int, partition: PartitionRegistration) -> PartitionResult:
-    """The present state: nothing had to change."""
+    """Returns the present state when nothing had to change."""
     return PartitionResult(
         partition_index=index,
         error_code=0,

@@ -50,7 +50,7 @@ def assign_replicas_to_dirs(
 
 
 def _names_twice(request: AssignReplicasToDirsRequest) -> bool:
-    """Whether a partition is in two directories. All is decided from one image then, as in Kafka."""
+    """Returns whether a partition is in two directories. One image decides about all, as in Kafka."""
     seen: set[tuple[Uuid, int]] = set()
     for directory in request.directories:
         for topic in directory.topics:
@@ -68,7 +68,7 @@ def _refused(request: AssignReplicasToDirsRequest, error: ApiError) -> Controlle
 
 
 class _Assignment(SlicedRequest):
-    """The state of one request. A broker whose epoch has become stale meanwhile gets no results at all."""
+    """The state of one request. A broker whose epoch has become stale gets no results at all."""
 
     def __init__(
         self, state: ControllerState, context: RequestContext, request: AssignReplicasToDirsRequest
@@ -80,7 +80,7 @@ class _Assignment(SlicedRequest):
         self._broker_id = request.broker_id
         self._changes = PartitionChanges(state)
         self._offline: set[tuple[Uuid, int]] = set()
-        """What leaves an ISR in this slice."""
+        """The changes of ISRs in this slice."""
         self._refusals = RefusalLines()
         self._response = AssignReplicasToDirsResponse()
         self._topics: list[NamedTopic] = []
@@ -109,7 +109,7 @@ class _Assignment(SlicedRequest):
         return self._runs.has_next()
 
     def decide_next(self, units: int) -> list[RecordAndVersion]:
-        """The replicas of a run that are now in an offline directory leave their ISRs with it."""
+        """Decides a run; its replicas in an offline directory leave their ISRs with it."""
         runs = self._runs
         self.spent += runs.take(units)
         directory = self._directories[runs.outer]
@@ -150,7 +150,7 @@ class _Assignment(SlicedRequest):
     def _assign(
         self, topic: TopicImage | None, index: int, directory: Uuid, records: list[RecordAndVersion]
     ) -> ApiError | None:
-        """NOT_LEADER_OR_FOLLOWER when the broker has no replica there. Brokers do not retry these."""
+        """Assigns a directory; NOT_LEADER_OR_FOLLOWER without a replica there. Brokers do not retry these."""
         if topic is None:
             return ApiError(Errors.UNKNOWN_TOPIC_ID)
         partition = topic.partitions.get(index)

@@ -1,8 +1,8 @@
-"""A broker is fenced or shuts down, slice by slice (KIP-631, KIP-841, KIP-966).
+"""Fences a broker or shuts it down, slice by slice (KIP-631, KIP-841, KIP-966).
 
 Each slice leaves the cluster in a state that is safe, and is safe to lose: after a failover the session of
-the broker runs out again, or the broker or client asks again, and the next controller finds in the image what
-is left. A small broker is done in the first slice.
+the broker runs out again, or the broker or client asks again, and the next controller finds the rest in the
+image. A small broker is done in the first slice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kraftctl.metadata.broker_registration_change import controlled_shutdown_rec
 
 
 class BrokerFencing(SlicedWork):
-    """The broker leaves all ISRs, then it is fenced: no fenced broker is ever seen in an ISR (KIP-841)."""
+    """Removes the broker from all ISRs, then fences it: no fenced broker is ever seen in an ISR (KIP-841)."""
 
     def __init__(self, state: ControllerState, broker_id: int, broker_epoch: int) -> None:
         super().__init__(f"fence broker {broker_id} at epoch {broker_epoch}")
@@ -52,7 +52,7 @@ class BrokerFencing(SlicedWork):
 
 
 class ControlledShutdown(SlicedWork):
-    """The broker is marked first, so that no ISR change can bring it back (KIP-841); then it leaves ISRs.
+    """Marks the broker first, so that no ISR change can return it (KIP-841); then removes it from ISRs.
 
     It may not stop before all other brokers have seen its last change: the offset of that is noted with the
     last slice. A mark that an earlier controller has written is not repeated.
@@ -87,12 +87,12 @@ class ControlledShutdown(SlicedWork):
         self.note_last_change(UNKNOWN_OFFSET)
 
     def note_last_change(self, offset: int) -> None:
-        """The last slice ends at this offset."""
+        """Notes that the last slice ends at this offset."""
         self._state.heartbeats.end_changes_of_shutdown(self._broker_id, self._broker_epoch, offset)
 
 
 class LastShutdownChange(SoftChange):
-    """From now on the broker waits for the others only."""
+    """Notes that the broker only waits for the others from now on."""
 
     def __init__(self, shutdown: ControlledShutdown, offset: int) -> None:
         self._shutdown = shutdown

@@ -39,13 +39,13 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 
 STRICT_QUOTA_SINCE: Final = 3
-"""KIP-599: clients of older versions do not know THROTTLING_QUOTA_EXCEEDED."""
+"""Clients of older versions do not know THROTTLING_QUOTA_EXCEEDED (KIP-599)."""
 
 
 def create_partitions(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """One atomic batch for each topic that passes, at least; with validate_only no records."""
+    """Writes an atomic batch for each topic that passes, at least; with validate_only no records."""
     assert isinstance(request, CreatePartitionsRequest)
     refusal = why_too_many_items(context, request, len(request.topics))
     if refusal is not None:
@@ -133,7 +133,7 @@ class _PartitionCreation(SlicedRequest):
 
 
 def _counts(request: CreatePartitionsRequest) -> dict[str, int]:
-    """How often each topic is named."""
+    """Returns how often each topic is named."""
     counts: dict[str, int] = {}
     for topic in request.topics:
         counts[topic.name] = counts.get(topic.name, 0) + 1
@@ -184,7 +184,7 @@ def _new_partitions(
 def _replicas(
     state: ControllerState, topic: TopicImage, request: CreatePartitionsTopic, additional: int
 ) -> list[list[int]] | ApiError:
-    """As given, or placed with as many replicas as the topic's first partition has."""
+    """Returns the given replicas, or places as many as the topic's first partition has."""
     cluster = state.image.cluster
     first = topic.partitions.get(0)
     if first is None:

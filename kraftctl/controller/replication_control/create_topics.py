@@ -58,16 +58,16 @@ from kraftctl_protocol.metadata_topic import METADATA_TOPIC
 from kraftctl_protocol.uuids import random_uuid
 
 USE_DEFAULT: Final = -1
-"""KIP-464: partition count or replication factor left to the controller's configuration."""
+"""The controller's configuration decides the partition count or the replication factor (KIP-464)."""
 
 STRICT_QUOTA_SINCE: Final = 6
-"""KIP-599: clients of older versions do not know THROTTLING_QUOTA_EXCEEDED."""
+"""Clients of older versions do not know THROTTLING_QUOTA_EXCEEDED (KIP-599)."""
 
 
 def create_topics(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """The topics that pass all checks; with validate_only their records are dropped in the end."""
+    """Creates the topics that pass all checks; with validate_only their records are dropped in the end."""
     assert isinstance(request, CreateTopicsRequest)
     refusal = why_too_many_items(context, request, len(request.topics))
     if refusal is not None:
@@ -88,7 +88,7 @@ def create_topics(
 def _refused_up_front(
     state: ControllerState, context: RequestContext, topics: list[CreatableTopic]
 ) -> dict[str, ApiError]:
-    """Names that occur twice, that are Kafka's own, or that the principal may not create."""
+    """Returns names that occur twice, that are Kafka's own, or that the principal may not create."""
     refused: dict[str, ApiError] = {}
     seen: set[str] = set()
     # As in Kafka, a denial is logged of the topics, which may have rights of their own.
@@ -120,7 +120,7 @@ def _partition_count(topic: CreatableTopic, default_count: int) -> int:
 
 
 def why_name_taken(topics: TopicsImage, name: str, created: set[str]) -> ApiError | None:
-    """TOPIC_ALREADY_EXISTS, or INVALID_TOPIC_EXCEPTION when two names would collide in metrics.
+    """Returns TOPIC_ALREADY_EXISTS, or INVALID_TOPIC_EXCEPTION when two names would collide in metrics.
 
     As in Kafka, the names of one request may collide with each other: `created` are those in the image.
     """
@@ -149,7 +149,7 @@ def _add_needed(needed: NeededRecords, topic: CreatableTopic, config: Controller
 
 
 class _TopicCreation(SlicedRequest):
-    """The state of one request: `topics` are created one after the other, unless they are in `refused`."""
+    """The state of one request, which creates `topics` one after the other, unless they are in `refused`."""
 
     def __init__(
         self,
@@ -177,10 +177,10 @@ class _TopicCreation(SlicedRequest):
         self._placer = StripedReplicaPlacer(state.rng, [])
         self._new_partitions = NewPartitions(state.image, state.heartbeats.leaving)
         self._draft: TopicDraft | None = None
-        """Of the next topic, which is large."""
+        """The draft of the next topic, which is large."""
         self._dropped_drafts = 0
         self._created: set[str] = set()
-        """Names that collide with no other topic of this request, whatever the slice."""
+        """The names that collide with no other topic of this request, whatever the slice."""
         self._response = CreateTopicsResponse()
         self._records: list[RecordAndVersion] = []
 
@@ -228,7 +228,7 @@ class _TopicCreation(SlicedRequest):
         return self._response
 
     def _create(self, topic: CreatableTopic, units: int) -> CreatableTopicResult | None:
-        """None: the topic is large, and not all of its records are made yet, or in an earlier slice."""
+        """Creates a topic; None for a large one whose records are not complete, or were only just made."""
         error = self._why_name_refused(topic.name) or self._why_configs_refused(topic)
         if error is not None:
             return _refused(topic.name, error)
@@ -250,7 +250,9 @@ class _TopicCreation(SlicedRequest):
         return self._draft
 
     def _continue_draft(self, draft: TopicDraft, units: int) -> bool:
-        """Whether it may be written now. What took several slices is written in another one."""
+        """Returns whether the draft may be written now; several slices of work need another one for the
+        write.
+        """
         is_first = not draft.records
         if self._dropped_drafts > DROPPED_DRAFTS_MAX:
             units = ALL_UNITS
@@ -289,7 +291,7 @@ class _TopicCreation(SlicedRequest):
         return self._check.why_invalid(configs, {}) if configs else None
 
     def _partitions(self, topic: CreatableTopic) -> list[list[int]] | ApiError:
-        """Replicas per partition. Some replica of each is active."""
+        """Returns the replicas of each partition. Some replica of each is active."""
         if topic.assignments:
             return self._manual_partitions(topic)
         replication_factor = topic.replication_factor
@@ -357,7 +359,7 @@ class _TopicCreation(SlicedRequest):
         return [partitions[index] for index in range(len(partitions))]
 
     def _write(self, topic: CreatableTopic, partitions: list[list[int]]) -> CreatableTopicResult:
-        """Topic, configs, what the configs imply, partitions: brokers replay them in this order."""
+        """Writes topic, configs, what the configs imply, partitions: brokers replay them in this order."""
         draft = self._draft
         topic_id = random_uuid(self._state.rng) if draft is None else draft.topic_id
         configs = {config.name: config.value or "" for config in topic.configs}
@@ -387,7 +389,9 @@ class _TopicCreation(SlicedRequest):
         return result
 
     def _described(self, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
-        """KIP-525: the client learns what it got without another request. What is inherited is made once."""
+        """Describes the topic, so that the client needs no other request (KIP-525). Inherited configs
+        are made once.
+        """
         inherited = self._state.inherited_topic_configs
         if not configs:
             return inherited.in_order(self.context.version)

@@ -1,4 +1,4 @@
-"""DeleteTopics (KIP-4, KIP-516, KIP-599): by name or by id, one RemoveTopicRecord each."""
+"""DeleteTopics (KIP-4, KIP-516, KIP-599), by name or by id: one RemoveTopicRecord each."""
 
 from __future__ import annotations
 
@@ -27,17 +27,19 @@ TOPIC_DELETION_DISABLED_SINCE: Final = 3
 """Older versions do not know the error and get INVALID_REQUEST."""
 
 STRICT_QUOTA_SINCE: Final = 5
-"""KIP-599: clients of older versions do not know THROTTLING_QUOTA_EXCEEDED."""
+"""Clients of older versions do not know THROTTLING_QUOTA_EXCEEDED (KIP-599)."""
 
 REMOVALS_PER_UNIT: Final = 8
-"""Partitions that go with their topic, in the time of one change."""
+"""This many partitions are removed with their topic in the time of one change."""
 
 
 def delete_topics(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """One record for each topic. Results are shuffled: their order does not reveal whether a hidden topic
-    exists."""
+    """Writes one record for each topic.
+
+    Results are shuffled: their order does not reveal whether a hidden topic exists.
+    """
     assert isinstance(request, DeleteTopicsRequest)
     refusal = why_too_many_items(context, request, len(request.topics) + len(request.topic_names))
     if refusal is not None:
@@ -52,7 +54,7 @@ def delete_topics(
 
 
 def _deletion_disabled(request: DeleteTopicsRequest, version: int) -> DeleteTopicsResponse:
-    """Every topic of the request gets the same answer."""
+    """Returns the same error for every topic of the request."""
     error = ApiError(Errors.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
     if version < TOPIC_DELETION_DISABLED_SINCE:
         error = ApiError(Errors.INVALID_REQUEST, "This version does not support topic deletion.")
@@ -62,7 +64,7 @@ def _deletion_disabled(request: DeleteTopicsRequest, version: int) -> DeleteTopi
 
 
 class _TopicDeletion(SlicedRequest):
-    """The state of one request: what it names is looked up first, and deleted one topic after the other."""
+    """The state of one request: its topics are looked up first, and deleted one after the other."""
 
     def __init__(
         self,
@@ -108,7 +110,7 @@ class _TopicDeletion(SlicedRequest):
         return self._next_topic < len(self._topic_ids)
 
     def decide_next(self, units: int) -> list[RecordAndVersion]:
-        """A topic costs what its partitions cost when the record is replayed."""
+        """Deletes a topic, which costs what its partitions cost when the record is replayed."""
         topic_id = self._topic_ids[self._next_topic]
         name = self._accepted[topic_id]
         self._next_topic += 1
@@ -141,7 +143,7 @@ class _TopicDeletion(SlicedRequest):
         return DeleteTopicsResponse(throttle_time_ms=self._quota.throttle_time_ms, responses=self._results)
 
     def _sort_out(self, request: DeleteTopicsRequest) -> tuple[list[str], list[Uuid]]:
-        """Names and ids that were given once; everything else is refused."""
+        """Finds names and ids that were given once; everything else is refused."""
         names: dict[str, int] = {}
         ids: dict[Uuid, int] = {}
         for name in request.topic_names:
@@ -169,7 +171,7 @@ class _TopicDeletion(SlicedRequest):
         )
 
     def _resolve_ids(self, ids: list[Uuid]) -> None:
-        """A principal that may not describe a topic does not learn the name behind its id."""
+        """Resolves ids, but not to names that the principal may not describe."""
         for topic_id in ids:
             topic = self._topics.topic(topic_id)
             if topic is None:
@@ -181,7 +183,7 @@ class _TopicDeletion(SlicedRequest):
                 self._results.append(_result(shown, topic_id, ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)))
 
     def _resolve_names(self, names: list[str]) -> None:
-        """A principal that may not describe a topic does not learn whether it exists."""
+        """Resolves names, but hides whether a topic exists that the principal may not describe."""
         for name in names:
             topic = self._topics.topic_by_name(name)
             if not self._may(AclOperation.DESCRIBE, name):

@@ -70,7 +70,7 @@ class _Election(SlicedRequest):
         self._request = request
         self.response = ElectLeadersResponse()
         self.elected: set[tuple[str, int]] = set()
-        """Of all slices: who is named twice needs no second election."""
+        """The partitions seen in any slice; duplicates are skipped."""
         self.elections = _Elections(state, request.election_type)
 
     def begin_slice(self, moment: Moment) -> ControllerResult | None:
@@ -86,7 +86,7 @@ class _Election(SlicedRequest):
 
 
 class _ElectionOfNamed(_Election):
-    """Of the partitions that the request names."""
+    """Elects leaders of the partitions that the request names."""
 
     def __init__(self, state: ControllerState, context: RequestContext, request: ElectLeadersRequest) -> None:
         self._named = request.topic_partitions or []
@@ -116,7 +116,7 @@ class _ElectionOfNamed(_Election):
 
 
 class _ElectionOfAll(_Election):
-    """Of all partitions that are not in order when the request comes; one topic after the other."""
+    """Elects leaders of all partitions that are not in order when the request comes, topic after topic."""
 
     def __init__(self, state: ControllerState, context: RequestContext, request: ElectLeadersRequest) -> None:
         counts = _counts_in_need(state.image.topics, request.election_type)
@@ -132,7 +132,7 @@ class _ElectionOfAll(_Election):
         return self._next_topic < len(self._topic_ids)
 
     def decide_next(self, units: int) -> list[RecordAndVersion]:
-        """A look at a partition that is in order costs a fraction of an election."""
+        """Decides about a topic; a check of a partition in order costs a fraction of an election."""
         self.elections.records = []
         topic = self._state.image.topics.topic(self._topic_ids[self._next_topic])
         if topic is None:
@@ -174,12 +174,12 @@ class _ElectionOfAll(_Election):
 
 
 def _counts_in_need(topics: TopicsImage, election_type: int) -> dict[Uuid, int]:
-    """Topics with partitions whose leader is to be elected; the others are in order."""
+    """Returns the topics with partitions that need an election; the others are in order."""
     return topics.imbalanced_counts if election_type == PREFERRED else topics.leaderless_counts
 
 
 class _Elections:
-    """Elections of one type over one image."""
+    """The elections of one type over one image."""
 
     def __init__(
         self, state: ControllerState, election_type: int, elected: set[tuple[str, int]] | None = None
@@ -191,7 +191,7 @@ class _Elections:
         self.records: list[RecordAndVersion] = []
 
     def is_in_order(self, topic: TopicImage, index: int) -> bool:
-        """Whether there is nothing to elect, or no such partition any more."""
+        """Returns whether there is nothing to elect, or no such partition any more."""
         partition = topic.partitions.get(index)
         if partition is None:
             return True
@@ -220,7 +220,7 @@ class _Elections:
 
 
 def _refused(request: ElectLeadersRequest) -> ElectLeadersResponse:
-    """An unknown election type fails every partition of the request."""
+    """Returns the error of every partition for an unknown election type."""
     error = ApiError(Errors.INVALID_REQUEST, f"Unknown election type {request.election_type}")
     response = ElectLeadersResponse(error_code=error.code)
     for asked in request.topic_partitions or []:

@@ -1,4 +1,4 @@
-"""KIP-841, KIP-903: who may join an ISR, and why not."""
+"""Decides who may join an ISR (KIP-841, KIP-903)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_request import BrokerState
 
 UNKNOWN_BROKER_EPOCH: Final = -1
-"""The leader has not learned the replica's epoch: do not compare (KIP-903)."""
+"""The leader has not learned the replica's epoch, so it is not compared (KIP-903)."""
 
 
 def why_ineligible(
     cluster: ClusterImage, leaving: LeavingBrokers, new_isr: list[BrokerState]
 ) -> ApiError | None:
-    """INELIGIBLE_REPLICA when members of `new_isr` would break durability; each is named with the reason.
+    """Returns INELIGIBLE_REPLICA, with members and reasons, when `new_isr` would break durability.
 
     A leader learns of fencing late, through the metadata log. Without this check it could add a broker back
     that the controller has already fenced (KIP-841), or one that was restarted with an empty disk since the

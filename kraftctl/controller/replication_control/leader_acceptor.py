@@ -1,4 +1,4 @@
-"""KIP-841, KIP-858: which brokers may lead a partition right now."""
+"""Decides which brokers may lead a partition right now (KIP-841, KIP-858)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LeaderAcceptor:
         self._offline = offline
 
     def accepts(self, partition: PartitionRegistration, broker_id: int) -> bool:
-        """Whether `broker_id`, one of the replicas, could serve as leader of `partition`."""
+        """Returns whether `broker_id`, one of the replicas, could serve as leader of `partition`."""
         if broker_id == self._removed or broker_id == self._unclean:
             return False
         registration = self._cluster.brokers.get(broker_id)
@@ -53,5 +53,5 @@ class LeaderAcceptor:
 
 
 def is_staying(registration: BrokerRegistration, leaving: LeavingBrokers) -> bool:
-    """Active, and not about to be fenced or unregistered."""
+    """Returns whether it is active, and will not be fenced or unregistered."""
     return registration.active and not leaving.has(registration.id, registration.epoch)

@@ -1,7 +1,7 @@
-"""Elections of many partitions, slice by slice: after an unfencing, at activation, and by timers.
+"""Elects leaders of many partitions, slice by slice: after an unfencing, at activation, and by timers.
 
-Each looks once at what is in an index at its beginning. A partition that loses its leader later is not found,
-and need not be: whatever takes its leader elects another one if there is one.
+Each visits once what is in an index at its beginning. A partition that loses its leader later is not found,
+and need not be: whatever removes its leader elects another one if there is one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kraftctl_protocol.uuids import Uuid
 
 
 class LeaderElections(SlicedWork):
-    """Elections in the partitions of `walk`."""
+    """The elections in the partitions of `walk`."""
 
     def __init__(
         self, state: ControllerState, name: str, walk: PartitionWalk, *, to_preferred: bool = False
@@ -41,7 +41,7 @@ class LeaderElections(SlicedWork):
         self.has_failed = False
 
     def next_slice(self, moment: Moment) -> ControllerResult:
-        """The next elections."""
+        """Returns the next slice of elections."""
         state = self._state
         updates = PartitionUpdates(state, to_preferred=self._to_preferred)
         budget = SliceBudget(moment.units)
@@ -57,7 +57,7 @@ class LeaderElections(SlicedWork):
 
 
 def preferred_elections(state: ControllerState) -> LeaderElections:
-    """Of the rebalance timer (auto.leader.rebalance.enable)."""
+    """Returns the elections of the rebalance timer (auto.leader.rebalance.enable)."""
     topic_ids = in_order(state.image.topics.imbalanced_counts)
     acceptor = LeaderAcceptor(state.image.cluster, state.heartbeats.leaving)
     walk = ImbalancedWalk(topic_ids, acceptor)
@@ -65,23 +65,25 @@ def preferred_elections(state: ControllerState) -> LeaderElections:
 
 
 def unclean_elections(state: ControllerState) -> LeaderElections:
-    """Of the timer for leaderless partitions of topics that allow unclean elections (KIP-704)."""
+    """Returns the elections of the timer for leaderless partitions with unclean elections (KIP-704)."""
     walk = UncleanWalk(in_order(state.image.topics.leaderless_counts), state.image.cluster)
     return LeaderElections(state, "elect unclean leaders", walk)
 
 
 def leaderless_elections(state: ControllerState) -> LeaderElections:
-    """In all partitions without leader that can have one: what a controller that is gone has left."""
+    """Returns the elections in all partitions without leader that can have one, as a former controller
+    left them.
+    """
     walk = LeaderlessWalk(in_order(state.image.topics.leaderless_counts), state.image.cluster)
     return LeaderElections(state, "elect leaders where there are none", walk)
 
 
 class BrokerUnfencing(SlicedWork):
-    """The broker is unfenced, then partitions without leader may elect it.
+    """Unfences the broker, then lets partitions without leader elect it.
 
-    Not those in `offline_directories`, which it reports with the same heartbeat. Kafka's controller elects it
-    there, and later reports of these directories change nothing. After a failover the next controller makes
-    `leaderless_elections`.
+    Those in `offline_directories`, which it reports with the same heartbeat, do not. Kafka's controller
+    elects it there, and later reports of these directories change nothing. After a failover the next
+    controller makes `leaderless_elections`.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""KIP-704: which changes of the leader recovery state a leader may ask for."""
+"""The changes of the leader recovery state that a leader may request (KIP-704)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from kraftctl_protocol.errors import Errors
 def why_recovery_state_refused(
     partition: PartitionRegistration, *, requested_state: int, new_isr_size: int
 ) -> ApiError | None:
-    """INVALID_REQUEST with the rule that the request breaks, or None.
+    """Returns INVALID_REQUEST with the rule that the request breaks, or None.
 
-    Only an unclean election starts recovery, and only the controller elects. Until the leader has
-    recovered, its log may still be truncated, so no other replica can be in sync with it.
+    Only an unclean election starts recovery, and only the controller elects. Until the leader has recovered,
+    its log may still be truncated, so no other replica can be in sync with it.
     """
     if not is_leader_recovery_state(requested_state):
         return ApiError(Errors.INVALID_REQUEST, f"unknown leader recovery state {requested_state}")

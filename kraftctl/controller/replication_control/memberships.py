@@ -1,7 +1,7 @@
 """Memberships: the ISRs and ELRs that a broker has to leave, found slice by slice.
 
-The indexes of the image say what is left: they are right whatever happens between two slices, also when the
-broker has come back into an ISR. Each slice changes what it finds so that it is no longer there.
+The indexes of the image have what is left: they are right whatever happens between two slices, also when the
+broker has returned to an ISR. Each slice changes what it finds so that it is no longer there.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.uuids import Uuid
 
 TOPICS_PER_PLAN_MAX: Final = 4_096
-"""Topics taken from an index together: a list of all would take too long where there are very many."""
+"""This many topics are taken from an index together: a list of all would take too long for very many."""
 
 
 class Memberships:
-    """Those of one broker. With ELR it also leaves the ISRs in which it is alone (KIP-966)."""
+    """The memberships of one broker. With ELR it also leaves the ISRs in which it is alone (KIP-966)."""
 
     def __init__(self, broker_id: int) -> None:
         self._broker_id = broker_id
@@ -30,7 +30,7 @@ class Memberships:
     def take(
         self, image: MetadataImage, updates: PartitionUpdates, budget: SliceBudget, *, leaves_elrs: bool
     ) -> bool:
-        """Add what changes in this slice to `updates`. True if nothing is left after them."""
+        """Adds the changes of this slice to `updates`. Returns True if nothing is left after them."""
         is_all = False
         if not self._walks:
             is_all = self._plan(image, leaves_elrs=leaves_elrs)
@@ -42,7 +42,7 @@ class Memberships:
         return is_all
 
     def _plan(self, image: MetadataImage, *, leaves_elrs: bool) -> bool:
-        """Walks through the first topics of the indexes. Whether these are all."""
+        """Walks through the first topics of the indexes. Returns whether these are all."""
         topics, broker_id = image.topics, self._broker_id
         self._planned_count = 0
         in_isrs = self._first(topics.isr_counts.get(broker_id))
@@ -56,7 +56,9 @@ class Memberships:
         return self._planned_count <= TOPICS_PER_PLAN_MAX
 
     def _first(self, counts: dict[Uuid, int] | None) -> dict[Uuid, int]:
-        """The first topics of an index, which later slices remove from it: so the front is what is left."""
+        """Returns the first topics of an index, from which later slices remove them: the front is what
+        is left.
+        """
         if counts is None:
             return {}
         room = max(0, TOPICS_PER_PLAN_MAX - self._planned_count)

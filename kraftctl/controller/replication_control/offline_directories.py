@@ -1,4 +1,4 @@
-"""KIP-858: replicas in log directories that failed leave their ISRs, then the directories go, slice by slice.
+"""Removes replicas in failed log directories from ISRs, then the directories, slice by slice (KIP-858).
 
 After a failover the broker reports the directories again: it does so with each heartbeat.
 """
@@ -21,10 +21,10 @@ from kraftctl_protocol.uuids import Uuid
 
 
 class OfflineDirectories(SlicedWork):
-    """`directories` of one broker, looked for once in each of its partitions.
+    """Searches each partition of a broker once for its `directories`.
 
-    A replica cannot come back behind the place of the walk: none in such a directory is elected meanwhile,
-    and it does not fetch.
+    A replica cannot return behind the place of the walk: none in such a directory is elected meanwhile, and
+    it does not fetch.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class OfflineDirectories(SlicedWork):
         self._departure = Departure(state.heartbeats.leaving)
 
     def next_slice(self, moment: Moment) -> ControllerResult:
-        """Ends without a record if none of the directories is registered any more."""
+        """Returns the next slice, without a record if none of the directories is registered any more."""
         state, broker_id = self._state, self._broker_id
         registration = incarnation_of(state, broker_id, self._broker_epoch)
         known = [] if registration is None else registration.directories
@@ -71,7 +71,7 @@ class OfflineDirectories(SlicedWork):
 def records_for_failed_assignments(
     state: ControllerState, broker_id: int, partitions: list[tuple[Uuid, int]]
 ) -> list[RecordAndVersion]:
-    """The broker leaves the ISR of replicas that it put into a directory that is offline."""
+    """Removes a broker from the ISR of replicas that it put into an offline directory."""
     updates = PartitionUpdates(state, removed=broker_id)
     for topic_id, index in partitions:
         topic = state.image.topics.topics[topic_id]

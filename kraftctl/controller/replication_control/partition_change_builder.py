@@ -27,18 +27,18 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid
 
 ELECT_PREFERRED: Final = 0
-"""The preferred replica if it can lead; otherwise as ELECT_ONLINE."""
+"""The preferred replica is elected if it can lead; otherwise as with ELECT_ONLINE."""
 
 ELECT_ONLINE: Final = 1
-"""Keep the leader while it can lead; otherwise the first replica that can without losing data."""
+"""The leader stays while it can lead; otherwise the first replica that can lead without losing data."""
 
 ELECT_UNCLEAN: Final = 2
-"""As ELECT_ONLINE, and rather any live replica than none."""
+"""A replica is elected as with ELECT_ONLINE, or any live replica rather than none."""
 
 
 @mypyc_attr(acyclic=True, free_list_len=1)
 class ElectionResult:
-    """`leader` may be NO_LEADER. `unclean`: the leader may lack acknowledged data."""
+    """The result; `leader` may be NO_LEADER. `unclean`: the leader may lack acknowledged data."""
 
     def __init__(self, leader: int, unclean: bool) -> None:
         self.leader = leader
@@ -46,7 +46,7 @@ class ElectionResult:
 
 
 def default_directory_of(cluster: ClusterImage, broker_id: int, metadata_version: int) -> Uuid:
-    """Directory written for a replica that has none yet (KIP-858)."""
+    """Returns the directory of a replica that has none yet (KIP-858)."""
     if not features.is_directory_assignment_supported(metadata_version):
         return MIGRATING
     registration = cluster.brokers.get(broker_id)
@@ -88,13 +88,13 @@ class PartitionChangeBuilder:
         self._assigned_directories: dict[int, Uuid] | None = None
 
     def assign_directory(self, broker_id: int, directory: Uuid) -> None:
-        """The replica on `broker_id` lives in `directory`."""
+        """Assigns `directory` to the replica on `broker_id`."""
         if self._assigned_directories is None:
             self._assigned_directories = {}
         self._assigned_directories[broker_id] = directory
 
     def build(self) -> RecordAndVersion | None:
-        """The record that leads to the targets; None when nothing would change."""
+        """Returns the record that leads to the targets; None when nothing would change."""
         record = PartitionChangeRecord(partition_id=self._partition_id, topic_id=self._topic_id)
         self._complete_reassignment()
         self._populate_target_elr()
@@ -112,7 +112,7 @@ class PartitionChangeBuilder:
         return RecordAndVersion(record, features.partition_change_record_version(self._metadata_version))
 
     def elect_leader(self) -> ElectionResult:
-        """Who should lead, given the targets and the kind of election."""
+        """Returns who should lead, given the targets and the kind of election."""
         partition = self._partition
         leader = int(partition.leader)
         if self.election == ELECT_PREFERRED and self._can_lead_cleanly(self.target_replicas[0]):
@@ -134,7 +134,9 @@ class PartitionChangeBuilder:
         return self._acceptor.accepts(self._partition, replica)
 
     def _can_lead_cleanly(self, replica: int) -> bool:
-        """In the ISR, or in the ELR while the ISR is empty; and accepted as a leader."""
+        """Returns whether it is in the ISR, or in the ELR while the ISR is empty; and accepted as a
+        leader.
+        """
         if self.target_isr:
             eligible = replica in self.target_isr
         else:
@@ -142,7 +144,7 @@ class PartitionChangeBuilder:
         return eligible and self._accepts(replica)
 
     def _can_elect_last_known_leader(self) -> bool:
-        """KIP-966: no replica is known to have all data; the last leader is the best guess."""
+        """Returns whether to elect the last leader: no replica is known to have all data (KIP-966)."""
         last_known = self._partition.last_known_elr
         return (
             self._elr_enabled
@@ -168,10 +170,10 @@ class PartitionChangeBuilder:
             self.target_adding = ()
 
     def _populate_target_elr(self) -> None:
-        """KIP-966: below min ISR, a replica that leaves the ISR stays eligible until it loses data.
+        """Keeps a replica that leaves the ISR eligible below min ISR, until it loses data (KIP-966).
 
-        Kafka 4.3 also keeps brokers that a reassignment has just removed. They delete their logs, and
-        would be elected "cleanly" if they became replicas again, so they are not kept here.
+        Kafka 4.3 also keeps brokers that a reassignment has just removed. They delete their logs, and would
+        be elected "cleanly" if they became replicas again, so they are not kept here.
         """
         if not self._elr_enabled:
             return
@@ -200,7 +202,7 @@ class PartitionChangeBuilder:
                 record.leader_recovery_state = RECOVERING
 
     def _bump_leader_epoch_if_replicas_go(self, record: PartitionChangeRecord) -> None:
-        """A removed replica must not be able to fetch under the old epoch: repeat the leader."""
+        """Repeats the leader, so that a removed replica cannot fetch under the old epoch."""
         if record.leader != NO_LEADER_CHANGE or self.target_replicas is self._partition.replicas:
             return
         if any(replica not in self.target_replicas for replica in self._partition.replicas):
@@ -213,7 +215,7 @@ class PartitionChangeBuilder:
             record.eligible_leader_replicas = list(self._target_elr)
 
     def _write_isr(self, record: PartitionChangeRecord) -> None:
-        """Without ELR the last member stays in the ISR: it is the one replica known to have all data."""
+        """Writes the ISR. Without ELR the last member stays: only it is known to have all data."""
         if record.isr is not None or not _differ(self.target_isr, self._partition.isr):
             return
         if self.target_isr or self._elr_enabled:
@@ -228,7 +230,7 @@ class PartitionChangeBuilder:
             record.leader = int(self._partition.leader)
 
     def _write_last_known_leader(self, record: PartitionChangeRecord) -> None:
-        """KIP-966: remembered when the partition first has no leader, forgotten when it has one."""
+        """Remembers the leader when the partition first has none, and forgets it later (KIP-966)."""
         if not self._elr_enabled:
             return
         known = self._partition.last_known_elr
@@ -250,7 +252,7 @@ class PartitionChangeBuilder:
             record.adding_replicas = list(self.target_adding)
 
     def _write_directories(self, record: PartitionChangeRecord) -> None:
-        """KIP-858: always the full list, aligned with the target replicas."""
+        """Writes the full list of directories, aligned with the target replicas (KIP-858)."""
         if not self.target_replicas or not features.is_directory_assignment_supported(self._metadata_version):
             return
         known = dict(zip(self._partition.replicas, self._partition.directories, strict=True))
@@ -267,7 +269,7 @@ class PartitionChangeBuilder:
 
 
 def _differ(target: tuple[int, ...], present: tuple[int, ...]) -> bool:
-    """Most targets are what is there: 20 ns less for each than a comparison of their elements."""
+    """Compares by identity first, as most targets are unchanged: 20 ns less for each."""
     return target is not present and target != present
 
 

@@ -1,4 +1,4 @@
-"""PartitionChanges: everything a request needs to build partition changes, gathered once."""
+"""PartitionChanges has everything a request needs to build partition changes, gathered once."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class PartitionChanges:
         self._acceptor = acceptor
 
     def automatic_election(self, topic: TopicImage) -> int:
-        """The election that the controller makes by itself: unclean only where the topic allows it."""
+        """Returns the controller's own type of election: unclean only where the topic allows it."""
         return ELECT_UNCLEAN if self.settings.unclean_election_enabled(topic.name) else ELECT_ONLINE
 
     def builder(
         self, topic: TopicImage, partition_id: int, partition: PartitionRegistration
     ) -> PartitionChangeBuilder:
-        """A builder without targets yet."""
+        """Returns a builder without targets yet."""
         return self.builder_for(topic, partition_id, partition, self.settings.min_isr(topic))
 
     def builder_for(
         self, topic: TopicImage, partition_id: int, partition: PartitionRegistration, min_isr: int
     ) -> PartitionChangeBuilder:
-        """As `builder`; loops over a topic's partitions look `min_isr` up once."""
+        """Returns the same as `builder`; loops over a topic's partitions look `min_isr` up once."""
         return PartitionChangeBuilder(
             partition,
             topic.topic_id,

@@ -8,7 +8,7 @@ Brokers = tuple[int, ...]
 
 
 class PlannedReassignment:
-    """A reassignment as it starts: the target first, then what will be removed in the end."""
+    """A reassignment at its start: the target first, then what will be removed in the end."""
 
     def __init__(self, current: Brokers, target: Brokers) -> None:
         self.removing: Brokers = ()
@@ -21,7 +21,7 @@ class PlannedReassignment:
 
 
 class CompletedReassignment:
-    """Replicas and ISR after the last step."""
+    """The replicas and the ISR after the last step."""
 
     def __init__(self, replicas: Brokers, isr: Brokers) -> None:
         self.replicas = replicas
@@ -52,10 +52,10 @@ def complete_reassignment(
 
 
 class RevertedReassignment:
-    """Replicas and ISR after a reassignment is cancelled.
+    """The replicas and the ISR after a reassignment is cancelled.
 
-    `unclean`: every ISR member was being added, so the first replica that stays takes over without
-    being known to be in sync. Only an unclean election allows that.
+    `unclean`: every ISR member was being added, so the first replica that stays takes over without being
+    known to be in sync. Only an unclean election allows that.
     """
 
     def __init__(self, partition: PartitionRegistration) -> None:
@@ -70,7 +70,7 @@ class RevertedReassignment:
 
 
 def target_replication_factor(partition: PartitionRegistration) -> int:
-    """Number of replicas the partition has, or will have when its reassignment is done."""
+    """Returns the replicas that the partition has, or will have after its reassignment."""
     if not partition.reassigning:
         return len(partition.replicas)
     members = set(partition.replicas) | set(partition.adding_replicas)

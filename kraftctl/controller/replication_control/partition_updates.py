@@ -1,4 +1,4 @@
-"""PartitionUpdates: the partition changes of one slice of a broker's transition (KIP-841, KIP-858, KIP-966).
+"""PartitionUpdates collects the partition changes of one slice of a transition (KIP-841, KIP-858, KIP-966).
 
 All are computed from the image as it is before the slice.
 """
@@ -52,13 +52,13 @@ class PartitionUpdates:
         self.records: list[RecordAndVersion] = []
 
     def begin_topic(self, topic: TopicImage) -> None:
-        """The partitions that follow are of this topic."""
+        """Starts a topic, to which the following partitions belong."""
         self._topic = topic
         self._min_isr = self.changes.settings.min_isr(topic)
         self._election = ELECT_PREFERRED if self._to_preferred else self.changes.automatic_election(topic)
 
     def add(self, index: int, partition: PartitionRegistration) -> None:
-        """The record for one partition, unless nothing changes."""
+        """Adds the record for one partition, unless nothing changes."""
         topic = self._topic
         assert topic is not None, "a topic comes before its partitions"
         builder = self.changes.builder_for(topic, index, partition, self._min_isr)

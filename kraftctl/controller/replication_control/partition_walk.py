@@ -1,7 +1,8 @@
-"""PartitionWalk: some partitions of many topics, a slice at a time, while they change.
+"""PartitionWalk finds partitions of many topics, a slice at a time, while they change.
 
-A walk has a list of topics from its beginning, and a place in it. A topic that is deleted meanwhile is passed
-over. What appears behind the place is not seen: who has to find everything looks at the indexes again.
+A walk has a list of topics from its beginning, and a place in it. A topic that is deleted in the meantime is
+skipped. Partitions that appear behind the place are not seen: a caller that has to find everything reads the
+indexes again.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistr
 from kraftctl_protocol.uuids import Uuid
 
 SORTED_TOPICS_MAX: Final = 1_000
-"""So many are taken in the order of their ids, whatever happened before; sorting more takes too long."""
+"""This many are taken in the order of their ids, whatever happened before; sorting more takes too long."""
 
 
 def in_order(topic_ids: dict[Uuid, int]) -> list[Uuid]:
-    """The topics of an index, in the order in which a walk takes them."""
+    """Returns the topics of an index, in the order in which a walk takes them."""
     return sorted(topic_ids) if len(topic_ids) <= SORTED_TOPICS_MAX else list(topic_ids)
 
 
 class PartitionWalk:
-    """`topic_ids`: the topics in which it looks."""
+    """Walks through the topics in `topic_ids`."""
 
     def __init__(self, topic_ids: list[Uuid]) -> None:
         self._topic_ids = topic_ids
@@ -37,19 +38,19 @@ class PartitionWalk:
 
     @property
     def is_over(self) -> bool:
-        """Whether everything was looked at."""
+        """Whether every topic was visited."""
         return self._next_index == len(self._indexes) and self._next_topic == len(self._topic_ids)
 
     def wanted(self, partition: PartitionRegistration) -> bool:
-        """Whether the walk is about this partition."""
+        """Returns whether the walk is about this partition."""
         raise AssertionError(f"{type(self).__name__} looks for nothing")
 
     def wants_topic(self, topic: TopicImage, updates: PartitionUpdates) -> bool:
-        """Whether the walk is about any partition of the topic."""
+        """Returns whether the walk is about any partition of the topic."""
         return True
 
     def take(self, topics: TopicsImage, updates: PartitionUpdates, budget: SliceBudget) -> bool:
-        """Add partitions to `updates` until the slice is full. Whether the walk is over."""
+        """Adds partitions to `updates` until the slice is full. Returns whether the walk is over."""
         while budget.is_left and not self.is_over:
             if self._next_index < len(self._indexes):
                 self._take_topic(topics, self._topic_ids[self._next_topic - 1], updates, budget)
@@ -82,7 +83,7 @@ class PartitionWalk:
 
 
 class IsrWalk(PartitionWalk):
-    """Partitions whose ISR has the broker."""
+    """Finds partitions whose ISR has the broker."""
 
     def __init__(self, topic_ids: list[Uuid], broker_id: int) -> None:
         super().__init__(topic_ids)
@@ -93,7 +94,7 @@ class IsrWalk(PartitionWalk):
 
 
 class ElrWalk(PartitionWalk):
-    """Partitions whose ELR has the broker."""
+    """Finds partitions whose ELR has the broker."""
 
     def __init__(self, topic_ids: list[Uuid], broker_id: int) -> None:
         super().__init__(topic_ids)
@@ -104,7 +105,7 @@ class ElrWalk(PartitionWalk):
 
 
 class DirectoryWalk(PartitionWalk):
-    """Partitions whose ISR has the broker, with its replica in one of `directories`."""
+    """Finds partitions whose ISR has the broker, with its replica in one of `directories`."""
 
     def __init__(self, topic_ids: list[Uuid], broker_id: int, directories: Sequence[Uuid]) -> None:
         super().__init__(topic_ids)
@@ -117,7 +118,7 @@ class DirectoryWalk(PartitionWalk):
 
 
 class LeaderlessWalk(PartitionWalk):
-    """Partitions without leader of which an active broker has a replica; `added` counts as active."""
+    """Finds leaderless partitions of which an active broker has a replica; `added` counts as active."""
 
     def __init__(self, topic_ids: list[Uuid], cluster: ClusterImage, added: int = NO_LEADER) -> None:
         super().__init__(topic_ids)
@@ -134,14 +135,14 @@ class LeaderlessWalk(PartitionWalk):
 
 
 class UncleanWalk(LeaderlessWalk):
-    """The same, in topics that allow unclean elections."""
+    """Finds leaderless partitions of topics that allow unclean elections."""
 
     def wants_topic(self, topic: TopicImage, updates: PartitionUpdates) -> bool:
         return updates.changes.settings.unclean_election_enabled(topic.name)
 
 
 class ImbalancedWalk(PartitionWalk):
-    """Partitions that another broker than the preferred replica leads, which could lead them."""
+    """Finds partitions that the preferred replica does not lead, but could lead."""
 
     def __init__(self, topic_ids: list[Uuid], acceptor: LeaderAcceptor) -> None:
         super().__init__(topic_ids)

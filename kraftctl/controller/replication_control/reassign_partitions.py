@@ -49,13 +49,13 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid
 
 UNITS_PER_REASSIGNMENT: Final = 2
-"""It takes twice as long as other changes of a partition."""
+"""A reassignment takes twice as long as other changes of a partition."""
 
 
 def alter_partition_reassignments(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Errors are per partition; the records of the others need not be atomic, as they are in Kafka."""
+    """Alters reassignments; errors are per partition, and the records need not be atomic, as in Kafka."""
     assert isinstance(request, AlterPartitionReassignmentsRequest)
     entries = AnswerEntries()
     entries.add_items(len(request.topics))
@@ -86,7 +86,7 @@ class _Reassignments(SlicedRequest):
         self._allow_factor_change = request.allow_replication_factor_change
         self._seen: set[tuple[Uuid, int]] = set()
         self._valid: set[tuple[int, ...]] = set()
-        """Assignments that were looked at in this slice: many partitions have the same."""
+        """The assignments checked in this slice: many partitions have the same."""
         self._response = self._new_response()
         self._records: list[RecordAndVersion] = []
 
@@ -201,16 +201,16 @@ class _Reassignments(SlicedRequest):
 def list_partition_reassignments(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """The running reassignments of the requested partitions or, with null topics, of all.
+    """Returns the running reassignments of the requested partitions or, with null topics, of all.
 
-    A request may name a partition any number of times: what is listed counts, not what is named.
+    A request may name a partition any number of times: only listed ones count.
     """
     assert isinstance(request, ListPartitionReassignmentsRequest)
     return _Listing(state, context, request).next_slice(moment)
 
 
 class _Listing(SlicedRequest):
-    """The state of one request: where it is, and what it has found so far."""
+    """The state of one request: its place, and what it has found."""
 
     def __init__(
         self, state: ControllerState, context: RequestContext, request: ListPartitionReassignmentsRequest
@@ -237,7 +237,7 @@ class _Listing(SlicedRequest):
         return self._next_topic < self._topic_count
 
     def decide_next(self, units: int) -> list[RecordAndVersion]:
-        """Most of what a request names is not being reassigned, and a look at it costs little."""
+        """Lists a run. Most requested partitions are not being reassigned, and checking them costs little."""
         looks_max = units * LOOKS_PER_UNIT
         looks = 0
         while looks < looks_max and self._next_topic < self._topic_count:
@@ -260,7 +260,9 @@ class _Listing(SlicedRequest):
         return self._response
 
     def _current_topic(self) -> TopicImage | None:
-        """None if nothing of it is being reassigned. Tools ask for all partitions of a cluster."""
+        """Returns None if nothing of the topic is being reassigned. Tools ask for all partitions of a
+        cluster.
+        """
         if self._named is None:
             topic_id: Uuid | None = self._all[self._next_topic]
         else:
@@ -280,7 +282,7 @@ class _Listing(SlicedRequest):
         self._ongoing = None
 
     def _list_run(self, topic: TopicImage, first: int, end: int) -> int:
-        """Returns what that costs, in looks."""
+        """Lists the partitions of a run. Returns the cost, in checks."""
         looks = end - first
         for position in range(first, end):
             index = self._indexes[position]

@@ -1,4 +1,4 @@
-"""Replicas of new partitions, placed or given by hand, turned into PartitionRecords."""
+"""Replicas of new partitions, placed or assigned by hand, turned into PartitionRecords."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid
 
 PARTITIONS_PER_REQUEST_MAX: Final = 10_000
-"""As Kafka's ReplicationControlManager.MAX_PARTITIONS_PER_BATCH: one request may not exhaust memory."""
+"""Kafka's ReplicationControlManager.MAX_PARTITIONS_PER_BATCH: one request may not exhaust memory."""
 
 
 def usable_brokers(cluster: ClusterImage, leaving: LeavingBrokers) -> list[UsableBroker]:
-    """Brokers that may get replicas: registered, not shutting down, with a directory not cordoned.
+    """Returns brokers that may get replicas: registered, not shutting down, with a directory not cordoned.
 
-    One that is about to be fenced counts as fenced.
+    A broker whose fencing has begun counts as fenced.
     """
     return [
         UsableBroker(broker.id, broker.rack, broker.fenced or leaving.has(broker.id, broker.epoch))
@@ -39,7 +39,7 @@ def usable_brokers(cluster: ClusterImage, leaving: LeavingBrokers) -> list[Usabl
 def place_replicas(
     placer: StripedReplicaPlacer, *, partition_count: int, replication_factor: int
 ) -> list[list[int]] | ApiError:
-    """Replicas per partition of one topic, or INVALID_REPLICATION_FACTOR."""
+    """Returns the replicas of each partition of a topic, or INVALID_REPLICATION_FACTOR."""
     reason = why_not_placeable(placer.brokers, replication_factor)
     if reason is not None:
         return ApiError(Errors.INVALID_REPLICATION_FACTOR, reason)
@@ -49,7 +49,9 @@ def place_replicas(
 def why_assignment_invalid(
     cluster: ClusterImage, replicas: list[int], replication_factor: int | None
 ) -> ApiError | None:
-    """INVALID_REPLICA_ASSIGNMENT unless `replicas` are distinct registered brokers, as many as the others."""
+    """Returns INVALID_REPLICA_ASSIGNMENT unless `replicas` are distinct registered brokers, as many as
+    the others.
+    """
     if not replicas:
         return _invalid("The manual partition assignment includes an empty replica list.")
     if len(replicas) > len(cluster.brokers):
@@ -93,7 +95,7 @@ def active_replicas(cluster: ClusterImage, leaving: LeavingBrokers, replicas: li
 
 @mypyc_attr(acyclic=True)
 class _Host:
-    """What a broker means for each new partition that has a replica on it."""
+    """The facts about a broker for each new partition that has a replica on it."""
 
     def __init__(self, active: bool, directory: Uuid) -> None:
         self.active = active
@@ -101,7 +103,7 @@ class _Host:
 
 
 class NewPartitions:
-    """Makes the records of new partitions, as of one moment: make a new one after the image has changed.
+    """Makes the records of new partitions in one image: make another one after the image has changed.
 
     A broker is looked up once: uncompiled, that takes 2 us off the 18 of a partition in a large topic.
     """
@@ -116,7 +118,7 @@ class NewPartitions:
         self._no_brokers: list[int] = []
 
     def record(self, topic_id: Uuid, partition_id: int, replicas: list[int]) -> RecordAndVersion:
-        """A partition as it starts: led by the first replica in sync, both epochs 0. A replica is active.
+        """Returns a new partition: the first replica in sync leads, both epochs are 0. A replica is active.
 
         Equal lists are one list: each of them costs an allocation, and time of the cyclic collector.
         """

@@ -1,4 +1,4 @@
-"""The partitions of a large topic: made in as many slices as that takes, and written together in the end.
+"""The partitions of a large topic, made in several slices and written together in the end.
 
 A topic is one batch of the log, so nothing of a draft is in the log or in the image before all of it is.
 """
@@ -19,10 +19,10 @@ DRAFTED_PARTITIONS_MIN: Final = 500
 """Topics of fewer partitions are made in one slice."""
 
 PARTITIONS_PER_UNIT: Final = 2
-"""So many records are made and encoded while one is made, encoded, appended and replayed."""
+"""This many records are made and encoded in the time of one that is also appended and replayed."""
 
 DROPPED_DRAFTS_MAX: Final = 3
-"""After so many, one is made in one slice: brokers may come and go for ever."""
+"""After this many dropped drafts, a topic is made in one slice: the broker set may keep changing."""
 
 
 class TopicDraft:
@@ -33,7 +33,7 @@ class TopicDraft:
     ) -> None:
         self.topic_id = topic_id
         self.replicas = replicas
-        """Of each partition."""
+        """The replicas of each partition."""
         self.records: list[RecordAndVersion] = []
         self._metadata_version = image.features.metadata_version
         self._brokers = _brokers(image, leaving)
@@ -44,13 +44,13 @@ class TopicDraft:
         return len(self.records) == len(self.replicas)
 
     def is_current(self, image: MetadataImage, leaving: LeavingBrokers) -> bool:
-        """Whether the replicas would be placed, and their records written, as they were."""
+        """Returns whether the replicas would still be placed, and their records written, as they were."""
         return self._metadata_version == image.features.metadata_version and self._brokers == _brokers(
             image, leaving
         )
 
     def make(self, new_partitions: NewPartitions, units: int) -> int:
-        """The next records, for about so many units. Returns what they cost."""
+        """Makes the next records, for about that many units. Returns what they cost."""
         begin = len(self.records)
         end = min(len(self.replicas), begin + max(1, units) * PARTITIONS_PER_UNIT)
         for index in range(begin, end):
@@ -61,7 +61,7 @@ class TopicDraft:
 
 
 def _brokers(image: MetadataImage, leaving: LeavingBrokers) -> list[tuple[BrokerRegistration, bool]]:
-    """All of them, and which are about to be fenced. What changes a registration replaces it."""
+    """Returns all brokers, and which will be fenced. A change of a registration replaces it."""
     return [
         (registration, leaving.has(broker_id, registration.epoch))
         for broker_id, registration in image.cluster.brokers.items()

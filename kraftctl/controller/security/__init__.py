@@ -1,1 +1,1 @@
-"""ACLs, SCRAM credentials and delegation tokens are altered and described here, as records of the log."""
+"""Alters and describes ACLs, SCRAM credentials and delegation tokens, as records of the log."""

@@ -40,17 +40,17 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid, random_uuid
 
 DELETIONS_PER_REQUEST_MAX: Final = 10_000
-"""As Kafka, where one request may not delete more entries, whatever number of filters matches them."""
+"""Kafka has the same limit of deleted entries, whatever number of filters matches them."""
 
 LISTED_PER_REQUEST_MAX: Final = 100_000
-"""The answer lists an entry for each filter that matches it; so many take 30 ms."""
+"""The response lists an entry for each filter that matches it; this many take 30 ms."""
 
 COMPARISONS_PER_REQUEST_MAX: Final = 500_000
-"""Of entries with filters. A filter that names neither a resource nor a principal is compared with every
-entry of its type."""
+"""The comparisons of entries with filters. A filter that names neither a resource nor a principal is
+compared with every entry of its type."""
 
 FILTERS_PER_REQUEST_MAX: Final = 25_000
-"""Of one DeleteAcls. So many that match nothing take 25 ms."""
+"""The filters of one DeleteAcls. This many that match nothing take 25 ms."""
 
 DENY: Final = 2
 ALLOW: Final = 3
@@ -59,7 +59,7 @@ ALLOW: Final = 3
 def create_acls(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """An entry that exists already is a success without a record."""
+    """Creates entries; an entry that exists already is a success without a record."""
     assert isinstance(request, CreateAclsRequest)
     if not state.authorizer.configured:
         return _disabled(context, request)
@@ -86,7 +86,7 @@ def create_acls(
 
 
 def why_acl_invalid(creation: AclCreation) -> ApiError | None:
-    """INVALID_REQUEST with the first thing that is wrong."""
+    """Returns INVALID_REQUEST with the first thing that is wrong."""
     reason: str | None = None
     if not ResourceType.TOPIC <= creation.resource_type <= ResourceType.USER:
         reason = f"Invalid resourceType {creation.resource_type}"
@@ -108,7 +108,9 @@ def why_acl_invalid(creation: AclCreation) -> ApiError | None:
 def delete_acls(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Every entry that one of the filters matches, in one atomic batch; nothing if that is too much."""
+    """Deletes every entry that one of the filters matches, in one atomic batch; nothing if that is too
+    much.
+    """
     assert isinstance(request, DeleteAclsRequest)
     if not state.authorizer.configured:
         return _disabled(context, request)
@@ -152,7 +154,7 @@ def delete_acls(
 def describe_acls(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """The entries that match, grouped by resource pattern."""
+    """Returns the entries that match, grouped by resource pattern."""
     assert isinstance(request, DescribeAclsRequest)
     if not state.authorizer.configured:
         return _disabled(context, request)

@@ -1,4 +1,4 @@
-"""Which access control entries a filter of DescribeAcls or DeleteAcls matches (KIP-290)."""
+"""Filters of DescribeAcls and DeleteAcls, and the entries that they match (KIP-290)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ LITERAL: Final = 3
 
 
 class AclFilter:
-    """None and ANY match everything. Pattern type MATCH means every pattern that covers the name."""
+    """A filter; None and ANY match everything. Pattern type MATCH means every pattern that covers the
+    name.
+    """
 
     def __init__(
         self,
@@ -46,7 +48,9 @@ class AclFilter:
         )
 
     def candidates(self, index: AclIndex) -> list[AclWithId]:
-        """Every entry that may match, and few others: no entries of resources that the filter excludes."""
+        """Returns every entry that may match, and few others: no entries of resources that the filter
+        excludes.
+        """
         name = self.resource_name
         patterns: list[PatternAcls] = []
         for acls in index.types() if self.resource_type == ANY else index.of_type(self.resource_type):
@@ -61,7 +65,7 @@ class AclFilter:
         return [acl for pattern in patterns for acl in pattern.all()]
 
     def matches(self, entry: AclEntry) -> bool:
-        """Whether the filter matches `entry`."""
+        """Returns whether the filter matches `entry`."""
         if self.resource_type != ANY and self.resource_type != entry.resource_type:
             return False
         if self.operation != ANY and self.operation != entry.operation:
@@ -86,7 +90,7 @@ class AclFilter:
 
 
 def covers(entry: AclEntry, resource_name: str) -> bool:
-    """Whether the pattern of `entry` applies to a resource of that name."""
+    """Returns whether the pattern of `entry` applies to a resource of that name."""
     if entry.pattern_type == PREFIXED:
         return resource_name.startswith(entry.resource_name)
     return entry.resource_name in (resource_name, WILDCARD)

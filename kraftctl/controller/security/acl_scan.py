@@ -1,4 +1,4 @@
-"""The entries that the filters of one DeleteAcls are compared with; what filters share is made once."""
+"""Finds the entries to compare with the filters of one DeleteAcls; shared lists are made once."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from kraftctl.image.acl_index import AclIndex, AclWithId
 
 
 class AclScan:
-    """Counts `comparisons`. A filter without a name is compared with the entries of its principal only, which
-    are found once for all filters of the request.
+    """Counts `comparisons`. A filter without a name is compared only with the entries of its principal.
+
+    Those are found once for all filters of the request.
     """
 
     def __init__(self, index: AclIndex, filters: list[AclFilter]) -> None:
@@ -19,7 +20,7 @@ class AclScan:
         self.comparisons = 0
 
     def candidates(self, acl_filter: AclFilter) -> list[AclWithId]:
-        """Every entry that may match."""
+        """Returns every entry that may match."""
         found = self._find(acl_filter)
         self.comparisons += len(found)
         return found

@@ -1,8 +1,8 @@
-"""Create, renew and expire delegation tokens (KIP-48, KIP-373, KIP-900).
+"""Creates, renews and expires delegation tokens (KIP-48, KIP-373, KIP-900).
 
-The log has what a token is for; its secret is derived from the token id with delegation.token.secret.key,
-which every node has. A client that authenticated with a token may not create tokens. Requests are served that
-a broker forwards, and those of clients that have authenticated, by a certificate or SASL.
+The log has the data of a token; its secret is derived from the token id with delegation.token.secret.key,
+which every node has. A client that authenticated with a token may not create tokens. The requests come from
+brokers that forward them, or from clients that have authenticated, by a certificate or SASL.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ OWNER_VERSION: Final = 3
 HMAC_ALGORITHM: Final = "sha512"
 
 NO_TIMESTAMP: Final = -1
-"""Where the request itself is refused. Other refusals have zeros, as Kafka's."""
+"""The timestamp where the request itself is refused. Other refusals have zeros, as Kafka's."""
 
 TIMESTAMP_MAX: Final = (1 << 63) - 1
 
 TOKENS_PER_SWEEP_MAX: Final = 1_000
-"""As Kafka's DelegationTokenControlManager: a sweep must not stall the log."""
+"""Kafka's DelegationTokenControlManager has the same limit: a sweep must not stall the log."""
 
 
 def create_delegation_token(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """A token for the requester, or for an owner whose User resource allows CreateTokens."""
+    """Creates a token for the requester, or for an owner whose User resource allows CreateTokens."""
     assert isinstance(request, CreateDelegationTokenRequest)
     requester = context.principal
     owner = requester
@@ -103,7 +103,7 @@ def create_delegation_token(
 def renew_delegation_token(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Renew a token: its owner or a renewer may, up to the token's maximum timestamp."""
+    """Renews a token: its owner or a renewer may, up to the token's maximum timestamp."""
     assert isinstance(request, RenewDelegationTokenRequest)
     response = RenewDelegationTokenResponse()
     error = _why_not_served(state, context)
@@ -126,7 +126,7 @@ def renew_delegation_token(
 def expire_delegation_token(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """A negative period ends the token now; another one sets when it ends."""
+    """Ends the token now for a negative period; another one sets when it ends."""
     assert isinstance(request, ExpireDelegationTokenRequest)
     response = ExpireDelegationTokenResponse()
     error = _why_not_served(state, context)
@@ -156,7 +156,7 @@ def _refused(response: Message, context: RequestContext, error: ApiError) -> Con
 
 
 def sweep_expired_tokens(state: ControllerState, moment: Moment) -> tuple[ControllerResult, bool]:
-    """Remove expired tokens; True when there are more than one sweep removes."""
+    """Removes expired tokens; True when there are more than one sweep removes."""
     expired = [
         token for token in state.image.delegation_tokens.tokens.values() if _expired(token, moment.wall_ms)
     ]
@@ -168,7 +168,7 @@ def sweep_expired_tokens(state: ControllerState, moment: Moment) -> tuple[Contro
 
 
 def token_hmac(state: ControllerState, token_id: str) -> bytes:
-    """The secret of a token, the same on every node of the cluster."""
+    """Returns the secret of a token, the same on every node of the cluster."""
     key = state.config.delegation_token_secret_key
     assert key is not None, "tokens are switched off"
     return hmac.digest(key.encode(), token_id.encode(), HMAC_ALGORITHM)
@@ -181,7 +181,7 @@ def _why_not_served(state: ControllerState, context: RequestContext) -> ApiError
 
 
 def _is_authenticated(state: ControllerState, context: RequestContext) -> bool:
-    """Whether it is known who asks, as in Kafka: over SSL by a certificate, by SASL over SSL or not."""
+    """Returns whether the client is authenticated, as in Kafka: over SSL by a certificate, or by SASL."""
     if context.envelope or context.listener in state.config.sasl:
         return True  # the broker has seen to it, or SASL
     return context.listener in state.config.ssl and context.principal != ANONYMOUS

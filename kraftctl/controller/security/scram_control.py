@@ -33,7 +33,7 @@ UPSERTIONS_PER_REQUEST_MAX: Final = 5_000
 def alter_user_scram_credentials(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Per user: one deletion or one upsertion in a request, or neither is done."""
+    """Does one deletion or one upsertion per user in a request, or neither."""
     assert isinstance(request, AlterUserScramCredentialsRequest)
     refusal = why_too_many_items(context, request, len(request.deletions) + len(request.upsertions))
     if refusal is not None:

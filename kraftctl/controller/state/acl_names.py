@@ -1,4 +1,4 @@
-"""The names of the codes in ACLs (KIP-11, KIP-290), as Kafka writes them. The first is for unknown codes."""
+"""The names of the codes in ACLs, as Kafka writes them (KIP-11, KIP-290). The first is for unknown codes."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ PERMISSION_TYPES: Final = ("UNKNOWN", "ANY", "DENY", "ALLOW")
 
 
 def name_of(names: tuple[str, ...], code: int) -> str:
-    """The name of a code of the wire; the first one for a code without a name."""
+    """Returns the name of a code of the wire; the first one for a code without a name."""
     return names[code] if 0 <= code < len(names) else names[0]

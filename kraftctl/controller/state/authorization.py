@@ -1,4 +1,4 @@
-"""Authorization of requests: which principal may do which operation on which resource."""
+"""Authorizes requests: which principal may do which operation on which resource."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLUSTER_NAME: Final = "kafka-cluster"
 
 
 class ResourceType:
-    """Codes of the wire."""
+    """A resource type by its code on the wire."""
 
     ANY: Final = 1
     TOPIC: Final = 2
@@ -27,14 +27,14 @@ class ResourceType:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Authorizer:
-    """Without a configured authorizer everything is allowed, and `log` stays empty."""
+    """Allows everything, as without a configured authorizer; `log` stays empty."""
 
     def __init__(self) -> None:
         self.log = AuthorizerLog()
 
     @property
     def configured(self) -> bool:
-        """Whether ACLs are supported; otherwise their RPCs answer SECURITY_DISABLED."""
+        """Whether ACLs are supported; otherwise their RPCs get SECURITY_DISABLED."""
         return False
 
     @property
@@ -43,10 +43,10 @@ class Authorizer:
         return True
 
     def metadata_loaded(self) -> None:
-        """Everything that was committed when this process started is in the image."""
+        """Notes that everything that was committed when this process started is in the image."""
 
     def follow_image(self, image: MetadataImage) -> None:
-        """The image was replaced: a snapshot is being loaded."""
+        """Takes another image, when a snapshot is being loaded."""
 
     def allows(
         self,
@@ -57,15 +57,15 @@ class Authorizer:
         logs_grant: bool = True,
         logs_denial: bool = True,
     ) -> bool:
-        """Whether the principal of `context` may do `operation` on the resource.
+        """Returns whether the principal of `context` may do `operation` on the resource.
 
-        `logs_grant`: what is allowed is done then. `logs_denial`: it was asked for, and nothing replaces
-        this right. As in Kafka's Action, where they are `logIfAllowed` and `logIfDenied`.
+        `logs_grant`: a granted operation is carried out. `logs_denial`: the client asked for it, and no
+        other right replaces this one. They are `logIfAllowed` and `logIfDenied` of Kafka's Action.
         """
         return True
 
     def allows_on_cluster(
         self, context: RequestContext, operation: int, logs_grant: bool = True, logs_denial: bool = True
     ) -> bool:
-        """The same for the cluster itself."""
+        """Returns the same for the cluster itself."""
         return self.allows(context, operation, ResourceType.CLUSTER, CLUSTER_NAME, logs_grant, logs_denial)

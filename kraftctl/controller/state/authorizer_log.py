@@ -1,8 +1,9 @@
-"""Kafka's line for each decision of an authorizer, for the logger `kafka.authorizer.logger`.
+"""Makes Kafka's line for each decision of an authorizer, for the logger `kafka.authorizer.logger`.
 
-Denials have level INFO, grants DEBUG; what only determines the authorized operations of an answer, or looks
-for a right that another one may replace, has TRACE. The text is that of Kafka's StandardAuthorizer (KIP-801),
-so that what reads Kafka's file reads this one. A line is made only if its level is wanted and there is room.
+Denials have level INFO, grants DEBUG; checks that only determine the authorized operations of a response, or
+of a right that another one may replace, have TRACE. The text is that of Kafka's StandardAuthorizer
+(KIP-801), so that readers of Kafka's file can read this one. A line is made only if its level is wanted and
+there is room.
 """
 
 from __future__ import annotations
@@ -25,25 +26,25 @@ TRACE: Final = 5
 DEBUG: Final = 10
 INFO: Final = 20
 OFF: Final = 100
-"""The levels, in the order of their weight."""
+"""The levels, in the order of their severity."""
 
 LEVELS: Final = {"off": OFF, "info": INFO, "debug": DEBUG, "trace": TRACE}
-"""By the values of kraftctl.authorizer.log.level."""
+"""The levels by the values of kraftctl.authorizer.log.level."""
 
 LINES_PER_STEP_MAX: Final = 100
-"""One request may ask for tens of thousands of things; the others are counted."""
+"""The lines of one step: one request may ask for tens of thousands of things; the others are counted."""
 
 TEXT_LENGTH_MAX: Final = 1_000
-"""Characters of a principal or of the name of a resource: clients choose them, up to 32 KiB."""
+"""The characters of a principal or a resource's name: clients choose them, up to 32 KiB."""
 
 SUPER_USER: Final = "SuperUser"
 DEFAULT_ALLOW: Final = "DefaultAllow"
 DEFAULT_DENY: Final = "DefaultDeny"
-"""The rules that are no entries."""
+"""The rules that are not entries."""
 
 
 class AuthorizerLine:
-    """One line. `client` is principal and host: lines are limited for each by itself."""
+    """A line; `client` is principal and host, for each of which lines are limited."""
 
     def __init__(self, level: int, client: str, text: str) -> None:
         self.level = level
@@ -63,7 +64,7 @@ class AuthorizerLog:
         self._left_out_count = 0
 
     def admits(self, level: int) -> bool:
-        """Whether to make a line of this level; one for which there is no room is counted."""
+        """Returns whether to make a line of this level; one for which there is no room is counted."""
         if level < self.threshold:
             return False
         if len(self._lines) >= LINES_PER_STEP_MAX:
@@ -75,7 +76,7 @@ class AuthorizerLog:
         self._lines.append(line)
 
     def take(self) -> list[AuthorizerLine]:
-        """The lines since the last call."""
+        """Returns the lines since the last call."""
         lines = self._lines
         if not lines:
             return NO_LINES
@@ -83,7 +84,7 @@ class AuthorizerLog:
         return lines
 
     def take_left_out_count(self) -> int:
-        """How many lines there was no room for since the last call."""
+        """Returns how many lines there was no room for since the last call."""
         count = self._left_out_count
         self._left_out_count = 0
         return count
@@ -100,7 +101,7 @@ def authorizer_line(
     resource_name: str,
     rule: str,
 ) -> AuthorizerLine:
-    """The line of one decision, in Kafka's words."""
+    """Returns the line of one decision, in Kafka's words."""
     principal = shortened(str(context.principal), TEXT_LENGTH_MAX)
     resource = (
         f"{name_of(RESOURCE_TYPE_TITLES, resource_type)}:LITERAL:{shortened(resource_name, TEXT_LENGTH_MAX)}"
@@ -114,7 +115,7 @@ def authorizer_line(
 
 
 def rule_of(entry: AclEntry) -> str:
-    """An entry that decides, as Kafka writes it."""
+    """Returns an entry that decides, as Kafka writes it."""
     return (
         f"MatchingAcl(acl=StandardAcl[resourceType={name_of(RESOURCE_TYPES, entry.resource_type)},"
         f" resourceName={shortened(entry.resource_name, TEXT_LENGTH_MAX)},"

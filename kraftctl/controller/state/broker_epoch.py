@@ -8,7 +8,7 @@ from kraftctl_protocol.errors import Errors
 
 
 def why_epoch_stale(cluster: ClusterImage, broker_id: int, broker_epoch: int) -> ApiError | None:
-    """STALE_BROKER_EPOCH unless `broker_epoch` is that of the registered incarnation."""
+    """Returns STALE_BROKER_EPOCH unless `broker_epoch` is that of the registered incarnation."""
     registration = cluster.brokers.get(broker_id)
     if registration is None:
         return ApiError(Errors.STALE_BROKER_EPOCH, f"broker {broker_id} is not registered")

@@ -1,9 +1,9 @@
-"""BrokerHeartbeatManager: soft state about brokers that the metadata log does not hold (KIP-631).
+"""BrokerHeartbeatManager: soft state about brokers that the metadata log does not have (KIP-631).
 
 It has the last contact of each broker, the metadata offset that it reported, the offset at which its
-controlled shutdown may end, and whether it is leaving ISRs right now. It exists on the active controller only
-and starts anew at each activation, so a failover delays the fencing of a broker that dies at that time by up
-to one session timeout.
+controlled shutdown may end, and whether it is leaving ISRs right now. It exists on the active controller
+only and is empty at each activation, so a failover delays the fencing of a broker that dies at that time by
+up to one session timeout.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ NO_SESSION_MS: Final = -1
 NO_ACTIVE_BROKER_OFFSET: Final = (1 << 63) - 1
 
 SHUTDOWN_UNDER_WAY: Final = 1 << 63
-"""A `controlled_shutdown_offset` that no broker reaches: there is more to write."""
+"""No broker reaches this `controlled_shutdown_offset`: there is more to write."""
 
 
 class BrokerHeartbeatState:
-    """The soft state of one registered broker. `contact_ms` is when it last sent a heartbeat, NO_SESSION_MS
-    if its session has ended.
+    """The soft state of one registered broker.
 
-    `metadata_offset` is inclusive, as the broker reports it. `controlled_shutdown_offset` is the offset of
-    the last record by which it leaves ISRs and leaderships in its controlled shutdown, SHUTDOWN_UNDER_WAY
-    before that is written, -1 when it is not shutting down.
+    `contact_ms` is when it last sent a heartbeat, NO_SESSION_MS if its session has ended. `metadata_offset`
+    is inclusive, as the broker reports it. `controlled_shutdown_offset` is the offset of the last record by
+    which it leaves ISRs and leaderships in its controlled shutdown, SHUTDOWN_UNDER_WAY before that is
+    written, -1 when it is not shutting down.
     """
 
     def __init__(self, epoch: int, fenced: bool) -> None:
@@ -67,29 +67,29 @@ class BrokerHeartbeatManager:
         self.leaving = LeavingBrokers()
 
     def activate(self, registrations: list[BrokerRegistration], now_ms: int) -> None:
-        """Unfenced brokers get a full session from now on (KAFKA-18138); fenced ones none (KAFKA-19047)."""
+        """Gives unfenced brokers a full session from now on (KAFKA-18138), fenced ones none (KAFKA-19047)."""
         for registration in registrations:
             self.register(registration.id, registration.epoch, registration.fenced)
             if not registration.fenced:
                 self.update_contact_time(registration.id, registration.epoch, now_ms)
 
     def state(self, broker_id: int) -> BrokerHeartbeatState:
-        """The state of a registered broker."""
+        """Returns the state of a registered broker."""
         return self._brokers[broker_id]
 
     def update_contact_time(self, broker_id: int, broker_epoch: int, now_ms: int) -> None:
-        """A heartbeat arrived. One that names no registered incarnation opens no session."""
+        """Notes a heartbeat. One that names no registered incarnation opens no session."""
         state = self._incarnation(broker_id, broker_epoch)
         if state is not None:
             state.contact_ms = now_ms
 
     def has_valid_session(self, broker_id: int, broker_epoch: int, now_ms: int) -> bool:
-        """Whether that incarnation sent a heartbeat within the session timeout."""
+        """Returns whether that incarnation sent a heartbeat within the session timeout."""
         state = self._incarnation(broker_id, broker_epoch)
         return state is not None and state.has_session and not self._expired(state.contact_ms, now_ms)
 
     def end_session(self, broker_id: int, broker_epoch: int) -> None:
-        """End the session of an incarnation: the next one may register before it would have run out."""
+        """Ends the session of an incarnation: the next one may register before it would have run out."""
         state = self._incarnation(broker_id, broker_epoch)
         if state is not None:
             state.contact_ms = NO_SESSION_MS
@@ -99,7 +99,7 @@ class BrokerHeartbeatManager:
         return state if state is not None and state.epoch == broker_epoch else None
 
     def oldest_expired(self, now_ms: int) -> tuple[int, int] | None:
-        """(Broker id, broker epoch) of the oldest session, if it ran out; `end_session` ends it."""
+        """Returns (broker id, broker epoch) of the oldest session, if it ran out; `end_session` ends it."""
         contact_ms = self.oldest_contact_ms
         if contact_ms is None or not self._expired(contact_ms, now_ms):
             return None
@@ -110,16 +110,16 @@ class BrokerHeartbeatManager:
 
     @property
     def oldest_contact_ms(self) -> int | None:
-        """The last contact of the broker that has been silent longest; None without sessions.
+        """Returns the last contact of the broker that has been silent longest; None without sessions.
 
-        Looks at all brokers once that one is heard: to keep them in order would cost every heartbeat more.
+        It visits all brokers once that one is heard: keeping them in order would cost every heartbeat more.
         """
         if self._oldest is None or self._oldest.contact_ms != self._oldest_contact_ms:
             self._find_oldest()
         return None if self._oldest is None else self._oldest_contact_ms
 
     def _find_oldest(self) -> None:
-        """The contacts of all others can only become later, until a broker is registered or removed."""
+        """Finds the oldest contact: the others only become later, until a broker is registered or removed."""
         self._oldest = None
         for state in self._brokers.values():
             if state.has_session and (self._oldest is None or state.contact_ms < self._oldest_contact_ms):
@@ -127,14 +127,16 @@ class BrokerHeartbeatManager:
                 self._oldest_contact_ms = state.contact_ms
 
     def expiry_ms(self, contact_ms: int) -> int:
-        """When a session runs out whose last contact was at `contact_ms`."""
+        """Returns when a session with a last contact at `contact_ms` runs out."""
         return contact_ms + self._session_timeout_ms + 1
 
     def _expired(self, contact_ms: int, now_ms: int) -> bool:
         return contact_ms + self._session_timeout_ms < now_ms
 
     def register(self, broker_id: int, broker_epoch: int, fenced: bool) -> None:
-        """Follow the registration: a new epoch starts afresh, a fenced broker is no longer shutting down."""
+        """Follows the registration: a new epoch has a new state, a fenced broker is no longer shutting
+        down.
+        """
         state = self._brokers.get(broker_id)
         if state is None or state.epoch != broker_epoch:
             self._brokers[broker_id] = BrokerHeartbeatState(broker_epoch, fenced)
@@ -145,12 +147,12 @@ class BrokerHeartbeatManager:
             state.controlled_shutdown_offset = UNKNOWN_OFFSET
 
     def remove(self, broker_id: int) -> None:
-        """Forget an unregistered broker."""
+        """Forgets an unregistered broker."""
         self._brokers.pop(broker_id, None)
         self._oldest = None
 
     def touch(self, broker_id: int, fenced: bool, metadata_offset: int) -> None:
-        """Note the outcome of a heartbeat."""
+        """Notes the outcome of a heartbeat."""
         state = self._brokers[broker_id]
         state.fenced = fenced
         state.metadata_offset = metadata_offset
@@ -158,14 +160,14 @@ class BrokerHeartbeatManager:
             state.controlled_shutdown_offset = UNKNOWN_OFFSET
 
     def begin_controlled_shutdown(self, broker_id: int, offset: int) -> None:
-        """Remember the last offset of its changes, or SHUTDOWN_UNDER_WAY; the first one stays."""
+        """Remembers the last offset of its changes, or SHUTDOWN_UNDER_WAY; the first one stays."""
         state = self._brokers[broker_id]
         assert not state.fenced, "a fenced broker shuts down immediately"
         if not state.shutting_down:
             state.controlled_shutdown_offset = offset
 
     def end_changes_of_shutdown(self, broker_id: int, broker_epoch: int, offset: int) -> None:
-        """The last change of a controlled shutdown that is under way is written at `offset`.
+        """Notes that the last change of a running controlled shutdown is written at `offset`.
 
         With UNKNOWN_OFFSET it has failed: the next heartbeat begins it again.
         """
@@ -176,6 +178,6 @@ class BrokerHeartbeatManager:
             state.controlled_shutdown_offset = offset
 
     def lowest_active_offset(self) -> int:
-        """The metadata offset that every active broker has reached."""
+        """Returns the metadata offset that every active broker has reached."""
         offsets = [state.metadata_offset for state in self._brokers.values() if state.active]
         return min(offsets, default=NO_ACTIVE_BROKER_OFFSET)

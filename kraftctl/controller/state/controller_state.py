@@ -1,4 +1,4 @@
-"""What the handlers of the controller share: the image to read, the configuration, and the soft state.
+"""The state that the controller's handlers share: the image to read, the configuration, and the soft state.
 
 Handlers read it and return records; hard state changes only by replaying those.
 """
@@ -27,14 +27,14 @@ NO_FEATURES: Final = FinalizedFeatures(UNKNOWN_METADATA_VERSION, {}, -1)
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class KRaftVersionUpgrader:
-    """KIP-853: raises kraft.version in the raft layer. This one refuses to; the node sets another."""
+    """KIP-853: raises kraft.version in the raft layer. This one refuses; the node sets another."""
 
     def why_impossible(self, level: int) -> str | None:
-        """Why the voters cannot run `level`; None if they can."""
+        """Returns why the voters cannot run `level`; None if they can."""
         return "The quorum cannot change its kraft.version."
 
     def request(self, level: int) -> None:
-        """Raise it, before the records of the current request are appended."""
+        """Raises the level, before the records of the current request are appended."""
 
 
 class ControllerState:
@@ -85,7 +85,7 @@ class ControllerState:
         return self.claim_epoch != -1
 
     def use_image(self, image: MetadataImage) -> None:
-        """Read this one from now on; nothing here keeps the one before."""
+        """Reads this image from now on, and keeps nothing of the one before."""
         self.image = image
         self.topic_settings = TopicSettings(image, self.config)
         self.inherited_topic_configs = InheritedTopicConfigs(image, self.config)

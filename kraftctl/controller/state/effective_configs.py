@@ -43,7 +43,7 @@ _NO_SYNONYMS: Final[list[tuple[str, int]]] = []
 
 
 class ConfigLayer:
-    """Broker configs of one source."""
+    """The broker configs of one source."""
 
     def __init__(self, source: int, values: dict[str, str]) -> None:
         self.source = source
@@ -51,7 +51,7 @@ class ConfigLayer:
 
 
 class EffectiveConfig:
-    """One config that applies: `text` as it is stored, `value` parsed. Null is None."""
+    """A config that applies: `text` as it is stored, `value` parsed. Null is None."""
 
     def __init__(
         self, definition: ConfigKey, text: str | None, source: int, value: ConfigValue | None
@@ -66,7 +66,7 @@ class EffectiveConfig:
 
 
 def broker_layers(image: MetadataImage, config: ControllerConfig) -> list[ConfigLayer]:
-    """The layers of broker configs, highest precedence first."""
+    """Returns the layers of broker configs, highest precedence first."""
     configurations = image.configurations
     return [
         ConfigLayer(config_source.DYNAMIC_BROKER_CONFIG, configurations.config(BROKER, str(config.node_id))),
@@ -78,12 +78,15 @@ def broker_layers(image: MetadataImage, config: ControllerConfig) -> list[Config
 
 
 def static_layer(config: ControllerConfig) -> ConfigLayer:
-    """What this controller's properties file has."""
+    """Returns the layer of this controller's properties file."""
     return ConfigLayer(config_source.STATIC_BROKER_CONFIG, config.originals)
 
 
 def inherited_config(layers: list[ConfigLayer], key: str, *, as_stored: bool = False) -> EffectiveConfig:
-    """What applies to a topic without a usable value of its own for `key`; `as_stored`: usable or not."""
+    """Returns the config of a topic without a usable value of its own for `key`.
+
+    `as_stored`: usable or not.
+    """
     definition = TOPIC_CONFIG_KEYS[key]
     synonyms = TOPIC_CONFIG_SYNONYMS.get(key, _NO_SYNONYMS)
     for layer in layers:
@@ -100,7 +103,7 @@ def inherited_config(layers: list[ConfigLayer], key: str, *, as_stored: bool = F
 
 
 def usable_value(key: str, text: str) -> ConfigValue | None:
-    """The value that a stored `text` has; None when the topic config `key` cannot have it."""
+    """Returns the value that a stored `text` has; None when the topic config `key` cannot have it."""
     try:
         return TOPIC_CONFIG_KEYS[key].parse(text)
     except InvalidConfigValueError:
@@ -108,7 +111,7 @@ def usable_value(key: str, text: str) -> ConfigValue | None:
 
 
 def _in_topic_unit(value: str, factor: int) -> str | None:
-    """None when it is not a number."""
+    """Converts to the topic's unit; None when it is not a number."""
     if factor == 1:
         return value
     try:
@@ -127,10 +130,10 @@ def describe_topic_configs(
     as_stored: bool = False,
     wanted: set[str] | None = None,
 ) -> list[EffectiveConfig]:
-    """The configs of a topic whose own are `own`, sorted by name; sensitive values are left out.
+    """Returns the configs of a topic whose own are `own`, sorted by name; sensitive values are left out.
 
-    `as_stored`: inherited values are those that are stored, also if they cannot be used. `wanted`: only these
-    keys; None is all.
+    `as_stored`: inherited values are those that are stored, also if they cannot be used. `wanted`: only
+    these keys; None is all.
 
     Internal keys are listed only when the topic sets them.
     """
@@ -152,10 +155,10 @@ def describe_topic_configs(
 
 
 class TopicSettings:
-    """The effective values of what the controller obeys, as one image has them.
+    """The effective values of obeyed configs in one image.
 
-    What topics inherit is looked up again once a broker config has changed: to do so for each request took
-    1.1 us of the 23 that the core spends on an AlterPartition of one partition.
+    Inherited values are looked up again once a broker config has changed: to do so for each request took 1.1
+    us of the 23 that the core spends on an AlterPartition of one partition.
     """
 
     def __init__(self, image: MetadataImage, config: ControllerConfig) -> None:
@@ -167,7 +170,7 @@ class TopicSettings:
         self._unclean: ConfigValue | None = None
 
     def min_isr(self, topic: TopicImage) -> int:
-        """min.insync.replicas, but never more than the topic has replicas (KIP-966)."""
+        """Returns min.insync.replicas, but never more than the topic has replicas (KIP-966)."""
         value = self._own_value(topic.name, MIN_INSYNC_REPLICAS)
         if value is None:
             self._forget_what_changed()
@@ -178,7 +181,7 @@ class TopicSettings:
         return min(value, topic.replication_factor)
 
     def unclean_election_enabled(self, topic_name: str) -> bool:
-        """Whether the topic prefers being available over keeping all acknowledged data."""
+        """Returns whether the topic prefers being available over keeping all acknowledged data."""
         value = self._own_value(topic_name, UNCLEAN_LEADER_ELECTION_ENABLE)
         if value is None:
             self._forget_what_changed()

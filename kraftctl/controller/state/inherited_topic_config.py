@@ -1,4 +1,4 @@
-"""KIP-525: a config that new topics inherit, in the answers about all of them."""
+"""The configs that new topics inherit, in the responses about all of them (KIP-525)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ NEVER: Final = -1
 
 @mypyc_attr(acyclic=True)
 class InheritedTopicConfig(CreatableTopicConfigs):
-    """Encoded when it is made, in `version` of the response: an answer has some 30 of them for each topic."""
+    """A config that is encoded in advance for `version` of the response, which has some 30 of them for each
+    topic.
+    """
 
     def __init__(
         self, name: str, value: str | None, config_source: int, is_sensitive: bool, version: int
@@ -32,7 +34,7 @@ class InheritedTopicConfig(CreatableTopicConfigs):
 
 
 class InheritedTopicConfigs:
-    """All that a topic without configs of its own inherits, as one image has it.
+    """The configs that a topic without its own inherits in one image.
 
     They are made again once a broker config has changed, or for another version of the response: to make
     them for each request takes 21 us.
@@ -47,7 +49,7 @@ class InheritedTopicConfigs:
         self._in_order: list[CreatableTopicConfigs] = []
 
     def by_name(self, version: int) -> dict[str, CreatableTopicConfigs]:
-        """Sorted by name, for answers in `version`. Do not change them."""
+        """Returns them sorted by name, for responses in `version`. Do not change them."""
         changes = self._image.configurations.broker_changes
         if self._broker_changes != changes or self._version != version:
             self._by_name = {
@@ -62,7 +64,7 @@ class InheritedTopicConfigs:
         return self._by_name
 
     def in_order(self, version: int) -> list[CreatableTopicConfigs]:
-        """The same as a list."""
+        """Returns the same as a list."""
         self.by_name(version)
         return self._in_order
 
@@ -70,7 +72,7 @@ class InheritedTopicConfigs:
 def described_topic_configs(
     image: MetadataImage, config: ControllerConfig, own: dict[str, str], wanted: set[str] | None
 ) -> list[CreatableTopicConfigs]:
-    """The configs of a new topic whose own are `own`, as an answer has them; `wanted`: only these keys."""
+    """Returns a new topic's configs for a response; its own are `own`; `wanted`: only these keys."""
     return [
         CreatableTopicConfigs(
             name=entry.definition.name,

@@ -1,8 +1,8 @@
 """Brokers that leave ISRs and leaderships slice by slice, and directories that do (KIP-841, KIP-858).
 
 The image still shows such a broker as active until the last slice. Without this soft state, requests in
-between would bring it back into ISRs that it has left, and elections would choose it. Nothing relies on it:
-the work ends when the index of the image says that nothing is left. It is new at each activation.
+between would return it to ISRs that it has left, and elections would choose it. Nothing relies on it: the
+work ends when the index of the image has nothing left. It is empty at each activation.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ class LeavingBrokers:
         self._epochs: dict[int, list[int]] = {}
         self._directories: dict[Uuid, int] = {}
         self.elections_are_due = False
-        """Partitions may have no leader although one can be elected: a work has ended early."""
+        """Whether partitions may lack a leader that can be elected, because a work has ended early."""
 
     def has(self, broker_id: int, broker_epoch: int) -> bool:
-        """Whether this incarnation is leaving."""
+        """Returns whether this incarnation is leaving."""
         epochs = self._epochs.get(broker_id)
         return epochs is not None and broker_epoch in epochs
 
     def has_directory(self, directory: Uuid) -> bool:
-        """Whether the replicas in this directory are leaving."""
+        """Returns whether the replicas in this directory are leaving."""
         return directory in self._directories
 
     def begin(self, broker_id: int, broker_epoch: int) -> None:
-        """One more work takes this incarnation out of ISRs."""
+        """Starts one more work that removes this incarnation from ISRs."""
         self._epochs.setdefault(broker_id, []).append(broker_epoch)
 
     def end(self, broker_id: int, broker_epoch: int) -> None:
-        """A work is over that had begun."""
+        """Ends one piece of work started by `begin`."""
         epochs = self._epochs[broker_id]
         epochs.remove(broker_epoch)
         if not epochs:
             del self._epochs[broker_id]
 
     def begin_directory(self, directory: Uuid) -> None:
-        """One more work takes replicas in this directory out of ISRs."""
+        """Starts one more work that removes replicas in this directory from ISRs."""
         self._directories[directory] = self._directories.get(directory, 0) + 1
 
     def end_directory(self, directory: Uuid) -> None:
-        """A work is over that had begun."""
+        """Ends one piece of work started by `begin_directory`."""
         count = self._directories[directory] - 1
         if count == 0:
             del self._directories[directory]
@@ -54,7 +54,7 @@ class LeavingBrokers:
 
 
 class Departure:
-    """The entries of one work, which begins and ends them once, whatever ends the work."""
+    """The entries of one work, which begins and ends them once, in whatever way it ends."""
 
     def __init__(self, leaving: LeavingBrokers) -> None:
         self._leaving = leaving
@@ -63,7 +63,7 @@ class Departure:
         self.is_over = False
 
     def begin(self, broker_id: int, broker_epoch: int) -> None:
-        """The broker is leaving from now on; another one, or another incarnation, is so no longer."""
+        """Marks the broker as leaving, in place of another one or another incarnation."""
         if self._broker == (broker_id, broker_epoch):
             return
         self._end_broker(stays=True)
@@ -71,7 +71,7 @@ class Departure:
         self._leaving.begin(broker_id, broker_epoch)
 
     def begin_directories(self, directories: list[Uuid]) -> None:
-        """The replicas in these are leaving from now on."""
+        """Marks the replicas in these directories as leaving."""
         if self._directories:
             return
         self._directories = list(directories)
@@ -79,7 +79,7 @@ class Departure:
             self._leaving.begin_directory(directory)
 
     def end(self, *, stays: bool) -> None:
-        """The work is over. `stays`: not because the broker is gone."""
+        """Ends the work. `stays`: it does not end because the broker is gone."""
         self.is_over = True
         self._end_broker(stays=stays)
         for directory in self._directories:
@@ -94,7 +94,7 @@ class Departure:
 
 
 class DepartureBegins(SoftChange):
-    """With the first slice of a work that has more."""
+    """Takes effect with the first slice of a work that has more."""
 
     def __init__(self, departure: Departure, broker_id: int, broker_epoch: int) -> None:
         self._departure = departure
@@ -106,7 +106,7 @@ class DepartureBegins(SoftChange):
 
 
 class DirectoriesBegin(SoftChange):
-    """With the first slice of a work that has more."""
+    """Takes effect with the first slice of a work that has more."""
 
     def __init__(self, departure: Departure, directories: list[Uuid]) -> None:
         self._departure = departure
@@ -117,7 +117,7 @@ class DirectoriesBegin(SoftChange):
 
 
 class DepartureEnds(SoftChange):
-    """With the last slice. `stays` as for `Departure.end`."""
+    """Takes effect with the last slice. `stays` is that of `Departure.end`."""
 
     def __init__(self, departure: Departure, *, stays: bool = False) -> None:
         self._departure = departure

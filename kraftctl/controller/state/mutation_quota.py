@@ -1,7 +1,7 @@
-"""KIP-599: how many partitions a client may create or delete before it is throttled.
+"""Limits how many partitions a client may create or delete before it is throttled (KIP-599).
 
-A token bucket per client holds `controller_mutation_rate` x window seconds tokens when full. A request
-is admitted while its bucket is not overdrawn, and may overdraw it by any amount.
+A token bucket per client holds `controller_mutation_rate` x window seconds tokens when full. A request is
+admitted while its bucket is not overdrawn, and may overdraw it by any amount.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from kraftctl_protocol.errors import Errors
 CONTROLLER_MUTATION_RATE: Final = "controller_mutation_rate"
 
 THROTTLE_TIME_MS_MAX: Final = (1 << 31) - 1
-"""The largest throttle time that a response can hold; a tiny rate would need more."""
+"""A response can have no larger throttle time; a tiny rate would need more."""
 
 BUCKETS_MAX: Final = 10_000
-"""Buckets kept; the oldest is dropped first, which gives its client a full bucket again."""
+"""The number of buckets; the oldest is dropped first, which gives its client a full bucket again."""
 
 
 class TokenBucket:
-    """`tokens` may be negative; they come back at `rate` per second."""
+    """A bucket, whose `tokens` may be negative; they come back at `rate` per second."""
 
     def __init__(self, rate: float, burst: float, now_ms: int) -> None:
         self.rate = rate
@@ -33,20 +33,20 @@ class TokenBucket:
         self._updated_ms = now_ms
 
     def refill(self, now_ms: int) -> None:
-        """Add the tokens that have accrued since the last refill."""
+        """Adds the tokens that have accrued since the last refill."""
         elapsed_ms = max(0, now_ms - self._updated_ms)
         self.tokens = min(self.burst, self.tokens + self.rate * elapsed_ms / 1000.0)
         self._updated_ms = now_ms
 
     def wait_ms(self) -> int:
-        """Until the bucket is not overdrawn any more."""
+        """Returns the time until the bucket is not overdrawn any more."""
         if self.tokens >= 0 or self.rate <= 0:
             return 0
         return round(min(-self.tokens / self.rate * 1000.0, THROTTLE_TIME_MS_MAX))
 
 
 class Charge:
-    """What one request took from a bucket."""
+    """The tokens that one request took from a bucket."""
 
     def __init__(self, bucket: TokenBucket, partition_count: int) -> None:
         self.bucket = bucket
@@ -68,11 +68,11 @@ class MutationQuota:
         self._charges: list[Charge] = [] if charges is None else charges
         self._strict = strict
         self.now_ms = now_ms
-        """When the next partitions are charged; it does not go back."""
+        """The time at which the next partitions are charged; it does not go back."""
         self._throttle_time_ms = 0
 
     def rehearsal(self) -> MutationQuota:
-        """One that admits what this one would admit now, without a charge."""
+        """Returns a quota that admits what this one would admit now, without a charge."""
         bucket = self._bucket
         if bucket is None:
             return self
@@ -82,7 +82,7 @@ class MutationQuota:
         return MutationQuota(copied, strict=self._strict, now_ms=self.now_ms)
 
     def admit(self, partition_count: int) -> ApiError | None:
-        """Charge `partition_count`, or THROTTLING_QUOTA_EXCEEDED when the bucket is overdrawn.
+        """Charges `partition_count`; THROTTLING_QUOTA_EXCEEDED when the bucket is overdrawn.
 
         Old request versions do not know that error: they are charged and throttled.
         """
@@ -101,12 +101,14 @@ class MutationQuota:
 
     @property
     def throttle_time_ms(self) -> int:
-        """How long the client should wait before its next request."""
+        """Returns how long the client should wait before its next request."""
         return self._throttle_time_ms
 
 
 class MutationQuotas:
-    """The buckets of all clients: soft state. A failover loses it, which at worst admits too much once."""
+    """The buckets of all clients, which are soft state. A failover loses them, which at worst admits too
+    much once.
+    """
 
     def __init__(self, window_count: int, window_seconds: int) -> None:
         self._window_seconds = window_count * window_seconds
@@ -114,11 +116,11 @@ class MutationQuotas:
         self._charges: list[Charge] = []
 
     def begin_request(self) -> None:
-        """Start a new request: `refund_request` returns what is charged from here on."""
+        """Starts a new request: `refund_request` returns what is charged from here on."""
         self._charges.clear()
 
     def refund_request(self) -> None:
-        """The request failed: its clients get back what it was charged."""
+        """Refunds a request that failed."""
         for charge in self._charges:
             charge.bucket.tokens += charge.partition_count
         self._charges.clear()
@@ -126,7 +128,7 @@ class MutationQuotas:
     def quota_for(
         self, quotas: ClientQuotasImage, context: RequestContext, *, strict: bool, now_ms: int
     ) -> MutationQuota:
-        """What applies to the request's user and client id."""
+        """Returns the quota of the request's user and client id."""
         client_id = context.client_id or ""
         found = mutation_rate(quotas, context.principal.name, client_id)
         if found is None:
@@ -152,12 +154,14 @@ class MutationQuotas:
 
 
 def is_usable_rate(rate: float) -> bool:
-    """Whether a stored rate is usable: a positive, finite number, as AlterClientQuotas requires."""
+    """Returns whether a stored rate is usable: a positive, finite number, as AlterClientQuotas requires."""
     return 0 < rate < math.inf
 
 
 def mutation_rate(quotas: ClientQuotasImage, user: str, client_id: str) -> tuple[float, bool, bool] | None:
-    """The rate of the most specific entity, and whether each user, and each client id, has its own bucket."""
+    """Returns the rate of the most specific entity, and whether each user, and each client id, has its
+    own bucket.
+    """
     for user_name, client_name in _PRECEDENCE:
         entity: list[tuple[str, str | None]] = []
         if client_name != _ABSENT:
@@ -185,4 +189,4 @@ _PRECEDENCE: Final = (
     (_ABSENT, _NAMED),
     (_ABSENT, _DEFAULT),
 )
-"""(user, client id), most specific first."""
+"""The pairs (user, client id), most specific first."""

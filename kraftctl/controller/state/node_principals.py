@@ -1,4 +1,4 @@
-"""Which principal a node has: what brokers and controllers say of themselves can be bound to their names.
+"""Binds the node id that brokers and controllers claim to the names of their principals.
 
 Kafka has no such rule: with CLUSTER_ACTION, a broker may register, fetch and vote as any other node.
 `kraftctl.node.principals` names the principals of node `{id}`; without it, all is as in Kafka.
@@ -30,13 +30,13 @@ ID: Final = "{id}"
 
 
 class NodePrincipals:
-    """`templates` are principals, Type:name, with `{id}` for the id of a node."""
+    """The rule; `templates` are principals, Type:name, with `{id}` for the id of a node."""
 
     def __init__(self, templates: list[str]) -> None:
         self._templates = templates
 
     def why_refused(self, context: RequestContext, request: Message) -> ApiError | None:
-        """CLUSTER_AUTHORIZATION_FAILED if the sender says that it is another node than it may be."""
+        """Returns CLUSTER_AUTHORIZATION_FAILED if the sender claims another node than it may be."""
         if not self._templates:
             return None
         principal = str(context.principal)
@@ -48,9 +48,9 @@ class NodePrincipals:
 
 
 def acting_nodes(request: Message) -> list[int]:
-    """The nodes that the sender of a request says to be: none, or one, or several if it is hostile.
+    """Returns the nodes that the sender of a request claims to be: none, one, or several if it is hostile.
 
-    A Fetch without a replica id, as an observer like the exporter sends it, is of no node.
+    A Fetch without a replica id, as an observer like the exporter sends it, is not a node's.
     """
     if isinstance(
         request,

@@ -1,7 +1,7 @@
-"""StandardAuthorizer (KIP-801): rights by the access control entries in the metadata log.
+"""StandardAuthorizer (KIP-801) decides by the access control entries in the metadata log.
 
 super.users may do everything, even before the log is loaded. For other principals the log must be loaded: a
-matching DENY wins over any ALLOW, and without any entry for the resource allow.everyone.if.no.acl.found
+matching DENY overrides any ALLOW, and without any entry for the resource allow.everyone.if.no.acl.found
 decides.
 """
 
@@ -46,7 +46,7 @@ IMPLIES_DESCRIBE_CONFIGS: Final = (AclOperation.DESCRIBE_CONFIGS, AclOperation.A
 
 
 class StandardAuthorizer(Authorizer):
-    """`super_users` as in the properties file: Type:name."""
+    """The authorizer; `super_users` are written as in the properties file: Type:name."""
 
     def __init__(self, image: MetadataImage, super_users: list[str], allow_everyone: bool) -> None:
         super().__init__()
@@ -132,12 +132,12 @@ class StandardAuthorizer(Authorizer):
 
 
 def named_by_entries(principal: KafkaPrincipal) -> str:
-    """How entries name a principal. Their types end at the first colon: none has one with a colon."""
+    """Returns how entries name a principal. Their types end at the first colon: none has one with a colon."""
     return WILDCARD_PRINCIPAL if ":" in principal.type else f"{principal.type}:{principal.name}"
 
 
 def configured_authorizer(config: ControllerConfig, image: MetadataImage) -> Authorizer:
-    """What authorizer.class.name demands, with the level of its log."""
+    """Returns the authorizer of authorizer.class.name, with the level of its log."""
     if config.authorizer_class_name != STANDARD_AUTHORIZER:
         return Authorizer()
     authorizer = StandardAuthorizer(image, config.super_users, config.allow_everyone_if_no_acl_found)
@@ -146,7 +146,7 @@ def configured_authorizer(config: ControllerConfig, image: MetadataImage) -> Aut
 
 
 def _allowed(patterns: list[PatternAcls], principal: str, host: str, operation: int) -> bool:
-    """Whether an entry allows the operation, and none denies it."""
+    """Returns whether an entry allows the operation, and none denies it."""
     allowed = False
     for pattern in patterns:
         for named_principal in (principal, WILDCARD_PRINCIPAL):
@@ -160,10 +160,10 @@ def _allowed(patterns: list[PatternAcls], principal: str, host: str, operation: 
 
 
 def deciding_entry(patterns: list[PatternAcls], principal: str, host: str, operation: int) -> AclEntry | None:
-    """The entry that Kafka names as the reason of a decision; None if no entry matches.
+    """Returns the entry that Kafka names as the reason of a decision; None if no entry matches.
 
-    Of several it names the first DENY that it comes to, or the last ALLOW; it comes to longer names first,
-    and last to the entries for all names.
+    Kafka names the first DENY that it comes to, or the last ALLOW; it comes to longer names first, and last
+    to the entries for all names.
     """
     matching: list[AclEntry] = []
     for pattern in patterns:
@@ -179,7 +179,9 @@ def deciding_entry(patterns: list[PatternAcls], principal: str, host: str, opera
 
 
 def _place_in_kafkas_order(entry: AclEntry) -> tuple[bool, int, int, int, str, str]:
-    """Those that cover one name differ in length: each literal or prefixed name is a part of the longest."""
+    """Returns a sort key by length: names that cover one name differ in it, because each is a part of
+    the longest.
+    """
     is_wildcard = entry.resource_name == WILDCARD and entry.pattern_type != PREFIXED
     length = len(entry.resource_name)
     return is_wildcard, -length, entry.pattern_type, entry.operation, entry.principal, entry.host
@@ -198,7 +200,7 @@ def _operation_matches(entry: AclEntry, operation: int) -> bool:
 
 
 def host_address(address: bytes) -> str:
-    """An address as Java writes it: IPv6 in eight groups, none of them shortened away."""
+    """Returns an address as Java writes it: IPv6 has eight groups, none of them left out."""
     if len(address) == 4:
         return ".".join([str(byte) for byte in address])
     groups = [address[index] << 8 | address[index + 1] for index in range(0, len(address) - 1, 2)]

@@ -1,6 +1,6 @@
-"""Log lines about stored values that this controller cannot use, and what applies instead.
+"""Writes lines about stored values that this controller cannot use, and which values apply instead.
 
-The log may hold any value: Kafka's controllers store broker configs unchecked when they are asked directly.
+The log may have any value: Kafka's controllers store broker configs unchecked when they are asked directly.
 Such a value is ignored and the next layer applies. Each is logged once.
 """
 
@@ -27,12 +27,12 @@ USER: Final = "user"
 CLIENT_ID: Final = "client-id"
 
 REPORTED_MAX: Final = 1_000
-"""Values that one process reports at most."""
+"""The number of values that one process reports."""
 
 VALUE_CHARACTERS_MAX: Final = 100
 
 Resource = tuple[int, str]
-"""Type and name."""
+"""A resource is its type and its name."""
 
 
 class UnusableValues:
@@ -101,7 +101,7 @@ def _described(resource: Resource) -> str:
 
 
 def _is_client(entity: QuotaEntity) -> bool:
-    """Whether mutation rates are looked up for it."""
+    """Returns whether mutation rates are looked up for this entity."""
     return all(kind in (USER, CLIENT_ID) for kind, _ in entity)
 
 
