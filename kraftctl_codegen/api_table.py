@@ -41,14 +41,14 @@ RIGHTS: Final = {
 
 
 def with_table(text: str) -> str:
-    """`text` with the rows between the two marks."""
+    """Returns `text` with the rows between the two marks."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{table()}\n{END}{after}"
 
 
 def table() -> str:
-    """A table in Markdown, one row per API."""
+    """Returns a table in Markdown, one row per API."""
     return HEADER + "".join(map(_row, API_TABLE.values()))
 
 

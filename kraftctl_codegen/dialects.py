@@ -47,30 +47,31 @@ OF_BROKERS = {
         "cordoned_log_dirs",
     ),
 }
-"""What a registration says: the comment of the question, and its columns."""
+"""The content of a registration: the comment of the question, and its columns."""
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one engine writes what the source has."""
+    """The form in which one engine writes the parts of the source."""
 
     name: str
     parameter: str
-    """Of the name."""
+    """Takes the name and gives the parameter."""
     assignment: str
-    """Of the name, the type and the value."""
+    """Takes name, type and value, and gives the assignment."""
     time: str
-    """A point in time, of its text in UTC. DuckDB's TIMESTAMP ignores a zone. Trino's tables have none: with
-    a literal that has one, Trino would compare them as if they were in the zone of the session."""
+    """Gives a point in time for its text in UTC. DuckDB's TIMESTAMP ignores a zone. Trino's tables have
+    none: with a literal that has one, Trino would compare them as if they were in the zone of the
+    session."""
     tables: Callable[[], str]
     """The statements that define the tables."""
     adapted: Callable[[str], str]
-    """A query with the names that functions have there."""
+    """Gives a query with the engine's names of functions."""
     in_query: bool = False
     """Whether parameters are in the query, as a table of one row, instead of in the session."""
 
     def assigned(self, name: str, value: object) -> str:
-        """The statement that gives a parameter a value."""
+        """Returns the statement that gives a parameter a value."""
         kind, _ = EXAMPLES[name]
         text = str(value)
         time = self.time.format(text.removesuffix(UTC))
@@ -78,7 +79,9 @@ class Dialect:
         return self.assignment.format(name=name, type=kind, value=literal)
 
     def text(self, source: str) -> str:
-        """A question: below its first line, what gives its parameters their values."""
+        """Returns a question: below its first line are the statements that give its parameters their
+        values.
+        """
         comment, query = source.split("\n", 1)
         names = sorted(set(PARAMETER.findall(query)))
         query = PARAMETER.sub(lambda found: self.parameter.format(name=found[1]), query).rstrip() + ";\n"
@@ -139,7 +142,9 @@ def trino_tables() -> str:
 
 
 def _in_trino(query: str) -> str:
-    """Functions by their names there. Rows with a null are not equal: that of a default entity has one."""
+    """Replaces functions by their names in Trino. Rows with a null are not equal: that of a default
+    entity has one.
+    """
     query = HOUR.sub(r"date_trunc('hour', \1)", query).replace("size(", "cardinality(")
     text = "json_format(CAST({}.entity AS JSON))"
     return query.replace("a.entity = b.entity", f"{text.format('a')} = {text.format('b')}")
@@ -191,7 +196,7 @@ DIALECTS = (DUCKDB, SPARK, TRINO)
 
 
 def questions() -> dict[str, str]:
-    """The source of each question by its name: those of each table, and those in `source`."""
+    """Returns the source of each question by its name: those of each table, and those in `source`."""
     found = {f"{kind.name}_at": _at(kind) for kind in KINDS}
     found |= {f"{kind.name}_diff": _diff(kind) for kind in KINDS}
     found |= {name: _of_broker(*what) for name, what in OF_BROKERS.items()}
@@ -200,7 +205,7 @@ def questions() -> dict[str, str]:
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """Path below `sql` and text of everything that is generated."""
+    """Returns path below `sql` and text of everything that is generated."""
     for dialect in DIALECTS:
         yield f"{dialect.name}/{TABLES}.sql", dialect.tables()
         for name, source in questions().items():
@@ -219,7 +224,7 @@ def _at(kind: Kind) -> str:
 
 
 def _diff(kind: Kind) -> str:
-    """Reads only what ended or began in between: what was so before it, and what is so after it."""
+    """Reads only what ended or began in between, with the values before and after."""
     on = " AND ".join(f"a.{name} = b.{name}" for name in kind.key or ("cluster_id",))
     key = "".join(f"coalesce(b.{name}, a.{name}) AS {name},\n       " for name in kind.key)
     columns = ",\n       ".join(
@@ -246,7 +251,7 @@ def _diff(kind: Kind) -> str:
 
 
 def _of_broker(comment: str, *columns: str) -> str:
-    """Consecutive versions with the same values are one row."""
+    """Joins consecutive versions with the same values to one row."""
     same = " AND ".join(f"lag({name}) OVER of_broker IS NOT DISTINCT FROM {name}" for name in columns)
     values = ", ".join(f"min_by({name}, valid_from_offset) AS {name}" for name in columns)
     return (
@@ -276,7 +281,7 @@ def _of_broker(comment: str, *columns: str) -> str:
 
 
 def _is_known(point: str) -> str:
-    """In a gap, before the first state and after the last record, nothing can be found or compared."""
+    """Checks the point: in a gap, before the first state and after the last record, nothing can be found."""
     return f"EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= :{point} AND end_offset > :{point})"
 
 

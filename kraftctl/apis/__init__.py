@@ -1,5 +1,5 @@
 """The APIs that this controller serves, one row each: everything decided from the header of a request.
 
-`api_table` says which versions are served, to whom, by which part, and what a response waits for.
-`request_size` says how long a request may be, and how much memory it may take.
+`api_table` has the versions that are served, to whom, by which part, and what a response waits for.
+`request_size` has the limits of a request in bytes and in memory.
 """

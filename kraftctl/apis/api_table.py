@@ -120,7 +120,7 @@ RAFT_API_KEYS: Final = frozenset(row.key for row in ROWS if row.owner == Owner.R
 
 
 def served_api(api_key: int, version: int) -> Api | None:
-    """The row of an API that is served in this version; None for any other request."""
+    """Returns the row of an API that is served in this version; None for any other request."""
     api = API_TABLE.get(api_key)
     return api if api is not None and api.serves(version) else None
 
@@ -152,12 +152,11 @@ AUDITED_API_KEYS: Final = frozenset(
         ApiKey.UPDATE_RAFT_VOTER,
     )
 )
-"""What the audit log always names: what administrators ask for, registrations and changes of the voters.
+"""The audit log always has these: requests of administrators, registrations and changes of the voters.
 
-An envelope is named only when it is refused unopened.
-"""
+An envelope is in it only when it is refused unopened."""
 
 AUDITED_ON_DEMAND_API_KEYS: Final = frozenset(
     int(key) for key in (ApiKey.ALTER_PARTITION, ApiKey.ALLOCATE_PRODUCER_IDS, ApiKey.ASSIGN_REPLICAS_TO_DIRS)
 )
-"""What brokers change in the course of their work, any number of times in a second."""
+"""Brokers send these changes in the course of their work, any number of times in a second."""

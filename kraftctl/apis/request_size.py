@@ -1,8 +1,8 @@
-"""How large the requests of an API may be: in bytes, and in memory once they are decoded.
+"""The limits of the requests of an API: in bytes, and in memory once they are decoded.
 
-A request that is longer than those of its API may be is refused from its first bytes; one that would take
-more memory, before that is allocated. Sizes come from what brokers and tools of Kafka send, several times
-over: a broker that is refused would never register, or never shrink its ISRs.
+A request with more bytes than its API allows is refused from its first bytes; one that would take more
+memory, before that is allocated. Sizes follow from what brokers and tools of Kafka send, several times over:
+a broker that is refused would never register, or never shrink its ISRs.
 """
 
 from __future__ import annotations
@@ -13,23 +13,24 @@ KIB: Final = 1024
 MIB: Final = 1024 * 1024
 
 DECODED_ON_LOOP_BYTES_MAX: Final = 64 * KIB
-"""Longer requests are decoded beside the loop. So many bytes take it 10 ms at the worst, and hold an
+"""Longer requests are decoded beside the loop. This many bytes take it 10 ms at the worst, and have an
 AlterPartition of a thousand partitions."""
 
 REFUSAL_MEMORY_BYTES_MAX: Final = 1 * MIB
-"""What a longer request may take that is refused from its header, if its answer repeats names of the body."""
+"""The memory of a longer request that is refused from its header, if the response repeats names of the
+body."""
 
 LARGE_REQUESTS_MEMORY_BYTES_MAX: Final = 192 * MIB
-"""What the requests of more than `DECODED_ON_LOOP_BYTES_MAX` that wait for answers take together; the next is
-decoded when there is room."""
+"""The memory of all requests of more than `DECODED_ON_LOOP_BYTES_MAX` that wait for responses; the next
+is decoded when there is room."""
 
 ANSWER_ENTRIES_MAX: Final = 100_000
-"""How much an answer lists: ACLs, configurations, results of partitions. More is refused with
+"""The entries of a response: ACLs, configurations, results of partitions. More is refused with
 POLICY_VIOLATION where the response has a place for it; otherwise the connection is closed."""
 
 
 class RequestSize:
-    """The bytes of the whole request, and the memory of its body."""
+    """The limits: bytes of the whole request, and memory of its body."""
 
     def __init__(self, frame_bytes_max: int, memory_bytes_max: int) -> None:
         self.frame_bytes_max = frame_bytes_max
@@ -37,18 +38,18 @@ class RequestSize:
 
 
 SMALL: Final = RequestSize(64 * KIB, 512 * KIB)
-"""One partition and its voters, one broker and 4,000 log directories, or a few fields. The longest client id
-takes 32 KiB of it."""
+"""This size fits one partition and its voters, one broker and 4,000 log directories, or a few fields.
+The longest client id takes 32 KiB of it."""
 
 REGISTRATION: Final = RequestSize(256 * KIB, 2 * MIB)
-"""Listeners, features and log directories of one node, or the renewers of one token."""
+"""This size fits listeners, features and log directories of one node, or the renewers of one token."""
 
 TOKEN: Final = RequestSize(640 * KIB, 1 * MIB)
 """Kafka's limit for one SASL token is 512 KiB (`sasl.server.max.receive.size`)."""
 
 CHANGES: Final = RequestSize(16 * MIB, 32 * MIB)
-"""What tools change: Kafka makes at most 10,000 records of one such request. 10,000 topics with two
-configurations each take 10 MiB."""
+"""This size fits the changes of tools: Kafka makes at most 10,000 records of one such request. 10,000
+topics with two configurations each take 10 MiB."""
 
 PARTITIONS: Final = RequestSize(32 * MIB, 128 * MIB)
 """A broker with 100,000 partitions, each of a topic of its own and with three replicas, alters all of their

@@ -12,7 +12,7 @@ NAME = "dev"
 PRINTS_ONLY = False
 
 BROKERS_MAX = 20
-"""Each is a JVM of several hundred megabytes."""
+"""The limit, because each is a JVM of several hundred megabytes."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

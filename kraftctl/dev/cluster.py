@@ -45,10 +45,10 @@ class Cluster:
         controller_port: int | None = None,
         broker_ports: Sequence[int] = (),
     ) -> None:
-        """`broker_kafkas` gives the distributions of the first brokers; the others use `kafka`.
+        """Takes the distributions of the first brokers as `broker_kafkas`; the others use `kafka`.
 
-        `controller_kafkas` gives those of the first controllers, None for kraftctl. The others are
-        kraftctl, or with `java_controller` those of `kafka`.
+        `controller_kafkas` gives those of the first controllers, None for kraftctl. The others are kraftctl,
+        or with `java_controller` those of `kafka`.
         """
         self.kafka = kafka
         self.directory = directory
@@ -79,7 +79,7 @@ class Cluster:
         port: int | None = None,
         further_directories: Sequence[str] = (),
     ) -> JavaBroker:
-        """One more broker for this cluster; the caller formats and starts it, and appends it to `brokers`."""
+        """Adds one more broker; the caller formats and starts it, and appends it to `brokers`."""
         return JavaBroker(
             kafka or self.kafka,
             node_id,
@@ -131,7 +131,7 @@ class Cluster:
 
     @property
     def controller(self) -> Controller:
-        """The only one, or the first of several."""
+        """The only controller, or the first of several."""
         return self.controllers[0]
 
     @property
@@ -153,13 +153,13 @@ class Cluster:
         return KafkaTools(self.kafka)
 
     def format(self) -> None:
-        """Formats what is not formatted yet."""
+        """Formats the directories that are not formatted yet."""
         for node in (*self.controllers, *self.brokers):
             if not (node.log_directory / META_PROPERTIES).exists():
                 node.format()
 
     def start(self) -> None:
-        """Formats if need be, starts everything, returns when every broker serves."""
+        """Formats if necessary, starts everything, returns when every broker serves."""
         self.format()
         self.start_controllers()
         for broker in self.brokers:
@@ -168,14 +168,14 @@ class Cluster:
             broker.await_ready()
 
     def start_controllers(self) -> None:
-        """Start them concurrently: a controller may need a majority to become ready."""
+        """Starts them concurrently: a controller may need a majority to become ready."""
         for controller in self.controllers:
             controller.start(wait=False)
         for controller in self.controllers:
             controller.await_ready()
 
     def stop(self) -> None:
-        """Stop the brokers concurrently, then the controllers: controlled shutdown needs a controller."""
+        """Stops the brokers concurrently, then the controllers: controlled shutdown needs a controller."""
         for broker in self.brokers:
             if broker.process is not None:
                 broker.resume()
@@ -186,7 +186,7 @@ class Cluster:
             controller.stop()
 
     def kill(self) -> None:
-        """kill -9 of everything."""
+        """Ends everything with SIGKILL."""
         for node in self.nodes:
             node.kill()
 

@@ -32,10 +32,11 @@ DEPENDENCIES = (
     ("org.apache.logging.log4j", "log4j-core", LOG4J_VERSION),
     ("org.apache.logging.log4j", "log4j-1.2-api", LOG4J_VERSION),
 )
-"""(group, artifact, version). log4j-1.2-api is for brokers before 4.0, which call log4j 1 directly."""
+"""The dependencies as (group, artifact, version). log4j-1.2-api is for brokers before 4.0, which call
+log4j 1 directly."""
 
 ABSENT = {"4.4.0": ("kafka-tools", "kafka-tools-api")}
-"""Release -> artifacts that Maven Central lacks. Only tools other than kafka-storage need them."""
+"""The artifacts of each release that Maven Central lacks. Only tools other than kafka-storage need them."""
 
 DEPENDENCY_TEMPLATE = """\
     <dependency>
@@ -69,7 +70,7 @@ appender.stdout.layout.pattern = [%d{yyyy-MM-dd HH:mm:ss,SSS}] %p %m (%c)%n
 rootLogger.level = ${sys:kraftctl.log.level:-INFO}
 rootLogger.appenderRef.stdout.ref = STDOUT
 """
-"""Properties, not YAML: brokers before 4.0 lack the YAML parser that log4j needs."""
+"""It is in properties, not YAML: brokers before 4.0 lack the YAML parser that log4j needs."""
 
 QUICK_JAVA_OPTIONS = (
     "-XX:TieredStopAtLevel=1",
@@ -78,7 +79,7 @@ QUICK_JAVA_OPTIONS = (
     "-Xshare:auto",
     "-Djava.awt.headless=true",
 )
-"""For processes that live for seconds: only the quick compiler, no parallel collector threads."""
+"""The options for processes that run for seconds: only the quick compiler, no parallel collector threads."""
 
 
 class KafkaUnavailableError(Exception):
@@ -102,7 +103,7 @@ class KafkaDistribution:
         log_level: str = "INFO",
         quick: bool = True,
     ) -> list[str]:
-        """The command line that runs `main_class`; not `quick`: as an installation would run it."""
+        """Returns the command line that runs `main_class`; not `quick`: as an installation would run it."""
         return [
             self.java,
             f"-Xmx{heap}",
@@ -116,19 +117,19 @@ class KafkaDistribution:
         ]
 
     def node_command(self, properties_file: Path, *, heap: str = "512m", quick: bool = True) -> list[str]:
-        """The command line of a broker or a Java controller."""
+        """Returns the command line of a broker or a Java controller."""
         return self.command("kafka.Kafka", str(properties_file), heap=heap, quick=quick)
 
 
 def cache_directory() -> Path:
-    """Where class paths are remembered: $KRAFTCTL_CACHE, else the user's cache directory."""
+    """Returns where class paths are remembered: $KRAFTCTL_CACHE, else the user's cache directory."""
     if configured := os.environ.get("KRAFTCTL_CACHE"):
         return Path(configured)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kraftctl"
 
 
 def why_unavailable(version: str = DEFAULT_KAFKA_VERSION) -> str | None:
-    """What this machine lacks to fetch and run `version`, as one line; None when it lacks nothing."""
+    """Returns what this machine lacks to fetch and run `version`, as one line; None when it lacks nothing."""
     is_remembered = _remembered_classpath(cache_directory() / f"kafka-{version}", _pom(version)) is not None
     return why_unfit(with_maven=not is_remembered)
 
@@ -136,10 +137,10 @@ def why_unavailable(version: str = DEFAULT_KAFKA_VERSION) -> str | None:
 def resolve_kafka(
     version: str = DEFAULT_KAFKA_VERSION, progress: Callable[[str], None] | None = None
 ) -> KafkaDistribution:
-    """The distribution of `version`, fetched by Maven when it is not there yet.
+    """Returns the distribution of `version`, fetched by Maven when it is not there yet.
 
-    `progress` receives one line at a time while something is being fetched. Concurrent processes wait for the
-    first one. Raises KafkaUnavailableError.
+    `progress` receives one line at a time while something is being fetched. Concurrent processes wait for
+    the first one. Raises KafkaUnavailableError.
     """
     directory = cache_directory() / f"kafka-{version}"
     directory.mkdir(parents=True, exist_ok=True)
@@ -155,7 +156,7 @@ def resolve_kafka(
 
 
 def _no_progress(line: str) -> None:
-    """Print nothing."""
+    """Prints nothing, whatever the line is."""
 
 
 @contextmanager
@@ -236,12 +237,12 @@ def _java_binary() -> str:
 
 
 def print_progress(line: str) -> None:
-    """A `progress` for a terminal."""
+    """Prints the progress for a terminal."""
     print(line, file=sys.stderr, flush=True)
 
 
 def main() -> int:
-    """For `make dev`, before it installs a package: 1, and the reason, if brokers cannot be started."""
+    """Runs for `make dev`, before it installs a package: 1, and the reason, if brokers cannot be started."""
     why = why_unavailable()
     if why is not None:
         print(f"make dev: {why}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Brokers and controllers as processes: those of Apache Kafka, and kraftctl."""
+"""Runs brokers and controllers as processes: those of Apache Kafka, and kraftctl."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from kraftctl_protocol.log_file_names import META_PROPERTIES, PARTITION_DIRECTOR
 START_TIMEOUT_S = 120.0
 
 BROKER_READY = r"from RECOVERY to RUNNING"
-"""STARTING to STARTED does not help: a broker that fails in start-up prints it too, before it shuts down."""
+"""A broker that fails in start-up also prints STARTING to STARTED before it shuts down, so that line
+does not help."""
 
 JAVA_CONTROLLER_READY = r"Kafka Server started"
 
@@ -52,16 +53,16 @@ class Node:
 
     @property
     def log_file(self) -> Path:
-        """The output of the process, of all its starts one after the other."""
+        """The file with the output of the process, of all its starts one after the other."""
         return self.directory / "output.log"
 
     @property
     def log_directory(self) -> Path:
-        """Where meta.properties and __cluster_metadata-0 are."""
+        """The directory of meta.properties and __cluster_metadata-0."""
         return self.directory / "data"
 
     def log_directories(self) -> list[Path]:
-        """All of log.dirs; the first one holds the metadata log."""
+        """Returns all of log.dirs; the first one has the metadata log."""
         return [self.log_directory]
 
     @property
@@ -99,16 +100,16 @@ class Node:
         raise AssertionError("overridden by every node")
 
     def await_log(self, pattern: str, timeout_s: float = 60.0) -> str:
-        """A line printed since the last start in which `pattern` is found."""
+        """Returns a line printed since the last start in which `pattern` is found."""
         assert self.process is not None, f"{self.name} was never started"
         return self.process.await_line(pattern, timeout_s)
 
     def stop(self, timeout_s: float = 60.0) -> int | None:
-        """SIGTERM and wait; returns the exit status."""
+        """Sends SIGTERM and waits; returns the exit status."""
         return self.process.terminate(timeout_s) if self.process is not None else None
 
     def kill(self) -> None:
-        """kill -9."""
+        """Ends the process with SIGKILL."""
         if self.process is not None:
             self.process.kill()
 
@@ -139,9 +140,10 @@ class Controller(Node):
         properties: Mapping[str, str] | None = None,
         initial_controllers: str | None = None,
     ) -> None:
-        """Alone in its quorum, unless `properties` say otherwise and, if `dynamic`, `initial_controllers`.
+        """Makes a controller that is alone in its quorum, unless `properties` say otherwise.
 
-        The latter is the argument of the flag of that name: `id@host:port:directory-id,...`.
+        If `dynamic`, `initial_controllers` is the argument of the flag of that name:
+        `id@host:port:directory-id,...`.
         """
         super().__init__(f"{self.NAME_PREFIX}-{node_id}", node_id, directory, port or free_port())
         self.cluster_id = cluster_id
@@ -149,11 +151,11 @@ class Controller(Node):
         self.release_version = release_version
         self.initial_controllers = initial_controllers
         self.scram_credentials: list[str] = []
-        """Arguments of the flag --add-scram: users of the new cluster."""
+        """The arguments of the flag --add-scram: users of the new cluster."""
         self.properties = controller_properties(node_id, self.port, dynamic=dynamic, extra=properties)
 
     def format_flags(self) -> list[str]:
-        """Arguments of `kafka-storage format` and `kraftctl format`."""
+        """Returns the arguments of `kafka-storage format` and `kraftctl format`."""
         flags = ["--cluster-id", self.cluster_id, "--config", str(self.properties_file)]
         for credential in self.scram_credentials:
             flags += ["--add-scram", credential]
@@ -183,7 +185,7 @@ class JavaController(Controller):
         initial_controllers: str | None = None,
         quick: bool = True,
     ) -> None:
-        """Not `quick`: with the JVM's default compilers and collector, for comparisons."""
+        """Takes `quick`; without it, the JVM has its default compilers and collector, for comparisons."""
         super().__init__(
             node_id,
             directory,
@@ -221,7 +223,7 @@ class KraftctlController(Controller):
     NAME_PREFIX = "kraftctl"
 
     def format(self) -> None:
-        """kraftctl format, with the flags of kafka-storage."""
+        """Runs kraftctl format, with the flags of kafka-storage."""
         self.write_configuration()
         run_to_the_end(kraftctl_command("format", *self.format_flags()), f"formatting {self.log_directory}")
 
@@ -232,7 +234,7 @@ class KraftctlController(Controller):
         await_result(self._listens, f"{self.name} listens on {self.port}", timeout_s, interval_s=0.05)
 
     def resident_bytes(self) -> int:
-        """Physical memory of the process (Linux)."""
+        """Returns the physical memory of the process (Linux)."""
         assert self.process is not None
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
@@ -263,7 +265,7 @@ class JavaBroker(Node):
         heap: str = "400m",
         further_directories: Sequence[str] = (),
     ) -> None:
-        """`quorum` is the result of quorum_properties().
+        """Takes the result of quorum_properties() as `quorum`.
 
         `further_directories` names log directories besides the first one (KIP-858).
         """
@@ -290,7 +292,7 @@ class JavaBroker(Node):
             write_meta_properties(directory, cluster_id=self.cluster_id, node_id=self.node_id)
 
     def directory_ids(self) -> list[str]:
-        """The directory.id of every log directory."""
+        """Returns the directory.id of every log directory."""
         files = [directory / META_PROPERTIES for directory in self.log_directories()]
         return [name for file in files for name in re.findall(r"(?m)^directory\.id=(.*)$", file.read_text())]
 
@@ -304,7 +306,7 @@ class JavaBroker(Node):
 def controller_properties(
     node_id: int, port: int, *, dynamic: bool, extra: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Properties of a controller that is alone in its quorum, unless `extra` says otherwise."""
+    """Returns the properties of a controller that is alone in its quorum, unless `extra` says otherwise."""
     return {
         **CONTROLLER_SETTINGS,
         "node.id": str(node_id),
@@ -315,7 +317,7 @@ def controller_properties(
 
 
 def quorum_properties(controller_ports: Mapping[int, int], *, dynamic: bool) -> dict[str, str]:
-    """How every node finds the controllers; the argument maps node id to port."""
+    """Returns how every node finds the controllers; the argument maps node id to port."""
     if dynamic:
         servers = ",".join(f"localhost:{port}" for port in controller_ports.values())
         return {"controller.quorum.bootstrap.servers": servers}

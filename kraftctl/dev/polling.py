@@ -15,7 +15,7 @@ POLL_INTERVAL_S = 0.1
 def await_result(
     ask: Callable[[], T | None], what: str, timeout_s: float = 30.0, interval_s: float = POLL_INTERVAL_S
 ) -> T:
-    """The first result of `ask` that is neither None nor False. Raises TimeoutError naming `what`."""
+    """Returns the first result of `ask` that is neither None nor False. Raises TimeoutError naming `what`."""
     deadline = time.monotonic() + timeout_s
     pause = threading.Event()
     while True:

@@ -6,13 +6,14 @@ import random
 import socket
 
 CANDIDATES = range(12_000, 32_000)
-"""Below the range from which Linux takes the local ports of outgoing connections (32,768 and up)."""
+"""These are below the range from which Linux takes the local ports of outgoing connections (32,768 and
+up)."""
 
 _handed_out: set[int] = set()
 
 
 def free_port() -> int:
-    """A free loopback port that this process has not returned before."""
+    """Returns a free loopback port that this process has not returned before."""
     candidates = [port for port in CANDIDATES if port not in _handed_out]
     random.SystemRandom().shuffle(candidates)
     for port in candidates:
@@ -23,7 +24,7 @@ def free_port() -> int:
 
 
 def accepts_connections(port: int, host: str = "localhost") -> bool:
-    """Whether a process listens there; the connection is closed immediately."""
+    """Returns whether a process listens there; the connection is closed immediately."""
     try:
         with socket.create_connection((host, port), timeout=1.0):
             return True
@@ -32,7 +33,7 @@ def accepts_connections(port: int, host: str = "localhost") -> bool:
 
 
 def can_listen(port: int) -> bool:
-    """Whether the loopback port is free now."""
+    """Returns whether the loopback port is free now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

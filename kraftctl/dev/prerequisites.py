@@ -1,4 +1,4 @@
-"""What real brokers need of this machine: Java to run them, and Maven to fetch them."""
+"""Finds what real brokers need of this machine: Java to run them, and Maven to fetch them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import shutil
 import subprocess
 
 JAVA_MIN = 17
-"""Kafka's brokers and tools are compiled for it since release 4.0."""
+"""Kafka's brokers and tools are compiled for this version since release 4.0."""
 
 ANSWER_SECONDS_MAX = 20
 
 
 def java_binary() -> str | None:
-    """The `java` of JAVA_HOME, else of the PATH, else None."""
+    """Returns the `java` of JAVA_HOME, else of the PATH, else None."""
     home = os.environ.get("JAVA_HOME")
     if home and (java := shutil.which(os.path.join(home, "bin", "java"))):
         return java
@@ -22,7 +22,7 @@ def java_binary() -> str | None:
 
 
 def why_unfit(*, with_maven: bool) -> str | None:
-    """One line that says what is missing or too old, and what to do; None when brokers can be started.
+    """Returns a line that says what is missing or too old, and what to do; None when brokers can start.
 
     `with_maven`: Apache Kafka's jars have still to be fetched.
     """

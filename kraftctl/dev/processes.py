@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 LINES_KEPT_MAX = 50_000
-"""Lines of output kept in memory per process; the file has them all."""
+"""The number of lines in memory per process; the file has them all."""
 
 LAST_LINES_SHOWN = 40
 
@@ -66,12 +66,12 @@ class ManagedProcess:
         return self._process.poll() is None
 
     def lines(self) -> list[str]:
-        """What it has printed so far, oldest first."""
+        """Returns what it has printed so far, oldest first."""
         with self._changed:
             return list(self._lines)
 
     def await_line(self, pattern: str, timeout_s: float) -> str:
-        """The first line, past or future, in which `pattern` (a regular expression) is found.
+        """Returns the first line, past or future, in which `pattern` (a regular expression) is found.
 
         Raises ProcessFailedError when the process ends or `timeout_s` passes without one.
         """
@@ -101,7 +101,7 @@ class ManagedProcess:
         return found
 
     def tail(self) -> str:
-        """The end of its output, for an error message."""
+        """Returns the end of its output, for an error message."""
         return "\n".join(f"  {line}" for line in self.lines()[-LAST_LINES_SHOWN:])
 
     def signal(self, number: signal.Signals) -> None:
@@ -110,7 +110,7 @@ class ManagedProcess:
             os.kill(self.pid, number)
 
     def wait(self, timeout_s: float) -> int:
-        """Its exit status, as soon as it has ended and its output is complete. Raises ProcessFailedError."""
+        """Returns its exit status once it has ended and its output is complete. Raises ProcessFailedError."""
         try:
             self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
@@ -119,7 +119,7 @@ class ManagedProcess:
         return self._process.returncode
 
     def terminate(self, timeout_s: float = 60.0) -> int:
-        """SIGTERM, then wait; SIGKILL when it takes longer than `timeout_s`. Returns the exit status."""
+        """Sends SIGTERM and waits; SIGKILL when it takes longer than `timeout_s`. Returns the exit status."""
         self.signal(signal.SIGTERM)
         try:
             return self.wait(timeout_s)
@@ -127,12 +127,12 @@ class ManagedProcess:
             return self.kill()
 
     def kill(self) -> int:
-        """SIGKILL to it and its child processes; returns the exit status."""
+        """Sends SIGKILL to it and its child processes; returns the exit status."""
         self.kill_group()
         return self.wait(30.0)
 
     def kill_group(self) -> None:
-        """SIGKILL to the remaining processes of its session, also after it has ended."""
+        """Sends SIGKILL to the remaining processes of its session, also after it has ended."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
 
@@ -156,6 +156,6 @@ _LIBC = ctypes.CDLL(ctypes.util.find_library("c") or None) if sys.platform == "l
 
 
 def _die_with_parent() -> None:
-    """In the child, before exec: SIGKILL when the parent ends, for any reason."""
+    """Requests, in the child before exec, SIGKILL for when the parent ends for any reason."""
     if _LIBC is not None:
         _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

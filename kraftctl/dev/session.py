@@ -29,27 +29,27 @@ from kraftctl.dev.settings import random_id, replication_for
 from kraftctl_protocol.log_file_names import segment_file_name
 
 CONTROLLER_PORT = 9093
-"""As in the configuration that Apache Kafka is distributed with."""
+"""The port of the configuration that Apache Kafka is distributed with."""
 
 FIRST_BROKER_PORTS = (9092, 9094, 9095)
-"""Around the port of the controller; further brokers get the ports after these."""
+"""The ports around that of the controller; further brokers get the ports after these."""
 
 STATE_FILE = "cluster.json"
-"""Keeps the identity and the ports of a cluster for its next run."""
+"""The file keeps the identity and the ports of a cluster for its next run."""
 
 SCRIPTS = "bin"
-"""In the directory of the cluster: Kafka's tools and kraftctl's commands."""
+"""The directory of Kafka's tools and kraftctl's commands, in that of the cluster."""
 
 AUDIT_LOG = "audit.log"
-"""In the directory of the cluster; Kafka's own controller ignores the key that names it."""
+"""The file is in the directory of the cluster; Kafka's own controller ignores its key."""
 
 WATCH_INTERVAL_S = 0.5
 
 BROKER_RESTART_PAUSE_S = 20
-"""Longer than broker.session.timeout.ms (9 s): time to see a killed broker fenced."""
+"""The pause is longer than broker.session.timeout.ms (9 s): time to see a killed broker fenced."""
 
 EXPORT_INTERVAL = "10 seconds"
-"""Shorter than in production, so that changes appear quickly."""
+"""The interval is shorter than in production, so that changes appear quickly."""
 
 EXPORTER_ENVIRONMENT = {
     "PYSPARK_PYTHON": sys.executable,
@@ -57,7 +57,7 @@ EXPORTER_ENVIRONMENT = {
     " pyspark-shell",
     "SPARK_LOCAL_IP": "127.0.0.1",
 }
-"""A small Spark that listens on loopback only."""
+"""The environment makes Spark small, and lets it listen on loopback only."""
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -72,7 +72,7 @@ class StopRequestedError(Exception):
 
 @dataclass
 class DevOptions:
-    """What the command line says."""
+    """The options of the command line."""
 
     directory: Path
     brokers: int
@@ -84,7 +84,7 @@ class DevOptions:
 
 @dataclass
 class DevState:
-    """Identity and addresses of a development cluster, kept from run to run."""
+    """The identity and addresses of a development cluster, kept from run to run."""
 
     cluster_id: str
     controller_port: int
@@ -109,7 +109,7 @@ def run_session(options: DevOptions) -> int:
 
 
 class DevSession:
-    """One run of `kraftctl dev`."""
+    """One run of `kraftctl dev`, from start to stop."""
 
     def __init__(self, options: DevOptions) -> None:
         self._options = options
@@ -118,7 +118,7 @@ class DevSession:
         self._exporter: ManagedProcess | None = None
 
     def start(self) -> None:
-        """Start everything in order, with progress. Raises DevError and the errors of nodes."""
+        """Starts everything in order, with progress. Raises DevError and the errors of nodes."""
         options = self._options
         if (why := why_unavailable(options.kafka_version)) is not None:
             raise KafkaUnavailableError(why)
@@ -171,7 +171,7 @@ class DevSession:
         return 0
 
     def stop(self) -> None:
-        """Stop the exporter, the brokers, the controller."""
+        """Stops the exporter, the brokers, the controller."""
         if self._exporter is not None:
             self._exporter.signal(signal.SIGTERM)
         if self._cluster is not None:
@@ -221,7 +221,7 @@ class _StopSignals:
         self._before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
 
     def request_only(self) -> None:
-        """From now on a signal is noted and does not interrupt the stop."""
+        """Notes further signals, which do not interrupt the stop."""
         self._raise = False
 
     def __enter__(self) -> _StopSignals:
@@ -243,7 +243,7 @@ class _StopSignals:
 
 
 def load_state(directory: Path, brokers: int) -> DevState:
-    """The state of an earlier run in `directory`, or a new one; brokers may be added. Raises DevError."""
+    """Returns the state of an earlier run, or a new one; brokers may be added. Raises DevError."""
     file = directory / STATE_FILE
     if file.exists():
         state = DevState(**json.loads(file.read_text()))
@@ -264,12 +264,12 @@ def load_state(directory: Path, brokers: int) -> DevState:
 
 
 def tables_directory(directory: Path) -> Path:
-    """Where the exporter of a development cluster writes."""
+    """Returns where the exporter of a development cluster writes."""
     return directory / "tables"
 
 
 def exporter_command(controller: str, output: Path) -> list[str]:
-    """The command line of the exporter."""
+    """Returns the command line of the exporter."""
     return export_command(
         *("run", "--bootstrap-controllers", controller, "--output", str(output)),
         *("--interval", EXPORT_INTERVAL),
@@ -277,12 +277,12 @@ def exporter_command(controller: str, output: Path) -> list[str]:
 
 
 def export_command(*arguments: str) -> list[str]:
-    """`kraftctl-export`, as of the Python that runs this."""
+    """Returns the `kraftctl-export` of the Python that runs this."""
     return [sys.executable, "-m", "kraftctl_spark.cli", *arguments]
 
 
 def write_own_scripts(directory: Path) -> None:
-    """Write `kraftctl` and `kraftctl-export`, of the Python and the sources that run this."""
+    """Writes `kraftctl` and `kraftctl-export`, of the Python and the sources that run this."""
     sources = [os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     variables = ["env", f"PYTHONPATH={os.pathsep.join(sources)}"] if sources else []
     for name, command in (("kraftctl", kraftctl_command()), ("kraftctl-export", export_command())):

@@ -71,7 +71,7 @@ CONTROLLER_SETTINGS = {
 
 
 def replication_for(brokers: int) -> dict[str, str]:
-    """Settings of a cluster with fewer than three brokers, for brokers and controllers."""
+    """Returns the settings of a cluster with fewer than three brokers, for brokers and controllers."""
     replicas = min(brokers, 3)
     return {
         **dict.fromkeys(REPLICATION_SETTINGS, str(replicas)),
@@ -101,5 +101,5 @@ def write_meta_properties(log_directory: Path, *, cluster_id: str, node_id: int)
 
 
 def random_id() -> str:
-    """A random id as Kafka prints it: 22 characters which do not begin with a dash."""
+    """Returns a random id as Kafka prints it: 22 characters which do not begin with a dash."""
     return uuid_to_string(random_uuid(random.SystemRandom()))

@@ -36,7 +36,7 @@ class ToolFailedError(Exception):
 
 @dataclass
 class ToolResult:
-    """What a tool printed (standard output, then standard error) and how it ended."""
+    """The output of a tool (standard output, then standard error) and its status."""
 
     output: str
     exit_code: int
@@ -66,7 +66,7 @@ class KafkaTools:
         return ToolResult(done.stdout + done.stderr, done.returncode)
 
     def output(self, tool: str, *arguments: str, stdin: str = "", timeout_s: float = 120.0) -> str:
-        """The output of `run`. Raises ToolFailedError when the tool fails."""
+        """Returns the output of `run`. Raises ToolFailedError when the tool fails."""
         result = self.run(tool, *arguments, stdin=stdin, timeout_s=timeout_s)
         if result.exit_code != 0:
             raise ToolFailedError(

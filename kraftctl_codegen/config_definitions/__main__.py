@@ -16,7 +16,7 @@ READABLE_NAMES = Path(kraftctl_protocol.__path__[0]) / "readable_config_names.py
 
 
 def main(arguments: list[str]) -> int:
-    """The exit code: 1 when `--check` found a module that differs."""
+    """Returns the exit code: 1 when `--check` found a module that differs."""
     files = {**render_files(dump_config_definitions(resolve_kafka())), **render_name_files()}
     stale = [path for path, text in files.items() if _current(path) != text]
     if "--check" in arguments:
@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
 
 
 def render_files(facts: list[list[str]]) -> dict[Path, str]:
-    """Every generated file and its text."""
+    """Returns every generated file and its text."""
     files = {DEFINITIONS / name: text for name, text in render_modules(facts).items()}
     return {**files, READABLE_NAMES: render_readable_names(facts)}
 

@@ -1,4 +1,4 @@
-"""Names of configuration keys in several releases: what one has removed, and what another has added."""
+"""Reads the names of configuration keys in several releases: one has removed some, another has added some."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ OLDER = ("3.9.2", "4.1.2")
 NEWER = ("4.4.0",)
 
 Names = dict[str, set[str]]
-"""By kind: `broker`, `admin`, and `client` for consumers and producers."""
+"""The names by kind: `broker`, `admin`, and `client` for consumers and producers."""
 
 
 def render_name_files() -> dict[Path, str]:
-    """Every generated file and its text; fetches the releases that are not there yet."""
+    """Returns every generated file and its text; fetches the releases that are not there yet."""
     present = dump_names(resolve_kafka(DEFAULT_KAFKA_VERSION))
     older = {version: dump_names(resolve_kafka(version)) for version in OLDER}
     newer = [dump_names(resolve_kafka(version)) for version in NEWER]
@@ -37,7 +37,7 @@ def render_name_files() -> dict[Path, str]:
 
 
 def dump_names(kafka: KafkaDistribution) -> Names:
-    """What the classes of one release define."""
+    """Returns what the classes of one release define."""
     command = [kafka.java, "-Xmx256m", "-cp", kafka.classpath, str(PROGRAM)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     names: Names = {"broker": set(), "admin": set(), "client": set()}

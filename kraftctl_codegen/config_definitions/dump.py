@@ -11,7 +11,7 @@ PROGRAM = Path(__file__).parent / "DumpConfigDefinitions.java"
 
 
 def dump_config_definitions(kafka: KafkaDistribution) -> list[list[str]]:
-    """The facts, one list of fields per line."""
+    """Returns the facts, one list of fields per line."""
     command = [kafka.java, "-Xmx256m", "-cp", kafka.classpath, str(PROGRAM)]
     result = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return [line.split("\t") for line in result.stdout.splitlines() if line]

@@ -25,7 +25,8 @@ SIMPLE_VALIDATORS = {
     "ControllerQuorumVotersValidator": "AnyValue",
     "ControllerQuorumBootstrapServersValidator": "AnyValue",
 }
-"""Those without fields. No value of a properties file is null; kraftctl.config.endpoints checks addresses."""
+"""The validators without fields. No value of a properties file is null; kraftctl.config.endpoints checks
+addresses."""
 
 KEY_MODULES = {
     "topic": ("topic_config_data.py", "TOPIC_CONFIG_KEYS", "Configuration keys of a topic."),
@@ -44,7 +45,7 @@ KEY_MODULES = {
 
 
 def render_modules(facts: list[list[str]]) -> dict[str, str]:
-    """File name to text."""
+    """Returns the text of each file by its name."""
     modules: dict[str, str] = {}
     for kind, (file_name, constant, title) in KEY_MODULES.items():
         rows = [row[2:] for row in facts if row[0] == "key" and row[1] == kind]

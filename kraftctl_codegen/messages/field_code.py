@@ -21,9 +21,9 @@ _VALUE_COSTS = {
     "bool": 0, "int8": 32, "int16": 32, "uint16": 32, "uint32": 32, "int32": 32, "int64": 32, "float64": 32,
     "uuid": 64,
 }  # fmt: skip
-"""Bytes that CPython and mypyc allocate, rounded up: a place in a list with what it reserves for more, an
-object without its attributes, a list, and values that are objects of their own. Attributes hold integers
-in place, except for the largest of int64."""
+"""The bytes that CPython and mypyc allocate, rounded up: a place in a list with what it reserves for
+more, an object without its attributes, a list, and values that are objects of their own. Attributes hold
+integers in place, except for the largest of int64."""
 FIXED_READS = {
     "bool": (1, "buffer[{at}] != 0"),
     "int16": (2, "read_i16_be(buffer, {at})"),
@@ -31,7 +31,7 @@ FIXED_READS = {
     "int64": (8, "read_i64_be(buffer, {at})"),
     "uuid": (16, "buffer[{at} : {end}]"),
 }
-"""Size and expression of what can be read without a call once it is known to be there."""
+"""The size and the expression of values that can be read without a call once they are known to be there."""
 _WRITERS = {
     "int8": "write_int8", "int16": "write_i16_be", "uint16": "write_uint16",
     "uint32": "write_uint32", "int32": "write_i32_be", "int64": "write_i64_be", "float64": "write_f64_be",
@@ -40,14 +40,14 @@ _WRITERS = {
 
 
 def element_type(field: FieldSpec) -> str:
-    """Python type of the field's value, or of one element if it is an array."""
+    """Returns the Python type of the field's value, or of one element if it is an array."""
     if field.struct is not None:
         return field.element
     return _PYTHON_TYPES.get(field.element, "bytes" if field.element == "records" else "int")
 
 
 def is_optional(field: FieldSpec) -> bool:
-    """Whether None is a value of the attribute."""
+    """Returns whether None is a value of the attribute."""
     return bool(field.nullable) or field.type == "records"
 
 
@@ -57,7 +57,7 @@ def python_type(field: FieldSpec) -> str:
 
 
 def default_text(field: FieldSpec) -> str:
-    """An expression for a fresh default value."""
+    """Returns an expression for a fresh default value."""
     if field.default is None:
         return "None"
     if field.is_array:
@@ -70,7 +70,7 @@ def default_text(field: FieldSpec) -> str:
 
 
 def constructor_parameter(name: str, field: FieldSpec) -> tuple[str, str]:
-    """The parameter's text and the expression that the attribute starts with."""
+    """Returns the parameter's text and the expression that the attribute starts with."""
     if field.default is not None and field.is_array:
         return f"{name}: {python_type(field)} = EMPTY", f"[] if {name} is EMPTY else {name}"
     if field.default is not None and field.struct is not None:
@@ -79,7 +79,7 @@ def constructor_parameter(name: str, field: FieldSpec) -> tuple[str, str]:
 
 
 def is_unset(value: str, field: FieldSpec) -> str:
-    """A condition: the attribute equals the default."""
+    """Returns a condition: the attribute equals the default."""
     if field.default is None:
         return f"{value} is None"
     if field.is_array:
@@ -92,7 +92,7 @@ def is_unset(value: str, field: FieldSpec) -> str:
 
 
 def is_set(value: str, field: FieldSpec) -> str:
-    """A condition: the attribute differs from the default."""
+    """Returns a condition: the attribute differs from the default."""
     if field.default is None:
         return f"{value} is not None"
     if field.is_array:
@@ -107,7 +107,7 @@ def is_set(value: str, field: FieldSpec) -> str:
 
 
 def condition(versions: Versions, reachable: Versions) -> str | None:
-    """When `version`, known to be in `reachable`, is in `versions`; None if always."""
+    """Returns when `version`, known to be in `reachable`, is in `versions`; None if always."""
     both = versions & reachable
     tests = []
     if both.lowest > reachable.lowest:
@@ -125,7 +125,7 @@ def choose(
     inside: Callable[[Versions], str],
     outside: Callable[[Versions], str],
 ) -> str:
-    """An expression that is one thing in `versions` and another outside of them."""
+    """Returns an expression that is one thing in `versions` and another outside of them."""
     both = versions & reachable
     if not both:
         return outside(reachable)
@@ -147,7 +147,7 @@ def _without(reachable: Versions, removed: Versions) -> Versions:
 
 
 def read_expression(field: FieldSpec, flexible: Versions, reachable: Versions) -> str:
-    """The expression that reads the field, for every version in `reachable`."""
+    """Returns the expression that reads the field, for every version in `reachable`."""
     return choose(
         field.nullable,
         reachable,
@@ -189,7 +189,7 @@ def _read(field: FieldSpec, flexible: bool, nullable: bool, reachable: Versions)
 
 
 def element_size_min(field: FieldSpec, flexible: bool, reachable: Versions) -> int:
-    """The fewest bytes one value, or one element of an array, takes."""
+    """Returns the fewest bytes one value, or one element of an array, takes."""
     if field.struct is not None:
         return min(
             struct_size_min(field.struct, flexible, version)
@@ -203,7 +203,7 @@ def element_size_min(field: FieldSpec, flexible: bool, reachable: Versions) -> i
 
 
 def element_cost(field: FieldSpec) -> int:
-    """The memory that one element of an array takes once it is decoded, with its place in the list.
+    """Returns the memory that one element of an array takes once it is decoded, with its place in the list.
 
     Strings and bytes count when they are read, and elements of arrays with their array: not here.
     """
@@ -213,7 +213,9 @@ def element_cost(field: FieldSpec) -> int:
 
 
 def struct_cost(struct: StructSpec) -> int:
-    """As if every field were there: a list is also made for one that the version does not have."""
+    """Returns the cost as if every field were there: a list is also made for one that the version does
+    not have.
+    """
     cost = _OBJECT_COST + 8 * (len(struct.fields) + 1)
     for field in struct.fields:
         if field.is_array:
@@ -226,7 +228,7 @@ def struct_cost(struct: StructSpec) -> int:
 
 
 def struct_size_min(struct: StructSpec, flexible: bool, version: int) -> int:
-    """The fewest bytes a struct takes in one version."""
+    """Returns the fewest bytes a struct takes in one version."""
     size = 1 if flexible else 0
     for field in struct.fields:
         if version not in field.versions or version in field.tagged:
@@ -241,7 +243,7 @@ def struct_size_min(struct: StructSpec, flexible: bool, version: int) -> int:
 
 
 def _write_fixed(kind: str, out: str, value: str) -> str:
-    """A bool is written in place: a heartbeat has several, and a call costs more than the byte."""
+    """Writes a bool in place: a heartbeat has several, and a call costs more than the byte."""
     if kind == "bool":
         return f"{out}.append(1 if {value} else 0)"
     return f"{_WRITERS[kind]}({out}, {value})"
@@ -277,7 +279,7 @@ def write_statements(
 
 
 def _write_struct(field: FieldSpec, value: str, out: str, reachable: Versions) -> list[str]:
-    """A nullable struct follows a byte: -1 for null, 1 otherwise."""
+    """Writes a nullable struct, which follows a byte: -1 for null, 1 otherwise."""
     write = f"{value}.write({out}, version)"
     marked = [f"if {value} is None:", f"{INDENT}write_int8({out}, -1)", "else:"]
     marked += [f"{INDENT}write_int8({out}, 1)", f"{INDENT}{write}"]
@@ -324,7 +326,7 @@ def choose_lines(versions: Versions, reachable: Versions, inside: list[str], out
 
 
 def negated(versions: Versions, reachable: Versions) -> str | None:
-    """When `version`, known to be in `reachable`, is not in `versions`; None if never."""
+    """Returns when `version`, known to be in `reachable`, is not in `versions`; None if never."""
     both = versions & reachable
     tests = []
     if both.lowest > reachable.lowest:

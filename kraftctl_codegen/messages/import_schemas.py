@@ -41,13 +41,13 @@ ALWAYS = frozenset(
         "QuorumStateData",
     ]
 )
-"""Not named by any listener or record type: headers, control records, files, and what clients need."""
+"""No listener or record type names these: headers, control records, files, and messages of clients."""
 
 Schemas = dict[str, dict[str, Any]]
 
 
 def jar_path(artifact: str, version: str) -> Path:
-    """The jar in the local Maven repository; downloaded by Maven when it is not there yet."""
+    """Returns the jar in the local Maven repository; downloaded by Maven when it is not there yet."""
     jar = Path.home() / f".m2/repository/org/apache/kafka/{artifact}/{version}/{artifact}-{version}.jar"
     if not jar.exists():
         coordinate = f"org.apache.kafka:{artifact}:{version}"
@@ -58,7 +58,7 @@ def jar_path(artifact: str, version: str) -> Path:
 
 
 def read_release(version: str) -> dict[str, Schemas]:
-    """Every schema of one release, by folder ("message", "metadata") and name."""
+    """Returns every schema of one release, by folder ("message", "metadata") and name."""
     folders: dict[str, Schemas] = {"message": {}, "metadata": {}}
     for artifact in ARTIFACTS:
         with zipfile.ZipFile(jar_path(artifact, version)) as jar:
@@ -71,14 +71,14 @@ def read_release(version: str) -> dict[str, Schemas]:
 
 
 def parse_commented_json(text: str) -> dict[str, Any]:
-    """A schema as shipped: JSON with whole-line `//` comments."""
+    """Returns a schema as shipped: JSON with whole-line `//` comments."""
     facts = drop_prose(json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)))
     assert isinstance(facts, dict)
     return facts
 
 
 def drop_prose(value: Any) -> Any:
-    """The same value without explanations; tags are ints and defaults strings throughout."""
+    """Returns the same value without explanations; tags are ints and defaults strings throughout."""
     if isinstance(value, list):
         return [drop_prose(one) for one in value]
     if not isinstance(value, dict):
@@ -93,7 +93,7 @@ def drop_prose(value: Any) -> Any:
 
 
 def import_all() -> dict[str, str]:
-    """Relative path -> text of every file in `schemas/` that this command owns."""
+    """Returns the text of every file in `schemas/` that this command owns, by relative path."""
     newest, older = read_release(NEWEST), read_release(OLDER)
     files: dict[str, str] = {}
     for folder in ("message", "metadata"):
@@ -109,7 +109,7 @@ def import_all() -> dict[str, str]:
 
 
 def is_wanted(folder: str, name: str, releases: list[dict[str, Schemas]]) -> bool:
-    """Whether a controller, or who talks to it, speaks this message."""
+    """Returns whether a controller, or one of its clients, uses this message."""
     api = re.sub(r"(Request|Response)$", "", name)
     if folder == "metadata" or name in ALWAYS or api in ALWAYS:
         return True
@@ -118,7 +118,7 @@ def is_wanted(folder: str, name: str, releases: list[dict[str, Schemas]]) -> boo
 
 
 def format_schema(schema: dict[str, Any]) -> str:
-    """Deterministic text: one line per field, children indented."""
+    """Returns a deterministic text: one line per field, children indented."""
     order = (
         "name type apiKey listeners validVersions deprecatedVersions flexibleVersions latestVersionUnstable"
     )
@@ -166,7 +166,7 @@ def _format_field(field: dict[str, Any], indent: int) -> str:
 
 
 def format_api_keys(releases: list[Schemas]) -> str:
-    """Names and numbers of every API that Kafka has, also of those we do not speak."""
+    """Returns names and numbers of every API that Kafka has, also of those we do not speak."""
     keys: dict[int, str] = {}
     for schemas in releases:
         for name, schema in schemas.items():
@@ -176,7 +176,7 @@ def format_api_keys(releases: list[Schemas]) -> str:
 
 
 def format_source() -> str:
-    """Where the facts came from, exactly."""
+    """Returns where the facts came from, exactly."""
     lines = [
         "# Written by `python -m kraftctl_codegen.messages.import_schemas`.",
         f'kafka_version = "{NEWEST}"',

@@ -14,7 +14,7 @@ Facts = dict[str, Any]
 
 
 def merge_message(old: Facts | None, new: Facts | None) -> Facts | None:
-    """None when neither release accepts any version."""
+    """Returns None when neither release accepts any version."""
     usable = [one for one in (old, new) if one is not None and Versions.parse(one["validVersions"])]
     if not usable:
         return None
@@ -81,7 +81,7 @@ def _merge_field(old: Facts, new: Facts, below: Versions) -> Facts:
 
 
 def _merge_range(old: Facts, new: Facts, key: str, below: Versions) -> str:
-    """The newer range, changed so that it says about the versions `below` what the older release said."""
+    """Returns the newer range, changed so that the older release decides about the versions `below`."""
     inside_old = Versions.parse(old.get(key, "none")) & below
     inside_new = Versions.parse(new.get(key, "none")) & Versions(below.highest + 1, VERSION_MAX)
     return str(inside_old.hull(inside_new))

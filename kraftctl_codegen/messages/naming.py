@@ -6,7 +6,7 @@ import keyword
 import re
 
 _WORDS_OF_THEIR_OWN = {"KRaft": "Kraft", "OAuth": "Oauth"}
-"""Inner capitals that do not start a word."""
+"""The inner capitals of these do not start a word."""
 
 
 def snake_case(name: str) -> str:

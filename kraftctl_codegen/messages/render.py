@@ -46,21 +46,21 @@ _TAKEN = frozenset(
         "_",
     ]
 )
-"""Names that the body of `read` uses itself."""
+"""The names that the body of `read` uses itself."""
 _NATIVE = {"read_i16_be", "read_i32_be", "read_i64_be"} | {
     "write_f64_be", "write_i16_be", "write_i32_be", "write_i64_be",
 }  # fmt: skip
 
 
 def render_message(message: MessageSpec, folder: str) -> str:
-    """The module of one schema."""
+    """Returns the module of one schema."""
     structs = [StructCode(message, struct).lines() for struct in walk_structs(message)]
     body = "\n\n\n".join("\n".join(lines) for lines in structs)
     return f"{HEADER.format(folder=folder, name=message.name)}\n\n{render_imports(body)}\n\n\n{body}\n"
 
 
 def render_imports(body: str) -> str:
-    """Exactly the imports that `body` uses."""
+    """Returns exactly the imports that `body` uses."""
     words = set(re.findall(r"\w+", body))
     native = sorted(_NATIVE & words)
     ours = {
@@ -315,7 +315,9 @@ class StructCode:
         return [*lines, "    return message"]
 
     def _is_read_together(self, field: FieldSpec) -> bool:
-        """Fields of a fixed size that every version has are checked for truncation once, side by side."""
+        """Returns whether fields of a fixed size that every version has are checked for truncation once,
+        side by side.
+        """
         always = condition(field.versions & self.reachable, self.reachable) is None
         return always and not field.tagged and not field.nullable and field.type in FIXED_READS
 
@@ -398,7 +400,7 @@ def _in_and(test: str) -> str:
 
 
 def _one_pair(text: str) -> bool:
-    """Whether the first parenthesis is closed by the last."""
+    """Returns whether the last parenthesis closes the first."""
     depth = 0
     for position, character in enumerate(text):
         depth += (character == "(") - (character == ")")

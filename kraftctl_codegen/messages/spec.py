@@ -233,7 +233,7 @@ class _StructReader:
 
 
 def parse_default(name: str, type_: str, raw: Any, nullable: bool, struct: StructSpec | None) -> Default:
-    """The default of the field; None if that is null.
+    """Returns the default of the field; None if that is null.
 
     An array that is not null by default is empty (returned as b""); a struct that is not null by default is
     one of its own defaults (returned as "").
@@ -272,7 +272,7 @@ def _parse_scalar_default(name: str, type_: str, raw: Any) -> Default:
 
 
 def walk_structs(message: MessageSpec) -> Iterator[StructSpec]:
-    """Every struct, inner ones first, the message itself last."""
+    """Yields every struct, inner ones first, the message itself last."""
     yield from message.structs
     yield message.top
 

@@ -50,11 +50,11 @@ class Versions:
         return both if both else NONE
 
     def covers(self, other: Versions) -> bool:
-        """Whether every version of `other` is in here."""
+        """Returns whether every version of `other` is in here."""
         return self & other == other
 
     def hull(self, other: Versions) -> Versions:
-        """The one range holding both; ValueError if versions of neither lie between them."""
+        """Returns the one range holding both; ValueError if versions of neither lie between them."""
         if not self or not other:
             return self or other
         if max(self.lowest, other.lowest) > min(self.highest, other.highest) + 1:
