@@ -56,17 +56,17 @@ class Dialect:
 
     name: str
     parameter: str
-    """Takes the name and gives the parameter."""
+    """The template of a parameter, for its name."""
     assignment: str
-    """Takes name, type and value, and gives the assignment."""
+    """The template of an assignment, for name, type and value."""
     time: str
-    """Gives a point in time for its text in UTC. DuckDB's TIMESTAMP ignores a zone. Trino's tables have
+    """The template of a point in time, for its text in UTC. DuckDB's TIMESTAMP ignores a zone. Trino's tables have
     none: with a literal that has one, Trino would compare them as if they were in the zone of the
     session."""
     tables: Callable[[], str]
     """The statements that define the tables."""
     adapted: Callable[[str], str]
-    """Gives a query with the engine's names of functions."""
+    """Returns a query with the engine's names of functions."""
     in_query: bool = False
     """Whether parameters are in the query, as a table of one row, instead of in the session."""
 

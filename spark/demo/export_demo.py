@@ -30,13 +30,13 @@ MARKER = "export-demo.txt"
 """Marks a directory of an earlier run, which may be emptied."""
 
 SESSION_TIMEOUT_MS = 4_000
-"""Shorter than Kafka's 9 seconds, so that brokers are fenced sooner."""
+"""The timeout is shorter than Kafka's 9 seconds, so that brokers are fenced sooner."""
 
 AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users": "User:ANONYMOUS",
 }
-"""Without an authorizer, access control entries are refused."""
+"""The demo needs one, because access control entries are refused without an authorizer."""
 
 EXPORTER_ENVIRONMENT = {
     "PYSPARK_PYTHON": sys.executable,
@@ -49,11 +49,11 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stopped(BaseException):
-    """Ctrl-C, SIGTERM or SIGHUP."""
+    """The demo was stopped by Ctrl-C, SIGTERM or SIGHUP."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit code: 0 when the page is written, 1 after a failure, 130 after a signal."""
+    """Returns 0 when the page is written, 1 after a failure, 130 after a signal."""
     parser = argparse.ArgumentParser(prog="export_demo.py", description=__doc__.splitlines()[0])
     parser.add_argument("--directory", type=Path, default=Path("export-demo"), help="[./export-demo]")
     options = parser.parse_args(arguments)
@@ -78,18 +78,18 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 class DemoError(Exception):
-    """It cannot run like this; the message says what to do."""
+    """The demo cannot run like this; the message says what to do."""
 
 
 class Demo:
-    """One run, in one directory."""
+    """One run of the demo, in one directory."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._began = time.monotonic()
 
     def run(self) -> Path:
-        """Returns the page."""
+        """Runs the demo and returns the page."""
         missing = [
             name
             for name in ("pyspark", "pyarrow", "duckdb", "plotly")

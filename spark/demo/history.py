@@ -31,13 +31,13 @@ TIMEOUT_S = 20.0
 QUIET = {"log_level": 2}
 
 SECRET = "an-example-password"
-"""Password of the demo's SCRAM user; the exporter removes even its salt and keys."""
+"""The password of the demo's SCRAM user; the exporter removes even its salt and keys."""
 
 Announce = Callable[[str], None]
 
 
 class History:
-    """The events, one per method, in the order of `play`."""
+    """The events of the history, one per method, in the order of `play`."""
 
     def __init__(self, cluster: Cluster, announce: Announce) -> None:
         self._cluster = cluster
@@ -157,7 +157,7 @@ class History:
         self._await_in_sync(*(topic.topic for topic in topics))
 
     def _set(self, topic: str, name: str, value: str | None) -> None:
-        """None removes it."""
+        """Sets a value; None removes it."""
         operation = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
         entry = ConfigEntry(name, value or "", incremental_operation=operation)
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[entry])
@@ -179,7 +179,7 @@ class History:
         return self._admin.list_topics(timeout=TIMEOUT_S).topics
 
     def _live(self, brokers: list[int] | None = None) -> set[int]:
-        """The unfenced brokers if all of `brokers` (the running ones) agree, otherwise nothing."""
+        """Returns the unfenced brokers if all of `brokers` (the running ones) agree, otherwise nothing."""
         asked = brokers or [broker.node_id for broker in self._cluster.brokers if broker.running]
         answers = [self._known_to(broker_id) for broker_id in asked]
         return answers[0] if all(answer == answers[0] for answer in answers) else set()

@@ -15,12 +15,12 @@ QUESTIONS = {
     "fencing_timeline": ("broker_id", "broker_epoch", "state", "start_offset", "end_offset"),
     "config_audit": ("offset", "config", "old_value", "new_value"),
 }
-"""Each with the columns that are shown."""
+"""The questions, each with the columns that are shown."""
 ROWS_SHOWN = 15
 
 
 def answers(history: Path) -> Iterator[str]:
-    """Each question with its answer."""
+    """Yields each question with its answer."""
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute(f"SET file_search_path = '{history}'")

@@ -41,7 +41,7 @@ log = logging.getLogger("kraftctl_spark.cli")
 
 
 def main(arguments: list[str] | None = None, hook: Hook | None = None) -> int:
-    """Exit code: 0 after an orderly end, 1 when the command failed, 2 when it was refused."""
+    """Returns 0 after an orderly end, 1 when the command failed, 2 when it was refused."""
     with guarded("kraftctl-export"):
         return _run(arguments, hook)
 
@@ -86,14 +86,14 @@ def _run(arguments: list[str] | None, hook: Hook | None) -> int:
 
 
 def java_is_found() -> bool:
-    """As Spark's own scripts look for it; under spark-submit, it is running."""
+    """Returns whether Spark's own scripts would find Java; under spark-submit, it is running."""
     home = os.environ.get("JAVA_HOME")
     java = "java" if not home else f"{home}/bin/java"
     return "PYSPARK_GATEWAY_PORT" in os.environ or shutil.which(java) is not None
 
 
 def installed_version() -> str:
-    """Of the distribution."""
+    """Returns the version of the installed distribution."""
     try:
         return version("kraftctl")
     except PackageNotFoundError:

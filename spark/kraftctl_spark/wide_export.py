@@ -31,7 +31,7 @@ log = logging.getLogger("kraftctl_spark.wide_export")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit code: 0 after an orderly end, 1 when the query failed, 2 when it was refused."""
+    """Returns 0 after an orderly end, 1 when the query failed, 2 when it was refused."""
     with guarded("wide_export"):
         return _run(arguments)
 
@@ -50,7 +50,7 @@ def _run(arguments: list[str] | None) -> int:
 
 
 def _export(options: argparse.Namespace, stop: threading.Event, spark: SparkSession) -> bool:
-    """Whether the query ended in an orderly way."""
+    """Returns whether the query ended in an orderly way."""
     query = start_query(
         spark,
         location=options.location,

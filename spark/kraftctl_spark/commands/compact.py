@@ -36,7 +36,7 @@ def add_grace_minutes(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
-    """Exit code; ExportRefusedError for a directory without tables."""
+    """Returns the exit code; ExportRefusedError for a directory without tables."""
     from kraftctl_spark.tables.compaction import compact
     from kraftctl_spark.tables.manifest import Output
 

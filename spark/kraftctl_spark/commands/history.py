@@ -1,4 +1,6 @@
-"""`kraftctl-export history`: tables of versions: one filter gives the state as of an offset or a time."""
+"""`kraftctl-export history` writes tables of versions: one filter gives the state as of an offset or a
+time.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
-    """Exit code; ExportRefusedError for a directory without tables."""
+    """Returns the exit code; ExportRefusedError for a directory without tables."""
     from kraftctl_spark.history.history_tables import HistoryTables
 
     output: Path = options.output or options.tables / DIRECTORY
@@ -55,7 +57,9 @@ class RegularHistory:
         self._tables = tables
 
     def after_batch(self) -> None:
-        """What fails here does not stop the export: the next batch, or `history`, continues it."""
+        """Continues the history. A failure does not stop the export: the next batch, or `history`,
+        continues it.
+        """
         from pyarrow import ArrowInvalid
 
         from kraftctl_spark.tables.manifest import ExportRefusedError

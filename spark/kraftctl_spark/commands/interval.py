@@ -10,7 +10,7 @@ _INTERVAL = re.compile(rf"{_PART}(?: {_PART})*")
 
 
 def interval(text: str) -> str:
-    """For `type=` of an argument; returns the text itself, in Spark's format."""
+    """Checks an argument as its `type=`; returns the text itself, in Spark's format."""
     if not _INTERVAL.fullmatch(text):
         raise argparse.ArgumentTypeError(f"{text!r}: write it like '30 seconds' or '1 hour 30 minutes'")
     return text

@@ -36,7 +36,7 @@ def add_location_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def location_of(options: argparse.Namespace) -> LogLocation:
-    """ValueError that names the flag."""
+    """Returns the location; ValueError that names the flag."""
     client = _client_of(options)
     if options.directory is not None:
         return DirectoryLocation(options.directory.absolute(), options.assume_committed)

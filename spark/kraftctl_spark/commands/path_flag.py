@@ -9,7 +9,7 @@ from kraftctl_spark.log.local_path import local_path
 
 
 def path_flag(text: str) -> Path:
-    """For `type=` of an argument."""
+    """Checks an argument as its `type=` and returns the path."""
     try:
         return local_path(text)
     except ValueError as error:

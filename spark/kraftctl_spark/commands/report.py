@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
-    """Exit code; ExportRefusedError for a directory without tables, or invalid times."""
+    """Returns the exit code; ExportRefusedError for a directory without tables, or invalid times."""
     from kraftctl_spark.report.current_history import current_history
     from kraftctl_spark.report.page import render
     from kraftctl_spark.report.period import shown_time

@@ -1,4 +1,4 @@
-"""`kraftctl-export run`: write what is committed as typed tables, continuously."""
+"""`kraftctl-export run` writes committed records as typed tables, continuously."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
-    """Exit code: 0 after an orderly end, 1 when the query failed."""
+    """Returns 0 after an orderly end, 1 when the query failed."""
     from kraftctl_spark.datasource.wide_table import SPARK_METADATA
     from kraftctl_spark.tables.export_tasks import TaskSettings
     from kraftctl_spark.tables.manifest import ExportRefusedError, Output
@@ -116,7 +116,7 @@ def _export(
     stop: threading.Event,
     spark: SparkSession,
 ) -> bool:
-    """Whether the query ended in an orderly way."""
+    """Returns whether the query ended in an orderly way."""
     from kraftctl_spark.datasource.query_run import run_until
     from kraftctl_spark.datasource.table_stream import batch_writer, spark_tasks, start_query
     from kraftctl_spark.tables.compaction import RegularCompaction
@@ -136,7 +136,7 @@ def _export(
 
 
 def _history(options: argparse.Namespace, output: Output) -> list[Callable[[], None]]:
-    """What continues the history after a batch, if it is wanted."""
+    """Returns what continues the history after a batch, if it is wanted."""
     from kraftctl_spark.history.history_tables import HistoryTables
 
     if not options.history:

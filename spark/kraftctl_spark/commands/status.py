@@ -1,4 +1,4 @@
-"""`kraftctl-export status`: how far the tables go and what is in them, from their manifests alone."""
+"""`kraftctl-export status` shows how far the tables go and what is in them, from their manifests alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
-    """Exit code; ExportRefusedError for a directory without tables."""
+    """Returns the exit code; ExportRefusedError for a directory without tables."""
     from kraftctl_spark.tables.manifest import Output
     from kraftctl_spark.tables.progress import progress
 
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
 
 
 def lines(found: Progress) -> Iterator[str]:
-    """For people."""
+    """Returns the status as lines for people."""
     if found.cluster_id is None:
         yield "nothing has been committed yet"
         return

@@ -12,7 +12,7 @@ from kraftctl_spark.datasource.batch_schedule import BatchSchedule
 
 
 def add_stream_flags(parser: argparse.ArgumentParser, pause: str, offsets: int) -> None:
-    """`pause` and `offsets` are the defaults for the pause between batches and the offsets per batch."""
+    """Adds the flags with these defaults for the pause between batches and the offsets per batch."""
     parser.add_argument(
         "--checkpoint", type=path_flag, help="directory of Spark's progress [OUTPUT/_checkpoint]"
     )
@@ -28,7 +28,7 @@ def add_stream_flags(parser: argparse.ArgumentParser, pause: str, offsets: int) 
 
 
 def schedule_of(options: argparse.Namespace) -> BatchSchedule:
-    """The schedule of batches that these flags give."""
+    """Returns the schedule of batches that these flags give."""
     return BatchSchedule(
         offsets_per_trigger=options.max_offsets_per_trigger,
         interval=options.interval,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def whole_number(least: int) -> Callable[[str], int]:
-    """For `type=` of an argument."""
+    """Returns a check for `type=` of an argument."""
 
     def parse(text: str) -> int:
         number = int(text) if text.removeprefix("-").isdecimal() else least - 1

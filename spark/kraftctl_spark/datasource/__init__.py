@@ -1,1 +1,1 @@
-"""Everything that needs Spark: the sources, and the queries of the wide table and of the typed tables."""
+"""Needs Spark: the sources, and the queries of the wide table and of the typed tables."""

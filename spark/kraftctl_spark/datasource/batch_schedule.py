@@ -1,4 +1,4 @@
-"""When Spark starts a batch of a streaming query, and how many offsets it has at most."""
+"""Decides when Spark starts a batch of a streaming query, and how many offsets it has at most."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BatchSchedule:
-    """The choices that the queries of the wide table and of the typed tables share."""
+    """The schedule of the queries of the wide table and of the typed tables."""
 
     offsets_per_trigger: int
     interval: str
-    """Pause between batches, as Spark writes it: `30 seconds`."""
+    """The pause between batches, as Spark writes it: `30 seconds`."""
     available_now: bool
     """Whether to stop when caught up with what was committed at the start."""
 
     def start(self, writer: DataStreamWriter) -> StreamingQuery:
-        """The running query."""
+        """Starts a query and returns it."""
         if self.available_now:
             return writer.trigger(availableNow=True).start()
         return writer.trigger(processingTime=self.interval).start()

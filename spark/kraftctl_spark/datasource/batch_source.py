@@ -1,4 +1,4 @@
-"""`spark.read.format("kraft")`: what is committed now, or a range of it, as a table."""
+"""`spark.read.format("kraft")` reads what is committed now, or a range of it, as a table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 PUSHDOWN_WORKER = "pyspark.sql.worker.data_source_pushdown_filters"
-"""What the process of Spark runs that asks a reader which filters it can use."""
+"""Spark's process runs this to ask a reader which filters it can use."""
 
 
 class KraftBatchReader(DataSourceReader):
@@ -51,13 +51,13 @@ class FilteredBatchReader(KraftBatchReader):
     """Reads no more of the log than the filters of the query need."""
 
     def pushFilters(self, filters: list[Filter]) -> list[Filter]:
-        """Returns all of them: Spark evaluates them again."""
+        """Takes the filters and returns all of them: Spark evaluates them again."""
         self._wanted = wanted_of(filters)
         return filters
 
 
 def batch_reader(options: KraftOptions) -> KraftBatchReader:
-    """A reader that takes filters only where Spark asks for them.
+    """Returns a reader that takes filters only where Spark asks for them.
 
     With `spark.sql.python.filterPushdown.enabled` off, Spark fails every query of a reader that does.
     """
@@ -67,7 +67,7 @@ def batch_reader(options: KraftOptions) -> KraftBatchReader:
 def plan_batch(
     reader: LogReader, starting_offset: int | None, ending_offset: int | None, wanted: Wanted = EVERYTHING
 ) -> list[LogRange]:
-    """ValueError for offsets that cannot be read, or are deleted."""
+    """Plans the ranges; ValueError for offsets that cannot be read, or are deleted."""
     place = reader.position(0, 0)
     return wanted.clip(_planned(reader, starting_offset, ending_offset, place), place.leader_epoch)
 
@@ -108,7 +108,7 @@ def _with_snapshot(snapshot: OffsetAndEpoch, end: int, leader_epoch: int) -> lis
 
 
 def _epoch_before(reader: LogReader, start: int, end: int, place: LogPosition) -> int:
-    """The epoch to read with from `start` on; ValueError when that is not possible."""
+    """Returns the epoch to read with from `start` on; ValueError when that is not possible."""
     if start > end:
         raise ValueError(f"option startingOffset={start} is out of range: the range to read ends at {end}")
     instead = reader.position(start, place.leader_epoch).snapshot if start > 0 else place.snapshot

@@ -1,4 +1,4 @@
-"""Spark's checkpoint of a typed export: how far it says the tables go, and whether they do."""
+"""Compares Spark's checkpoint of a typed export with the tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kraftctl_spark.tables.manifest import ExportRefusedError, Position
 
 
 def last_committed(checkpoint: Path) -> KraftOffset | None:
-    """End of the last batch that Spark has committed; None for a new checkpoint."""
+    """Returns the end of the last batch that Spark has committed; None for a new checkpoint."""
     commits = checkpoint / "commits"
     done = [int(path.name) for path in commits.iterdir() if path.name.isdecimal()] if commits.is_dir() else []
     if not done:
@@ -49,7 +49,7 @@ def check_checkpoint(checkpoint: Path, position: Position, reader: LogReader) ->
 
 
 def _begins_transaction(position: Position, end: int, reader: LogReader) -> bool:
-    """Whether the tables correctly end there: before a transaction that was open."""
+    """Returns whether the tables correctly end there: before a transaction that was open."""
     place = reader.position(position.offset, position.epoch)
     if place.snapshot is not None or place.high_watermark <= position.offset:
         return False

@@ -16,7 +16,7 @@ PROCESS_ENDED = (
 
 
 def cause_of(failure: str) -> str:
-    """The last exception that does not wrap another one; the first line if there is none."""
+    """Returns the last exception that does not wrap another one; the first line if there is none."""
     raised = [(name, text) for name, text in _RAISED.findall(failure) if name not in _WRAPPERS]
     if raised:
         name, text = raised[-1]

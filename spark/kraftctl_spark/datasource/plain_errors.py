@@ -1,4 +1,4 @@
-"""Errors of the source as one line: around them, Spark shows the Python traceback of one of its processes."""
+"""Shows errors of the source as one line: around them, Spark shows the traceback of one of its processes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from kraftctl_spark.log.log_reader import ObserverError
 
 HIDE_TRACEBACK = "SPARK_HIDE_TRACEBACK"
-"""Where Spark's own option `spark.sql.execution.pyspark.udf.hideTraceback.enabled` arrives in a process."""
+"""Spark's option `spark.sql.execution.pyspark.udf.hideTraceback.enabled` arrives in a process under this
+name."""
 
 
 @contextmanager
 def without_traceback() -> Iterator[None]:
-    """For what raises errors that say what is wrong, and where.
+    """Hides tracebacks around functions whose errors say what is wrong, and where.
 
     A process of Spark ends after an error, so the traceback of no other one is hidden.
     """
@@ -28,6 +29,6 @@ def without_traceback() -> Iterator[None]:
 
 
 def _is_process_of_spark() -> bool:
-    """Whether this is a planner or worker, and not the program of a user."""
+    """Returns whether this is a planner or worker, and not the program of a user."""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     return spec is not None and spec.name.startswith("pyspark.")

@@ -1,4 +1,4 @@
-"""What Spark's filters say about the offsets and the times of the rows that a batch read has to return.
+"""Derives from Spark's filters which offsets and times the rows of a batch read can have.
 
 They only leave out what cannot match: Spark evaluates every filter itself, on the rows that are read.
 """
@@ -33,13 +33,13 @@ NumberOf = Callable[[object], int | None]
 
 @dataclass(frozen=True)
 class Bounds:
-    """Whole numbers, both ends inclusive."""
+    """A range of whole numbers, both ends inclusive."""
 
     lowest: int = LOWEST
     highest: int = HIGHEST
 
     def meet(self, other: Bounds) -> Bounds:
-        """What is within both; nothing if its lowest is above its highest."""
+        """Returns the common part; nothing if its lowest is above its highest."""
         return Bounds(max(self.lowest, other.lowest), min(self.highest, other.highest))
 
 
@@ -48,22 +48,24 @@ ALL = Bounds()
 
 @dataclass(frozen=True)
 class Wanted:
-    """The rows that a query can need."""
+    """The rows that a query may need."""
 
     offsets: Bounds = ALL
     chosen: frozenset[int] | None = None
-    """The only offsets that are wanted, within their bounds; None: all."""
+    """The only wanted offsets, within their bounds; None for all."""
     without_offset: bool = True
     """Whether rows of a snapshot are wanted: they have no offset."""
     times_ms: Bounds = ALL
 
     def clip(self, ranges: Iterable[LogRange], epoch: int) -> list[LogRange]:
-        """The parts of the ranges that can have wanted rows. The record before their end has `epoch`."""
+        """Returns the parts of the ranges that can have wanted rows. The record before their end has
+        `epoch`.
+        """
         clipped = (one if one.snapshot else self._clip(one, epoch) for one in ranges)
         return [one for one in clipped if one is not None and (self.without_offset or not one.snapshot)]
 
     def _clip(self, one: LogRange, epoch: int) -> LogRange | None:
-        """One range stays one range: Spark starts a task for each."""
+        """Clips a range, which stays one: Spark starts a task for each."""
         lowest, highest = max(one.start, self.offsets.lowest), min(one.end - 1, self.offsets.highest)
         if self.chosen is not None:
             within = [offset for offset in self.chosen if lowest <= offset <= highest]
@@ -78,12 +80,12 @@ EVERYTHING = Wanted()
 
 
 def has_time_in(times_ms: Bounds, batch: RecordBatch) -> bool:
-    """Whether a record of the batch has such a time; its header's times need not be true."""
+    """Returns whether a record of the batch has such a time; its header's times may be wrong."""
     return any(times_ms.lowest <= record.timestamp_ms <= times_ms.highest for record in batch.records)
 
 
 def wanted_of(filters: Iterable[Filter]) -> Wanted:
-    """What rows have to be like that all filters let through; filters of another kind say nothing."""
+    """Returns the rows that all filters let through; filters of another kind are ignored."""
     wanted = EVERYTHING
     for one in filters:
         column = getattr(one, "attribute", None)
@@ -110,7 +112,7 @@ def _with_offsets(wanted: Wanted, one: Filter) -> Wanted:
 
 
 def _bounds(one: Filter, number_of: NumberOf) -> Bounds | None:
-    """The values that a comparison lets through; None for other filters, and for what is no number."""
+    """Returns the bounds of a comparison; None for other filters, and for values that are not numbers."""
     if isinstance(one, In):
         numbers = [number_of(value) for value in one.value if value is not None]
         known = [number for number in numbers if number is not None]

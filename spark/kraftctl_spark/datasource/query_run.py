@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 POLL_S = 1
 IDLE_WAIT_S = 60.0
-"""How long an orderly stop waits for the current batch."""
+"""An orderly stop waits this long for the current batch."""
 
 LineOfProgress = Callable[[Mapping[str, Any]], str | None]
 
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 def stop_on_signals() -> threading.Event:
-    """Set by SIGTERM and SIGINT, which then request an orderly stop."""
+    """Returns an event that SIGTERM and SIGINT set, which then requests an orderly stop."""
     stop = threading.Event()
 
     def on_signal(signum: int, frame: FrameType | None) -> None:
@@ -41,7 +41,9 @@ def stop_on_signals() -> threading.Event:
 
 
 def run_session(master: str | None, run: Callable[[SparkSession], bool]) -> int:
-    """Exit code of `run` in a session; what Spark raises is logged like the failure of a query."""
+    """Returns the exit code of `run` in a session; Spark's exceptions are logged like the failure of a
+    query.
+    """
     try:
         spark = build_session(master)
         try:
@@ -76,13 +78,13 @@ def run_until(query: StreamingQuery, stop: threading.Event, line_of: LineOfProgr
 
 
 def _log_failure(failure: Exception) -> None:
-    """Everything, and last what a user reads first: its cause in one line."""
+    """Logs everything, and last what a user reads first: its cause in one line."""
     log.error("the query failed: %s", failure)
     log.error("the export ends because of %s", cause_of(str(failure)))
 
 
 def _ends_within(query: StreamingQuery, wait_s: int) -> bool:
-    """True as soon as the query has ended, successfully or not."""
+    """Returns True as soon as the query has ended, successfully or not."""
     try:
         return bool(query.awaitTermination(wait_s))
     except StreamingQueryException:

@@ -25,7 +25,7 @@ ROWS_PER_ARROW_BATCH = 20_000
 
 @dataclass
 class RangePartition(InputPartition):
-    """A range, and the cluster whose log it is in."""
+    """A range, and the location of its log."""
 
     range: LogRange
     cluster: str
@@ -34,12 +34,12 @@ class RangePartition(InputPartition):
 
 
 def partitions_of(ranges: Iterable[LogRange], cluster: str, times_ms: Bounds = ALL) -> list[InputPartition]:
-    """One partition per range."""
+    """Returns one partition per range."""
     return [RangePartition(one, cluster, times_ms) for one in ranges]
 
 
 def batches_of_partition(location: LogLocation, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-    """The rows of a planned partition, as record batches of a good size for Spark.
+    """Yields the rows of a planned partition, as record batches of a good size for Spark.
 
     Where nothing is planned, Spark reads one partition of its own: it has no rows.
     """

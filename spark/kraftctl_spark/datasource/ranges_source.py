@@ -1,4 +1,4 @@
-"""`format("kraft-ranges")`: a stream of how far the log is committed, without its records.
+"""`format("kraft-ranges")` is a stream of how far the log is committed, without its records.
 
 Spark plans batches from it. The records of a batch never pass through Spark: the tasks read them.
 """
@@ -27,7 +27,7 @@ class _BatchEnd(InputPartition):
 
 
 class KraftRangesDataSource(KraftDataSource):
-    """`format("kraft-ranges")`: the end of each batch instead of its records."""
+    """Implements `format("kraft-ranges")`: the end of each batch instead of its records."""
 
     @classmethod
     def name(cls) -> str:

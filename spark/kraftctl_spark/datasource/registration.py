@@ -14,7 +14,7 @@ PYTHON_SETTINGS = ("spark.pyspark.python", "spark.pyspark.driver.python")
 
 
 def register_source(spark: SparkSession) -> None:
-    """With workers that run this Python, unless one is configured or the session is not local.
+    """Registers it with workers that run this Python, unless one is configured or the session is not local.
 
     By default, Spark runs the first `python3` of the PATH, which need not be the one that has this package.
     Nor does it push filters down to sources in Python; here it does, unless that is configured.

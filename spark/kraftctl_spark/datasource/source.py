@@ -39,17 +39,18 @@ OFFSET_VERSION = 1
 
 @dataclass(frozen=True)
 class KraftOffset:
-    """Position of the stream: everything before `offset` was read."""
+    """The position of the stream: everything before `offset` was read."""
 
     offset: int
     epoch: int
-    """Epoch of the record before `offset`, or a later one in which that record was known to be committed."""
+    """The epoch of the record before `offset`, or a later one in which that record was known to be
+    committed."""
     cluster: str
     snapshot: bool = False
     """Whether the batch that ends here reads the snapshot that ends here, instead of the log."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As Spark stores it in the checkpoint."""
+        """Returns the offset as Spark stores it in the checkpoint."""
         fields: dict[str, Any] = {
             "version": OFFSET_VERSION,
             "offset": self.offset,
@@ -62,7 +63,7 @@ class KraftOffset:
 
     @staticmethod
     def from_dict(fields: Mapping[str, Any]) -> KraftOffset:
-        """ValueError for what `to_dict` did not write."""
+        """Reads the result of `to_dict`; ValueError for anything else."""
         try:
             version, offset, epoch = int(fields["version"]), int(fields["offset"]), int(fields["epoch"])
             cluster, snapshot = str(fields["cluster"]), bool(fields.get("snapshot", False))
@@ -74,7 +75,7 @@ class KraftOffset:
 
 
 class KraftDataSource(DataSource):
-    """Registered by `spark.dataSource.register(KraftDataSource)`."""
+    """The source, which `spark.dataSource.register(KraftDataSource)` registers."""
 
     @classmethod
     def name(cls) -> str:
@@ -107,12 +108,12 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._options = options
         self._reader: LogReader | None = None
         self._target: int | None = None
-        """With Trigger.AvailableNow: the high watermark when the query started."""
+        """The high watermark when the query started, with Trigger.AvailableNow."""
         self._latest: KraftOffset | None = None
-        """How far the log was committed when the last batch was planned."""
+        """The end of the committed log when the last batch was planned."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """A connection stays in the process that opened it."""
+        """Leaves out the connection, which stays in the process that opened it."""
         return {**self.__dict__, "_reader": None}
 
     def initialOffset(self) -> dict[str, Any]:
@@ -125,7 +126,7 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target = self._log().position(0, 0).high_watermark
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
-        """The end of the next batch; `start` itself when there is nothing new."""
+        """Returns the end of the next batch; `start` itself when there is nothing new."""
         at = self._checked(start)
         position = self._log().position(at.offset, at.epoch)
         self._latest = KraftOffset(position.high_watermark, position.leader_epoch, at.cluster)
@@ -143,11 +144,15 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return KraftOffset(end, position.leader_epoch if epoch is None else epoch, at.cluster).to_dict()
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
-        """Shown in Spark's progress beside the end of the batch; the difference is the lag."""
+        """Returns the end, which Spark's progress shows beside that of the batch; the difference is the
+        lag.
+        """
         return None if self._latest is None else self._latest.to_dict()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
-        """Depends only on its arguments: a planned batch is read again after a restart."""
+        """Returns partitions that depend only on the arguments: a planned batch is read again after a
+        restart.
+        """
         first, last = self._checked(start), self._checked(end)
         if last.offset < first.offset or last.epoch < first.epoch:
             raise LogChangedError(f"the stream would go backwards, from {first} to {last}")
@@ -165,7 +170,7 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return batches_of_partition(self._options.location, partition)
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Nothing to do: the quorum keeps no state about its observers."""
+        """Does nothing: the quorum keeps no state about its observers."""
 
     def stop(self) -> None:
         if self._reader is not None:
@@ -188,7 +193,7 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def _rows_max(limit: ReadLimit) -> int:
-    """Spark passes only ReadAllAvailable or the result of `getDefaultReadLimit`."""
+    """Returns the limit; Spark passes only ReadAllAvailable or the result of `getDefaultReadLimit`."""
     if isinstance(limit, ReadMaxRows):
         return max(1, limit.max_rows)
     assert isinstance(limit, ReadAllAvailable)

@@ -22,13 +22,13 @@ class KraftOptions:
     cluster_id: str | None = None
     offsets_per_trigger: int = OFFSETS_PER_TRIGGER_DEFAULT
     starting_offset: int | None = None
-    """Inclusive; None: the start of the log."""
+    """The first offset, inclusive; None for the start of the log."""
     ending_offset: int | None = None
-    """Exclusive; None: the high watermark."""
+    """The end, exclusive; None for the high watermark."""
 
     @staticmethod
     def parse(options: Mapping[str, str]) -> KraftOptions:
-        """ValueError that names the option."""
+        """Parses the options; ValueError that names the option."""
         given = {key.lower(): value for key, value in options.items()}
         _refuse_misspelt(given)
         offsets_per_trigger = _number(given, "maxOffsetsPerTrigger", 1)

@@ -27,7 +27,7 @@ import pyspark
 
 PREFIX = "kraftctl-spark-"
 JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
-"""Where Spark's scripts look for options of the driver's JVM."""
+"""Spark's scripts look for options of the driver's JVM here."""
 LOG4J2 = """\
 rootLogger.level = error
 rootLogger.appenderRef.stderr.ref = stderr
@@ -55,7 +55,7 @@ def remove_abandoned_homes(parent: Path) -> None:
 
 @contextmanager
 def _locked(directory: Path) -> Iterator[None]:
-    """BlockingIOError while another process holds it. The lock ends with its process."""
+    """Locks a home; BlockingIOError while another process holds it. The lock ends with its process."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -65,7 +65,9 @@ def _locked(directory: Path) -> Iterator[None]:
 
 
 def _configure_logging(conf: Path) -> None:
-    """Unless the installed Spark has a configuration, or SPARK_CONF_DIR names another one."""
+    """Configures logging, unless the installed Spark has a configuration, or SPARK_CONF_DIR names
+    another one.
+    """
     if not conf.exists():
         conf.mkdir()
         (conf / "log4j2.properties").write_text(LOG4J2)
@@ -75,7 +77,7 @@ def _configure_logging(conf: Path) -> None:
 def light_spark_home() -> Iterator[None]:
     """Sets SPARK_HOME to such a home, and PYSPARK_PYTHON to this interpreter.
 
-    Not if they are already set, or if the JVM is already running.
+    It does not if they are already set, or if the JVM is already running.
     """
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -97,9 +99,9 @@ def light_spark_home() -> Iterator[None]:
 
 
 def _with_temporary(directory: Path) -> str:
-    """Java's options so that temporary files are there, unless they say where.
+    """Returns Java's options so that temporary files are there, unless they say where.
 
-    In quotes, which Spark's launcher removes: its path can contain a space.
+    The path is in quotes, which Spark's launcher removes: it can contain a space.
     """
     given = os.environ.get(JAVA_OPTIONS, "")
     return given if "-Djava.io.tmpdir=" in given else f'{given} "-Djava.io.tmpdir={directory}"'.strip()

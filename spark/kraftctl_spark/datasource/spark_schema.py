@@ -10,7 +10,7 @@ from kraftctl_spark.rows.schema import COMMON_FIELDS, arrow_schema
 
 
 def spark_schema() -> StructType:
-    """`arrow_schema` as Spark's types."""
+    """Returns `arrow_schema` in Spark's types."""
     comments = {name: comment for name, _, comment in COMMON_FIELDS}
     return StructType(
         [
@@ -25,7 +25,7 @@ def _comment(text: str | None) -> dict[str, str] | None:
 
 
 def spark_type(kind: pa.DataType) -> DataType:
-    """Spark's type for an Arrow type of the exported columns."""
+    """Returns Spark's type for an Arrow type of the exported columns."""
     if pa.types.is_struct(kind):
         return spark.StructType([spark.StructField(field.name, spark_type(field.type)) for field in kind])
     if pa.types.is_list(kind):

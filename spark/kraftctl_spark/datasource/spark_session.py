@@ -11,7 +11,7 @@ from kraftctl_spark.datasource.registration import register_source
 
 
 def build_session(master: str | None) -> SparkSession:
-    """A session with the source registered. Under spark-submit, its configuration has precedence."""
+    """Returns a session with the source registered. Under spark-submit, its configuration has precedence."""
     builder = SparkSession.builder.appName("kraftctl-export").config("spark.sql.session.timeZone", "UTC")
     if master is not None:
         builder = builder.master(master)

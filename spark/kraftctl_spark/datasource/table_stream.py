@@ -27,7 +27,9 @@ Done = TypeVar("Done")
 
 
 def batch_writer(exporter: Exporter, after: Iterable[Callable[[], None]]) -> Callable[[DataFrame, int], None]:
-    """For `foreachBatch`; calls what comes `after` when the manifests of a batch are committed."""
+    """Returns a function for `foreachBatch`; `after` is called when the manifests of a batch are
+    committed.
+    """
 
     def write_batch(ranges: DataFrame, batch_id: int) -> None:
         for reach in sorted(ranges.collect(), key=lambda row: int(row["end"])):
@@ -47,7 +49,7 @@ def start_query(
     checkpoint: Path,
     schedule: BatchSchedule,
 ) -> StreamingQuery:
-    """The running query."""
+    """Starts the query and returns it."""
     spark.dataSource.register(KraftRangesDataSource)
     writer = (
         spark.readStream.format(KraftRangesDataSource.name())
@@ -72,10 +74,10 @@ def spark_tasks(spark: SparkSession, settings: TaskSettings) -> TaskRunner:
 
 
 def map_in_tasks(spark: SparkSession, function: Callable[[Given], Done], items: list[Given]) -> list[Done]:
-    """`function` of every item, in order, computed by Spark's tasks.
+    """Applies `function` to every item, in order, computed by Spark's tasks.
 
-    Starting a task takes Spark and its Python worker as long as writing tens of thousands of rows: when there
-    are many items, each task processes several. A few tasks per core keep all cores busy.
+    Starting a task takes Spark and its Python worker as long as writing tens of thousands of rows: when
+    there are many items, each task processes several. A few tasks per core keep all cores busy.
     """
     context = spark.sparkContext
     tasks = min(len(items), TASKS_PER_CORE * context.defaultParallelism)

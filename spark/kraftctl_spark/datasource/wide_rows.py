@@ -10,7 +10,7 @@ from kraftctl_spark.rows.schema import COMMON_FIELDS, arrow_schema, typed_column
 
 
 def encode_wide_rows(rows: MetadataRows, cluster_id: str) -> pa.RecordBatch:
-    """One record batch with one row for each of `rows`."""
+    """Returns one record batch with one row for each of `rows`."""
     schema = arrow_schema()
     kinds = RowKinds(rows)
     common = common_columns(rows, kinds, cluster_id)
@@ -26,7 +26,7 @@ def encode_wide_rows(rows: MetadataRows, cluster_id: str) -> pa.RecordBatch:
 
 
 def _spread(typed: TypedColumns, kind: pa.DataType, rows: int) -> pa.Array:
-    """The structs of one record type; all other rows become null as a whole, not field by field."""
+    """Returns the structs of one record type; all other rows become null as a whole, not field by field."""
     structs = pa.StructArray.from_arrays(typed.columns, fields=list(kind))
     if len(structs) == rows:
         return structs

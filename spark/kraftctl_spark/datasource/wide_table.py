@@ -53,7 +53,7 @@ def start_query(
     checkpoint: Path,
     schedule: BatchSchedule,
 ) -> StreamingQuery:
-    """The running query."""
+    """Starts the query and returns it."""
     reader = (
         spark.readStream.format("kraft")
         .options(**location.options())
@@ -72,7 +72,7 @@ def start_query(
 
 
 def progress_line(progress: Mapping[str, Any]) -> str | None:
-    """The log line for a batch of `format("kraft")`; None for an empty batch."""
+    """Returns the log line for a batch of `format("kraft")`; None for an empty batch."""
     source = progress["sources"][0]
     end, latest = (json.loads(source.get(name) or "null") for name in ("endOffset", "latestOffset"))
     if not progress["numInputRows"] or not end or not latest:

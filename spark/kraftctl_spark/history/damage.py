@@ -12,10 +12,10 @@ REBUILD = "kraftctl-export history --rebuild computes it anew"
 
 
 def open_file(path: Path) -> CheckedFile:
-    """Of a history."""
+    """Opens a file of a history, and refuses a damaged one."""
     return CheckedFile(path, REBUILD)
 
 
 def read_file(path: Path) -> pa.Table:
-    """Of a history."""
+    """Reads a file of a history, and refuses a damaged one."""
     return open_file(path).read()

@@ -22,13 +22,13 @@ from kraftctl_spark.tables.table_files import TableFile
 MANIFEST = "_history.json"
 LOCK = "_history_lock"
 PAUSE_S = 0.2
-"""Between two attempts to take the lock: flock has no time limit."""
+"""The pause between two attempts to take the lock: flock has no time limit."""
 HOLDER_BYTES_MAX = 300
 FORMAT = 2
 OPEN_PREFIX = "open-"
 _FILE = rf"(?:{OPEN_PREFIX})?\d{{20}}-\d{{20}}(?:-\d{{5,}})?\.parquet"
 OUR_NAMES = re.compile(rf"{_FILE}|\.{_FILE}\.[0-9a-f]+{re.escape(TEMPORARY_SUFFIX)}")
-"""A file of versions, and one on its way to the disk. Tables of others can have the same names as ours."""
+"""The names of files of versions, finished or not. Tables of others can have the same names."""
 
 log = logging.getLogger(__name__)
 
@@ -39,14 +39,14 @@ class HistoryBusyError(ExportRefusedError):
 
 @dataclass(frozen=True)
 class HistoryManifest:
-    """Everything before `end` is in these files."""
+    """The files that have everything before `end`."""
 
     cluster_id: str
     end: int
     files: tuple[TableFile, ...]
 
     def of(self, table: str, still_open: bool) -> list[TableFile]:
-        """The files of a table with versions that have ended, or that are still open, in their order."""
+        """Returns the files of a table with ended, or with open versions, in their order."""
         return [file for file in self.files if file.table == table and is_open(file) == still_open]
 
     def to_json(self) -> str:
@@ -55,7 +55,7 @@ class HistoryManifest:
 
     @staticmethod
     def of_files(cluster_id: str, end: int, files: list[TableFile]) -> HistoryManifest:
-        """In an order that does not depend on how the files came about."""
+        """Returns a manifest whose order does not depend on how the files were made."""
         order = list(SCHEMAS)
         files = sorted(files, key=lambda file: (order.index(file.table), file.path))
         return HistoryManifest(cluster_id, end, tuple(files))
@@ -66,7 +66,9 @@ def is_open(file: TableFile) -> bool:
 
 
 def read_manifest(output: Path) -> HistoryManifest | None:
-    """None without a history, or with a warning for one of another release, which cannot be continued."""
+    """Returns None without a history, or with a warning for one of another release, which cannot be
+    continued.
+    """
     try:
         fields = json.loads((output / MANIFEST).read_text())
         if fields["format"] != FORMAT:
@@ -100,7 +102,7 @@ def remove_unnamed(output: Path, manifest: HistoryManifest | None, hook: Hook) -
 
 @contextmanager
 def locked(output: Path, wait_s: float = 0) -> Iterator[None]:
-    """HistoryBusyError while another process writes this history, after waiting that long for it.
+    """Locks the history; HistoryBusyError after waiting that long for another process.
 
     The lock ends with its process; while it is held, its file says which process that is.
     """
@@ -127,14 +129,14 @@ def _taken(descriptor: int) -> bool:
 
 
 def _name_holder(descriptor: int, holder: str) -> None:
-    """The lock needs no name: a full disk is no reason to end."""
+    """Names the process; the lock works without it, so a full disk is no reason to end."""
     with suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, holder.encode(), 0)
 
 
 def _wait(descriptor: int, output: Path, wait_s: float) -> None:
-    """Until the lock is taken."""
+    """Waits until the lock is taken."""
     deadline = time.monotonic() + wait_s
     if wait_s:
         log.info("%s: waiting for it, %.0f s at most", _busy(descriptor, output), wait_s)

@@ -1,4 +1,4 @@
-"""What a history continues from: the open versions, the files that have them, and the known ranges."""
+"""The state that a history continues from: open versions, their files, and the known ranges."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WriteRows = Callable[[MakeRows], None]
 
 
 class HistoryState:
-    """Of a history that goes up to `end`."""
+    """The state of a history that goes up to `end`."""
 
     def __init__(self, cluster_id: str, end: int = 0, stage: HistoryStage | None = None) -> None:
         self.cluster_id = cluster_id
@@ -38,14 +38,14 @@ class HistoryState:
 
     @property
     def open_files(self) -> dict[str, OpenFiles | OpenPartitions]:
-        """Of all kinds."""
+        """The files with open versions, of all kinds."""
         return {**self.of_kind, PARTITIONS.name: self.stage.partitions.open}
 
     @staticmethod
     def load(output: Path, manifest: HistoryManifest) -> HistoryState:
-        """From the files of a manifest: costs what is open, however long the history is.
+        """Loads the files of a manifest: the cost is that of open versions, however long the history is.
 
-        ExportRefusedError for a damaged one.
+        Raises ExportRefusedError for a damaged one.
         """
 
         def read(kind: str) -> list[tuple[str, pa.Table]]:
@@ -102,7 +102,7 @@ class HistoryState:
 
 
 def _read_ahead(steps: Iterator[Step]) -> Iterator[Step]:
-    """A thread reads the next one meanwhile."""
+    """Reads the next one ahead, on a thread."""
     with ThreadPoolExecutor(1) as pool:
         upcoming = pool.submit(next, steps, None)
         while (step := upcoming.result()) is not None:

@@ -1,8 +1,8 @@
-"""The history on disk: continued by what the typed tables have more, merged, or computed anew.
+"""The history on disk: continued with new records of the typed tables, merged, or computed again.
 
-A commit is the rename of `_history.json`, once all of its files are durable and have their names. So a killed
-process has either committed a batch or not; what it left behind is deleted by the next one. Files of versions
-that have ended are only added to, those of open versions replaced.
+A commit is the rename of `_history.json`, once all of its files are durable and have their names. So a
+killed process has either committed a batch or not; the next one deletes its other files. Files of ended
+versions are only added to, those of open versions replaced.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
 from kraftctl_spark.tables.table_files import TableFile, range_name
 
 RECORDS_PER_COMMIT = 5_000_000
-"""What a killed process does again at most."""
+"""A killed process repeats at most this many."""
 
 FILES_BEFORE_MERGE = 32
-"""Of one table, and of versions that have ended."""
+"""The number of files of one table, and of ended versions."""
 
 log = logging.getLogger(__name__)
 
 
 class HistoryTables:
-    """The tables of versions in `output`, of the typed tables in `tables`."""
+    """The tables of versions in `output`, made from the typed tables in `tables`."""
 
     def __init__(self, tables: Path, output: Path, hook: Hook = no_hook) -> None:
         self._raw = Output(tables)
@@ -50,26 +50,26 @@ class HistoryTables:
         self._output = output
         self._hook = hook
         self._known: tuple[HistoryManifest, HistoryState] | None = None
-        """As this process has committed it."""
+        """The manifest that this process has committed last."""
 
     def catch_up(self, wait_s: float = 0) -> HistoryManifest:
         """Adds what the typed tables have more; without a history, everything.
 
-        ExportRefusedError without typed tables, when the history does not belong to these, or while another
-        process writes it: HistoryBusyError, after waiting that long.
+        Raises ExportRefusedError without typed tables, when the history does not belong to these, or while
+        another process writes it: HistoryBusyError, after waiting that long.
         """
         self._raw.check_exists()
         with locked(self._output, wait_s), self._raw.undisturbed():
             return self._raw.read(self._caught_up)
 
     def rebuild(self) -> HistoryManifest:
-        """Computes everything anew: the same files as of a history that was `merge`d."""
+        """Computes everything again: the same files as of a history that was `merge`d."""
         self._raw.check_exists()
         with locked(self._output), self._raw.undisturbed():
             return self._raw.read(self._from_the_start)
 
     def merge(self) -> HistoryManifest:
-        """One file per table for the versions that have ended, and as few as possible for the open ones."""
+        """Merges to one file per table of ended versions, and to as few as possible of open ones."""
         with locked(self._output):
             manifest = read_manifest(self._output)
             if manifest is None or self._damaged(manifest):
@@ -105,11 +105,11 @@ class HistoryTables:
             )
 
     def _from_the_start(self, raw: list[Manifest]) -> HistoryManifest:
-        """In one commit, and therefore in the files of a merged history."""
+        """Computes all in one commit, and therefore in the files of a merged history."""
         return self._commit_batch(self._nothing(raw), raw)
 
     def _nothing(self, raw: list[Manifest]) -> HistoryManifest:
-        """What a history is before its first batch."""
+        """Returns a history before its first batch."""
         if not raw:
             raise ExportRefusedError(
                 f"{self._tables} holds no committed batch yet: run kraftctl-export first"
@@ -130,7 +130,7 @@ class HistoryTables:
             return self._commit(before, state, files, name, set())
 
     def _state(self, manifest: HistoryManifest) -> HistoryState:
-        """What belongs to a manifest; no longer remembered, because it changes with the next batch."""
+        """Returns the state of a manifest and forgets it, because it changes with the next batch."""
         known, self._known = self._known, None
         if known is not None and known[0] == manifest:
             return known[1]
@@ -184,7 +184,9 @@ class HistoryTables:
             )
 
     def _run(self, manifest: HistoryManifest, table: str, spare_large: bool) -> list[TableFile]:
-        """The last files of a table that are worth merging: not one that is larger than all after it."""
+        """Returns the last files of a table that are worth merging: not one that is larger than all
+        after it.
+        """
         run = sorted(manifest.of(table, still_open=False), key=lambda file: file.path)
         if not spare_large:
             return run
@@ -196,7 +198,7 @@ class HistoryTables:
 
 
 def _batches(manifests: list[Manifest]) -> Iterator[list[Manifest]]:
-    """Consecutive ones, as many as one commit takes."""
+    """Yields consecutive ones, as many as one commit takes."""
     batch: list[Manifest] = []
     for manifest in manifests:
         batch.append(manifest)
@@ -208,7 +210,7 @@ def _batches(manifests: list[Manifest]) -> Iterator[list[Manifest]]:
 
 
 def _together(batch: list[Manifest]) -> Iterator[list[Manifest]]:
-    """Each snapshot alone, other batches together: a step takes 10 ms, however few records it has."""
+    """Groups batches, and leaves each snapshot alone: a step takes 10 ms, however few records it has."""
     together: list[Manifest] = []
     for manifest in batch:
         if together and (manifest.snapshot or together[-1].snapshot):

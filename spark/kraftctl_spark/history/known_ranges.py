@@ -14,10 +14,10 @@ from kraftctl_spark.tables.manifest import Manifest
 
 @dataclass
 class KnownRange:
-    """In the order of the columns."""
+    """A range, with its fields in the order of the columns."""
 
     start_offset: int
-    """Of a snapshot, the last offset that it contains."""
+    """The first offset; of a snapshot, the last offset that it contains."""
     start_time_us: int | None
     from_snapshot: bool
     end_offset: int
@@ -26,7 +26,7 @@ class KnownRange:
 
     @staticmethod
     def beginning_with(tables: Path, manifest: Manifest) -> KnownRange:
-        """Empty until it is `extended`."""
+        """Returns a range that is empty until it is `extended`."""
         if manifest.snapshot:
             start, time_us = manifest.end - 1, last_time_us(tables, manifest)
         else:
@@ -34,7 +34,7 @@ class KnownRange:
         return KnownRange(start, time_us, manifest.snapshot, start, None, manifest.cluster_id)
 
     def extend(self, tables: Path, manifest: Manifest) -> None:
-        """To the end of the manifest."""
+        """Extends the range to the end of the manifest."""
         self.end_offset = manifest.end
         time_us = last_time_us(tables, manifest)
         self.end_time_us = self.end_time_us if time_us is None else time_us

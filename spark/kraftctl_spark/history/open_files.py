@@ -1,8 +1,8 @@
-"""Which file has which open version, so that a batch rewrites only the files of what it ends.
+"""Tracks which file has which open version, so that a batch rewrites only files whose versions it ends.
 
-Versions that change often are together in young files, because what begins is written together. A batch
-therefore costs at most a few thousand rows for each version that it ends, and not all that are open.
-`OpenPartitions` does the same with columns.
+Versions that change often are together in young files, because those that begin together are written
+together. A batch therefore costs at most a few thousand rows for each version that it ends, and not all that
+are open. `OpenPartitions` does the same with columns.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from kraftctl_spark.history.schema import encode_versions
 from kraftctl_spark.history.versions.versions import Key, Version, Versions, beginning
 
 ROWS_MAX = 4_000
-"""Of one file: rewriting it takes 20 ms."""
+"""The rows of one file: rewriting it takes 20 ms."""
 
 
 class OpenFiles:
-    """Of one kind."""
+    """The files of one kind."""
 
     def __init__(self, versions: Versions) -> None:
         self._versions = versions
@@ -29,13 +29,13 @@ class OpenFiles:
         self._rewritten: list[list[Version]] = []
 
     def load(self, path: str, versions: Iterable[Version]) -> None:
-        """They are in this file."""
+        """Loads versions that are in this file."""
         keys = {version.key for version in versions}
         self._keys_of[path] = keys
         self._file_of.update(dict.fromkeys(keys, path))
 
     def ended(self, closed: Iterable[Version]) -> None:
-        """They are not open any more."""
+        """Notes that these are not open any more."""
         for version in closed:
             path = self._file_of.pop(version.key, None)
             if path is not None:
@@ -43,7 +43,7 @@ class OpenFiles:
                 self._touched.add(path)
 
     def rewrite(self, cluster_id: str, everything: bool = False) -> tuple[set[str], list[pa.Table]]:
-        """Files that are no longer right, and the rows of the files that replace them; a `place` follows.
+        """Returns the files to remove, and the rows of those that replace them; a `place` follows.
 
         Small files are merged with what is new. With `everything`, all are replaced: then the files depend
         only on the versions.
@@ -61,7 +61,7 @@ class OpenFiles:
         return replaced, [encode_versions(versions.kind, part, cluster_id) for part in self._rewritten]
 
     def place(self, paths: Iterable[str]) -> None:
-        """The files that were written of what `rewrite` returned."""
+        """Takes the files that were written from the result of `rewrite`."""
         for path, versions in zip(paths, self._rewritten, strict=True):
             self.load(path, versions)
         self._rewritten = []

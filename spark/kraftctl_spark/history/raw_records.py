@@ -18,10 +18,11 @@ from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.manifest import Manifest
 
 RECORDS_PER_STEP = 100_000
-"""Of one type; no step has more."""
+"""The limit of records of one type in a step."""
 
 OTHERS_PER_STEP = 50_000
-"""Of a type without partitions: each text has up to 32 KiB, and all of an Arrow column have up to 2 GiB."""
+"""The limit of a type without partitions: each text has up to 32 KiB, and all of an Arrow column up to 2
+GiB."""
 
 _OF_PARTITIONS = ("partition_record", "partition_change_record")
 
@@ -30,7 +31,7 @@ _END = 2**63 - 1
 
 
 def steps_of(directory: Path, manifests: Sequence[Manifest], start: int = 0) -> Iterator[Step]:
-    """Of consecutive manifests from an offset on, or of one of a snapshot.
+    """Yields the steps of consecutive manifests from an offset on, or of one of a snapshot.
 
     FileNotFoundError if a file was deleted, ExportRefusedError if one is damaged.
     """
@@ -42,7 +43,7 @@ def steps_of(directory: Path, manifests: Sequence[Manifest], start: int = 0) -> 
 
 
 def snapshot_time_us(directory: Path, manifest: Manifest) -> int | None:
-    """Of the last record that the snapshot of this manifest contains; null for a time that is no date."""
+    """Returns the time of the last record in this manifest's snapshot; null for a time that is no date."""
     (path,) = _files(directory, manifest, "snapshot_header_record")
     column = CheckedFile(path).read(columns=["last_contained_log_timestamp"]).column(0)
     time_ms = int(column[0].as_py())
@@ -50,12 +51,12 @@ def snapshot_time_us(directory: Path, manifest: Manifest) -> int | None:
 
 
 def first_time_us(directory: Path, manifest: Manifest) -> int | None:
-    """Of the first record that has one."""
+    """Returns the time of the first record that has one."""
     return _record_time(directory, manifest, 0)
 
 
 def last_time_us(directory: Path, manifest: Manifest) -> int | None:
-    """Of the last record that has one; of a snapshot, that of the last record that it contains."""
+    """Returns the time of the last record that has one; of a snapshot, that of the last record in it."""
     return (
         snapshot_time_us(directory, manifest) if manifest.snapshot else _record_time(directory, manifest, -1)
     )
@@ -81,7 +82,7 @@ class _Group(NamedTuple):
 
 
 class _Rows:
-    """Of one table; in memory are the rows of a step, and the rest of a row group."""
+    """The rows of one table; in memory are those of a step, and the rest of a row group."""
 
     def __init__(self, directory: Path, manifests: Sequence[Manifest], name: str, start: int) -> None:
         first = manifests[0]
@@ -114,12 +115,12 @@ class _Rows:
 
     @property
     def last_place(self) -> int:
-        """No row up to there is missing, and those up to there are not too many."""
+        """Returns a place up to which no row is missing, and rows are not too many."""
         places = self._held.column("place")
         return int(places[self._most - 1].as_py()) if len(places) >= self._most else _END
 
     def take(self, last: int) -> pa.Table:
-        """The rows up to a place."""
+        """Returns the rows up to a place."""
         count = pc.sum(pc.less_equal(self._held.column("place"), last)).as_py() or 0
         taken, self._held = self._held.slice(0, count), self._held.slice(count)
         return taken
@@ -151,7 +152,7 @@ class _Rows:
 
 
 def _places(file: CheckedFile, group: int, name: str) -> tuple[int, int]:
-    """The first and the last place of a row group, so that reading the rest of a file costs only the rest."""
+    """Returns the first and the last place of a row group, so that the start of a file need not be read."""
     column = file.schema.names.index(name)  # Before the first column that has several in Parquet.
     statistics = file.metadata.row_group(group).column(column).statistics
     if statistics is not None and statistics.has_min_max:

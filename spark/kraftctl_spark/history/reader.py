@@ -13,7 +13,7 @@ from kraftctl_spark.tables.manifest import ExportRefusedError
 
 
 def read_versions(output: Path, table: str) -> pa.Table:
-    """All rows of a table, those that are still open last; KeyError for an unknown table.
+    """Returns all rows of a table, those that are still open last; KeyError for an unknown table.
 
     ExportRefusedError without a history, or for a damaged file.
     """

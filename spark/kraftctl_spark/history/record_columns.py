@@ -11,4 +11,4 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "voters_record": ("voters",),
     "kraft_version_record": ("kraft_version",),
 }
-"""Of control records, those about the quorum."""
+"""The columns; of control records only those about the quorum."""

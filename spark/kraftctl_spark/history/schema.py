@@ -66,7 +66,7 @@ EVENTS_SCHEMA = pa.schema(
 
 
 def _type(kind: Kind, column: str) -> pa.DataType:
-    """As in the typed tables, but for names and dates in place of numbers; what is computed is a text."""
+    """Returns the type, that of the typed tables but for names, dates and computed texts."""
     if kind.set_by is None:
         return _QUORUM[column]
     if column in DATES:
@@ -104,7 +104,7 @@ def encode_events(found: Sequence[Event], cluster_id: str) -> pa.Table:
 
 
 def _encode(schema: pa.Schema, columns: Sequence[Sequence[Any]], cluster_id: str) -> pa.Table:
-    """Rows of the same cluster; `columns` are all others."""
+    """Encodes rows of the same cluster; `columns` are all others."""
     arrays = [pa.array(column, field.type) for column, field in zip(columns, list(schema)[:-1], strict=True)]
     arrays.append(pa.repeat(pa.scalar(cluster_id, pa.string()), len(arrays[0])))
     return pa.Table.from_arrays(arrays, schema=schema)
@@ -118,7 +118,7 @@ def encode_rows(schema: pa.Schema, rows: Sequence[tuple[Any, ...]]) -> pa.Table:
 
 
 def decode_open(kind: Kind, table: pa.Table) -> list[Version]:
-    """The versions of a table that are still open, as the stage has them."""
+    """Returns the versions of a table that are still open, as the stage has them."""
     still_open = table.filter(pc.is_null(table.column("valid_to_offset")))
     columns = []
     for field in SCHEMAS[kind.name]:
@@ -129,7 +129,7 @@ def decode_open(kind: Kind, table: pa.Table) -> list[Version]:
 
 
 def _key(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The entity of a quota has to be hashable."""
+    """Returns a hashable key: the entity of a quota is a map."""
     return tuple(
         tuple((part["entity_type"], part["entity_name"]) for part in one) if isinstance(one, list) else one
         for one in row

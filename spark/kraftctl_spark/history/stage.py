@@ -1,8 +1,8 @@
-"""The stage of the history: versions so far and committed records, in log order, give more versions.
+"""The stage of the history turns versions and committed records, in log order, into more versions.
 
-Its whole state is the versions that are still open: a stage made from those continues as if nothing had
-happened. The cost of a record does not depend on how long the history is. Most records are about partitions:
-those are computed as columns (docs/adr/0014), all others one by one.
+Its whole state is the versions that are still open: a stage made from those continues without a difference.
+The cost of a record does not depend on how long the history is. Most records are about partitions: those are
+computed as columns (docs/adr/0014), all others one by one.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ ONE_BY_ONE = tuple(kind for kind in KINDS if kind is not PARTITIONS)
 
 
 class DoneByStep(NamedTuple):
-    """What a step ended and what happened, as rows when they are asked for."""
+    """The ended versions and events of a step, as rows when they are asked for."""
 
     passes: list[PartitionRows]
     changes: list[Change]
-    """Of other kinds."""
+    """Yields the changes of other kinds."""
     cluster_id: str
 
     def ended_partitions(self) -> pa.Table:
@@ -47,14 +47,14 @@ class DoneByStep(NamedTuple):
         return pa.concat_tables([empty, *(one.ended(self.cluster_id) for one in self.passes)])
 
     def events(self) -> pa.Table:
-        """Of a topic that is removed, first its partitions are deleted."""
+        """Yields the events; before a topic is removed, its partitions are deleted."""
         of_partitions = [found for one in self.passes if (found := one.events()) is not None]
         others = encode_events(list(events.events_of(self.changes)), self.cluster_id)
         return in_log_order([*of_partitions, numbered(others)], self.cluster_id)
 
 
 class Marked(NamedTuple):
-    """A gap or a snapshot."""
+    """A gap or a snapshot in the log."""
 
     ended: pa.Table
     event: pa.Table
@@ -70,15 +70,15 @@ Done = DoneByStep | Marked
 
 
 class Outcome(NamedTuple):
-    """What steps ended and what happened. Making rows of it takes long: another thread may do it."""
+    """The ended versions and events of steps. Making rows of it takes long: another thread may do it."""
 
     cluster_id: str
     done: list[Done]
     closed: dict[str, list[Version]]
-    """By kind, without partitions, in the order in which they ended."""
+    """Returns ended versions by kind, without partitions, in the order in which they ended."""
 
     def rows(self) -> dict[str, pa.Table]:
-        """By table: events, and versions that have ended."""
+        """Returns rows by table: events, and versions that have ended."""
         found = {
             EVENTS: pa.concat_tables([EVENTS_SCHEMA.empty_table(), *(one.events() for one in self.done)]),
             PARTITIONS.name: pa.concat_tables(
@@ -91,7 +91,7 @@ class Outcome(NamedTuple):
 
 
 class HistoryStage:
-    """Versions of all kinds, of one cluster."""
+    """The versions of all kinds, of one cluster."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class HistoryStage:
         found = still_open or {}
         self._cluster_id = cluster_id
         self._changes: list[Change] = []
-        """Of all kinds but partitions, in their order."""
+        """The changes of all kinds but partitions, in their order."""
         self._done: list[Done] = []
         self.partitions = Partitions(partitions)
         self.versions = {
@@ -111,7 +111,7 @@ class HistoryStage:
         self._handlers = self._made_handlers()
 
     def apply(self, step: Step) -> None:
-        """In log order, those of a snapshot in its own."""
+        """Applies records in log order, those of a snapshot in its own."""
         of_partitions = self.partitions.apply(step, self.versions["topics"])
         for _, handler, row, at in sorted(self._one_by_one(step), key=itemgetter(0)):
             handler(row, at)
@@ -119,7 +119,9 @@ class HistoryStage:
         self._changes.clear()
 
     def end_at_gap(self, offset: int, time_us: int | None) -> None:
-        """Known up to this offset (exclusive); a snapshot follows that begins everything again."""
+        """Ends the known range at this offset (exclusive); a snapshot follows that begins everything
+        again.
+        """
         ended = self.partitions.end_at_gap(offset, time_us, self._cluster_id)
         for versions in self.versions.values():
             versions.end_at_gap(offset, time_us)
@@ -127,19 +129,19 @@ class HistoryStage:
         self._done.append(Marked(ended, encode_events([events.gap(offset, time_us)], self._cluster_id)))
 
     def begin_with_snapshot(self, offset: int, time_us: int | None, after: str) -> None:
-        """Its records follow; `after` says what it is."""
+        """Begins a snapshot, whose records follow; `after` says what it is."""
         begins = events.snapshot(Moment(offset, time_us, True), after)
         nothing = SCHEMAS[PARTITIONS.name].empty_table()
         self._done.append(Marked(nothing, encode_events([begins], self._cluster_id)))
 
     def take(self) -> Outcome:
-        """Of what was done since the last time."""
+        """Returns the outcome since the last call."""
         done, self._done = self._done, []
         closed = {name: versions.take_closed() for name, versions in self.versions.items()}
         return Outcome(self._cluster_id, done, closed)
 
     def still_open(self) -> dict[str, list[Version]]:
-        """By kind, each in the order in which they began; without partitions."""
+        """Returns open versions by kind, in the order in which they began; without partitions."""
         return {name: versions.still_open() for name, versions in self.versions.items()}
 
     def _one_by_one(self, step: Step) -> Iterator[Placed]:
@@ -156,7 +158,7 @@ class HistoryStage:
             yield from zip(places, repeat(handler), zip(*values, strict=True), at, strict=False)
 
     def _made_handlers(self) -> dict[str, Handler]:
-        """By typed table. What is not named here is set and removed as its row says."""
+        """Returns handlers by typed table. Other types are set and removed as their row says."""
         of = self.versions
         topics, brokers, quorum = (
             Topics(of["topics"], of["configs"]),
@@ -181,7 +183,9 @@ class HistoryStage:
 
 
 def _values(column: pa.ChunkedArray) -> Iterable[Any]:
-    """Most columns of changes are null, and making a list of nulls takes as long as of values."""
+    """Returns the values: most columns of changes are null, and a list of nulls takes as long as one of
+    values.
+    """
     if column.null_count == len(column):
         return repeat(None, len(column))
     values: list[Any] = column.to_pylist()

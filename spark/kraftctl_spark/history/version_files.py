@@ -1,4 +1,4 @@
-"""Parquet files of a history on their way to the disk: complete, durable, then under their names."""
+"""Writes Parquet files of a history: complete, durable, then under their names."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from kraftctl_spark.tables.parquet_options import parquet_options
 from kraftctl_spark.tables.table_files import FSYNCS_AT_ONCE, ROWS_PER_GROUP, TableFile
 
 AHEAD = 3
-"""How many steps, or tables, may wait in memory to be written."""
+"""This many steps, or tables, may wait in memory to be written."""
 
 MakeRows = Callable[[], Mapping[str, pa.Table]]
-"""By table."""
+"""Makes rows by table, on another thread."""
 
 
 class _File:
-    """One that is being written. Row groups have the same rows however the rows arrive."""
+    """A file that is being written. Row groups have the same rows however the rows arrive."""
 
     def __init__(self, table: str, path: Path) -> None:
         make_directory(path.parent)
@@ -46,7 +46,7 @@ class _File:
             self._held = [together.slice(ROWS_PER_GROUP)]
 
     def finish(self) -> None:
-        """Complete and durable, under its temporary name."""
+        """Makes it complete and durable, under its temporary name."""
         if any(one.num_rows for one in self._held):
             self._write(pa.concat_tables(self._held))
         with writing(self.path):
@@ -73,7 +73,7 @@ class VersionFiles:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Removes unfinished files."""
+        """Removes files that are not finished."""
         for pool in (self._maker, self._writer):
             pool.shutdown(cancel_futures=True)
         for file in self._files.values():
@@ -82,11 +82,11 @@ class VersionFiles:
             file.temporary.unlink(missing_ok=True)
 
     def add(self, table: str, name: str, rows: pa.Table) -> None:
-        """To a file of a table; without rows, too, it exists."""
+        """Adds rows to a file of a table, which exists without rows, too."""
         self._submit(partial(self._add, table, name, rows))
 
     def add_made(self, name: str, make: MakeRows) -> None:
-        """The same for the tables that have rows; a thread makes them."""
+        """Adds rows to the tables that have some; a thread makes them."""
         made = self._maker.submit(make)
 
         def add() -> None:
@@ -108,7 +108,7 @@ class VersionFiles:
         self._files[path].add(rows)
 
     def publish(self) -> list[TableFile]:
-        """Durable files under their names."""
+        """Gives durable files their names."""
         self._wait(0)
         with ThreadPoolExecutor(FSYNCS_AT_ONCE) as pool:
             list(pool.map(_File.finish, self._files.values()))
@@ -119,7 +119,7 @@ class VersionFiles:
         return published
 
     def _wait(self, most: int) -> None:
-        """Until no more are unwritten; raises what was raised while they were written."""
+        """Waits until few are unwritten; raises an exception of their writes."""
         while len(self._unwritten) > most:
             self._unwritten.popleft().result()
 

@@ -1,8 +1,8 @@
-"""Kafka's client keys, as its tools take them in a --command-config file.
+"""Reads Kafka's client keys, as its tools take them in a --command-config file.
 
-The keys of SSL and SASL stand in such a file only, which each process reads for itself: what Spark gets, and
-shows in plans, logs and checkpoints, is the name of the file. A key that would do nothing is refused: a job
-that believes it is encrypted must not start.
+The keys of SSL and SASL are in such a file only, which each process reads for itself: Spark gets the name of
+the file, and shows it in plans, logs and checkpoints. A key without effect is refused: a job that believes
+it is encrypted must not start.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SECURITY_PREFIXES = ("ssl.", "sasl.")
 
 @dataclass(frozen=True)
 class ObserverConfig:
-    """How to talk to controllers; it has no secrets, and is the same in every process."""
+    """The connection to controllers; it has no secrets, and is the same in every process."""
 
     client_id: str = "kraftctl-spark"
     request_timeout_ms: int = 60_000
@@ -41,19 +41,21 @@ class ObserverConfig:
         return self.request_timeout_ms / 1000
 
     def read_security(self) -> ClientSecurity:
-        """What the connections of this process need. ValueError that names the file, and what is wrong."""
+        """Returns the security of this process's connections. ValueError that names the file and the
+        problem.
+        """
         if self.command_config is None:
             return ClientSecurity()
         return _read(self.command_config)[1]
 
 
 def read_command_config(file: Path) -> ObserverConfig:
-    """ValueError that names the file, the key and what is allowed."""
+    """Reads the file; ValueError names the file, the key and what is allowed."""
     return _read(file.absolute())[0]
 
 
 def parse_client_options(properties: Mapping[str, str], default: ObserverConfig) -> ObserverConfig:
-    """The keys that Spark may see, beside those of a file. ValueError that names the key."""
+    """Returns the keys that Spark may see, beside those of a file. ValueError that names the key."""
     for key in properties:
         if key.startswith(SECURITY_PREFIXES):
             raise ValueError(
@@ -82,7 +84,7 @@ def parse_client_options(properties: Mapping[str, str], default: ObserverConfig)
 
 
 def parse_timeout_ms(key: str, text: str | None, default: ObserverConfig) -> int:
-    """That of `default` without a text; ValueError that names `key`."""
+    """Returns the time, that of `default` without a text; ValueError names `key`."""
     if text is None:
         return default.request_timeout_ms
     if not text.isdecimal() or int(text) == 0:
@@ -116,7 +118,7 @@ def _parse(file: Path, values: ConfigValues) -> tuple[ObserverConfig, ClientSecu
 
 
 def _check_all_are_used(values: ConfigValues) -> None:
-    """Values are not repeated: they may be secrets."""
+    """Refuses unused keys without repeating values: they may be secrets."""
     for key in values.unread():
         is_known = key in ADMIN_CLIENT_CONFIGS
         meant = None if is_known else KnownKeys(ADMIN_CLIENT_CONFIGS).nearest(key)

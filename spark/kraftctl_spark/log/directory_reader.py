@@ -33,7 +33,7 @@ from kraftctl_spark.log.reading import reading
 from kraftctl_spark.log.segment_file import SegmentFile, batches_of_file
 
 ATTEMPTS = 5
-"""Retries when files are deleted between listing and opening."""
+"""The number of attempts when files are deleted between listing and opening."""
 
 Answer = TypeVar("Answer")
 
@@ -66,15 +66,17 @@ class DirectoryReader:
             )
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing, because no file is open."""
 
     def cluster_id(self) -> str:
-        """The given id, otherwise that of meta.properties."""
+        """Returns the given id, otherwise that of meta.properties."""
         assert self._cluster_id is not None
         return self._cluster_id
 
     def position(self, offset: int, epoch: int) -> LogPosition:
-        """Records that were read before count as committed, in addition to those that certainly are."""
+        """Returns the state. Records that were read before count as committed, besides those that
+        certainly are.
+        """
         return self._retrying(partial(self._position, offset, epoch))
 
     def _position(self, offset: int, epoch: int) -> LogPosition:
@@ -90,12 +92,12 @@ class DirectoryReader:
         return LogPosition(high_watermark, safe_end.epoch, snapshot)
 
     def epoch_of(self, offset: int) -> int | None:
-        """None below the first segment."""
+        """Returns None below the first segment."""
         place = self._retrying(partial(self._find, offset))
         return None if place is None else place[1].epoch
 
     def read(self, start_offset: int, epoch: int, end_offset: int) -> Iterator[RecordBatch]:
-        """Reads even what `position` would hold back: the caller has called it."""
+        """Reads even records that `position` would hold back: the caller has called it."""
         position = start_offset
         self._retrying(partial(self._check_not_rewritten, position, epoch))
         while position < end_offset:
@@ -107,7 +109,7 @@ class DirectoryReader:
                         return
 
     def read_snapshot(self, snapshot: OffsetAndEpoch) -> Iterator[RecordBatch]:
-        """All batches of a checkpoint."""
+        """Yields all batches of a checkpoint."""
         path = self._directory.checkpoint_path(snapshot)
         position = 0
         try:
@@ -124,7 +126,7 @@ class DirectoryReader:
             raise self._damaged(path, position, "it ends within a batch")
 
     def _safe_end(self, files: LogFiles) -> OffsetAndEpoch:
-        """End of the records that are certainly committed; logs a changed reason for holding back others."""
+        """Returns the end of certainly committed records; logs a changed reason for holding back others."""
         tail = self._tail
         newest = files.snapshots[-1] if files.snapshots else OffsetAndEpoch(0, 0)
         reason = "" if self._assume_committed else self._why_not_committed()
@@ -144,7 +146,9 @@ class DirectoryReader:
         return newest
 
     def _why_not_committed(self) -> str:
-        """Why the end of the log may not be committed; empty when the directory's owner is the only voter."""
+        """Returns why the log's end may not be committed; empty when the directory's owner is the only
+        voter.
+        """
         record = self._tail.voters
         if record is not None:
             voters = [(voter.voter_id, voter.voter_directory_id) for voter in record.voters]
@@ -164,7 +168,7 @@ class DirectoryReader:
         return ""
 
     def _instead_of(self, offset: int, files: LogFiles) -> OffsetAndEpoch | None:
-        """The snapshot to read when `offset` is not in the log: the oldest one that the log continues."""
+        """Returns the snapshot when `offset` is not in the log: the oldest one that the log continues."""
         first = files.segments[0] if files.segments else None
         if first is None or not self._tail.reaches_checkpoint:
             newest = files.snapshots[-1] if files.snapshots else None
@@ -180,7 +184,7 @@ class DirectoryReader:
         )
 
     def _check_end(self, files: LogFiles) -> None:
-        """DamagedLogError when there are batches after the log's end, and it was not truncated meanwhile."""
+        """Raises DamagedLogError for batches after the log's end, unless it was truncated meanwhile."""
         end_offset = self._tail.end_offset
         behind = [base for base in files.segments if base > end_offset]
         if behind and set(behind) <= set(self._directory.files().segments):
@@ -190,7 +194,7 @@ class DirectoryReader:
             )
 
     def _check_epoch(self, offset: int, epoch: int) -> None:
-        """LogChangedError unless the log up to `offset` is the one that was read before."""
+        """Raises LogChangedError unless the log up to `offset` is the one that was read before."""
         end_offset = self._tail.end_offset
         if offset > end_offset:
             raise LogChangedError(
@@ -202,7 +206,7 @@ class DirectoryReader:
             raise self._rewritten(offset, before, epoch)
 
     def _check_not_rewritten(self, offset: int, epoch: int) -> int | None:
-        """The epoch of the record before `offset`; None when that is not in the log."""
+        """Returns the epoch of the record before `offset`; None when that is not in the log."""
         found = self._find(offset - 1) if offset > 0 else None
         if found is None:
             return None
@@ -211,7 +215,7 @@ class DirectoryReader:
         return found[1].epoch
 
     def _has_epoch(self, offset: int, epoch: int) -> bool:
-        """Whether any record from `offset` on has `epoch`."""
+        """Returns whether any record from `offset` on has `epoch`."""
         if self._tail.last_epoch <= epoch:
             return self._tail.last_epoch == epoch
         found = self._find(offset)
@@ -232,7 +236,7 @@ class DirectoryReader:
         )
 
     def _find(self, offset: int) -> tuple[int, BatchPlace] | None:
-        """Segment and position of the batch that contains `offset`."""
+        """Returns segment and position of the batch that contains `offset`."""
         files = self._directory.files()
         at = bisect_right(files.segments, offset)
         if at == 0:
@@ -243,7 +247,7 @@ class DirectoryReader:
         return None if place is None else (base, place)
 
     def _segment_of(self, offset: int) -> SegmentFile:
-        """The segment, open; OffsetsGoneError when the log starts after `offset`."""
+        """Returns the segment, open; OffsetsGoneError when the log starts after `offset`."""
         files = self._directory.files()
         at = bisect_right(files.segments, offset)
         if at == 0:
@@ -251,7 +255,7 @@ class DirectoryReader:
         return SegmentFile(self._directory.partition, files.segments[at - 1])
 
     def _batches(self, segment: SegmentFile, offset: int) -> Iterator[RecordBatch]:
-        """Batches from the one that contains `offset` to the end of the segment; at least one."""
+        """Returns batches from the one that contains `offset` to the end of the segment; at least one."""
         place = segment.find(offset)
         expected, position = offset, 0 if place is None else place.position
         try:
@@ -278,7 +282,7 @@ class DirectoryReader:
         )
 
     def _retrying(self, attempt: Callable[[], Answer]) -> Answer:
-        """Segments and checkpoints may be deleted at any time: retries with the files that exist now."""
+        """Retries with the present files, because segments and checkpoints may be deleted at any time."""
         for _ in range(ATTEMPTS):
             try:
                 return attempt()

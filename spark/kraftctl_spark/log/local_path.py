@@ -1,4 +1,4 @@
-"""Paths that users give: local ones, as a path or as a `file:` URI. Another scheme is refused.
+"""Accepts local paths, also as a `file:` URI, and refuses other schemes.
 
 As a path, `s3a://bucket/x` would be a local directory `s3a:`, in which an export succeeds.
 """
@@ -14,7 +14,7 @@ _FILE = re.compile(r"^file:(?://(?:localhost)?)?(/(?!/).*)$", re.IGNORECASE)
 
 
 def local_path(text: Path | str) -> Path:
-    """ValueError for a location that is not a path of the file system."""
+    """Returns the path; ValueError for a location that is not a path of the file system."""
     given = str(text)
     if found := _FILE.match(given):
         return Path(unquote(found[1]))

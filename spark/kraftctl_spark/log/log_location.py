@@ -29,7 +29,7 @@ class QuorumLocation:
     client: ObserverConfig = field(default_factory=ObserverConfig)
 
     def open(self, cluster_id: str | None) -> LogReader:
-        """`cluster_id` is the expected cluster; None accepts any.
+        """Opens the log. `cluster_id` is the expected cluster; None accepts any.
 
         The client's file is read again for each connection: keys and certificates may be replaced meanwhile.
         Raises ObserverError if that fails the first time.
@@ -47,7 +47,7 @@ class QuorumLocation:
         )
 
     def options(self) -> dict[str, str]:
-        """For `format("kraft")`; Spark shows them."""
+        """Returns options for `format("kraft")`; Spark shows them."""
         options = {
             "bootstrapControllers": ",".join(endpoint_text(endpoint) for endpoint in self.bootstrap),
             "kafka.client.id": self.client.client_id,
@@ -69,11 +69,11 @@ class DirectoryLocation:
     assume_committed: bool = False
 
     def open(self, cluster_id: str | None) -> LogReader:
-        """Like that of a quorum."""
+        """Opens the log of the directory, like that of a quorum."""
         return DirectoryReader(self.directory, cluster_id, assume_committed=self.assume_committed)
 
     def options(self) -> dict[str, str]:
-        """For `format("kraft")`."""
+        """Returns options for `format("kraft")`."""
         return {"directory": str(self.directory), "assumeCommitted": str(self.assume_committed).lower()}
 
     def __str__(self) -> str:
@@ -132,7 +132,7 @@ def _parse_client(given: Mapping[str, str]) -> ObserverConfig:
 
 
 def parse_boolean(name: str, text: str | None) -> bool:
-    """False without a text."""
+    """Returns False without a text."""
     if text is None or text.lower() == "false":
         return False
     if text.lower() == "true":
@@ -141,7 +141,7 @@ def parse_boolean(name: str, text: str | None) -> bool:
 
 
 def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
-    """`host:port,[::1]:port` as pairs; ValueError for anything else."""
+    """Parses `host:port,[::1]:port` to pairs; ValueError for anything else."""
     endpoints: list[Endpoint] = []
     for part in text.split(","):
         host, colon, port = part.strip().rpartition(":")

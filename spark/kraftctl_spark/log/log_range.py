@@ -10,22 +10,22 @@ from kraftctl_protocol.record_batch import RecordBatch
 from kraftctl_spark.log.log_reader import LogReader
 
 OFFSETS_PER_RANGE = 50_000
-"""Fixed: if it were an option, a batch repeated after a change would be cut in other places."""
+"""The size is fixed: if it were an option, a batch repeated after a change would be cut in other places."""
 
 
 @dataclass(frozen=True)
 class LogRange:
-    """Offsets [start, end) of the log, or the snapshot that ends at `end` instead of them."""
+    """The offsets [start, end) of the log, or the snapshot that ends at `end` instead of them."""
 
     start: int
     end: int
     epoch: int
-    """Of the record before `start` or a later one; of the snapshot."""
+    """The epoch of the record before `start` or a later one; for a snapshot its own."""
     snapshot: bool = False
 
 
 def cut_into_ranges(*, start: int, end: int, epoch: int, end_epoch: int) -> list[LogRange]:
-    """Depends only on its arguments, and the offsets only on `start` and `end`.
+    """Cuts a range so that the result depends only on arguments, and offsets only on `start` and `end`.
 
     `epoch` is that of the record before `start`, `end_epoch` a later one: all ranges but the first have it.
     """
@@ -36,7 +36,7 @@ def cut_into_ranges(*, start: int, end: int, epoch: int, end_epoch: int) -> list
 
 
 def read_range(reader: LogReader, wanted: LogRange) -> Iterator[RecordBatch]:
-    """The batches of a range; those of the log may extend beyond it."""
+    """Yields the batches of a range; those of the log may extend beyond it."""
     if wanted.snapshot:
         return reader.read_snapshot(OffsetAndEpoch(wanted.end, wanted.epoch))
     return reader.read(wanted.start, wanted.epoch, wanted.end)

@@ -31,11 +31,11 @@ class LogPosition:
     """The state of the log at an offset."""
 
     high_watermark: int
-    """Exclusive: the end of what can be read."""
+    """The end of what can be read, exclusive."""
     leader_epoch: int
     """No committed record has a later epoch."""
     snapshot: OffsetAndEpoch | None
-    """Set when the offset can no longer be read from the log."""
+    """The snapshot, when the offset can no longer be read from the log."""
 
 
 class LogReader(Protocol):
@@ -44,18 +44,18 @@ class LogReader(Protocol):
     def cluster_id(self) -> str: ...
 
     def position(self, offset: int, epoch: int) -> LogPosition:
-        """The state of the log at `offset`. `epoch` is that of the record before it, or a later one.
+        """Returns the state of the log at `offset`. `epoch` is that of the record before it, or a later one.
 
         LogChangedError if the log is not the one that was read up to that offset.
         """
         ...
 
     def epoch_of(self, offset: int) -> int | None:
-        """Epoch of the record at a committed offset; None if it is unknown."""
+        """Returns the epoch of the record at a committed offset; None if it is unknown."""
         ...
 
     def read(self, start_offset: int, epoch: int, end_offset: int) -> Iterator[RecordBatch]:
-        """Batches that cover [start_offset, end_offset); the first and last may extend beyond.
+        """Yields batches that cover [start_offset, end_offset); the first and last may extend beyond.
 
         Everything below `end_offset` must have been committed. `epoch` is as for `position`.
         OffsetsGoneError when the range is deleted.
@@ -63,9 +63,9 @@ class LogReader(Protocol):
         ...
 
     def read_snapshot(self, snapshot: OffsetAndEpoch) -> Iterator[RecordBatch]:
-        """All batches of a snapshot. OffsetsGoneError when it is deleted."""
+        """Yields all batches of a snapshot. OffsetsGoneError when it is deleted."""
         ...
 
     def close(self) -> None:
-        """Never raises."""
+        """Closes the reader and never raises."""
         ...

@@ -1,4 +1,4 @@
-"""The end and the voters of a log on disk, remembered so that only new batches have to be read.
+"""Remembers the end and the voters of a log on disk, so that only new batches have to be read.
 
 It starts at the newest checkpoint, which contains everything older. The last batch shows whether the log was
 truncated or replaced since the last call.
@@ -23,7 +23,7 @@ class LogTail:
     def __init__(self, directory: MetadataDirectory) -> None:
         self._directory = directory
         self.end_offset = 0
-        """End of the last complete and valid batch, exclusive."""
+        """The end of the last complete and valid batch, exclusive."""
         self.last_epoch = 0
         self.voters: VotersRecord | None = None
         """The newest VotersRecord of checkpoint or log; None in a quorum of static voters (KIP-853)."""
@@ -32,10 +32,10 @@ class LogTail:
         self._segment: int | None = None
         self._position = 0
         self._last: tuple[int, bytes] | None = None
-        """Position and header of the last batch."""
+        """The position and the header of the last batch."""
 
     def advance(self, files: LogFiles) -> None:
-        """Reads what is new in `files` since the last call. FileNotFoundError when one was deleted."""
+        """Reads new batches in `files` since the last call. FileNotFoundError when one was deleted."""
         if self._segment not in files.segments or not self._is_unchanged():
             self._start_over(files)
         self._walk(files)
@@ -60,7 +60,9 @@ class LogTail:
             self._segment, self._position, self._last = self.end_offset, 0, None
 
     def _is_unchanged(self) -> bool:
-        """An empty segment proves nothing: its writer may have truncated the batches before it."""
+        """Returns whether the log is unchanged; an empty segment proves nothing, as its writer may have
+        truncated others.
+        """
         if self._last is None or self._segment is None:
             return False
         position, header = self._last
@@ -78,8 +80,7 @@ class LogTail:
     def _begin_behind(self, checkpoint: OffsetAndEpoch, files: LogFiles) -> None:
         """Starts at the last batch of the checkpoint, unless that is not in the log, or not yet.
 
-        If another batch is at that offset, a follower is about to replace this log with the snapshot it
-        fetched.
+        If another batch is at that offset, a follower will replace this log with the snapshot it fetched.
         """
         base = max((base for base in files.segments if base < checkpoint.offset), default=None)
         place = None
@@ -97,7 +98,7 @@ class LogTail:
             self.end_offset, self.last_epoch = place.base_offset, place.epoch
 
     def _begin_without_checkpoint(self, files: LogFiles) -> None:
-        """A log whose start was deleted along with all checkpoints; earlier voters are unknown."""
+        """Starts in a log whose start was deleted along with all checkpoints; earlier voters are unknown."""
         if files.segments and not files.snapshots:
             self._segment = self.end_offset = files.segments[0]
             self.last_epoch = 0

@@ -32,7 +32,7 @@ class LogFiles:
     """The files at one moment; both lists are ascending."""
 
     segments: tuple[int, ...]
-    """Segments by their base offsets."""
+    """The segments by their base offsets."""
     checkpoints: tuple[OffsetAndEpoch, ...]
 
     @property
@@ -61,7 +61,7 @@ class MetadataDirectory:
             return False
 
     def files(self) -> LogFiles:
-        """Without unfinished and deleted files, which have other names."""
+        """Returns the finished files; unfinished and deleted ones have other names."""
         with reading(self.partition):
             names = os.listdir(self.partition)
         segments = sorted(base for name in names if (base := parse_segment_file_name(name)) is not None)
@@ -72,7 +72,7 @@ class MetadataDirectory:
         return self.partition / checkpoint_file_name(checkpoint)
 
     def meta_properties(self) -> MetaProperties:
-        """Empty if the file does not exist."""
+        """Returns the properties; empty if the file does not exist."""
         path = self.path / META_PROPERTIES
         try:
             with reading(path):
@@ -83,7 +83,7 @@ class MetadataDirectory:
             raise ObserverError(f"{path} cannot be understood: {error}") from error
 
     def static_voters(self) -> list[int] | None:
-        """The voters of a quorum of kraft.version 0, from quorum-state; None for other quorums."""
+        """Returns the voters of a quorum of kraft.version 0, from quorum-state; None for other quorums."""
         path = self.partition / QUORUM_STATE
         try:
             with reading(path):

@@ -1,9 +1,9 @@
-"""KIP-595, KIP-630: reads the committed part of the metadata log as an observer without a replica id.
+"""Reads the committed part of the metadata log as an observer without a replica id (KIP-595, KIP-630).
 
-It fetches like a follower (Fetch of `__cluster_metadata` partition 0, FetchSnapshot), but with replica id -1:
-the leader answers and keeps no state about it. A leader also returns records that are not committed yet, so
-everything here stops at the high watermark. Any controller can be asked first: one that is not the leader
-returns the leader's id.
+It fetches like a follower (Fetch of `__cluster_metadata` partition 0, FetchSnapshot), but with replica id
+-1: the leader responds and keeps no state about it. A leader also returns records that are not committed
+yet, so everything here stops at the high watermark. Any controller can be asked first: one that is not the
+leader returns the leader's id.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ from kraftctl_spark.log.segment_file import batches_of_file
 CONTROLLER_ENDPOINTS = 2
 """DescribeCluster's endpoint type for controllers (KIP-919)."""
 FETCH_VERSION_MIN = 17
-"""From then on the response contains the leader's endpoint, the only way to find it (KIP-853)."""
+"""From this version on the response contains the leader's endpoint, the only way to find it (KIP-853)."""
 DESCRIBE_CLUSTER_VERSION_MIN = 1
-"""From then on it can be asked for controllers (KIP-919)."""
+"""From this version on it can be asked for controllers (KIP-919)."""
 SOFTWARE = "kraftctl-spark", "1"
 FETCH_BYTES = 262_144
-"""Small enough that the decoded records of a response stay in the processor's caches."""
+"""The size keeps the decoded records of a response in the processor's caches."""
 SNAPSHOT_BYTES = 1_048_576
 FETCH_WAIT_MS = 500
 RETRY_PAUSE_S = 0.05
@@ -77,7 +77,7 @@ class QuorumUnavailableError(ObserverError):
 
 
 class UnusableControllerError(Exception):
-    """The node answers, but with an error that says nothing of the log; another node may do better."""
+    """The node responds, but with an error that says nothing of the log; another node may do better."""
 
 
 class AccessDeniedError(ObserverError):
@@ -97,7 +97,9 @@ class QuorumObserver:
         say_after_s: float = SAY_AFTER_S,
         read_security: Callable[[], ClientSecurity] = ClientSecurity,
     ) -> None:
-        """`read_security` is called for each connection, and may raise ValueError; PLAINTEXT by default."""
+        """Takes `read_security`, called for each connection, which may raise ValueError; PLAINTEXT by
+        default.
+        """
         assert bootstrap, "at least one controller to ask"
         self._bootstrap = bootstrap
         self._next_bootstrap = 0
@@ -107,35 +109,36 @@ class QuorumObserver:
         self._read_security = read_security
         share_s = timeout_s / (len(bootstrap) + 2)  # The lost leader may be among them too.
         self._silence_s = min(timeout_s, max(SILENCE_MIN_S, share_s))
-        """How long one controller may not respond: this leaves time for the others."""
+        """The time that one controller may not respond: it leaves time for the others."""
         self._say_after_s = say_after_s
         self._say_at: float | None = None
-        """When a line says that there is no leader, unless one answers. None after it."""
+        """The time of the line that there is no leader, unless one responds. None after it."""
         self._leader_epoch = 0
         self._leader: Endpoint | None = None
         self._hosts = KnownHosts()
         self._connection: BlockingConnection | None = None
         self._asked = bootstrap[0]
-        """To which there is, or was tried, the latest connection."""
+        """The controller of the latest connection, or attempt."""
         self._problem = ""
-        """Why there is no usable response yet."""
+        """The reason why there is no usable response yet."""
 
     def close(self) -> None:
-        """Never raises."""
+        """Closes the connection and never raises."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
     def cluster_id(self) -> str:
-        """The given id, otherwise from the controllers (which needs Alter on the cluster)."""
+        """Returns the given id, otherwise from the controllers (which needs Alter on the cluster)."""
         if self._cluster_id is None:
             self._cluster_id = self._until_answered("DescribeCluster", self._ask_cluster_id)
         return self._cluster_id
 
     def position(self, offset: int, epoch: int) -> LogPosition:
-        """The state of the log at `offset`, from the leader. `epoch` is that of the record before it.
+        """Returns the leader's log state at `offset`. `epoch` is that of the record before it.
 
-        Waits for a leader that has committed a record. LogChangedError if the log is not the one read before.
+        It waits for a leader that has committed a record. LogChangedError if the log is not the one read
+        before.
         """
 
         def attempt() -> LogPosition | None:
@@ -148,7 +151,7 @@ class QuorumObserver:
         return self._until_answered("the high watermark", attempt)
 
     def epoch_of(self, offset: int) -> int | None:
-        """Epoch of the batch that contains a committed offset; None if the leader does not return it."""
+        """Returns the epoch of the batch with a committed offset; None if the leader does not return it."""
 
         def attempt() -> tuple[int | None] | None:
             data = self._fetch(offset, self._leader_epoch, 1, 0)
@@ -164,7 +167,7 @@ class QuorumObserver:
         return self._until_answered(f"the epoch of offset {offset}", attempt)[0]
 
     def read(self, start_offset: int, epoch: int, end_offset: int) -> Iterator[RecordBatch]:
-        """Batches that cover [start_offset, end_offset); the first and last may extend beyond.
+        """Yields batches that cover [start_offset, end_offset); the first and last may extend beyond.
 
         Everything below `end_offset` must have been committed. `epoch` is that of the record before
         `start_offset`, or a later one in the log. OffsetsGoneError when the range is deleted.
@@ -181,7 +184,7 @@ class QuorumObserver:
                 epoch = max(epoch, batch.header.partition_leader_epoch)
 
     def read_snapshot(self, snapshot: OffsetAndEpoch) -> Iterator[RecordBatch]:
-        """All batches of a snapshot, which is first fetched into a temporary file as a whole."""
+        """Yields all batches of a snapshot, which is first fetched into a temporary file as a whole."""
         with TemporaryFile() as file:
             download = _SnapshotDownload(file)
             while download.size_bytes is None or download.position < download.size_bytes:
@@ -198,7 +201,7 @@ class QuorumObserver:
                 raise DecodeError(f"snapshot {snapshot} ends within a batch")
 
     def _attempt_to_read(self, position: int, epoch: int) -> Callable[[], list[RecordBatch] | None]:
-        """The committed batches from `position` on."""
+        """Reads the committed batches from `position` on."""
 
         def attempt() -> list[RecordBatch] | None:
             data = self._fetch_log(position, epoch, FETCH_BYTES, FETCH_WAIT_MS)
@@ -219,7 +222,7 @@ class QuorumObserver:
         return attempt
 
     def _accept_gap(self, position: int, batch: RecordBatch) -> None:
-        """Only the first record of a log can be unreadable, see `_fetch_log`."""
+        """Accepts a gap only for the first record of a log, see `_fetch_log`."""
         base_offset = batch.header.base_offset
         if position != 0 or base_offset != 1:
             raise LogChangedError(
@@ -228,7 +231,7 @@ class QuorumObserver:
         log.warning("offset 0 cannot be read: the leader offers a snapshot for it")
 
     def _unreadable(self, data: PartitionData, offset: int) -> OffsetAndEpoch | None:
-        """The snapshot to read instead of `offset`, if the leader requires that."""
+        """Returns the snapshot to read instead of `offset`, if the leader requires that."""
         diverging = data.diverging_epoch
         if diverging.epoch >= 0:
             raise LogChangedError(
@@ -309,7 +312,7 @@ class QuorumObserver:
         return data
 
     def _fetch(self, offset: int, epoch: int, max_bytes: int, wait_ms: int) -> PartitionData | None:
-        """A leader's response to one Fetch; None when it has to be repeated."""
+        """Returns a leader's response to one Fetch; None when it has to be repeated."""
         connection = self._connected()
         partition = FetchPartition(
             partition=0,
@@ -368,7 +371,7 @@ class QuorumObserver:
             self._leader = found
 
     def _access_denied(self, operation: str, purpose: str, instead: str) -> AccessDeniedError:
-        """The quorum does not say as whom it knows the client."""
+        """Returns the error; the quorum does not say as which principal it knows the client."""
         return AccessDeniedError(
             f"{endpoint_text(self._asked)} refuses {purpose}, which needs {operation} on the cluster: "
             "allow it to the principal of the client's properties (--command-config; User:ANONYMOUS "
@@ -423,12 +426,12 @@ class QuorumObserver:
         return min(self._silence_s, max(SILENCE_MIN_S, self._say_at - time.monotonic()))
 
     def _until_answered(self, what: str, attempt: Callable[[], Answer | None]) -> Answer:
-        """The first response that is not None; QuorumUnavailableError after the timeout."""
+        """Returns the first response that is not None; QuorumUnavailableError after the timeout."""
         began = time.monotonic()
         deadline = began + self._timeout_s
         self._say_at = began + self._say_after_s
         problems: dict[str, str] = {}
-        """Of each of several hosts the latest: any of them may be the one that is wrong."""
+        """The latest problem of each of several hosts: any of them may be the one that is wrong."""
         while (now := time.monotonic()) < deadline:
             if self._say_at is not None and now >= self._say_at:
                 self._say_at = None
@@ -473,7 +476,7 @@ def _text(problems: dict[str, str]) -> str:
 
 
 class _SnapshotDownload:
-    """Progress of the download of a snapshot, all from one leader.
+    """The download of a snapshot, all from one leader.
 
     Each controller writes its own snapshots, with the same records, but in other positions.
     """

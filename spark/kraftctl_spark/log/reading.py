@@ -1,4 +1,4 @@
-"""Files of a controller that cannot be read: the error names the file and the next step."""
+"""Handles files of a controller that cannot be read: the error names the file and the next step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMED_BY = "the directory of the controller"
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """ObserverError for a file that cannot be read; FileNotFoundError for one that was deleted meanwhile."""
+    """Raises ObserverError for a file that cannot be read; FileNotFoundError for one deleted meanwhile."""
     try:
         yield
     except FileNotFoundError:

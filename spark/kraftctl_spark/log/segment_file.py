@@ -48,7 +48,7 @@ class SegmentFile:
         os.close(self._descriptor)
 
     def bytes_at(self, position: int, size_bytes: int) -> bytes:
-        """Fewer at the end of the file."""
+        """Returns the bytes at a position, fewer at the end of the file."""
         with reading(self.path):
             return os.pread(self._descriptor, size_bytes, position)
 
@@ -78,16 +78,16 @@ class SegmentFile:
             yield from scan
 
     def batch(self, place: BatchPlace) -> RecordBatch:
-        """DecodeError when it is damaged."""
+        """Decodes a batch; DecodeError when it is damaged."""
         return read_batch(self.bytes_at(place.position, place.size_bytes), 0)
 
     def batches(self, position: int) -> Iterator[RecordBatch]:
-        """All complete batches from `position` on; DecodeError at a damaged one."""
+        """Yields all complete batches from `position` on; DecodeError at a damaged one."""
         with reading(self.path):
             yield from batches_of_file(self._descriptor, position)
 
     def _hint(self, offset: int) -> int:
-        """A position at or before the batch that contains `offset`."""
+        """Returns a position at or before the batch that contains `offset`."""
         try:
             index = os.open(self.path.with_suffix(INDEX_SUFFIX), os.O_RDONLY)
             try:
@@ -102,7 +102,7 @@ class SegmentFile:
 
 
 def _look_up(index: int, relative_offset: int) -> int:
-    """The position of the last entry that is not beyond `relative_offset`; 0 without one.
+    """Returns the position of the last entry that is not beyond `relative_offset`; 0 without one.
 
     The index of an active segment is longer than its entries: zeros follow.
     """

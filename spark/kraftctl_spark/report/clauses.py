@@ -6,9 +6,10 @@ from kraftctl_spark.report.period import Period, at
 
 
 class Clauses:
-    """For tables of versions, unless other columns are named; what is still so extends to `log_end_ms`.
+    """The conditions for tables of versions, unless other columns are named; open ones extend to
+    `log_end_ms`.
 
-    In plots, whose bars must not end before the plot, it extends to `latest_ms`: the two differ only where
+    In plots, whose bars must not end before the plot, they extend to `latest_ms`: the two differ only where
     the clock of a former leader was ahead.
     """
 
@@ -32,33 +33,33 @@ class Clauses:
         )
 
     def within(self, time_ms: str) -> str:
-        """A time, or the nearer end of the period."""
+        """Returns a time, or the nearer end of the period."""
         return f"least(greatest({time_ms}, {self._period.start_ms}), {self._period.end_ms})"
 
     def during(self, time: str) -> str:
-        """Whether a moment is in the period."""
+        """Returns a condition: the moment is in the period."""
         return f"({time} >= {moment(self._period.start_ms)} AND {time} < {moment(self._period.end_ms)})"
 
     def bucket(self, time_ms: str, width_ms: int | None = None) -> str:
-        """Start of the bucket of a moment."""
+        """Returns the start of the bucket of a moment."""
         return f"({time_ms}) - ({time_ms}) % {width_ms or self._period.bucket_ms}"
 
 
 def moment(time_ms: int) -> str:
-    """A literal: Parquet's statistics are compared with one."""
+    """Returns a literal: Parquet's statistics are compared with one."""
     return f"TIMESTAMPTZ '{at(time_ms).isoformat(timespec='milliseconds')}'"
 
 
 def without(ids: str, others: str) -> str:
-    """A list without the members of another one."""
+    """Returns a list without the members of another one."""
     return f"list_filter({ids}, lambda id: NOT list_contains({others}, id))"
 
 
 def text_of(ids: str) -> str:
-    """`1, 2, 3`."""
+    """Returns values as text: `1, 2, 3`."""
     return f"array_to_string({ids}, ', ')"
 
 
 def partition_name(topic: str = "topic", partition_id: str = "partition_id") -> str:
-    """`orders-3`; just the topic where `partition_id` is -1."""
+    """Returns `orders-3`; just the topic where `partition_id` is -1."""
     return f"CASE WHEN {partition_id} >= 0 THEN {topic} || '-' || {partition_id} ELSE {topic} END"

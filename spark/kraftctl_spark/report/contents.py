@@ -40,7 +40,7 @@ class Header:
     redacted: int
     aborted: int
     brokers: int | None
-    """At the end of the period, as the two that follow; None where the log is not known."""
+    """The number at the end of the period, as for the two that follow; None where the log is not known."""
     topics: int | None
     partitions: int | None
 
@@ -57,7 +57,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class KindCount:
-    """How many there are of a kind, in the period."""
+    """The number of events of a kind in the period."""
 
     kind: str
     count: int
@@ -65,7 +65,7 @@ class KindCount:
 
 @dataclass(frozen=True)
 class Happened:
-    """One event."""
+    """An event, as the page lists it."""
 
     time_ms: int
     offset: int
@@ -77,20 +77,20 @@ class Happened:
 
 @dataclass(frozen=True)
 class TimelineMark:
-    """Events of a row of the timeline: a single one, or all those of a bucket."""
+    """The events of a row of the timeline: a single one, or all those of a bucket."""
 
     row: str
     start_ms: int
     end_ms: int
-    """The same for a single one."""
+    """The end, which is the start for a single one."""
     events: int
     texts: tuple[str, ...]
-    """Of the first ones."""
+    """The texts of the first ones."""
 
 
 @dataclass(frozen=True)
 class Acl:
-    """One access control entry that is in effect."""
+    """An access control entry that is in effect."""
 
     principal: str
     permission: str
@@ -101,7 +101,7 @@ class Acl:
 
 @dataclass(frozen=True)
 class Quota:
-    """One quota that is in effect."""
+    """A quota that is in effect."""
 
     entity: str
     key: str
@@ -110,7 +110,7 @@ class Quota:
 
 @dataclass(frozen=True)
 class ScramCredential:
-    """One user who can authenticate by a mechanism. There is no secret in a history."""
+    """A user who can authenticate by a mechanism. There is no secret in a history."""
 
     user: str
     mechanism: str
@@ -282,7 +282,7 @@ class Standing(Generic[Row]):
     at_end: Listed[Row] | None = None
     changes: Listed[Happened] = field(default_factory=Listed)
     kinds: tuple[KindCount, ...] = ()
-    """Of all changes, also those that are not listed."""
+    """The kinds of all changes, also those that are not listed."""
 
 
 @dataclass(frozen=True)
@@ -296,16 +296,16 @@ class Contents:
     fencing: Listed[BrokerState] = field(default_factory=Listed)
     fenced_brokers: Listed[FencedBroker] = field(default_factory=Listed)
     fenced_times: int = 0
-    """By all brokers, also those that are not listed; so are `fenced_in_all` and `shutdowns`."""
+    """The time of all brokers, also those that are not listed; so are `fenced_in_all` and `shutdowns`."""
     fenced_in_all: int = 0
-    """How many brokers."""
+    """The number of brokers that were fenced."""
     shutdowns: int = 0
     elections: tuple[ElectionCount, ...] = ()
     broker_elections: tuple[BrokerElections, ...] = ()
     unclean_elections: Listed[UncleanElection] = field(default_factory=Listed)
     churn: tuple[Churn, ...] = ()
     churned: tuple[int, str] = (0, "partitions")
-    """How many of what the rows of `churn` are, with those in the row of others."""
+    """The number of partitions or topics with changes, including those in the row of others."""
     growth: tuple[Size, ...] = ()
     config_changes: Listed[ConfigChange] = field(default_factory=Listed)
     config_causes: tuple[KindCount, ...] = ()

@@ -1,4 +1,4 @@
-"""A history that goes as far as the typed tables: the one beside them, continued first if it is behind."""
+"""A history that goes as far as the typed tables: the one beside them, continued if necessary."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
 NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 BUSY_WAIT_S = 60.0
-"""How long another process may write it before a report is made without its last batch."""
+"""Another process may write it this long before a report is made without its last batch."""
 
 log = logging.getLogger(__name__)
 
 
 def current_history(tables: Path, history: Path, scratch: Path, hook: Hook = no_hook) -> Path:
-    """Returns where it is: in `history`, or in `scratch` if nothing can be written there.
+    """Returns its path: in `history`, or in `scratch` if nothing can be written there.
 
     ExportRefusedError without a committed batch, or for the history of other tables.
     """
@@ -50,7 +50,7 @@ def _is_complete(history: Path, manifest: HistoryManifest, batches: list[Manifes
 
 
 def _continued(tables: Path, history: Path, hook: Hook) -> Path:
-    """Waits for another process that writes it, but not for ever."""
+    """Waits for another process that writes it, for a limited time."""
     try:
         manifest = HistoryTables(tables, history, hook).catch_up(BUSY_WAIT_S)
     except HistoryBusyError as error:

@@ -21,7 +21,7 @@ from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.manifest import Manifest
 
 RAW_TABLES = (RECORDS, "config_record", "user_scram_credential_record")
-"""The typed tables that are asked directly: for what was written, though it changed nothing that is shown."""
+"""The typed tables that are queried directly, for records without a visible effect."""
 
 RAW_PREFIX = "raw_"
 
@@ -29,7 +29,7 @@ Found = TypeVar("Found")
 
 
 class Database:
-    """Asks SQL."""
+    """Asks the tables in SQL."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
@@ -38,12 +38,12 @@ class Database:
         self._connection.execute(statement)
 
     def all(self, kind: type[Found], sql: str) -> tuple[Found, ...]:
-        """All rows; the names of the columns are those of the fields."""
+        """Returns all rows; their columns have the names of the fields."""
         names, rows = self._fetched(sql)
         return tuple(kind(**dict(zip(names, row, strict=True))) for row in rows)
 
     def listed(self, kind: type[Found], sql: str, order: str, rows_max: int) -> Listed[Found]:
-        """The first rows, and how many there are."""
+        """Returns the first rows, and how many there are."""
         ordered = f"SELECT *, count(*) OVER () AS total FROM ({sql}) ORDER BY {order} LIMIT {rows_max}"
         names, rows = self._fetched(ordered)
         found = tuple(kind(**dict(zip(names[:-1], row[:-1], strict=True))) for row in rows)
@@ -53,7 +53,7 @@ class Database:
         return self._connection.sql(sql).to_arrow_table()
 
     def value(self, sql: str) -> Any:
-        """The only one."""
+        """Returns the value of the only row and column."""
         ((value,),) = self._fetched(sql)[1]
         return value
 
@@ -66,7 +66,7 @@ class Database:
 def opened(
     history: Path, manifest: HistoryManifest, tables: Path, batches: Sequence[Manifest]
 ) -> Iterator[Database]:
-    """A table for each of a history, and `raw_...` for those of `RAW_TABLES`.
+    """Opens a table for each of a history, and `raw_...` for those of `RAW_TABLES`.
 
     ExportRefusedError for a damaged file, which DuckDB reads as other values or names in its own words;
     FileNotFoundError for one that was replaced meanwhile.
@@ -94,13 +94,13 @@ def opened(
 
 
 def _parquet(files: Sequence[Path]) -> str:
-    """A column that a file of an older release lacks is null for its rows, if another file has it."""
+    """Returns SQL in which a column that an older file lacks is null for its rows, if another file has it."""
     paths = ", ".join(_quoted(_literally(str(file))) for file in files)
     return f"read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"
 
 
 def _literally(path: str) -> str:
-    """A path is a pattern for DuckDB."""
+    """Escapes a path, which is a pattern for DuckDB."""
     return re.sub(r"([*?\[])", r"[\1]", path)
 
 

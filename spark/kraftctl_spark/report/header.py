@@ -15,7 +15,7 @@ WHO = (
 
 
 def page_header(contents: Contents, made: str) -> str:
-    """HTML; `made` says when and by which program."""
+    """Returns the HTML; `made` says when and by which program."""
     cards = "".join(f"<li><b>{value}</b> {escaped(name)}</li>" for value, name in _numbers(contents))
     facts = (*_known(contents), ("Cluster", contents.header.cluster_id), ("Report", made))
     listed = "".join(f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>" for name, value in facts)
@@ -29,7 +29,7 @@ def page_header(contents: Contents, made: str) -> str:
 
 
 def _numbers(contents: Contents) -> list[tuple[str, str]]:
-    """The first three are at the end of the period, the others sums over it."""
+    """Returns the numbers: three at the end of the period, then sums over it."""
     header = contents.header
     sizes = [
         ("not known" if count is None else f"{count:,}", name)

@@ -24,7 +24,7 @@ from kraftctl_spark.report.sections import ALL
 from kraftctl_spark.report.style import STYLE
 
 OPEN_ROWS_MAX = 12
-"""Longer tables are folded."""
+"""A table with more rows is folded."""
 
 NARROW_LABEL_MAX = 17
 
@@ -88,7 +88,7 @@ def _section(section: Section) -> str:
 
 
 def plot_id(section: Section, number: int) -> str:
-    """Id of the element that contains the plot."""
+    """Returns the id of the element that contains the plot."""
     return f"plot-{section.name}-{number}"
 
 
@@ -106,7 +106,7 @@ def _table(table: Table) -> str:
 
 
 def _figures(sections: Sequence[Section]) -> str:
-    """JSON that cannot close the HTML element around it."""
+    """Returns JSON that cannot close the HTML element around it."""
     figures = {
         plot_id(section, number): _with_short_labels(plot.figure.to_plotly_json())
         for section in sections
@@ -117,14 +117,16 @@ def _figures(sections: Sequence[Section]) -> str:
 
 
 def _with_short_labels(figure: dict[str, Any]) -> dict[str, Any]:
-    """Shorter names beside a plot for a narrow screen, as `meta` of the figure."""
+    """Adds shorter names beside a plot for a narrow screen, as `meta` of the figure."""
     names = figure["layout"].get("yaxis", {}).get("ticktext", ())
     short = [label(_without_middle(unescape(name)), NARROW_LABEL_MAX) for name in names]
     return {**figure, "layout": {**figure["layout"], "meta": {"short": short}}}
 
 
 def _without_middle(name: str) -> str:
-    """Names of many topics begin alike, and end with the number of the partition."""
+    """Shortens a name in its middle: names of many topics begin alike, and end with the number of the
+    partition.
+    """
     if len(name) <= NARROW_LABEL_MAX:
         return name
     kept = NARROW_LABEL_MAX // 2

@@ -9,7 +9,7 @@ BUCKETS_MAX = 90
 """More bars are too thin to point at on a laptop."""
 
 FINE_BUCKETS_MAX = 360
-"""For marks without a width, which a zoom draws apart."""
+"""The limit of marks without a width, which a zoom separates."""
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 
@@ -25,7 +25,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Period:
-    """From `start_ms` (inclusive) to `end_ms` (exclusive), milliseconds of the epoch, UTC."""
+    """The time from `start_ms` (inclusive) to `end_ms` (exclusive), in milliseconds of the epoch, UTC."""
 
     start_ms: int
     end_ms: int
@@ -39,7 +39,7 @@ class Period:
         return self._width_ms(FINE_BUCKETS_MAX)
 
     def _width_ms(self, buckets_max: int) -> int:
-        """The smallest common width that needs few enough buckets; else a multiple of the largest."""
+        """Returns the smallest common width that needs few enough buckets; else a multiple of the largest."""
         span_ms = self.end_ms - self.start_ms
         for width_ms in BUCKET_WIDTHS_MS:
             if span_ms <= width_ms * buckets_max:
@@ -48,13 +48,15 @@ class Period:
         return largest_ms * -(-span_ms // (largest_ms * buckets_max))
 
     def buckets(self) -> list[int]:
-        """Start of each bucket: multiples of the width, so that they do not move with the period."""
+        """Returns the start of each bucket: multiples of the width, so that they do not move with the
+        period.
+        """
         width_ms = self.bucket_ms
         return list(range(self.start_ms - self.start_ms % width_ms, self.end_ms, width_ms))
 
 
 def parse_time(text: str) -> int:
-    """Milliseconds of a time such as `2026-11-21T12:00:00Z`; ValueError for one without a zone."""
+    """Parses a time such as `2026-11-21T12:00:00Z` to milliseconds; ValueError for one without a zone."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError as error:
@@ -69,17 +71,17 @@ def at(time_ms: int) -> datetime:
 
 
 def plot_time(time_ms: int) -> str:
-    """In the format of a date axis; without a zone, so that every browser shows UTC."""
+    """Formats a time for a date axis; without a zone, so that every browser shows UTC."""
     return at(time_ms).strftime("%Y-%m-%d %H:%M:%S.") + f"{time_ms % 1000:03}"
 
 
 def shown_time(time_ms: int) -> str:
-    """For people, UTC."""
+    """Formats a time for people, in UTC."""
     return at(time_ms).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def shown_duration(duration_ms: float) -> str:
-    """In its two largest units: `1 h 5 min`, `9.2 s`."""
+    """Formats a duration in its two largest units: `1 h 5 min`, `9.2 s`."""
     if duration_ms < _MINUTE:
         return f"{duration_ms / _SECOND:.3g} s"
     units = ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"), (_SECOND, "s"))

@@ -20,7 +20,7 @@ BLUE, SKY, GREEN, ORANGE, VERMILLION, PURPLE, YELLOW, GREY = (
     f"var(--{name})" for name in ("blue", "sky", "green", "orange", "vermillion", "purple", "yellow", "grey")
 )
 PALE = "var(--pale)"
-"""Color of a normal state."""
+"""The color of a normal state."""
 LIGHT_GREY = "var(--light-grey)"
 TEXT, SURFACE, GRID, LINE, GAP = (f"var(--{name})" for name in ("text", "surface", "grid", "line", "gap"))
 
@@ -30,12 +30,12 @@ VALUE_MAX = 160
 GAPS_DRAWN_MAX = 50
 SMALL_COUNT_MAX = 20
 SMALL_COUNT_TICKS = 4
-"""As many fit beside the lowest plot."""
+"""This many ticks fit beside the lowest plot."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Plain text; the page escapes it."""
+    """A table of plain text; the page escapes it."""
 
     title: str
     columns: tuple[str, ...]
@@ -52,7 +52,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Section:
-    """`summary` says in words what the plots show; without plots and tables it is the whole section."""
+    """A section; `summary` describes the plots in words; without plots and tables it is the whole section."""
 
     name: str
     title: str
@@ -64,12 +64,12 @@ class Section:
 
 
 def figure(traces: Sequence[Any], height: int, **layout: Any) -> go.Figure:
-    """A figure in the style of the page; the title is text beside it."""
+    """Returns a figure in the style of the page; the title is text beside it."""
     return styled(go.Figure(list(traces)), height, **layout)
 
 
 def styled(made: go.Figure, height: int, **layout: Any) -> go.Figure:
-    """The same for an existing figure."""
+    """Returns the same for an existing figure."""
     made.update_layout(
         template="none",
         height=height,
@@ -102,13 +102,13 @@ def styled(made: go.Figure, height: int, **layout: Any) -> go.Figure:
 
 
 def time_figure(contents: Contents, traces: Sequence[Any], height: int, **layout: Any) -> go.Figure:
-    """A figure over the whole period, with its gaps."""
+    """Returns a figure over the whole period, with its gaps."""
     made = figure(traces, height, xaxis=time_axis(contents.period), shapes=gap_bands(contents), **layout)
     return made.update_yaxes(fixedrange=True)  # A drag zooms in the time that all plots share.
 
 
 def gap_bands(contents: Contents, axes: int = 1) -> list[dict[str, Any]]:
-    """Grey where the log is not known, on each axis of time of a figure."""
+    """Returns grey bands where the log is not known, on each axis of time of a figure."""
     return [
         {
             "type": "rect",
@@ -128,13 +128,13 @@ def gap_bands(contents: Contents, axes: int = 1) -> list[dict[str, Any]]:
 
 
 def time_axis(period: Period) -> dict[str, Any]:
-    """Covers the whole period, even where nothing happened: all figures of a page have the same axis."""
+    """Returns an axis of the whole period, even without events: all figures of a page have the same one."""
     ends = [plot_time(period.start_ms), plot_time(period.end_ms)]
     return {"type": "date", "range": ends, "title": {"text": "time (UTC)"}}
 
 
 def count_axis(title: str, most: int) -> dict[str, Any]:
-    """Whole numbers from 0; `most` is the largest value that is shown."""
+    """Returns an axis of whole numbers from 0; `most` is the largest value that is shown."""
     axis = {"title": {"text": title}, "rangemode": "tozero", "tickformat": ",~d", "minallowed": 0}
     if most <= SMALL_COUNT_MAX:  # plotly.js would divide a small count into fractions, shown as 0, 0, 1, 1.
         axis["dtick"] = max(1, -(-most // SMALL_COUNT_TICKS))
@@ -144,7 +144,7 @@ def count_axis(title: str, most: int) -> dict[str, Any]:
 def bucket_bars(
     period: Period, counts: dict[int, int], name: str, color: str, unit: str, **more: Any
 ) -> go.Bar:
-    """One bar per bucket that is not empty."""
+    """Returns one bar per bucket that is not empty."""
     width_ms = period.bucket_ms
     starts = sorted(bucket for bucket, count in counts.items() if count)
     return go.Bar(
@@ -160,7 +160,7 @@ def bucket_bars(
 
 
 def row_axis(labels: Sequence[str]) -> dict[str, Any]:
-    """Named rows at 0, 1, 2, ..., the first one on top."""
+    """Returns an axis with named rows at 0, 1, 2, ..., the first one on top."""
     return {
         "range": [len(labels) - 0.5, -0.5],
         "tickmode": "array",
@@ -173,7 +173,7 @@ def row_axis(labels: Sequence[str]) -> dict[str, Any]:
 def spans(
     rows: Sequence[int], starts_ms: Sequence[int], ends_ms: Sequence[int], texts: Sequence[str], **more: Any
 ) -> go.Bar:
-    """Time intervals on the rows of a `row_axis`; a moment is still visible as a line."""
+    """Returns time intervals on the rows of a `row_axis`; a moment is still visible as a line."""
     return go.Bar(
         orientation="h",
         y=list(rows),
@@ -191,33 +191,35 @@ def rows_height(rows: int, per_row: int = 26) -> int:
 
 
 def label(text: str, length: int = LABEL_MAX) -> str:
-    """A name beside a plot: short, and never interpreted as markup."""
+    """Returns a name beside a plot: short, and never interpreted as markup."""
     return shortened(text, length)
 
 
 def shortened(text: str, length: int = VALUE_MAX) -> str:
-    """Escapes text for a figure, where texts can contain tags."""
+    """Shortens and escapes text for a figure, where texts can contain tags."""
     cut = text if len(text) <= length else text[: length - 1] + "…"
     return escaped(cut)
 
 
 def escaped(text: str) -> str:
-    """For HTML. Letters that are not printable are spaces: some turn the direction of what follows."""
+    """Escapes text for HTML. Letters that are not printable become spaces: some turn the direction of
+    text.
+    """
     return html.escape("".join(letter if letter.isprintable() else " " for letter in text))
 
 
 def counted(count: int, what: str, plural: str = "") -> str:
-    """`1 election`, `1,200 elections`."""
+    """Returns a count such as `1 election`, `1,200 elections`."""
     return f"{count:,} {what if count == 1 else plural or what + 's'}"
 
 
 def by_kind(kinds: Sequence[KindCount]) -> str:
-    """`3 removed, 12 set`."""
+    """Returns counts such as `3 removed, 12 set`."""
     return ", ".join(f"{one.count:,} {one.kind}" for one in kinds)
 
 
 def changes_table(listed: Listed[Happened]) -> Table:
-    """What happened, latest first."""
+    """Returns a table of the events, latest first."""
     return Table(
         "What changed, latest first",
         ("time (UTC)", "offset", "what", "of", "before", "after"),
@@ -236,5 +238,5 @@ def changes_table(listed: Listed[Happened]) -> Table:
 
 
 def cut_note(listed: Listed[Any], which: str, what: str) -> tuple[str, ...]:
-    """A note when the list is cut."""
+    """Returns a note when the list is cut."""
     return (f"Shown are the {which} {len(listed.rows):,} of {listed.total:,} {what}.",) if listed.cut else ()

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """For work with very many values and no cycles: collecting repeatedly costs a tenth of the time."""
+    """Pauses it for work with very many values and no cycles: collecting repeatedly costs a tenth of the
+    time.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -32,16 +32,16 @@ class RowKinds:
         buffer = pa.py_buffer(numbers)
         encoded = pa.Array.from_buffers(pa.int32(), len(rows), [None, buffer]).dictionary_encode()
         self.kinds = [by_number.get(one) or column_kind(one) for one in encoded.dictionary.to_pylist()]
-        """Each kind once."""
+        """The distinct kinds, each once."""
         self.of_rows: pa.Array = encoded.indices
-        """For each row, where its kind is in `kinds`."""
+        """The place of each row's kind in `kinds`."""
 
     def column(self, values: list[object], type: pa.DataType) -> pa.Array:
-        """What is the same for all rows of a kind, given for each of `kinds`."""
+        """Returns a column of a property that all rows of a kind share, given for each of `kinds`."""
         return pa.array(values, type).take(self.of_rows)
 
     def places(self) -> dict[RecordKind, pa.Array]:
-        """The places of all rows of a kind, in order."""
+        """Returns the places of all rows of a kind, in order."""
         in_order = pc.array_sort_indices(self.of_rows)
         places: dict[RecordKind, pa.Array] = {}
         first = 0
@@ -55,7 +55,7 @@ class RowKinds:
 
 
 def common_columns(rows: MetadataRows, kinds: RowKinds, cluster_id: str) -> dict[str, CommonColumn]:
-    """The columns that every row has, by their names in the wide table."""
+    """Returns the columns that every row has, by their names in the wide table."""
     runs, count, types = rows.runs, len(rows), kinds.kinds
     of_snapshot = rows.snapshot_end_offset is not None
     nulls = _one_value(None, pa.int64(), count)
@@ -86,7 +86,7 @@ class CommonColumn:
         self._one_value = one_value
 
     def take(self, places: pa.Array) -> pa.Array:
-        """The values at some places."""
+        """Returns the values at some places."""
         return self.values.slice(0, len(places)) if self._one_value else self.values.take(places)
 
 
@@ -95,7 +95,7 @@ def _one_value(value: object, type: pa.DataType, count: int) -> CommonColumn:
 
 
 def _of_runs(runs: RowRuns, values: Sequence[int | None], type: pa.DataType) -> CommonColumn:
-    """A column with the same value in all rows of a run."""
+    """Returns a column with the same value in all rows of a run."""
     if len(set(values)) == 1:
         return _one_value(values[0], type, runs.rows)
     encoded = pa.RunEndEncodedArray.from_arrays(pa.array(runs.ends, pa.int32()), pa.array(values, type))
@@ -103,7 +103,7 @@ def _of_runs(runs: RowRuns, values: Sequence[int | None], type: pa.DataType) -> 
 
 
 def _offsets(runs: RowRuns) -> CommonColumn:
-    """Offsets rise by 1 from row to row, except where records are missing."""
+    """Returns the offsets, which rise by 1 from row to row, except where records are missing."""
     before_places = [offset - runs.start(run) for run, offset in enumerate(runs.first_offsets)]
     if len(set(before_places)) == 1:
         return CommonColumn(pa.arange(before_places[0], before_places[0] + runs.rows))
@@ -112,7 +112,7 @@ def _offsets(runs: RowRuns) -> CommonColumn:
 
 
 def _flags(places: Collection[int], count: int) -> CommonColumn:
-    """True at some places."""
+    """Returns a column that is true at some places."""
     if not places:
         return _one_value(False, pa.bool_(), count)
     flags = bytearray(count)
@@ -122,7 +122,7 @@ def _flags(places: Collection[int], count: int) -> CommonColumn:
 
 
 def _payloads(rows: MetadataRows) -> pa.Array:
-    """The raw values, without secrets."""
+    """Returns the raw values, without secrets."""
     values = array_of(rows.columns.values, pa.binary())
     if not rows.redacted:
         return values
@@ -132,7 +132,7 @@ def _payloads(rows: MetadataRows) -> pa.Array:
 
 
 def _microseconds(timestamps_ms: list[int]) -> list[int | None]:
-    """Null for what is no date: Spark and Python know none beyond the year 9999."""
+    """Returns microseconds, null for values that are no date: Spark and Python end with the year 9999."""
     return [time_ms * 1000 if FIRST_DATE_MS <= time_ms <= LAST_DATE_MS else None for time_ms in timestamps_ms]
 
 
@@ -145,7 +145,7 @@ class TypedColumns:
 
 
 def typed_columns_of(rows: MetadataRows, kinds: RowKinds) -> dict[type[Message], TypedColumns]:
-    """The columns of every record type that has fields and a row, in the order of the tables."""
+    """Returns the columns of every record type that has fields and a row, in the order of the tables."""
     by_class: dict[type[Message], list[TypedColumns]] = {}
     for kind, places in kinds.places().items():
         if kind.message is not None and kind.message.FIELDS:
@@ -176,7 +176,7 @@ def _of_kind(rows: MetadataRows, kind: RecordKind, places: pa.Array) -> TypedCol
 
 
 def field_columns(message: type[Message], messages: Sequence[Any], version: int) -> list[pa.Array]:
-    """A column per field of `message`, null where `version` lacks it."""
+    """Returns a column per field of `message`, null where `version` lacks it."""
     return [_field_column(field, messages, version) for field in message.FIELDS]
 
 
@@ -202,7 +202,7 @@ def _column(field: Field, values: list[Any], version: int) -> pa.Array:
 
 
 def _list_offsets(lists: list[list[Any] | None]) -> pa.Array:
-    """Where each list starts, then where the last one ends; null at the place of a null list."""
+    """Returns where each list starts, then where the last one ends; null at the place of a null list."""
     offsets: list[int | None] = []
     end = 0
     for elements in lists:
@@ -212,7 +212,7 @@ def _list_offsets(lists: list[list[Any] | None]) -> pa.Array:
 
 
 def _structs(message: type[Message], values: list[Any], version: int) -> pa.Array:
-    """A null struct is encoded from a message with defaults: Arrow needs values there."""
+    """Encodes structs, null ones from a message with defaults: Arrow needs values there."""
     absent = [value is None for value in values]
     if any(absent):
         values = [message() if value is None else value for value in values]

@@ -10,7 +10,7 @@ from kraftctl_spark.rows.schema import field_type
 
 
 def decoded_columns(records: RecordsByKind, kind: RecordKind) -> list[pa.Array]:
-    """A column per field of the records of a kind, in their order."""
+    """Returns a column per field of the records of a kind, in their order."""
     assert kind.message is not None
     assert kind.type_id is not None
     assert kind.version is not None
@@ -29,7 +29,7 @@ def decoded_columns(records: RecordsByKind, kind: RecordKind) -> list[pa.Array]:
 
 
 def array_of(column: Column, kind: pa.DataType) -> pa.Array:
-    """All values of a column."""
+    """Returns all values of a column."""
     count = int(column.count)
     data = pa.py_buffer(column.data.getvalue())
     if pa.types.is_boolean(kind):

@@ -12,20 +12,20 @@ from kraftctl_spark.rows.metadata_rows import MetadataRows
 ROWS_PER_CHUNK = 20_000
 """Rows per chunk, except for the rest of a batch: fewer cost more calls per row, more only cost memory."""
 BYTES_PER_CHUNK = 268_435_456
-"""Raw values per chunk, except for the rest of a batch. Arrow's columns cannot have 2 GiB."""
+"""The raw values per chunk, except for the rest of a batch. Arrow's columns cannot have 2 GiB."""
 
 
 def rows_of_range(
     reader: LogReader, wanted: LogRange, rows_per_chunk: int = ROWS_PER_CHUNK
 ) -> Iterator[MetadataRows]:
-    """All rows of a range, in chunks."""
+    """Yields all rows of a range, in chunks."""
     return rows_of_batches(read_range(reader, wanted), wanted, rows_per_chunk)
 
 
 def rows_of_batches(
     batches: Iterable[RecordBatch], wanted: LogRange, rows_per_chunk: int = ROWS_PER_CHUNK
 ) -> Iterator[MetadataRows]:
-    """The rows that some batches of a range have in it, in chunks."""
+    """Yields the rows that some batches of a range have in it, in chunks."""
     if wanted.snapshot:
         return rows_of_snapshot(batches, wanted.end, rows_per_chunk)
     return rows_of_log(batches, wanted.start, wanted.end, rows_per_chunk)
@@ -34,7 +34,7 @@ def rows_of_batches(
 def rows_of_log(
     batches: Iterable[RecordBatch], first_offset: int, end_offset: int, rows_per_chunk: int = ROWS_PER_CHUNK
 ) -> Iterator[MetadataRows]:
-    """All rows of [first_offset, end_offset), in chunks."""
+    """Yields all rows of [first_offset, end_offset), in chunks."""
     rows = MetadataRows()
     for batch in batches:
         rows.add(batch, first_offset, end_offset)
@@ -48,7 +48,7 @@ def rows_of_log(
 def rows_of_snapshot(
     batches: Iterable[RecordBatch], snapshot_end_offset: int, rows_per_chunk: int = ROWS_PER_CHUNK
 ) -> Iterator[MetadataRows]:
-    """All rows of the snapshot that ends (exclusively) at `snapshot_end_offset`, in chunks."""
+    """Yields all rows of the snapshot that ends (exclusively) at `snapshot_end_offset`, in chunks."""
     rows = MetadataRows(snapshot_end_offset)
     for batch in batches:
         rows.add(batch)

@@ -30,13 +30,13 @@ from kraftctl_protocol.secrets import TYPES_WITH_SECRETS
 from kraftctl_spark.rows.row_runs import RowRuns
 
 RECORD_TYPE_IDS = range(256)
-"""Where record types are looked for; Kafka numbers them from 0."""
+"""The range of record types; Kafka numbers them from 0."""
 
 UNKNOWN_TYPE = "Unknown"
-"""`type` of a valid record whose type id this release does not know."""
+"""The `type` of a valid record whose type id this release does not know."""
 
 UNDECODABLE_TYPE = "Undecodable"
-"""`type` of a record whose bytes are invalid."""
+"""The `type` of a record whose bytes are invalid."""
 
 OFFSET_MAX = 2**63 - 1
 
@@ -59,12 +59,12 @@ TYPED_CLASSES: list[type[Message]] = [*_data_record_classes(), *CONTROL_RECORD_C
 
 
 def column_name(message: type[Message]) -> str:
-    """The struct column of a record type: `PartitionChangeRecord` is in `partition_change_record`."""
+    """Returns the struct column of a record type: `PartitionChangeRecord` is in `partition_change_record`."""
     return message.__module__.rsplit(".", 1)[-1]
 
 
 def field_name(field: Field) -> str:
-    """The name inside a struct: the schema's, in snake_case."""
+    """Returns the name inside a struct: the schema's, in snake_case."""
     return field.name.rstrip("_")
 
 
@@ -127,7 +127,7 @@ _KINDS_REMEMBERED = 1_000
 
 
 def column_kind(number: int) -> RecordKind:
-    """The kind of the records that have this number in `MetadataRows.columns`."""
+    """Returns the kind of the records that have this number in `MetadataRows.columns`."""
     return _COLUMN_KINDS[number]
 
 
@@ -142,7 +142,7 @@ def _not_understood(type: str, type_id: int | None, version: int | None, is_cont
 
 
 class MetadataRows:
-    """Rows of a log, or of one snapshot, in its order: a place per record, counted from 0."""
+    """The rows of a log, or of one snapshot, in its order: a place per record, counted from 0."""
 
     def __init__(self, snapshot_end_offset: int | None = None) -> None:
         self.snapshot_end_offset = snapshot_end_offset
@@ -170,7 +170,9 @@ class MetadataRows:
 
     @property
     def newer_fields(self) -> int:
-        """Number of records with tagged fields that this release does not know: only payloads have these."""
+        """The number of records with tagged fields that this release does not know: only payloads have
+        these.
+        """
         decoded = self.columns.by_kind.values()
         return self._newer + sum(int(columns.newer) for columns in decoded if columns is not None)
 
@@ -243,7 +245,7 @@ class MetadataRows:
 
 
 def _own_version(message: Message) -> int:
-    """Control records have their version in a field, because they have no frame."""
+    """Returns the version of a control record, which has it in a field because it has no frame."""
     version = getattr(message, "version", 0)
     assert isinstance(version, int)
     return version

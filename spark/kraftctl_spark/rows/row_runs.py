@@ -1,4 +1,4 @@
-"""What the rows of a batch have in common, kept once for all of them, and not once for each."""
+"""Keeps the common data of a batch's rows once for all of them, and not once for each."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class RowRuns:
         self.ends: list[int] = []
         """The place after the last row of each run."""
         self.first_offsets: list[int] = []
-        """Of the first row of each run, which may not be the first record of its batch."""
+        """The offset of the first row of each run, which may not be the first record of its batch."""
         self.batch_offsets: list[int] = []
-        """First offset of the batch that the run is from."""
+        """The first offset of each run's batch."""
         self.epochs: list[int] = []
         self.timestamps_ms: list[int] = []
         self.are_control: list[bool] = []
@@ -52,20 +52,20 @@ class RowRuns:
         self.are_control.append(header.is_control)
 
     def run_of(self, place: int) -> int:
-        """The run that the row at `place` is in."""
+        """Returns the run that the row at `place` is in."""
         return bisect_right(self.ends, place)
 
     def start(self, run: int) -> int:
-        """The place of its first row."""
+        """Returns the place of its first row."""
         return self.ends[run - 1] if run else 0
 
     def offset(self, place: int) -> int:
-        """The offset of the row at `place`."""
+        """Returns the offset of the row at `place`."""
         run = self.run_of(place)
         return self.first_offsets[run] + place - self.start(run)
 
     def places_between(self, first: int, last: int) -> list[int]:
-        """The places of the data records at the offsets from `first` to `last`, both inclusive."""
+        """Returns the places of the data records at the offsets from `first` to `last`, both inclusive."""
         places: list[int] = []
         for run, (end, offset) in enumerate(zip(self.ends, self.first_offsets, strict=True)):
             start = self.start(run)

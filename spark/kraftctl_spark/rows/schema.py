@@ -47,14 +47,16 @@ _PRIMITIVES: dict[str, pa.DataType] = {
 
 
 def arrow_schema() -> pa.Schema:
-    """Schema of the record batches that the source returns to Spark."""
+    """Returns the schema of the record batches that the source returns to Spark."""
     fields = [pa.field(name, kind) for name, kind, _ in COMMON_FIELDS]
     fields += [pa.field(column_name(message), _struct_type(message)) for message in typed_columns()]
     return pa.schema(fields)
 
 
 def typed_columns() -> list[type[Message]]:
-    """The record types with a struct column. Parquet has no empty structs: NoOpRecord is only a `type`."""
+    """Returns the record types with a struct column. Parquet has no empty structs: NoOpRecord is only a
+    `type`.
+    """
     return [message for message in TYPED_CLASSES if message.FIELDS]
 
 
@@ -63,7 +65,7 @@ def _struct_type(message: type[Message]) -> pa.DataType:
 
 
 def field_type(field: Field) -> pa.DataType:
-    """How a field of Kafka's schemas is stored."""
+    """Returns how a field of Kafka's schemas is stored."""
     name = field.type.removeprefix("[]")
     kind = _struct_type(field.struct) if field.struct is not None else _PRIMITIVES[name]
     return pa.list_(pa.field("element", kind)) if field.type.startswith("[]") else kind

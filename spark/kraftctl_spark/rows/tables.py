@@ -29,10 +29,10 @@ _PLACE: tuple[tuple[str, pa.DataType], ...] = (
     ("batch_offset", pa.int64()),
     ("cluster_id", pa.string()),
 )
-"""Columns of every table. No field of a record has one of these names."""
+"""The columns of every table. No field of a record has one of these names."""
 
 _SOURCES = {"log_epoch": "epoch", "record_version": "version"}
-"""Columns that have another name in the wide table."""
+"""The columns that have another name in the wide table."""
 
 _RECORD: tuple[tuple[str, pa.DataType], ...] = (
     ("type", pa.string()),
@@ -44,7 +44,7 @@ _RECORD: tuple[tuple[str, pa.DataType], ...] = (
 
 @cache
 def table_schemas() -> dict[str, pa.Schema]:
-    """All tables by name, `records` first."""
+    """Returns all tables by name, `records` first."""
     place = [pa.field(name, kind) for name, kind in _PLACE]
     schemas = {RECORDS: pa.schema(place + [pa.field(name, kind) for name, kind in _RECORD])}
     for message in typed_columns():
@@ -54,7 +54,7 @@ def table_schemas() -> dict[str, pa.Schema]:
 
 
 def encode_tables(rows: MetadataRows, cluster_id: str) -> dict[str, pa.Table]:
-    """The rows as tables, in the order of `rows`; empty tables are omitted."""
+    """Returns the rows as tables, in the order of `rows`; empty tables are omitted."""
     if not len(rows):
         return {}
     kinds = RowKinds(rows)
@@ -98,7 +98,7 @@ class RowCounts:
 
 
 def in_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A table of an older release, with nulls for the columns that it did not know."""
+    """Returns a table of an older release, with nulls for the columns that it did not know."""
     if table.schema.equals(schema):
         return table
     columns = [

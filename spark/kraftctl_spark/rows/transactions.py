@@ -1,7 +1,7 @@
-"""KIP-868: which records were aborted with a metadata transaction, and where one is still open.
+"""Finds records that were aborted with a metadata transaction, and open transactions (KIP-868).
 
-The records between BeginTransactionRecord and AbortTransactionRecord have no effect. Whether a transaction is
-completed or aborted is only known at its end, so the export stops before a transaction that is open.
+The records between BeginTransactionRecord and AbortTransactionRecord have no effect. Whether a transaction
+is completed or aborted is only known at its end, so the export stops before a transaction that is open.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ BEGIN, END, ABORT = BeginTransactionRecord.NAME, EndTransactionRecord.NAME, Abor
 MARKERS = frozenset({BEGIN, END, ABORT})
 
 Marker = tuple[int, str]
-"""Offset and type of a record that begins or ends a transaction."""
+"""The offset and type of a record that begins or ends a transaction."""
 
 OffsetRange = tuple[int, int]
-"""From the first offset to the last one, both inclusive."""
+"""A range from the first offset to the last one, both inclusive."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Transactions:
 
 
 def resolve(start: int, markers: Iterable[Marker]) -> Transactions:
-    """`start` is the first offset of the range, normally outside of any transaction."""
+    """Finds the transactions; `start` is the first offset of the range, normally outside of any."""
     aborted: list[OffsetRange] = []
     open_since: int | None = None
     for offset, kind in sorted(markers):
@@ -50,7 +50,7 @@ def resolve(start: int, markers: Iterable[Marker]) -> Transactions:
 
 
 def markers_of(rows: MetadataRows) -> list[Marker]:
-    """In no particular order. A snapshot's records belong to no transaction that could still end.
+    """Returns markers in no particular order. A snapshot's records belong to no open transaction.
 
     A marker counts in any version: without its begin, an abort would abort everything before it.
     """
@@ -60,5 +60,5 @@ def markers_of(rows: MetadataRows) -> list[Marker]:
 
 
 def mark_aborted(rows: MetadataRows, aborted: tuple[OffsetRange, ...]) -> None:
-    """Control records belong to no transaction."""
+    """Marks rows of aborted transactions, to which control records never belong."""
     rows.aborted = {place for first, last in aborted for place in rows.runs.places_between(first, last)}

@@ -1,7 +1,7 @@
-"""A Parquet file as it is read here: each page is compared with its checksum, and a damaged file is named.
+"""Reads a Parquet file with checks: each page is compared with its checksum, and a damaged file is named.
 
-Without checksums, a damaged byte of a page often is another value, and no error. Files of releases that wrote
-none are read as they are.
+Without checksums, a damaged byte of a page often is another value, and no error. Files of releases that
+wrote none are read as they are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ AGAIN = b"ARROW:schema"
 
 
 class CheckedFile:
-    """One that is open. ExportRefusedError, with its name and `what_to_do`, if it is damaged.
+    """An open file. ExportRefusedError, with its name and `what_to_do`, if it is damaged.
 
     Names and types of columns have no checksum, but pyarrow writes them twice: both have to be the same.
     Otherwise a damaged name would look like a column that an older release did not write.
@@ -64,7 +64,8 @@ class CheckedFile:
 
     @contextmanager
     def _damage_refused(self) -> Iterator[None]:
-        """Errors of the operating system, which have a number, and too little memory stay as they are.
+        """Refuses damage. Errors of the operating system, which have a number, and too little memory stay as
+        they are.
 
         The file may be fine then.
         """
@@ -77,7 +78,7 @@ class CheckedFile:
 
 
 def _as_written(schema: pa.Schema) -> pa.Schema:
-    """Without the dictionaries that only reading makes."""
+    """Returns the schema without the dictionaries that only reading makes."""
     kinds = ((field.name, field.type) for field in schema)
     return pa.schema(
         [(name, kind.value_type if pa.types.is_dictionary(kind) else kind) for name, kind in kinds]

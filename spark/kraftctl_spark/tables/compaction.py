@@ -55,11 +55,11 @@ class Compacted:
 
 
 def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compacted:
-    """The caller holds `output.compacting`; an export may run at the same time.
+    """Compacts while the caller holds `output.compacting`; an export may run at the same time.
 
     With `spare_large`, a file larger than everything that could be added to it is not merged. Frequent
     compactions use this, so that a row is not copied each time; of files with old columns, one run at a time
-    is written anew.
+    is written again.
     """
     output.remove_merge_leftovers()
     removed = output.remove_replaced(grace_ms)
@@ -85,7 +85,9 @@ def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compact
 
 
 def _runs(output: Output) -> Iterator[list[Manifest]]:
-    """Consecutive manifests to merge: a snapshot's is alone, redacted ones are not with unredacted ones."""
+    """Yields consecutive manifests to merge: a snapshot's is alone, redacted ones are not with
+    unredacted ones.
+    """
     run: list[Manifest] = []
     records = 0
     for manifest in output.manifests():
@@ -106,7 +108,7 @@ def _are_apart(one: Manifest, following: Manifest) -> bool:
 
 
 def _small(run: list[Manifest]) -> list[Manifest]:
-    """The end of a run that is worth merging; one manifest if none is."""
+    """Returns the end of a run that is worth merging; one manifest if none is."""
     first = 0
     while len(run) - first > 1 and _records(run[first : first + 1]) > _records(run[first + 1 :]):
         first += 1
@@ -114,24 +116,24 @@ def _small(run: list[Manifest]) -> list[Manifest]:
 
 
 def _has(output: Output, manifest: Manifest, what: Callable[[pa.Schema, str], bool]) -> bool:
-    """Whether one of its files is so."""
+    """Returns whether one of its files has the property."""
     return any(what(CheckedFile(output.directory / file.path).schema, file.table) for file in manifest.files)
 
 
 def _is_old(found: pa.Schema, table: str) -> bool:
-    """Whether it lacks fields of this release, and has no others."""
+    """Returns whether it lacks fields of this release, and has no others."""
     schema = table_schemas().get(table)
     return schema is not None and not found.equals(schema) and set(_paths(found)) < set(_paths(schema))
 
 
 def _is_later(found: pa.Schema, table: str) -> bool:
-    """Whether it has fields that this release does not know."""
+    """Returns whether it has fields that this release does not know."""
     schema = table_schemas().get(table)
     return schema is None or not (found.equals(schema) or set(_paths(found)) <= set(_paths(schema)))
 
 
 def _paths(fields: Iterable[pa.Field], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Of all fields, those within lists and structs too."""
+    """Returns the paths of all fields, those within lists and structs too."""
     for field in fields:
         path, kind = (*above, field.name), field.type
         yield path
@@ -179,13 +181,13 @@ def _merge(output: Output, run: list[Manifest]) -> Manifest:
 
 
 def recent_times_ms(manifests: list[Manifest]) -> tuple[int, ...]:
-    """Commit times of their last batch and of the batches in the hour before it."""
+    """Returns commit times of their last batch and of the batches in the hour before it."""
     times_ms = sorted(at_ms for one in manifests for at_ms in one.commit_times_ms)
     return tuple(at_ms for at_ms in times_ms if times_ms[-1] - at_ms < HOUR_MS)
 
 
 def _row_groups(output: Output, files: list[TableFile], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Small files become one row group; large files are copied row group by row group."""
+    """Makes one row group of small files; large files are copied row group by row group."""
     held: list[pa.Table] = []
     rows = 0
     for file in files:
@@ -210,7 +212,9 @@ class RegularCompaction:
         self._done = 0
 
     def after_batch(self) -> None:
-        """A full disk, or a damaged file, does not stop the export here: merging can wait."""
+        """Compacts if it is due. A full disk, or a damaged file, does not stop the export: merging can
+        wait.
+        """
         self._done += 1
         if not self._batches or self._done < self._batches:
             return

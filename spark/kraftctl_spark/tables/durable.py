@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 Hook = Callable[[str], None]
-"""Called with the name of a step that has just been done; tests kill the process there."""
+"""A hook is called with the name of a step that has just been done; tests kill the process there."""
 
 TEMPORARY_SUFFIX = ".tmp"
 
@@ -18,11 +18,11 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def no_hook(step: str) -> None:
-    """The hook outside of tests."""
+    """Does nothing, as the hook outside of tests."""
 
 
 def temporary_path(path: Path) -> Path:
-    """Hidden from readers of the directory, and never the same twice."""
+    """Returns a path that is hidden from readers of the directory, and never the same twice."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex}{TEMPORARY_SUFFIX}")
 
 
@@ -44,7 +44,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def fsync(path: Path) -> None:
-    """For files and directories."""
+    """Forces a file or a directory to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -53,7 +53,7 @@ def fsync(path: Path) -> None:
 
 
 def make_directory(path: Path) -> None:
-    """With missing parent directories; their names are durable too."""
+    """Makes it with missing parent directories; their names are durable too."""
     if not path.is_dir():
         make_directory(path.parent)
         path.mkdir(exist_ok=True)

@@ -29,7 +29,7 @@ ROWS_PER_CHUNK = OFFSETS_PER_RANGE
 
 @dataclass(frozen=True)
 class TaskSettings:
-    """Shared by all tasks of an export. Pickled, so without secrets and open files."""
+    """The settings of all tasks of an export. They are pickled, so without secrets and open files."""
 
     output: Path
     location: LogLocation
@@ -61,9 +61,9 @@ class TaskReport:
     files: tuple[StagedFile, ...]
     counts: dict[str, int]
     epoch: int
-    """Of the last record."""
+    """The epoch of the last record."""
     timestamp_ms: int
-    """Of the last record."""
+    """The timestamp of the last record."""
     markers: tuple[Marker, ...]
     missing: tuple[int, ...] = field(default=())
 
@@ -108,7 +108,7 @@ def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[Metad
 
 
 def _missing(wanted: LogRange, records: int) -> tuple[int, ...]:
-    """Only the very first record of a log can be unreadable, see `QuorumObserver.read`."""
+    """Returns the missing first record: only that of a log can be unreadable, see `QuorumObserver.read`."""
     lacking = 0 if wanted.snapshot else wanted.end - wanted.start - records
     if lacking == 0:
         return ()

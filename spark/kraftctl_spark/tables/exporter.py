@@ -71,7 +71,9 @@ class Exporter:
             self._swept = True
 
     def _export_next(self, position: Position, end: int, end_epoch: int) -> tuple[Manifest, int] | None:
-        """The manifest to commit, and the time of its last record; None when an open transaction is next."""
+        """Returns the manifest to commit, and the time of its last record; None when an open transaction
+        is next.
+        """
         place = self._reader.position(position.offset, position.epoch)
         if place.snapshot is not None:
             instead = LogRange(position.offset, place.snapshot.offset, place.snapshot.epoch, snapshot=True)
@@ -98,7 +100,7 @@ class Exporter:
         return self._manifest(reports, stable_end, place.high_watermark)
 
     def _repeated(self, reports: list[TaskReport], transactions: Transactions, end: int) -> list[TaskReport]:
-        """The reports of all tasks below `end`; tasks that contain aborted or open transactions run again."""
+        """Returns the reports of all tasks below `end`; those with aborted or open transactions run again."""
         final: list[TaskReport] = []
         again: list[ExportTask] = []
         for report in reports:
@@ -146,7 +148,7 @@ class Exporter:
 
 
 def progress_line(manifest: Manifest, took_s: float, lag_ms: int) -> str:
-    """The log line for a batch, with the lag in records and the age of its last record."""
+    """Returns the log line for a batch, with the lag in records and the age of its last record."""
     records = manifest.counts["records"]
     return (
         f"committed offsets {manifest.start} to {manifest.end - 1}: {records} records in "
@@ -156,7 +158,7 @@ def progress_line(manifest: Manifest, took_s: float, lag_ms: int) -> str:
 
 
 def checked_position(output: Output, cluster_id: str) -> Position:
-    """Position of the tables; ExportRefusedError when they are of another cluster."""
+    """Returns the position of the tables; ExportRefusedError when they are of another cluster."""
     position = output.position()
     if position.cluster_id not in (None, cluster_id):
         raise ExportRefusedError(

@@ -30,7 +30,7 @@ MANIFESTS = "_manifests"
 LOCK = "_lock"
 COMPACTION_LOCK = "_compaction_lock"
 RESTORE = "restore it from a backup, or export to a new directory"
-"""What to do about a file that is damaged or missing."""
+"""The advice for a file that is damaged or missing."""
 FORMAT = 1
 HOUR_MS = 3_600_000
 _RANGE = re.compile(r"^(?:snapshot-)?\d{20}-(\d{20})(?:-\d+)?$")
@@ -53,12 +53,12 @@ class Manifest:
     start: int
     end: int
     epoch: int
-    """Of the last record of the range."""
+    """The epoch of the last record of the range."""
     files: tuple[TableFile, ...]
     counts: dict[str, int]
-    """See `RowCounts`; `records` is the number of rows of the `records` table."""
+    """The counts of `RowCounts`; `records` is the number of rows of the `records` table."""
     high_watermark: int
-    """As seen when the batch began."""
+    """The high watermark when the batch began."""
     snapshot: bool = False
     """Whether the rows are those of the snapshot that ends at `end`, because the log had been deleted."""
     missing: tuple[int, ...] = ()
@@ -66,12 +66,13 @@ class Manifest:
     secrets: bool = False
     """Whether secrets were not redacted."""
     batches: int = 1
-    """How many batches were merged into it."""
+    """The number of batches that were merged into it."""
     revision: int = 0
-    """How often exactly this range was written anew, with the columns of later releases. The last is live."""
+    """The number of times that exactly this range was written again, with columns of later releases. The
+    last is live."""
     committed_at_ms: int = field(default=0, compare=False)
     batch_times_ms: tuple[int, ...] = field(default=(), compare=False)
-    """After a merge: commit times of its last batch and of the batches in the hour before it."""
+    """The commit times, after a merge, of its last batch and of the batches in the hour before it."""
 
     @property
     def name(self) -> str:
@@ -79,12 +80,12 @@ class Manifest:
 
     @property
     def commit_times_ms(self) -> tuple[int, ...]:
-        """Commit times of its batches, as far as they are still known."""
+        """Returns the commit times of its batches, as far as they are still known."""
         return self.batch_times_ms or (self.committed_at_ms,)
 
     @property
     def lag(self) -> int:
-        """How many committed offsets were not exported yet."""
+        """Returns the number of committed offsets that were not exported yet."""
         return max(0, self.high_watermark - self.end)
 
     def to_json(self) -> str:
@@ -94,7 +95,7 @@ class Manifest:
 
     @staticmethod
     def from_json(text: str) -> Manifest:
-        """ValueError, KeyError or TypeError for what `to_json` did not write."""
+        """Reads the result of `to_json`; ValueError, KeyError or TypeError for anything else."""
         fields = json.loads(text)
         if fields.pop("format") != FORMAT:
             raise ValueError("written by another release")
@@ -107,7 +108,7 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Position:
-    """Position of the export: everything before `offset` is in the tables."""
+    """The position of the export: everything before `offset` is in the tables."""
 
     offset: int = 0
     epoch: int = 0
@@ -115,14 +116,14 @@ class Position:
 
 
 def _last_offset_in(name: str) -> str:
-    """Of a manifest, by its name."""
+    """Returns the last offset in a manifest, by its name."""
     found = _RANGE.match(name)
     assert found is not None
     return found[1]
 
 
 def check_writable(directory: Path, purpose: str) -> None:
-    """ExportRefusedError when this is not, and cannot become, a directory to write to."""
+    """Raises ExportRefusedError when this is not, and cannot become, a directory to write to."""
     existing = next(path for path in (directory, *directory.parents) if path.exists())
     if not existing.is_dir():
         raise ExportRefusedError(f"{directory} cannot be {purpose}: {existing} is not a directory")
@@ -142,13 +143,15 @@ class Output:
         return self.directory / MANIFESTS
 
     def check_exists(self) -> None:
-        """ExportRefusedError for a directory without tables."""
+        """Raises ExportRefusedError for a directory without tables."""
         if not self._manifests.is_dir():
             raise ExportRefusedError(f"{self.directory} holds no tables of kraftctl-export")
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """ExportRefusedError when another process appends here. The lock ends with its process."""
+        """Locks the tables; ExportRefusedError when another process appends here. The lock ends with its
+        process.
+        """
         check_writable(self.directory, "the output")
         self._check_manifests_are_there()
         with self._holding(LOCK, wait=False) as held:
@@ -159,7 +162,7 @@ class Output:
             yield
 
     def _check_manifests_are_there(self) -> None:
-        """Without any manifest, files would look like leftovers and be deleted."""
+        """Refuses files without any manifest: they would look like leftovers and be deleted."""
         if self._manifests.is_dir():
             return
         for table in table_schemas():
@@ -171,7 +174,7 @@ class Output:
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """For slow readers: no process compacts meanwhile, so no file is deleted. Other readers are allowed.
+        """Keeps compactions away for a slow reader, so that no file is deleted. Other readers are allowed.
 
         Without permission to create the lock, it reads without it.
         """
@@ -189,7 +192,7 @@ class Output:
 
     @contextmanager
     def compacting(self, wait: bool) -> Iterator[bool]:
-        """Whether it may compact now. False while another process does, unless it should `wait`."""
+        """Gives whether it may compact now. False while another process does, unless it should `wait`."""
         with self._holding(COMPACTION_LOCK, wait) as held:
             yield held
 
@@ -226,12 +229,12 @@ class Output:
         return live
 
     def all_manifests(self) -> list[Manifest]:
-        """All manifests, including replaced ones, as of one moment even during a compaction."""
+        """Returns all manifests, including replaced ones, as of one moment even during a compaction."""
         read: dict[str, Manifest | None] = {}
         return self._while_unchanged(lambda names: self._read_all(names, read))
 
     def position(self) -> Position:
-        """Where the last manifest ends. Reads only that one; `manifests` checks all of them."""
+        """Returns where the last manifest ends. Reads only that one; `manifests` checks all of them."""
 
         def read_last(names: list[str]) -> tuple[bool, Position]:
             if not names:
@@ -242,7 +245,7 @@ class Output:
         return self._while_unchanged(read_last)
 
     def _while_unchanged(self, read: Callable[[list[str]], tuple[bool, Found]]) -> Found:
-        """The result of `read` when the directory is the same before and after.
+        """Returns the result of `read` when the directory is the same before and after.
 
         A listing that is taken while a merged manifest appears and the old ones are deleted may contain none
         of them. Without the end of the tables, an export would write it a second time.
@@ -260,7 +263,7 @@ class Output:
         return sorted(stem for stem in stems if _RANGE.match(stem))
 
     def _read_all(self, names: list[str], read: dict[str, Manifest | None]) -> tuple[bool, list[Manifest]]:
-        """A manifest never changes under its name, so those in `read` are not read again."""
+        """Reads manifests; one never changes under its name, so those in `read` are not read again."""
         for name in names:
             if name not in read:
                 read[name] = self._read(name)
@@ -268,7 +271,7 @@ class Output:
         return len(found) == len(names), found
 
     def _read(self, name: str) -> Manifest | None:
-        """None when it has been deleted meanwhile."""
+        """Returns None when it has been deleted meanwhile."""
         path = self._manifests / f"{name}.json"
         try:
             return Manifest.from_json(path.read_text())
@@ -303,7 +306,7 @@ class Output:
         self.hook("manifest-committed")
 
     def changed_redaction(self, include_secrets: bool) -> str | None:
-        """The warning when secrets will be treated differently from before; None otherwise."""
+        """Returns the warning when secrets will be treated differently from before; None otherwise."""
         live = self.manifests()
         if not live or live[-1].secrets == include_secrets:
             return None
@@ -314,7 +317,7 @@ class Output:
         )
 
     def check_files(self) -> None:
-        """ExportRefusedError when a committed file is missing or has another size."""
+        """Raises ExportRefusedError when a committed file is missing or has another size."""
         damaged = self._damaged_file()
         while damaged is not None:
             manifest, file = damaged

@@ -12,16 +12,15 @@ COMPRESSION = "zstd"
 RISING = frozenset(
     ("offset", "batch_offset", "snapshot_index", "valid_from_offset", "valid_to_offset", "timestamp", "time")
 )
-"""Columns whose values rise, or nearly do, and hardly repeat.
+"""The columns whose values rise, or nearly do, and hardly repeat.
 
-Written as differences, they make the tables a quarter smaller than with dictionaries of their values.
-"""
+Written as differences, they make the tables a quarter smaller than with dictionaries of their values."""
 SCHEMAS_REMEMBERED = 256
 
 
 @lru_cache(maxsize=SCHEMAS_REMEMBERED)
 def parquet_options(schema: pa.Schema) -> dict[str, Any]:
-    """Keyword arguments for a `pq.ParquetWriter` of a table with this schema."""
+    """Returns keyword arguments for a `pq.ParquetWriter` of a table with this schema."""
     rising = [field.name for field in schema if field.name in RISING]
     return {
         "compression": COMPRESSION,
@@ -33,7 +32,7 @@ def parquet_options(schema: pa.Schema) -> dict[str, Any]:
 
 
 def _leaves(schema: pa.Schema) -> list[str]:
-    """The paths of the columns that Parquet has for a schema, those within lists and structs too."""
+    """Returns the paths of the columns that Parquet has for a schema, also those within lists and structs."""
     sink = pa.BufferOutputStream()
     pq.ParquetWriter(sink, schema).close()
     columns = pq.ParquetFile(sink.getvalue()).schema

@@ -39,17 +39,17 @@ class Progress:
 
     cluster_id: str | None
     offset: int
-    """Everything before it is in the tables."""
+    """The tables have everything before this offset."""
     epoch: int
     high_watermark: int | None
-    """As the last batch saw it."""
+    """The high watermark of the last batch."""
     lag_records: int
-    """Committed offsets that were not exported by the last batch."""
+    """The committed offsets that were not exported by the last batch."""
     last_timestamp_ms: int | None
-    """Of the last record in the tables."""
+    """The timestamp of the last record in the tables."""
     last_commit_at_ms: int | None
     lag_ms: int | None
-    """Age of the last record when it was committed to the tables."""
+    """The age of the last record when it was committed to the tables."""
     since_last_commit_ms: int | None
     batches: int
     batches_last_hour: int
@@ -73,7 +73,7 @@ class Progress:
     """Ranges [start, end) that were written with --include-secrets."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As a JSON object."""
+        """Returns the progress as a JSON object."""
         return asdict(self)
 
 
@@ -137,7 +137,7 @@ def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _last_timestamp_ms(output: Output, live: list[Manifest]) -> int | None:
-    """Timestamp of the last record in the tables; None if it is no date."""
+    """Returns the timestamp of the last record in the tables; None if it is no date."""
     paths = [file.path for one in live for file in one.files if file.table == RECORDS]
     if not paths:
         return None
@@ -166,7 +166,7 @@ def _name(kind: dict[str, Any]) -> str:
 
 
 def _is_understood(kind: dict[str, Any]) -> bool:
-    """As `metadata_rows.py` decides it; undecodable records are counted elsewhere."""
+    """Decides like `metadata_rows.py`; undecodable records are counted elsewhere."""
     if kind["type"] in (UNKNOWN_TYPE, UNDECODABLE_TYPE) or kind["is_control"]:
         return bool(kind["type"] != UNKNOWN_TYPE)
     known = record_class(kind["type_id"])

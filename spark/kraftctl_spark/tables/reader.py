@@ -12,7 +12,7 @@ from kraftctl_spark.tables.manifest import Manifest, Output
 
 
 def read_table(directory: Path, table: str) -> pa.Table:
-    """All rows of a table, in log order; KeyError for an unknown table.
+    """Returns all rows of a table, in log order; KeyError for an unknown table.
 
     ExportRefusedError for a damaged file.
     """

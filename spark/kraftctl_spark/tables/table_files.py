@@ -23,7 +23,7 @@ from kraftctl_spark.tables.durable import Hook, fsync, no_hook, temporary_path, 
 from kraftctl_spark.tables.parquet_options import parquet_options
 
 ROWS_PER_GROUP = 50_000
-"""Rows of a table are held in memory until they are so many; a log range never has more."""
+"""The rows of a table that are held in memory before they are written; a log range never has more."""
 
 BUFFER_BYTES = 65_536
 FSYNCS_AT_ONCE = 16
@@ -31,9 +31,9 @@ FSYNCS_AT_ONCE = 16
 
 
 def range_name(first: int, last: int, revision: int = 0) -> str:
-    """Name of everything that belongs to the offsets [first, last]; sorts like the offsets.
+    """Returns the name of everything for the offsets [first, last]; it sorts like the offsets.
 
-    `revision` counts how often exactly these were written anew: a file is never replaced under its name.
+    `revision` counts how often exactly these were written again: a file is never replaced under its name.
     """
     return f"{first:020}-{last:020}" + (f"-{revision}" if revision else "")
 
@@ -44,7 +44,7 @@ class TableFile:
 
     table: str
     path: str
-    """Relative to the output directory."""
+    """The path relative to the output directory."""
     rows: int
     bytes: int
 
@@ -57,7 +57,7 @@ class StagedFile:
     """A durable file that still has a temporary name."""
 
     temporary: str
-    """Relative to the output directory."""
+    """The path relative to the output directory."""
     file: TableFile
 
 
@@ -88,7 +88,7 @@ class _Unfinished:
         self._writer.write_table(table, row_group_size=ROWS_PER_GROUP)
 
     def close(self) -> None:
-        """The file is complete unless an OSError is raised."""
+        """Closes the file, which is complete unless an OSError is raised."""
         self._writer.close()
         self._sink.close()
 
@@ -110,7 +110,7 @@ class RangeWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Removes unfinished files."""
+        """Removes files that are not finished."""
         for writer in self._writers.values():
             with suppress(OSError):  # A file that cannot be completed is removed as well.
                 writer.close()
@@ -128,7 +128,7 @@ class RangeWriter:
                 self._held[name] = [together.slice(ROWS_PER_GROUP)]
 
     def write_tables(self, tables: dict[str, pa.Table]) -> None:
-        """One row group each."""
+        """Writes one row group of each."""
         for name, table in tables.items():
             if name not in self._writers:
                 self._writers[name] = self._open(name)
@@ -148,7 +148,7 @@ class RangeWriter:
             raise
 
     def finish(self) -> list[StagedFile]:
-        """The written files, durable. From here on they belong to the caller."""
+        """Returns the written files, durable. From here on they belong to the caller."""
         for name, held in self._held.items():
             if any(table.num_rows for table in held):
                 self.write_tables({name: pa.concat_tables(held)})

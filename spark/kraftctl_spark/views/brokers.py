@@ -15,7 +15,7 @@ def brokers(log: Log) -> str:
 
 
 def fencing_timeline(log: Log) -> str:
-    """Consecutive states with the same fencing become one row; a registration begins another one."""
+    """Returns a row for consecutive states with the same fencing; a registration begins another one."""
     order = "(PARTITION BY broker_id ORDER BY at)"
     return f"""
         SELECT broker_id, broker_epoch, state, at AS start_offset, time AS start_time,

@@ -46,7 +46,7 @@ def config_audit(log: Log) -> str:
 
 
 def _changes(log: Log) -> str:
-    """Every record with the value before it. Deleting a topic deletes its configurations."""
+    """Returns every record with the value before it. Deleting a topic deletes its configurations."""
     topic = CONFIG_RESOURCES[TOPIC]
     return f"""
         SELECT c.*, t.topic_id
@@ -65,7 +65,7 @@ def _changes(log: Log) -> str:
 
 
 def _changed_in_gap(log: Log, before: KnownRange, after: KnownRange) -> str:
-    """Differences between a snapshot and the state where the log ended before the gap."""
+    """Returns differences between a snapshot and the state where the log ended before the gap."""
     key = "resource_type, resource_name, topic_id, name"
     ended = f"ended_by = 'gap' AND valid_to_offset = {before.end}"
     began = f"from_snapshot AND valid_from_offset = {after.first_known}"

@@ -27,13 +27,13 @@ _NAMES = {
     "quotas": "concat(array_join(transform(entity, e -> concat(e.entity_type, '=', "
     "coalesce(e.entity_name, '<default>'))), ' '), ' ', key)",
 }
-"""The name of a row for people, where that is not its key."""
+"""The column with a row's name for people, where that is not its key."""
 
 _COMPARED = tuple(kind for kind in KINDS if kind not in (PARTITIONS, QUORUM))
-"""Besides partitions. Who leads the quorum is no metadata."""
+"""The kinds besides partitions. The leader of the quorum is not metadata."""
 
 _KEYS = {CONFIGS: ("resource_type", "resource_name", "topic_id", "name")}
-"""Where it is more than the key of the history: a topic that was created again is another one."""
+"""The keys that are more than the key of the history: a topic that was created again is another one."""
 
 
 def difference(before: Log, after: Log) -> str:
@@ -42,7 +42,7 @@ def difference(before: Log, after: Log) -> str:
 
 
 def _of_partitions(before: Log, after: Log) -> str:
-    """Comparing a hash before the topic ids sorts them in half the time."""
+    """Compares partitions by a hash before the topic ids, which sorts them in half the time."""
     fields = _fields(PARTITIONS)
     both = ", ".join(f"b.{name} AS {name}_before, a.{name} AS {name}_after" for name in fields)
     differing = ", ".join(
@@ -83,7 +83,7 @@ def _of_others(before: Log, after: Log) -> str:
 
 
 def _as_fields(kind: Kind, state: str) -> str:
-    """A row for each field of each row."""
+    """Returns a row for each field of each row."""
     key = ", ".join(_KEYS.get(kind, kind.key))
     fields = ", ".join(
         f"struct('{name}' AS field, {_text(name, kind_of)} AS value)"
@@ -104,14 +104,14 @@ def _key_text(kind: Kind) -> str:
 
 
 def _state(kind: Kind, before: Log, after: Log) -> str:
-    """The versions that are valid at one of the points, and whether that is the second one."""
+    """Returns the versions that are valid at one of the points, and whether that is the second one."""
     return f"""
         SELECT {", ".join(_fields(kind))}, {after.valid()} AS later FROM {before.table(kind)}
         WHERE ({before.valid_but_not(after)}) OR ({after.valid_but_not(before)})"""
 
 
 def _topics(before: Log, after: Log) -> str:
-    """The same; a version that is valid at both has two rows if the number of partitions differs."""
+    """Returns topics; one that is valid at both has two rows if the number of partitions differs."""
     counts = f"""
         SELECT topic_id, CAST(count_if({before.valid()}) AS INT) AS before,
                CAST(count_if({after.valid()}) AS INT) AS after
@@ -129,13 +129,13 @@ def _topics(before: Log, after: Log) -> str:
 
 
 def _fields(kind: Kind) -> dict[str, pa.DataType]:
-    """What is part of the state, with its types."""
+    """Returns the fields of the state, with their types."""
     fields = {name: SCHEMAS[kind.name].field(name).type for name in (*kind.key, *kind.values)}
     return fields | ({"partitions": pa.int32()} if kind == TOPICS else {})
 
 
 def _text(value: str, kind: pa.DataType) -> str:
-    """As JSON has it, without quotes."""
+    """Returns text as JSON has it, without quotes."""
     if pa.types.is_list(kind):
         return f"to_json({value})"
     if pa.types.is_timestamp(kind):

@@ -14,7 +14,7 @@ _CAUSE = """CASE WHEN old_leader = -1 THEN 'leaderless'
 
 
 def elections(log: Log) -> str:
-    """A record elects one leader: at its offset one version of the partition ends and the next one begins.
+    """Returns elections: at a record's offset one version of the partition ends and the next one begins.
 
     A replica that completes a reassignment can join the ISR and become leader in the same record: that
     election is clean.

@@ -38,7 +38,7 @@ def growth_per_hour(log: Log) -> str:
 
 
 def _comings_and_goings(log: Log) -> str:
-    """Events, and what the snapshots contain, which existed before."""
+    """Returns events, and the contents of snapshots, which existed before."""
     kinds = [f"{kind} {word}" for kind, (came, went, _) in _WORDS.items() for word in (came, went)]
     steps = [f"SELECT {log.range_start('offset')} AS range_start, time, kind FROM {log.events(*kinds)}"]
     steps += [_in_snapshots(log, name, kind) for name, (_, _, kind) in _WORDS.items()]

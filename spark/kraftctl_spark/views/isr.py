@@ -7,11 +7,11 @@ from kraftctl_spark.views.log import Log
 SHRANK, GREW, BOTH = "ISR shrank", "ISR grew", "ISR shrank and grew"
 
 TOPIC = "substr(subject, 1, length(subject) - length(CAST(partition_id AS STRING)) - 1)"
-"""SQL for the topic in the subject of an event: `orders` of `orders-3`."""
+"""The SQL for the topic in the subject of an event: `orders` of `orders-3`."""
 
 
 def ids(text: str) -> str:
-    """SQL for the broker ids in the text of an event: `[1, 2]`. A cast ignores the spaces."""
+    """Returns SQL for the broker ids in the text of an event: `[1, 2]`. A cast ignores the spaces."""
     parts = f"split(substring({text}, 2, length({text}) - 2), ',')"
     return f"CASE WHEN {text} = '[]' THEN CAST(array() AS ARRAY<INT>) ELSE CAST({parts} AS ARRAY<INT>) END"
 
@@ -28,12 +28,12 @@ def isr_changes(log: Log) -> str:
 
 
 def hour(time: str) -> str:
-    """SQL for the start of the UTC hour; `date_trunc` would use the session's time zone."""
+    """Returns SQL for the start of the UTC hour; `date_trunc` would use the session's time zone."""
     return f"timestamp_seconds(unix_seconds({time}) - pmod(unix_seconds({time}), 3600))"
 
 
 def isr_churn_per_hour(log: Log) -> str:
-    """Spark hashes what it groups by; for a `max` of names it would sort."""
+    """Counts changes per hour. Spark hashes what it groups by; for a `max` of names it would sort."""
     return f"""
         SELECT hour, topic_id, {TOPIC} AS topic, partition_id, shrinks, expansions
         FROM (

@@ -22,7 +22,7 @@ def _state(kind: Kind) -> Callable[[Log], str]:
 
 
 _BY_HAND = (TOPICS, PARTITIONS, BROKERS, CONFIGS, QUORUM)
-"""Kinds with a view of their own. That of the quorum shows its changes: who leads is no metadata."""
+"""The kinds with a view of their own. That of the quorum shows its changes: the leader is not metadata."""
 
 KEYED = {kind.name: _state(kind) for kind in KINDS if kind not in _BY_HAND}
 """The views by name."""

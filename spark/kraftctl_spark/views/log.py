@@ -14,7 +14,7 @@ from kraftctl_spark.history.schema import EVENTS
 from kraftctl_spark.history.versions.kinds import Kind
 
 HISTORY = "history_"
-"""Before the name of each table of the history in the session."""
+"""The prefix of the history's tables in the session."""
 
 
 class UnknownPointError(ValueError):
@@ -31,7 +31,7 @@ class KnownRange:
     start_ms: int
     """The state is known from this time on."""
     end_ms: int
-    """Of the last record."""
+    """The time of the last record."""
 
     @property
     def first_known(self) -> int:
@@ -54,14 +54,14 @@ class Log:
     known_ranges: tuple[KnownRange, ...]
     as_of: int | None = None
     prefix: str = ""
-    """Before the name of each table in the session."""
+    """The prefix of all tables in the session."""
 
     @property
     def last(self) -> KnownRange:
         return self.known_ranges[-1]
 
     def cut(self, offset: int) -> Log:
-        """The state at an offset; UnknownPointError when that is not known."""
+        """Returns the state at an offset; UnknownPointError when that is not known."""
         for known in self.known_ranges:
             if known.first_known <= offset < known.end:
                 return replace(self, known_ranges=(known,), as_of=offset)
@@ -71,25 +71,25 @@ class Log:
         )
 
     def table(self, kind: Kind) -> str:
-        """All versions, with all columns of the history."""
+        """Returns all versions, with all columns of the history."""
         return f"`{self.prefix}{HISTORY}{kind.name}`"
 
     def versions(self, kind: Kind) -> str:
-        """The table of its versions, or those that are valid at the offset."""
+        """Returns the table of its versions, or those that are valid at the offset."""
         where = f" WHERE {self.valid()}" if self.as_of is not None else ""
         return f"(SELECT * FROM {self.table(kind)}{where})"
 
     def valid(self) -> str:
-        """SQL for whether a version is valid at the offset."""
+        """Returns SQL for whether a version is valid at the offset."""
         return (
             f"(valid_from_offset <= {self.as_of} "
             f"AND (valid_to_offset IS NULL OR valid_to_offset > {self.as_of}))"
         )
 
     def valid_but_not(self, other: Log) -> str:
-        """SQL for whether it is valid at this offset, but not at that of the other.
+        """Returns SQL for whether it is valid at this offset, but not at that of the other.
 
-        As bounds of one column each, by which parts of the files are left out.
+        The bounds are of one column each, so that parts of the files are left out.
         """
         assert self.as_of is not None
         assert other.as_of is not None
@@ -101,7 +101,7 @@ class Log:
         return f"{self.valid()} AND valid_from_offset > {other.as_of}"
 
     def intervals(self, kind: Kind) -> str:
-        """All versions, from `at` and `time` to `end_at` and `end_time`.
+        """Returns all versions, from `at` and `time` to `end_at` and `end_time`.
 
         What has not ended, or was last known before a gap, has no `end_at`; it ends at the last known time.
         `ending` is `change`, `deleted`, `gap`, or `end` of the log.
@@ -116,12 +116,12 @@ class Log:
         )
 
     def events(self, *kinds: str) -> str:
-        """The events of these kinds."""
+        """Returns the events of these kinds."""
         wanted = ", ".join(f"'{kind}'" for kind in kinds)
         return f"(SELECT * FROM `{self.prefix}{HISTORY}{EVENTS}` WHERE kind IN ({wanted}))"
 
     def rows(self, table: str, aborted: bool = False) -> str:
-        """A subquery of the rows of a typed table that have an effect; with `aborted`, of all rows.
+        """Returns a subquery of the rows of a typed table that have an effect; with `aborted`, of all rows.
 
         It adds columns. `at` gives the order; the rows of a snapshot are at its last offset. `time` is that
         of the record, or of the last record in the snapshot. `in_snapshot` says whether the row comes from a
@@ -139,11 +139,11 @@ class Log:
         )
 
     def range_start(self, at: str) -> str:
-        """SQL for the start of the range that this offset is in."""
+        """Returns SQL for the start of the range that this offset is in."""
         return self._case(at, [f"{one.start}L" for one in self.known_ranges])
 
     def end_time(self, at: str) -> str:
-        """SQL for the time up to which the range that this offset is in is known."""
+        """Returns SQL for the time up to which the range that this offset is in is known."""
         return self._of_range(at, "end_ms")
 
     def _of_range(self, at: str, attribute: str) -> str:
@@ -151,7 +151,7 @@ class Log:
         return self._case(at, times)
 
     def _case(self, at: str, values: list[str]) -> str:
-        """A value of each range."""
+        """Returns SQL that selects a value of each range."""
         if len(values) == 1:
             return values[0]
         pairs = list(zip(self.known_ranges, values, strict=True))

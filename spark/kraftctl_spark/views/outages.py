@@ -10,15 +10,18 @@ from kraftctl_spark.views.partitions import duration_ms
 LEADERLESS = "leader = -1"
 UNDER_REPLICATED = """(size(isr) < size(replicas) AND (size(adding_replicas) = 0
                        OR size(isr) < size(array_except(replicas, adding_replicas))))"""
-"""As in Kafka's tools: replicas that a reassignment is adding do not count as missing."""
+"""The condition of Kafka's tools: replicas that a reassignment is adding do not count as missing."""
 
 _LAST_HOUR = f"least({hour('end_time')}, {hour('time')} + INTERVAL 100000 HOURS)"
-"""Eleven years: a record with a time far in the future must not make a row for every hour until then."""
+"""The limit is eleven years: a record with a time far in the future must not make a row for every hour
+until then."""
 
 
 def outages(log: Log) -> str:
-    """An outage is a run of states that follow on each other, all of them out: its first and its last state
-    are its edges. Comparing a hash before the topic ids takes half as long, and so do rows without texts."""
+    """Returns outages, runs of consecutive states that are all out: the first and last state are the edges.
+
+    Comparing a hash before the topic ids takes half as long, and so do rows without texts.
+    """
     one = "(PARTITION BY hash, topic_id, partition_id, leaderless ORDER BY at)"
     return f"""
         WITH outages AS (

@@ -9,12 +9,14 @@ STATE = ", ".join(name for name in PARTITIONS.values if name != "topic")
 
 
 def duration_ms(start: str = "time", end: str = "end_time") -> str:
-    """SQL for a duration, null without both ends; 0 where the clock of a new leader is behind."""
+    """Returns SQL for a duration, null without both ends; 0 where the clock of a new leader is behind."""
     return f"if({end} < {start}, 0L, unix_millis({end}) - unix_millis({start}))"
 
 
 def partition_history(log: Log) -> str:
-    """A record changes one partition, except for a ClearElrRecord: its offset says of which type it is."""
+    """Returns states with their record type, by offset: a record changes one partition, except for a
+    ClearElrRecord.
+    """
     return f"""
         SELECT topic_id, topic, partition_id, at AS start_offset, time AS start_time,
                end_at AS end_offset, end_time, {duration_ms()} AS duration_ms,

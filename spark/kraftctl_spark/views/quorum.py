@@ -33,7 +33,7 @@ def _leaders(log: Log) -> str:
 
 
 def _set_values(log: Log, change: str, table: str, value: str, kind: str) -> str:
-    """A snapshot repeats the current value; it is a change only when that differs from the previous one."""
+    """Returns changes; a repetition of the value in a snapshot is none."""
     voters = "value" if kind != "INT" else "CAST(NULL AS ARRAY<INT>)"
     version = "value" if kind == "INT" else "CAST(NULL AS INT)"
     return f"""

@@ -10,7 +10,9 @@ _MOVING = "(size(adding_replicas) > 0 OR size(removing_replicas) > 0)"
 
 
 def reassignments(log: Log) -> str:
-    """A reassignment in progress has adding or removing replicas; others complete in a single record."""
+    """Returns reassignments; one in progress has adding or removing replicas, others complete in a
+    single record.
+    """
     return f"""
         WITH states AS ({_states(log)}), moves AS (
             SELECT topic_id, max(topic) AS topic, partition_id, min(at) AS first_at,
@@ -48,7 +50,7 @@ def reassignments(log: Log) -> str:
 
 
 def _states(log: Log) -> str:
-    """Only of the partitions that were ever reassigned: there are no more of them than partitions."""
+    """Returns states only of the partitions that were ever reassigned."""
     window = "(PARTITION BY range_start, topic_id, partition_id ORDER BY at)"
     return f"""
         SELECT *, lag(replicas) OVER {window} AS old_replicas, lead(replicas) OVER {window} AS next_replicas,

@@ -30,7 +30,7 @@ class RegisteredViews:
     prefix: str
 
     def check(self, names: Iterable[str]) -> None:
-        """Before the first view is registered; NameTakenError."""
+        """Checks a name before the first view is registered; NameTakenError."""
         wanted = {f"{self.prefix}{name}".lower(): name for name in names}
         existing = {row["tableName"] for row in self.spark.sql("SHOW TABLES").collect()}
         for full_name in sorted(wanted.keys() & existing):

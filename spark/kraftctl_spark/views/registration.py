@@ -54,13 +54,15 @@ HISTORY_VIEWS: dict[str, View] = {
 }
 
 INTERNAL_PREFIX = "kraftctl_internal_"
-"""Of the tables that views are made of. A view stays with the files that they named when it was made."""
+"""The prefix of the tables that views are made of. A view stays with the files that they named when it
+was made."""
 
 TABLES_OF_STATE = (RECORDS, "config_record")
-"""What the state views, and the search for a time, need besides the history; a difference needs the first."""
+"""The tables that state views, and the search for a time, need besides the history; a difference needs
+the first."""
 
 Point = int | str | datetime
-"""An offset, or a time: an ISO string with a zone, or an aware datetime."""
+"""A point is an offset, or a time: an ISO string with a zone, or an aware datetime."""
 
 
 def register_views(
@@ -95,10 +97,10 @@ def state_at(
     prefix: str | None = None,
     history: Path | str | None = None,
 ) -> dict[str, DataFrame]:
-    """The state views at an offset or a time, by name; registered as `prefix` + name.
+    """Returns the state views at an offset or a time, by name; registered as `prefix` + name.
 
-    The default prefix is `at_OFFSET_`.
-    UnknownPointError when the history does not contain the state at that point; all else as above.
+    The default prefix is `at_OFFSET_`. UnknownPointError when the history does not contain the state at that
+    point; all else as above.
     """
     if (offset is None) == (time is None):
         raise ValueError("state_at: give either offset=... or time=...")
@@ -121,7 +123,7 @@ def diff(
     after: Point,
     history: Path | str | None = None,
 ) -> DataFrame:
-    """One row for every field that differs between two points; columns as in VIEWS.md."""
+    """Returns one row for every field that differs between two points; columns as in VIEWS.md."""
     log, _ = _log(spark, directory, history, (RECORDS,))
     first, second = (log.cut(_offset(spark, log, point)) for point in (before, after))
     return spark.sql(difference(first, second))
@@ -133,7 +135,7 @@ def _log(
     history: Path | str | None,
     tables: tuple[str, ...] | None = None,
 ) -> tuple[Log, str]:
-    """The log, over tables with names of their own, and its cluster."""
+    """Returns the log, over tables with names of their own, and its cluster."""
     output = None if history is None else local_path(history)
     manifests, log = open_tables(spark, local_path(directory), INTERNAL_PREFIX, output, tables)
     return log, manifests[-1].cluster_id
@@ -154,7 +156,7 @@ def _log_stretches(log: Log) -> str:
 
 
 def _offset(spark: SparkSession, log: Log, point: Point) -> int:
-    """The offset of a point; for a time, that of the last record whose timestamp is not later."""
+    """Returns the offset of a point; for a time, that of the last record whose timestamp is not later."""
     if isinstance(point, int):
         return point
     when = datetime.fromisoformat(point) if isinstance(point, str) else point

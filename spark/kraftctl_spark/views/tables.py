@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 VERIFY_CHECKSUMS = "parquet.page.verify-checksum.enabled"
-"""Otherwise Spark reads many damaged pages as other values."""
+"""Without it, Spark reads many damaged pages as other values."""
 
 log = logging.getLogger(__name__)
 
@@ -119,7 +119,9 @@ def _open_history(
 def table_frames(
     spark: SparkSession, directory: Path, manifests: list[Manifest], tables: Iterable[str] | None = None
 ) -> dict[str, DataFrame]:
-    """Every table, or these, with the files of these manifests; FileNotFoundError if one was deleted."""
+    """Returns every table, or these, with the files of these manifests; FileNotFoundError if one was
+    deleted.
+    """
     files = tuple(file for manifest in manifests for file in manifest.files)
     schemas = {name: table_schemas()[name] for name in tables or table_schemas()}
     return _frames(spark, directory, schemas, files)
@@ -152,7 +154,7 @@ def _table(spark: SparkSession, schema: pa.Schema, paths: list[str]) -> DataFram
 
 
 def sql_type(kind: pa.DataType) -> str:
-    """Spark's name of the type, with quoted field names."""
+    """Returns Spark's name of the type, with quoted field names."""
     if pa.types.is_struct(kind):
         return f"STRUCT<{', '.join(f'`{field.name}`: {sql_type(field.type)}' for field in kind)}>"
     if pa.types.is_list(kind):

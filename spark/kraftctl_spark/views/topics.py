@@ -17,8 +17,9 @@ def topics(log: Log) -> str:
 
 
 def topic_history(log: Log) -> str:
-    """A topic has a version in each known range; one that ended at a gap, and has no later one, was deleted
-    in the gap."""
+    """Returns versions, one per known range; one that ended at a gap without a later one was deleted in
+    it.
+    """
     return f"""
         SELECT topic_id, max_by(topic, at) AS topic,
                min(CASE WHEN NOT from_snapshot THEN at END) AS created_offset,

@@ -1,1 +1,1 @@
-"""Versions of partitions are computed as columns, because most records are about partitions."""
+"""Computes versions of partitions as columns, because most records are about partitions."""

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 NUMBER = pa.int32()
 _WIDTH = pa.scalar(4, pa.int32())
-"""Bytes of a number, in the type of Arrow's offsets."""
+"""The bytes of a number, in the type of Arrow's offsets."""
 
 
 class DistinctTexts:
@@ -20,7 +20,7 @@ class DistinctTexts:
         self._numbers: dict[str, int] = {}
 
     def numbers_of(self, column: pa.Array) -> pa.Array:
-        """Of each row; a text that is new gets the next number. No row is null."""
+        """Returns the number of each row's text; a new text gets the next number. No row is null."""
         encoded = column.dictionary_encode()  # One that has a dictionary stays as it is.
         numbers = pa.array(map(self._numbers.get, found := encoded.dictionary.to_pylist()), NUMBER)
         if numbers.null_count:
@@ -31,7 +31,7 @@ class DistinctTexts:
         return numbers.take(encoded.indices)
 
     def number_of(self, text: str) -> int | None:
-        """None for one that has no number."""
+        """Returns None for one that has no number."""
         return self._numbers.get(text)
 
     def keep(self, used: pa.Array) -> pa.Array:
@@ -43,14 +43,16 @@ class DistinctTexts:
 
 
 class DistinctLists:
-    """Of integers. They are compared by their bytes: lists of Python objects would cost ten times as much."""
+    """Numbers lists of integers. They are compared by their bytes: Python objects would cost ten times
+    as much.
+    """
 
     def __init__(self) -> None:
         self.values = pa.array([], pa.list_(pa.field("element", pa.int32())))
         self._numbers: dict[bytes, int] = {}
 
     def numbers_of(self, column: pa.Array) -> pa.Array:
-        """Of each row, null for null; a list that is new gets the next number."""
+        """Returns the number of each row's list, null for null; a new list gets the next number."""
         if column.null_count == len(column):
             return pa.nulls(len(column), NUMBER)
         encoded = _bytes_of(column.offsets, self._elements(column.values)).dictionary_encode()
@@ -64,7 +66,7 @@ class DistinctLists:
         return pc.if_else(column.is_valid(), of_rows, None) if column.null_count else of_rows
 
     def number_of(self, one: list[int] | list[str]) -> int:
-        """Also of a new one."""
+        """Returns the number of a list, also of a new one."""
         number: int = self.numbers_of(pa.array([one], self.values.type))[0].as_py()
         return number
 
@@ -76,11 +78,11 @@ class DistinctLists:
         return _new_numbers(used)
 
     def _elements(self, values: pa.Array) -> pa.Array:
-        """What a list has the bytes of."""
+        """Returns the type of a list's elements."""
         return values
 
     def _add(self, new: pa.Array) -> None:
-        """Lists, as bytes."""
+        """Adds new lists, given as bytes."""
         _, ends, held = new.buffers()
         offsets = pc.divide(pa.Array.from_buffers(pa.int32(), len(new) + 1, [None, ends]), _WIDTH)
         elements = pa.Array.from_buffers(NUMBER, offsets[-1].as_py(), [None, held or pa.py_buffer(b"")])
@@ -91,7 +93,7 @@ class DistinctLists:
 
 
 class DistinctTextLists(DistinctLists):
-    """Of texts, which have numbers themselves."""
+    """Numbers lists of texts, which have numbers themselves."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,7 +108,7 @@ class DistinctTextLists(DistinctLists):
 
 
 def _bytes_of(offsets: pa.Array, elements: pa.Array) -> pa.Array:
-    """The lists as byte strings, without a copy of their elements."""
+    """Returns the lists as byte strings, without a copy of their elements."""
     places = pc.multiply_checked(pc.add(offsets, pa.scalar(elements.offset, pa.int32())), _WIDTH)
     held = elements.buffers()[1] or pa.py_buffer(b"")
     found = pa.Array.from_buffers(pa.binary(), len(offsets) - 1, [None, places.buffers()[1], held])
@@ -115,7 +117,7 @@ def _bytes_of(offsets: pa.Array, elements: pa.Array) -> pa.Array:
 
 
 def _new_numbers(used: pa.Array) -> pa.Array:
-    """By old number, null for those that are not used."""
+    """Returns new numbers by old one, null for those that are not used."""
     highest = pc.max(used).as_py()
     count = 0 if highest is None else highest + 1
     return pc.index_in(pa.array(range(count), NUMBER), value_set=used)

@@ -30,7 +30,7 @@ EventColumns = Mapping[str, Numbered | pa.Array]
 
 
 def numbered(rows: pa.Table) -> EventColumns:
-    """Events that are rows already."""
+    """Returns the columns of events that are rows already."""
     places = row_numbers(rows.num_rows).cast(NUMBER)
     columns = {name: array(rows.column(name)) for name in rows.column_names if name != _CLUSTER}
     return {
@@ -40,7 +40,7 @@ def numbered(rows: pa.Table) -> EventColumns:
 
 
 def in_log_order(parts: Sequence[EventColumns], cluster_id: str) -> pa.Table:
-    """By offset; events of the same offset in the order of the parts, and as they are within one."""
+    """Sorts by offset; events of the same offset stay in the order of the parts, and in that within one."""
     parts = [part for part in parts if len(part["offset"])]
     if not parts:
         return EVENTS_SCHEMA.empty_table()

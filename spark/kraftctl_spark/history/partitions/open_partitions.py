@@ -24,10 +24,10 @@ from kraftctl_spark.history.schema import SCHEMAS
 from kraftctl_spark.history.versions.kinds import PARTITIONS
 
 FILE = "file"
-"""Number of the file that has the row; null for what began after the last commit."""
+"""The number of the file that has the row; null for versions that began after the last commit."""
 
 SPARE_ROWS = 50_000
-"""So many rows that have ended, and as many as are open, are kept: removing them costs a pass over all."""
+"""This many ended rows, and as many as are open, are kept: removing them costs a pass over all."""
 
 _NO_NAME = -1
 _ENDS = ("valid_to_offset", "valid_to_time", "ended_by")
@@ -35,7 +35,7 @@ _NOT_ENDED = {name: SCHEMAS[PARTITIONS.name].field(name).type for name in _ENDS}
 
 
 class OpenPartitions:
-    """Rows are added, and marked when they end.
+    """The open versions: rows are added, and marked when they end.
 
     A pass over one column of all finds those of some keys. It takes a millisecond for 100,000, less than
     looking for a few thousand keys in a Python dictionary, which would also have to be kept.
@@ -45,22 +45,22 @@ class OpenPartitions:
         self.numbering = Numbering()
         self._clear()
         self._paths: dict[int, str] = {}
-        """Of files by number."""
+        """The paths of the files by number."""
         self._open_rows: dict[int, int] = {}
-        """How many rows of each file are still open."""
+        """The number of rows of each file that are still open."""
         self._touched: set[int] = set()
         self._rewritten: list[int] = []
-        """Files whose paths are not known yet."""
+        """The files whose paths are not known yet."""
         self._files = 0
 
     def _clear(self) -> None:
         self._old = self._young = _with_file(none())
-        """The young rows are copied with each batch, until they are as many as the old ones."""
+        """The older rows: the young ones are copied with each batch, until they are as many as these."""
         self._open = pa.array([], pa.bool_())
-        """By row, whether it has not ended."""
+        """Says for each row whether it has not ended."""
 
     def load(self, files: Iterable[tuple[str, pa.Table]]) -> None:
-        """All files, each with its rows."""
+        """Loads all files, each with its rows."""
         parts = []
         for path, rows in files:
             still_open = rows.filter(pc.is_null(rows.column("valid_to_offset")))
@@ -80,14 +80,14 @@ class OpenPartitions:
         return which, self._rows(which, VERSION), places.filter(which)
 
     def keys_of_topics(self, topics: pa.Array) -> pa.Array:
-        """In any order."""
+        """Returns the keys of some topics' partitions, in any order."""
         if not len(topics):  # As in most small batches.
             return pa.array([], TYPES[KEY])
         keys = self._column(KEY)
         return keys.filter(self._of(topic_numbers(keys), topics))
 
     def with_elr(self, name: str) -> Columns:
-        """In the order of their keys, those of a topic, or of all for an empty name."""
+        """Returns keys in their order, those of a topic, or of all for an empty name."""
         empty, number = self.numbering.lists.number_of([]), self.numbering.names.number_of(name)
         has = pc.or_(*(pc.not_equal(self._column(elr), empty) for elr in ("elr", "last_known_elr")))
         if name:
@@ -96,21 +96,23 @@ class OpenPartitions:
         return taken(found, self.numbering.in_order_of_keys(found))
 
     def replace(self, which: pa.Array, ended: pa.Array, begun: Columns) -> None:
-        """Of these rows, those of some keys end, usually all. Versions begin, mostly of the same keys."""
+        """Ends those of these rows that have some keys, usually all, and adds versions, mostly of the
+        same keys.
+        """
         if which.true_count > len(ended):
             which = self._of(self._column(KEY), ended)
         self._end(which)
         self._add(_with_file(begun))
 
     def end_all(self) -> Columns:
-        """All versions in the order in which they began; none is open any more."""
+        """Returns all versions in the order in which they began; none is open any more."""
         rows = self._rows(self._open, VERSION)
         self._end(self._open)
         self._clear()
         return taken(rows, self.numbering.in_order(rows))
 
     def remove_ended(self) -> None:
-        """If these rows are many. Numbers of distinct texts and lists may change."""
+        """Removes ended rows if they are many. Numbers of distinct texts and lists may change."""
         if len(self._open) <= 2 * len(self) + SPARE_ROWS:
             return
         rows = self.numbering.renumbered(self._rows(self._open, (*VERSION, FILE)))
@@ -118,7 +120,7 @@ class OpenPartitions:
         self._add(rows)
 
     def rewrite(self, cluster_id: str, everything: bool = False) -> tuple[set[str], list[pa.Table]]:
-        """As `OpenFiles.rewrite`."""
+        """Returns what `OpenFiles.rewrite` returns, for partitions."""
         files = self._column(FILE)
         begun = pc.and_(files.is_null(), self._open)
         if not (begun.true_count or self._touched or everything):
@@ -142,19 +144,19 @@ class OpenPartitions:
         return {self._paths.pop(file) for file in replaced}, parts
 
     def place(self, paths: Iterable[str]) -> None:
-        """As `OpenFiles.place`."""
+        """Takes new files, as `OpenFiles.place` does."""
         self._paths.update(zip(self._rewritten, paths, strict=True))
         self._rewritten = []
 
     def _new_file(self, rows: int) -> pa.Array:
-        """Its number, for each of its rows."""
+        """Returns its number, for each of its rows."""
         number = self._files
         self._files += 1
         self._open_rows[number] = rows
         return pa.repeat(pa.scalar(number, pa.int32()), rows)
 
     def _of(self, column: pa.Array, values: pa.Array) -> pa.Array:
-        """Which rows are open and have one of the values in a column."""
+        """Returns which rows are open and have one of the values in a column."""
         return pc.and_(self._open, pc.is_in(column, value_set=values))
 
     def _end(self, rows: pa.Array) -> None:
@@ -171,7 +173,7 @@ class OpenPartitions:
             self._young = taken(self._young, pa.array([], pa.int64()))
 
     def _column(self, name: str) -> pa.Array:
-        """Of all rows, those that have ended, too."""
+        """Returns a column of all rows, including those that have ended."""
         return pa.concat_arrays([self._old[name], self._young[name]])
 
     def _rows(self, which: pa.Array, names: Iterable[str]) -> Columns:
@@ -182,7 +184,7 @@ class OpenPartitions:
 
 
 def _with_file(rows: Columns) -> Columns:
-    """Of rows that are in no file yet."""
+    """Adds an empty column for the file to rows that are in no file yet."""
     return rows | {FILE: pa.nulls(len(rows[KEY]), pa.int32())}
 
 

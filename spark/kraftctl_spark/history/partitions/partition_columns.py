@@ -34,14 +34,14 @@ PARTITION_BITS = 32
 
 _DIGIT_BITS = 12
 _FEW = 1024
-"""Arrow counts only more values than these."""
+"""Arrow counts values if there are more than these."""
 
 SPARE_NUMBERS = 10_000
-"""So many distinct texts and lists that no row has, and as many as rows have, are kept."""
+"""This many distinct texts and lists that no row has, and as many as rows have, are kept."""
 
 
 class Meanings(NamedTuple):
-    """By number."""
+    """The meanings of the numbers, in their order."""
 
     topic_ids: pa.Array
     names: pa.Array
@@ -51,7 +51,7 @@ class Meanings(NamedTuple):
     """The number of the empty list."""
 
     def decoded(self, columns: Columns, ends: Columns, cluster_id: str) -> pa.Table:
-        """Rows of the table of versions; `ends` are the last columns before the cluster."""
+        """Returns rows of the table of versions; `ends` are the last columns before the cluster."""
         count = len(columns[KEY])
         found = {
             **{name: columns[name] for name in VERSION if name != KEY},
@@ -68,7 +68,7 @@ class Meanings(NamedTuple):
 
 
 class Numbering:
-    """What the numbers in the columns mean."""
+    """The numbers of the values in the columns."""
 
     def __init__(self) -> None:
         self.topic_ids = DistinctTexts()
@@ -84,7 +84,7 @@ class Numbering:
         return (self.directories if name == DIRECTORIES else self.lists).numbers_of(column)
 
     def encoded(self, rows: pa.Table) -> Columns:
-        """The columns of rows of the table of versions that are still open."""
+        """Returns the columns of rows of the table of versions that are still open."""
         columns = {name: array(rows.column(name)) for name in rows.column_names}
         found = {KEY: self.keys(columns["topic_id"], columns["partition_id"])}
         for name in PARTITIONS.values:
@@ -97,13 +97,13 @@ class Numbering:
         return found | {name: columns[name] for name in BEGAN}
 
     def meanings(self) -> Meanings:
-        """Of the numbers so far; it does not change, and may be used by another thread."""
+        """Returns the meanings of the numbers so far, which do not change: another thread may use them."""
         empty = self.lists.number_of([])
         topic_ids, names = self.topic_ids.values, self.names.values
         return Meanings(topic_ids, names, self.lists.values, self.directories.values, empty)
 
     def renumbered(self, rows: Columns) -> Columns:
-        """Forgets what no row has, if that is much: then the same rows have other numbers."""
+        """Forgets values that no row has, if they are many: then the same rows have other numbers."""
         rows = dict(rows)
         topics = topic_numbers(rows[KEY])
         if (new := _kept(self.topic_ids, [topics])) is not None:
@@ -120,7 +120,7 @@ class Numbering:
         return rows
 
     def in_order_of_keys(self, columns: Columns) -> pa.Array:
-        """By the id of the topic, then by that of the partition."""
+        """Sorts by the id of the topic, then by that of the partition."""
         by = {
             "topic": _text_ranks(topic_numbers(columns[KEY]), self.topic_ids.values.take),
             "id": partition_ids(columns[KEY]),
@@ -128,7 +128,7 @@ class Numbering:
         return _sorted_by(by)
 
     def in_order(self, columns: Columns) -> pa.Array:
-        """The order of `versions.beginning`: by offset, then by the key as text."""
+        """Returns the order of `versions.beginning`: by offset, then by the key as text."""
         topics, ids = topic_numbers(columns[KEY]), partition_ids(columns[KEY])
         by = {
             "offset": columns["valid_from_offset"],
@@ -147,7 +147,7 @@ def partition_ids(keys: pa.Array) -> pa.Array:
 
 
 def array(column: pa.ChunkedArray) -> pa.Array:
-    """In one piece."""
+    """Returns the chunks of an array as one array."""
     if column.num_chunks == 1:
         return column.chunk(0)
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
@@ -166,7 +166,7 @@ def none() -> Columns:
 
 
 def row_numbers(count: int) -> pa.Array:
-    """In the type that Arrow's orders have."""
+    """Returns row numbers in the type of Arrow's orders."""
     return pa.arange(0, count).cast(pa.uint64())
 
 
@@ -176,7 +176,7 @@ def shifted(column: pa.Array) -> pa.Array:
 
 
 def stable_order(values: pa.Array) -> pa.Array:
-    """As `array_sort_indices` of integers, digit by digit.
+    """Sorts stably like `array_sort_indices` of integers, digit by digit.
 
     Arrow compares values whose range is larger than 4,096 (5.5 ms for 56,000), and counts others (0.3 ms).
     """
@@ -195,7 +195,7 @@ def _digit(numbers: pa.Array) -> pa.Scalar:
 
 
 def ranks(column: pa.Array) -> pa.Array:
-    """By row, its place in the order of the values."""
+    """Returns for each row its place in the order of the values."""
     return pc.array_sort_indices(pc.array_sort_indices(column))
 
 
@@ -209,7 +209,7 @@ def _sorted_by(columns: Columns) -> pa.Array:
 
 
 def _kept(distinct: DistinctTexts | DistinctLists, columns: Sequence[pa.Array]) -> pa.Array | None:
-    """New numbers by old one; None if hardly any would be forgotten."""
+    """Returns new numbers by old one; None if hardly any would be forgotten."""
     used = pc.unique(pa.concat_arrays(columns))
     if len(distinct.values) <= 2 * len(used) + SPARE_NUMBERS:
         return None

@@ -1,4 +1,4 @@
-"""What happened to partitions, in words, as columns. `events` has the other kinds."""
+"""Makes events of partitions, in words, as columns. `events` has the other kinds."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ RECOVERING = 1
 _LEADER_KINDS = ["leader elected", "unclean election", "leader lost"]
 _CLEAN, _UNCLEAN, _LOST = (pa.scalar(number, NUMBER) for number in range(len(_LEADER_KINDS)))
 _ISR_KINDS = ["ISR reordered", "ISR shrank", "ISR grew", "ISR shrank and grew"]
-"""By whether a broker left (1), and whether one joined (2)."""
+"""The kinds by whether a broker left (1), and whether one joined (2)."""
 
 _SET_BITS = 62
-"""So many brokers are compared with one operation."""
+"""This many brokers are compared with one operation."""
 
 _Part = tuple[pa.Array, pa.Array, pa.Array, pa.Array]
-"""Events of one kind, or a few: which row, and the numbers of the kind and of the texts before and after."""
+"""Events of one kind, or a few: their rows, and the numbers of the kind and of the texts before and after."""
 
 
 def partition_events(found: PartitionPass, meanings: Meanings) -> EventColumns | None:
-    """In the order of the log, those of one record in a fixed order; None if there are none."""
+    """Returns events in log order, those of one record in a fixed order; None if there are none."""
     changes = _Changes(found.rows, meanings)
     parts = [part for part in changes.parts() if len(part[0])]
     if not parts:
@@ -51,7 +51,7 @@ def partition_events(found: PartitionPass, meanings: Meanings) -> EventColumns |
 
 
 class _Changes:
-    """What differs between each row and the one before it, the version that it ended."""
+    """The differences between each row and the one before it, the version that it ended."""
 
     def __init__(self, rows: Columns, meanings: Meanings) -> None:
         self._new = rows
@@ -65,11 +65,11 @@ class _Changes:
 
     @property
     def texts(self) -> pa.Array:
-        """What the numbers in the parts mean."""
+        """Returns the texts for the numbers in the parts."""
         return pa.concat_arrays(self._texts)
 
     def parts(self) -> list[_Part]:
-        """In the order in which a record has them."""
+        """Returns the parts in the order of a record's events."""
         differs = {name: self._differs(name) for name in PARTITIONS.values}
         led = pc.or_(differs["leader"], differs["leader_recovery_state"])
         raised = pc.and_(differs["leader_epoch"], pc.invert(led))
@@ -97,7 +97,7 @@ class _Changes:
         return pc.and_(self._changed, pc.not_equal(self._new[name], self._old[name]))
 
     def _moves(self, versions: Columns) -> pa.Array:
-        """Whether replicas are added or removed."""
+        """Returns whether replicas are added or removed."""
         empty = self._meanings.empty
         lists = (versions[name] for name in ("adding_replicas", "removing_replicas"))
         return pc.or_(*(pc.not_equal(numbers, empty) for numbers in lists))
@@ -123,9 +123,10 @@ class _Changes:
         return rows, self._text(pa.array(_LEADER_KINDS)).take(kinds), before, after
 
     def _unclean(self, rows: pa.Array) -> pa.Array:
-        """Kafka begins to recover a partition with an unclean election (KIP-704).
+        """Finds unclean elections, with which Kafka begins to recover a partition (KIP-704).
 
-        One that is recovering already does not begin again: then only who could be elected is clean.
+        One that is recovering already does not begin again: then only elections of replicas that could be
+        elected are clean.
         """
         recovery = "leader_recovery_state"
         new, old = (
@@ -154,7 +155,7 @@ class _Changes:
         return rows, self._text(pa.array(_ISR_KINDS)).take(kinds), before, after
 
     def _numbers(self, rows: pa.Array, versions: Columns, name: str | None) -> pa.Array:
-        """Of the texts of a column; distinct values are made to text once."""
+        """Returns the numbers of a column's texts; distinct values are made to text once."""
         if name is None:
             return pa.nulls(len(rows), NUMBER)
         values = versions[name].take(rows).dictionary_encode()
@@ -169,14 +170,14 @@ class _Changes:
         return pa.array(map(str, self._meanings.lists.take(values).to_pylist()), pa.string())
 
     def _text(self, texts: pa.Array) -> pa.Array:
-        """Their numbers."""
+        """Returns the numbers of these texts."""
         first, self._count = self._count, self._count + len(texts)
         self._texts.append(texts)
         return pa.array(range(first, self._count), NUMBER)
 
 
 def _has_more(one: pa.Array, other: pa.Array, lists: pa.Array) -> pa.Array:
-    """Whether the first one of two lists has a broker that the second one does not have, by row."""
+    """Returns for each row whether the first of two lists has a broker that the second lacks."""
     numbers = pa.concat_arrays([one, other]).dictionary_encode()
     distinct = lists.take(numbers.dictionary).to_pylist()
     places = {broker: place for place, broker in enumerate({broker for one in distinct for broker in one})}
@@ -191,7 +192,7 @@ def _has_more(one: pa.Array, other: pa.Array, lists: pa.Array) -> pa.Array:
 
 
 def _subjects(all_rows: Columns, rows: pa.Array, meanings: Meanings) -> dict[str, Numbered | pa.Array]:
-    """Where and of which partition. Consecutive rows of a partition share values, which are made once."""
+    """Returns place and partition of each row. Consecutive rows of a partition share values."""
     keys, topics = all_rows[KEY], all_rows["topic"]
     begins = pc.or_(pc.not_equal(keys, shifted(keys)), pc.not_equal(topics, shifted(topics)))
     numbers = pc.cumulative_sum(begins.cast(NUMBER)).take(rows)

@@ -28,7 +28,7 @@ from kraftctl_spark.history.versions.kinds import PARTITIONS
 from kraftctl_spark.history.versions.versions import CHANGED, REMOVED
 
 MIGRATING = "AAAAAAAAAAAAAAAAAAAAAA"
-"""Directory id of a replica whose directory the controller does not know yet (KIP-858)."""
+"""The directory id of a replica whose directory the controller does not know yet (KIP-858)."""
 
 _GROUP, POSITION, EXISTED = "group", "position", "existed"
 _EPOCHS = ("leader_epoch", "partition_epoch")
@@ -36,7 +36,7 @@ _KEPT = tuple(name for name in PARTITIONS.values if name not in _EPOCHS)
 
 
 class PartitionPass:
-    """Of the operations of a step."""
+    """Applies the operations of a step to partitions."""
 
     def __init__(self, operations: Columns, partitions: OpenPartitions) -> None:
         keys = operations[KEY].dictionary_encode()
@@ -44,13 +44,13 @@ class PartitionPass:
         rows = _sorted(before | {_GROUP: groups}, operations | {_GROUP: keys.indices})
         _check(rows)
         self.rows = _without_effectless(_filled(rows, partitions.numbering))
-        """Each has the values after it; those of a removal are the last ones of the partition."""
+        """The rows with the values after each; those of a removal are the last ones of the partition."""
         later = pc.indices_nonzero(pc.not_equal(self.rows[ACT], OPEN_BEFORE))
         self.done = later.take(stable_order(self.rows[POSITION].take(later)))
-        """Which rows do something, in the order of the log."""
+        """The rows that change something, in the order of the log."""
 
     def ended(self) -> tuple[Columns, Columns]:
-        """The versions that ended, in that order, and how they did."""
+        """Returns the versions that ended, in that order, and the way in which they did."""
         by = self.done.filter(self.rows[EXISTED].take(self.done))
         versions = taken({name: self.rows[name] for name in VERSION}, pc.subtract(by, pa.scalar(1, by.type)))
         removed = pc.equal(self.rows[ACT].take(by), REMOVE)
@@ -61,7 +61,7 @@ class PartitionPass:
         }
 
     def advance(self, partitions: OpenPartitions) -> None:
-        """The last version of each partition is open from now on."""
+        """Opens the last version of each partition."""
         if not len(self.done):
             return
         is_last = pa.concat_arrays([pc.invert(_follows(self.rows)).slice(1), pa.array([True])])
@@ -74,7 +74,7 @@ class PartitionPass:
 
 
 def _sorted(before: Columns, operations: Columns) -> Columns:
-    """By partition; what was open before it comes first, then the operations in the order of the log."""
+    """Sorts by partition; the open version comes first, then the operations in the order of the log."""
     count = len(before[KEY])
     before = before | {ACT: pa.repeat(pa.scalar(OPEN_BEFORE, pa.int8()), count)}
     rows = joined([before, operations], (*VERSION, ACT, _GROUP))
@@ -86,14 +86,14 @@ def _sorted(before: Columns, operations: Columns) -> Columns:
 
 
 def _follows(rows: Columns) -> pa.Array:
-    """Whether a row is of the same partition as the one before it."""
+    """Returns whether a row is of the same partition as the one before it."""
     groups = rows[_GROUP]
     same = pc.equal(groups.slice(1), groups.slice(0, max(len(groups) - 1, 0)))
     return pa.concat_arrays([pa.array([False] * min(len(groups), 1), pa.bool_()), same])
 
 
 def _existed(rows: Columns) -> pa.Array:
-    """Whether the partition had a version before the row."""
+    """Returns whether the partition had a version before the row."""
     return pc.and_not(_follows(rows), pc.equal(shifted(rows[ACT]), REMOVE))
 
 
@@ -105,7 +105,7 @@ def _check(rows: Columns) -> None:
 
 
 def _filled(rows: Columns, numbering: Numbering) -> Columns:
-    """With all values. Setting the leader, even to the same one, raises the leader epoch."""
+    """Fills in all values. Setting the leader, even to the same one, raises the leader epoch."""
     is_change = pc.equal(rows[ACT], CHANGE)
     leads_anew = pc.and_(is_change, rows["leader"].is_valid())
     filled = {name: pc.fill_null_forward(rows[name]) for name in _KEPT}
@@ -116,13 +116,13 @@ def _filled(rows: Columns, numbering: Numbering) -> Columns:
 
 
 def _counted(epochs: pa.Array, raised: pa.Array) -> pa.Array:
-    """An epoch is the last one that was set, and one more for each time that it was raised since."""
+    """Counts an epoch: the last one that was set, and one more for each time that it was raised since."""
     times = pc.cumulative_sum(raised.cast(pa.int32()))
     return pc.add(pc.fill_null_forward(pc.subtract(epochs, times)), times)
 
 
 def _directories(numbers: pa.Array, replicas: pa.Array, numbering: Numbering) -> pa.Array:
-    """As Kafka has them: one of each replica, also where no directory is known."""
+    """Returns directories as Kafka has them: one of each replica, also where none is known."""
     distinct = pc.unique(numbers).drop_null()
     lists = numbering.directories.values.take(distinct).to_pylist()
     unknown = [all(one == MIGRATING for one in directories) for directories in lists]
@@ -136,7 +136,7 @@ def _directories(numbers: pa.Array, replicas: pa.Array, numbering: Numbering) ->
 
 
 def _without_effectless(rows: Columns) -> Columns:
-    """A record that sets the same values, or removes what is gone, begins and ends nothing."""
+    """Drops effectless records: those that set the same values, or remove what is gone."""
     existed = rows[EXISTED]
     removes = pc.and_not(pc.equal(rows[ACT], REMOVE), existed)
     sets = pc.and_(pc.equal(rows[ACT], SET), existed)

@@ -1,7 +1,7 @@
-"""What the records of a step do to partitions, as columns.
+"""The changes of partitions by the records of a step, as columns.
 
 A PartitionRecord sets all values, a PartitionChangeRecord some; a topic that is removed ends all of its
-partitions. Null is what does not change (KIP-631).
+partitions. Null means no change (KIP-631).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NO_RECOVERY_CHANGE = -1
 
 ACT = "act"
 OPEN_BEFORE, SET, CHANGE, REMOVE = range(4)
-"""What a row is: the version that was open before, or what a record does."""
+"""The kind of a row: the version that was open before, or a change by a record."""
 
 PLACE = "place"
 OPERATION = (*VERSION, ACT, PLACE)
@@ -46,7 +46,7 @@ _UNKNOWN = -1
 
 
 def operations(step: Step, partitions: OpenPartitions, topics: Versions) -> Columns:
-    """In any order. AssertionError for a partition of an unknown topic.
+    """Returns the operations in any order. AssertionError for a partition of an unknown topic.
 
     A removal is there for each partition that its topic may have then: it does nothing to one that is gone.
     """
@@ -56,7 +56,9 @@ def operations(step: Step, partitions: OpenPartitions, topics: Versions) -> Colu
 
 
 def clearing(partitions: OpenPartitions, name: str, at: Columns) -> Columns:
-    """What a ClearElrRecord does, which raises the partition epoch of what it clears (KIP-966)."""
+    """Returns the changes of a ClearElrRecord, which raises the partition epoch of what it clears
+    (KIP-966).
+    """
     cleared = partitions.with_elr(name)
     count = len(cleared[KEY])
     empty = pa.repeat(pa.scalar(partitions.numbering.lists.number_of([]), NUMBER), count)
@@ -66,7 +68,7 @@ def clearing(partitions: OpenPartitions, name: str, at: Columns) -> Columns:
 
 
 def moments(step: Step, rows: pa.Table) -> Columns:
-    """Where records are: columns of the versions that they begin, and their place in the step."""
+    """Returns the places of records: columns of the versions that they begin, and their place in the step."""
     return {
         "valid_from_offset": array(rows.column("offset")),
         "valid_from_time": array(rows.column("time")),
@@ -122,7 +124,7 @@ def _removals(step: Step, partitions: OpenPartitions, set_keys: pa.Array) -> Col
 
 
 def _names(step: Step, rows: pa.Table, partitions: OpenPartitions, topics: Versions) -> pa.Array:
-    """Of the topics of partitions that are set, as of each record."""
+    """Returns the names of set partitions' topics, as of each record."""
     numbering, created, removed = (
         partitions.numbering,
         step.rows("topic_record"),
@@ -159,7 +161,7 @@ def _names(step: Step, rows: pa.Table, partitions: OpenPartitions, topics: Versi
 
 
 def _numbers(names: pa.Array, partitions: OpenPartitions) -> pa.Array:
-    """`_UNKNOWN` for null."""
+    """Returns the values with `_UNKNOWN` for null."""
     numbers = partitions.numbering.names.numbers_of(names.fill_null(""))
     return pc.if_else(names.is_valid(), numbers, pa.scalar(_UNKNOWN, NUMBER))
 

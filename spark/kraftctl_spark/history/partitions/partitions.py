@@ -19,29 +19,29 @@ from kraftctl_spark.history.versions.versions import GAP, Versions
 
 
 class PartitionRows(NamedTuple):
-    """What a pass found, as rows of tables when they are asked for: by another thread, too."""
+    """The result of a pass, as rows of tables when they are asked for: by another thread, too."""
 
     found: PartitionPass
     meanings: Meanings
     in_snapshot: bool
 
     def ended(self, cluster_id: str) -> pa.Table:
-        """In the order in which they ended."""
+        """Yields rows in the order in which they ended."""
         return self.meanings.decoded(*self.found.ended(), cluster_id)
 
     def events(self) -> EventColumns | None:
-        """In the order of the log; what a snapshot begins is none."""
+        """Yields events in the order of the log; the versions that a snapshot begins have none."""
         return None if self.in_snapshot else partition_events(self.found, self.meanings)
 
 
 class Partitions:
-    """Of all topics."""
+    """The partitions of all topics."""
 
     def __init__(self, still_open: OpenPartitions | None = None) -> None:
         self.open = still_open or OpenPartitions()
 
     def apply(self, step: Step, topics: Versions) -> list[PartitionRows]:
-        """`topics` are those before the step."""
+        """Applies a step; `topics` are those before it."""
         self.open.remove_ended()
         done = operations(step, self.open, topics)
         clears = step.rows("clear_elr_record")
@@ -58,7 +58,7 @@ class Partitions:
         return [PartitionRows(one, meanings, step.in_snapshot) for one in found if one is not None]
 
     def end_at_gap(self, offset: int, time_us: int | None, cluster_id: str) -> pa.Table:
-        """What follows is not known: every version ends."""
+        """Ends every version, because the log after it is not known."""
         rows = self.open.end_all()
         count = len(rows["valid_from_offset"])
         ends = {

@@ -14,7 +14,7 @@ PARTITION_CHANGES, TOPIC_ID = "partition_change_record", "topic_id"
 
 
 class Step(NamedTuple):
-    """All records between two places in a log or in a snapshot. No record is of an aborted transaction."""
+    """The records between two places in a log or in a snapshot. None is of an aborted transaction."""
 
     tables: dict[str, pa.Table]
     """By type, see `schema_of`.
@@ -33,7 +33,9 @@ def schema_of(table: str) -> pa.Schema:
 
 
 def type_of(table: str, column: str) -> pa.DataType:
-    """As in the typed tables, except for one column of most rows: its few texts are not made for each row."""
+    """Returns the type, as in the typed tables except for one column of few texts, which are not made
+    for each row.
+    """
     if (table, column) == (PARTITION_CHANGES, TOPIC_ID):
         return pa.dictionary(pa.int32(), pa.string())
     return table_schemas()[table].field(column).type

@@ -1,1 +1,1 @@
-"""Versions of brokers, topics and other things are computed record by record."""
+"""Computes versions of brokers, topics and other things record by record."""

@@ -1,4 +1,4 @@
-"""Brokers: their registrations, and whether each is fenced or shutting down (KIP-631, KIP-841)."""
+"""The registrations of brokers, and whether each is fenced or shutting down (KIP-631, KIP-841)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FENCE, UNFENCE = 1, -1
 
 
 class Brokers:
-    """A registration replaces everything; other records change what they name."""
+    """The brokers. A registration replaces everything; other records change what they name."""
 
     def __init__(self, brokers: Versions) -> None:
         self._brokers = brokers
@@ -38,7 +38,9 @@ class Brokers:
         self._brokers.set((broker_id,), values, at)
 
     def change(self, row: tuple[Any, ...], at: Moment) -> None:
-        """An empty list of directories means that they are unchanged, a null list of cordoned ones, too."""
+        """Applies a change. An empty list of directories, or a null list of cordoned ones, changes
+        nothing.
+        """
         broker_id, fenced, leaving, log_dirs, cordoned = row
         changes: dict[str, Any] = {}
         if fenced in (FENCE, UNFENCE):
@@ -79,10 +81,10 @@ def _state(fenced: bool, in_controlled_shutdown: bool) -> str:
 
 
 def in_order(ids: list[str] | None) -> list[str] | None:
-    """Kafka keeps a set."""
+    """Sorts a list that is a set in Kafka."""
     return None if ids is None else sorted(ids)
 
 
 def by_name(structs: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
-    """Kafka keeps a map by name."""
+    """Sorts a list that is a map by name in Kafka."""
     return None if structs is None else sorted(structs, key=lambda one: str(one["name"]))

@@ -1,9 +1,7 @@
-"""What happened, in order and in words: one event for each thing that a record changed.
+"""Events in order and in words: one for each thing that a record changed.
 
-Those of partitions are made as columns, in `partition_events`.
-
-An event has a kind, its subject, and what was so before and after. A snapshot does not say what happened: it
-is one event, whatever it begins.
+Those of partitions are made as columns, in `partition_events`. An event has a kind, its subject, and the
+values before and after. A snapshot does not say what happened: it is one event, whatever it begins.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ GAP_BEGINS, SNAPSHOT = "gap begins", "snapshot"
 
 
 class Event(NamedTuple):
-    """In the order of the columns, which also have the cluster."""
+    """An event, in the order of the columns, which also have the cluster."""
 
     offset: int
     time_us: int | None
@@ -37,11 +35,11 @@ class Event(NamedTuple):
 
 
 Found = tuple[str, Any, Any]
-"""Kind, and the values before and after."""
+"""The kind, and the values before and after."""
 
 
 def events_of(changes: Iterable[Change]) -> Iterator[Event]:
-    """Of each change, in the same order; none for epochs alone, and for what a snapshot begins."""
+    """Yields the events of each change, in order; none for epochs alone, and for a snapshot's versions."""
     for table, key, old, new, at in changes:
         if at.in_snapshot:
             continue
@@ -53,12 +51,12 @@ def events_of(changes: Iterable[Change]) -> Iterator[Event]:
 
 
 def gap(offset: int, time_us: int | None) -> Event:
-    """The log is not known from here on."""
+    """Returns the event after which the log is not known."""
     return Event(offset, time_us, None, GAP_BEGINS, "log", None, None, "known_ranges")
 
 
 def snapshot(at: Moment, after: str) -> Event:
-    """The log is known again."""
+    """Returns the event from which the log is known again."""
     return Event(at.offset, at.time_us, at.batch_offset, SNAPSHOT, "log", None, after, "known_ranges")
 
 
@@ -112,7 +110,7 @@ Finder = Callable[[Key, Values | None, Values | None], Iterable[Found]]
 
 
 def _as_whole(words: tuple[str, str, str], shown: Callable[[Values], Any]) -> Finder:
-    """For what one record sets and one removes."""
+    """Makes the events of a thing that one record sets and one removes."""
     name, began, ended = words
     begins, ends, changes = (f"{name} {what}" for what in (began, ended, "changed"))
 
@@ -125,7 +123,7 @@ def _as_whole(words: tuple[str, str, str], shown: Callable[[Values], Any]) -> Fi
 
 
 class Filled:
-    """A text of the row of a record type, whose names in braces are filled with the values of columns."""
+    """A text of the row of a record type, whose names in braces are replaced by the values of columns."""
 
     def __init__(self, text: str, columns: Sequence[str]) -> None:
         literals_and_names = _IN_BRACES.split(text)
@@ -133,7 +131,7 @@ class Filled:
         self._places = [columns.index(name) for name in literals_and_names[1::2]]
 
     def text(self, values: Values) -> str:
-        """An empty value leaves out the space behind it, too."""
+        """Fills in the values; an empty one also drops the space behind it."""
         found = self._literals[0]
         for place, literal in zip(self._places, self._literals[1:], strict=True):
             one = _part(values[place])
@@ -141,7 +139,7 @@ class Filled:
         return found
 
     def value(self, values: Values) -> Any:
-        """The value itself where the text is one name."""
+        """Returns the value itself where the text is one name."""
         return values[self._places[0]] if self._literals == ["", ""] else self.text(values)
 
 
@@ -174,7 +172,7 @@ Ids = tuple[str | None, int | None, int | None]
 
 
 def _subject(kind: Kind) -> Callable[[Key, Values], tuple[str, Ids]]:
-    """Its name for people, and the ids by which it is joined."""
+    """Returns its name for people, and the ids by which it is joined."""
     columns = [*kind.key, *kind.values]
     filled = Filled(kind.set_by.subject if kind.set_by is not None else kind.name, columns)
     ids = [

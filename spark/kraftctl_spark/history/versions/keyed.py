@@ -1,4 +1,4 @@
-"""What one record sets or removes as a whole under a key, with Kafka's names instead of numbers."""
+"""The state that one record sets or removes as a whole under a key, with Kafka's names for its numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Handler = Callable[[tuple[Any, ...], Moment], None]
 KRAFT_VERSION = "kraft.version"
 METADATA_VERSION = "metadata.version"
 FIRST_DATE_MS, LAST_DATE_MS = -62_135_596_800_000, 253_402_300_799_999
-"""Years 1 to 9999: a token without expiration has a time beyond."""
+"""The years 1 to 9999: a token without expiration has a time beyond."""
 
 NAMES: Mapping[tuple[str, str], Mapping[int, str]] = {
     ("acls", "resource_type"): ACL_RESOURCES,
@@ -34,7 +34,7 @@ DATES = ("issue_time", "max_time", "expiration_time")
 
 
 def handler_of(row: RecordType, versions: Versions) -> Handler:
-    """For a type whose row says everything. Of features, a level does."""
+    """Returns a handler of a type whose row says everything. For features, the level says it."""
     if row.table == "features":
         return _feature(versions)
     key_size = len(row.key)
@@ -54,7 +54,7 @@ def handler_of(row: RecordType, versions: Versions) -> Handler:
 
 
 def _feature(versions: Versions) -> Handler:
-    """Level 0 removes a feature, except metadata.version. kraft.version is the quorum's."""
+    """Sets a feature. Level 0 removes it, except metadata.version. kraft.version is the quorum's."""
 
     def handle(values: tuple[Any, ...], at: Moment) -> None:
         name, level = values
@@ -69,7 +69,7 @@ def _feature(versions: Versions) -> Handler:
 
 
 def _shown(table: str, column: str) -> Callable[[Any], Any] | None:
-    """What a column has for the value of a record; None for the value itself."""
+    """Returns the shown value of a column; None for the record's value itself."""
     names = NAMES.get((table, column))
     if names is not None:
         return lambda number: names.get(number, str(number))  # Only a newer Kafka has a name for it.
@@ -79,7 +79,7 @@ def _shown(table: str, column: str) -> Callable[[Any], Any] | None:
 
 
 class Quorum:
-    """What control records say about it. Each method is for one type."""
+    """The state of the quorum from control records. Each method is for one type."""
 
     def __init__(self, quorum: Versions) -> None:
         self._quorum = quorum
@@ -95,7 +95,7 @@ class Quorum:
         self._set(at, kraft_version=row[0])
 
     def _set(self, at: Moment, **changes: Any) -> None:
-        """A snapshot does not contain the leader: it is null until the next one."""
+        """Sets the leader, which a snapshot does not contain: it is null until the next one."""
         names = self._quorum.kind.values
         old = self._quorum.values(()) or (None,) * len(names)
         new = tuple(changes.get(name, value) for name, value in zip(names, old, strict=True))
@@ -103,7 +103,7 @@ class Quorum:
 
 
 def entity_key(entity: list[dict[str, Any]]) -> tuple[tuple[str, str | None], ...]:
-    """Kafka keeps a map from the type to the name; null is the default entity."""
+    """Returns a key, which is a map from the type to the name in Kafka; null is the default entity."""
     return tuple(sorted((part["entity_type"], part["entity_name"]) for part in entity))
 
 

@@ -15,7 +15,7 @@ class Kind:
     key: tuple[str, ...]
     values: tuple[str, ...]
     set_by: RecordType | None = None
-    """The type of record that sets it as a whole; None for what control records set."""
+    """The type of record that sets it as a whole; None for those that control records set."""
 
 
 QUORUM = Kind("quorum", (), ("leader_id", "leader_epoch", "voters", "kraft_version"))

@@ -1,4 +1,4 @@
-"""Topics and their configurations, which end together. `partitions` has what they consist of."""
+"""Topics and their configurations, which end together. `partitions` has their partitions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kraftctl_spark.history.versions.versions import Key, Moment, Versions
 
 
 class Topics:
-    """Each method is for one record type."""
+    """The topics. Each method is for one record type."""
 
     def __init__(self, topics: Versions, configs: Versions) -> None:
         self._topics = topics
@@ -28,7 +28,7 @@ class Topics:
         self._topics.set((topic_id,), (name,), at)
 
     def remove_topic(self, row: tuple[Any, ...], at: Moment) -> None:
-        """Ends its configurations, too."""
+        """Removes a topic with its configurations."""
         (topic_id,) = row
         topic = self._topics.values((topic_id,))
         assert topic is not None, f"RemoveTopicRecord of unknown topic {topic_id} at offset {at.offset}"
@@ -39,7 +39,7 @@ class Topics:
         del self._ids[name]
 
     def config(self, row: tuple[Any, ...], at: Moment) -> None:
-        """A null value removes the configuration."""
+        """Sets a configuration; a null value removes it."""
         number, resource_name, name, value = row
         resource_type = CONFIG_RESOURCES.get(number, str(number))
         key = (resource_type, resource_name, name)

@@ -14,17 +14,19 @@ CHANGED, REMOVED, GAP = "changed", "removed", "gap"
 
 
 class Moment(NamedTuple):
-    """Where a record is in the log. All rows of a snapshot are at the last offset that it contains."""
+    """A place in the log. All rows of a snapshot are at the last offset that it contains."""
 
     offset: int
     time_us: int | None
     in_snapshot: bool
     batch_offset: int | None = None
-    """First offset of the batch that the record came in: what one request changed has the same one."""
+    """The first offset of the record's batch: the changes of one request have the same one."""
 
 
 class Version(NamedTuple):
-    """Valid from an offset (inclusive) to another (exclusive); without an end, it is still valid."""
+    """A version, valid from an offset (inclusive) to another (exclusive); without an end, it is still
+    valid.
+    """
 
     key: Key
     values: Values
@@ -38,7 +40,7 @@ class Version(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What a record changed; None where there is no version before or after it."""
+    """A change by a record; None where there is no version before or after it."""
 
     table: str
     key: Key
@@ -54,7 +56,9 @@ def beginning(version: Version) -> tuple[int, str]:
 
 
 class Versions:
-    """Of one kind. What is closed is collected until it is taken; changes are added to `changes`."""
+    """The versions of one kind. Closed ones are collected until they are taken; changes are added to
+    `changes`.
+    """
 
     def __init__(
         self, kind: Kind, still_open: Iterable[Version] = (), changes: list[Change] | None = None
@@ -62,16 +66,16 @@ class Versions:
         self.kind = kind
         self._changes = [] if changes is None else changes
         self.open: dict[Key, Version] = {version.key: version for version in still_open}
-        """What began last is last."""
+        """The open versions; the newest is the last one."""
         self._closed: list[Version] = []
 
     def values(self, key: Key) -> Values | None:
-        """What is valid now; None for an unknown key."""
+        """Returns the valid values; None for an unknown key."""
         version = self.open.get(key)
         return None if version is None else version.values
 
     def set(self, key: Key, values: Values, at: Moment) -> None:
-        """A record that changes nothing begins no version."""
+        """Sets values; without a difference, no version begins."""
         version = self.open.get(key)
         before = None
         if version is not None:
@@ -84,14 +88,14 @@ class Versions:
         self.open[key] = Version(key, values, at.offset, at.time_us, at.in_snapshot, at.batch_offset)
 
     def remove(self, key: Key, at: Moment) -> None:
-        """Nothing, for an unknown key."""
+        """Removes the values of a key, if it is known."""
         version = self.open.pop(key, None)
         if version is not None:
             self._changes.append(Change(self.kind.name, key, version.values, None, at))
             self._close(version, at.offset, at.time_us, REMOVED)
 
     def end_at_gap(self, offset: int, time_us: int | None) -> None:
-        """What follows is not known: every version ends."""
+        """Ends every version, because the log after it is not known."""
         for version in self.still_open():
             self._close(version, offset, time_us, GAP)
         self.open = {}
@@ -112,12 +116,12 @@ class Versions:
         )
 
     def take_closed(self) -> list[Version]:
-        """In the order in which they ended; each is returned once."""
+        """Returns versions in the order in which they ended, each once."""
         taken, self._closed = self._closed, []
         return taken
 
     def still_open(self) -> list[Version]:
-        """In the order in which they began, see `beginning`."""
+        """Returns open versions in the order in which they began, see `beginning`."""
         return sorted(self.open.values(), key=beginning)
 
     def begun_since(self, known: Container[Key]) -> list[Version]:

@@ -1,4 +1,4 @@
-"""How long partitions were leaderless, or under-replicated as Kafka's tools count it."""
+"""Measures how long partitions were leaderless, or under-replicated as Kafka's tools count it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNDER_REPLICATED = (
 
 @dataclass(frozen=True)
 class Edge:
-    """Outages that begin or end in a bucket, and the sum of their times after its start."""
+    """The outages that begin or end in a bucket, and the sum of their times after its start."""
 
     kind: str
     bucket_ms: int
@@ -42,7 +42,7 @@ def prepare(query: Query) -> None:
 
 
 def by_partition(query: Query) -> Listed[Availability]:
-    """Those with the longest leaderless, then under-replicated, time."""
+    """Returns the partitions with the longest leaderless, then under-replicated, time."""
     return query.db.listed(
         Availability,
         f"""SELECT {partition_name()} AS partition, leaderless_ms, under_replicated_ms FROM (
@@ -57,7 +57,7 @@ def by_partition(query: Query) -> Listed[Availability]:
 
 
 def over_time(query: Query) -> tuple[AvailabilityInBucket, ...]:
-    """In each bucket with any."""
+    """Returns the times of each bucket that has any."""
     edges = query.db.all(Edge, f"{_edges(query, 'leaderless')} UNION ALL {_edges(query, 'under_replicated')}")
     leaderless, under_replicated = (
         summed(query.period, [edge for edge in edges if edge.kind == kind])
@@ -71,9 +71,9 @@ def over_time(query: Query) -> tuple[AvailabilityInBucket, ...]:
 
 
 def summed(period: Period, edges: Sequence[Edge]) -> dict[int, int]:
-    """By bucket: the time in it, summed over all outages.
+    """Sums the time in each bucket over all outages.
 
-    From where they begin and end: a row for each outage and bucket would be a hundred times as many.
+    It uses their beginnings and ends: a row for each outage and bucket would be a hundred times as many.
     """
     width_ms = period.bucket_ms
     by_bucket = {edge.bucket_ms: edge for edge in edges}

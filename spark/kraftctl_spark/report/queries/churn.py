@@ -1,4 +1,4 @@
-"""How often ISRs shrank and grew, of the busiest partitions, or of the busiest topics."""
+"""Counts how often ISRs shrank and grew, of the busiest partitions, or of the busiest topics."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def prepare(query: Query) -> None:
 
 
 def churn(query: Query) -> tuple[tuple[Churn, ...], tuple[int, str]]:
-    """In each bucket, and how many partitions or topics there are; those with the fewest changes are one row.
+    """Counts per bucket; partitions or topics with the fewest changes are one row.
 
-    By topic where too many partitions have changes.
+    It counts by topic where too many partitions have changes.
     """
     partitions = query.db.value("SELECT count(*) FROM churned")
     by_topic = partitions > CHURN_ROWS_MAX
@@ -48,6 +48,6 @@ def churn(query: Query) -> tuple[tuple[Churn, ...], tuple[int, str]]:
 
 
 def _changes(query: Query) -> str:
-    """What shrank and grew in one record is counted as both."""
+    """Counts a record in which an ISR shrank and grew as both."""
     return f"""SELECT time, kind, topic_id, partition_id FROM events
         WHERE kind IN ('ISR shrank', 'ISR grew', 'ISR shrank and grew') AND {query.within.during("time")}"""

@@ -1,4 +1,4 @@
-"""Changes of configurations, and what a gap hides of them."""
+"""Lists changes of configurations, and those that a gap hides."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ _CHANGED_IN_GAP = f"""
 
 
 def _set_again() -> str:
-    """A redacted value that was set again begins no version, because the new one cannot be told from it."""
+    """Finds redacted values that were set again: no version begins, because the new one cannot be told
+    from the old.
+    """
     return f"""
         SELECT raw."offset", raw.timestamp, {named("raw.resource_type", CONFIG_RESOURCES)} AS type,
                raw.resource_name, raw.name, raw.value, raw.value, 'set', true

@@ -1,4 +1,4 @@
-"""Elections of partition leaders: of which kind, why, and by which broker they were won."""
+"""Lists elections of partition leaders: their kind, their reason, and the broker that won."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def over_time(query: Query) -> tuple[ElectionCount, ...]:
 
 
 def by_broker(query: Query) -> tuple[BrokerElections, ...]:
-    """Of the brokers that were elected most often; all others are one row."""
+    """Returns the brokers that were elected most often; all others are one row."""
     return query.db.all(
         BrokerElections,
         f"""WITH counted AS (

@@ -13,7 +13,7 @@ BROKER_STATES_MAX = 2_000
 
 @dataclass(frozen=True)
 class FencedTotals:
-    """Of all brokers."""
+    """The totals over all brokers."""
 
     times: int
     brokers: int
@@ -57,7 +57,7 @@ def prepare(query: Query) -> None:
 
 
 def states(query: Query) -> Listed[BrokerState]:
-    """The longest states of the brokers that were fenced longest."""
+    """Returns the longest states of the brokers that were fenced longest."""
     within = query.within
     return query.db.listed(
         BrokerState,
@@ -88,7 +88,7 @@ def totals(query: Query) -> FencedTotals:
 
 
 def _fenced(query: Query) -> str:
-    """A broker that is fenced from its registration on, or stops in order, is not counted in `fenced`."""
+    """Counts in `fenced`, without brokers that are fenced from registration on, or stop in order."""
     within = query.within
     began = within.during("valid_from_time")
     return f"""

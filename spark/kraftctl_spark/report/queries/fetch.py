@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 def fetch(tables: Path, history: Path, from_ms: int | None, until_ms: int | None) -> Contents:
-    """The contents of a report on typed tables and their history.
+    """Returns the contents of a report on typed tables and their history.
 
     ExportRefusedError when there is nothing to show, or a file is damaged; OSError when one is missing.
     """
@@ -103,7 +103,8 @@ def _contents(
 
 
 def _covered(db: Database, ranges: Sequence[KnownRange]) -> Period:
-    """From the smallest to the greatest time: where a former leader's clock was ahead, it is not the last.
+    """Returns the smallest and the greatest time: where a former leader's clock was ahead, it is not the
+    last.
 
     A range has times of its own where it begins with a snapshot.
     """
@@ -117,7 +118,7 @@ def _covered(db: Database, ranges: Sequence[KnownRange]) -> Period:
 
 
 def _period(covered: Period, from_ms: int | None, until_ms: int | None) -> Period:
-    """The period that the tables cover, cut to the requested one."""
+    """Returns the period that the tables cover, cut to the requested one."""
     start_ms = covered.start_ms if from_ms is None else max(from_ms, covered.start_ms)
     until_ms = covered.end_ms if until_ms is None else min(until_ms, covered.end_ms)
     if start_ms >= until_ms:

@@ -15,7 +15,7 @@ TABLES = ("topics", "partitions", "brokers")
 
 @dataclass(frozen=True)
 class Step:
-    """Change of a number in a bucket, or before the first bucket."""
+    """A change of a number in a bucket, or before the first bucket."""
 
     what: str
     bucket_ms: int
@@ -23,7 +23,7 @@ class Step:
 
 
 def growth(query: Query) -> tuple[Size, ...]:
-    """Versions that began minus those that ended by then: of one thing, at most one is valid.
+    """Counts versions that began minus those that ended by then: of one thing, at most one is valid.
 
     Versions that began and ended before the period are left out: they add nothing.
     """
@@ -46,7 +46,7 @@ def growth(query: Query) -> tuple[Size, ...]:
 
 
 def sizes(period: Period, steps: Sequence[Step], gaps: Sequence[Gap]) -> tuple[Size, ...]:
-    """None where a bucket ends in a gap."""
+    """Returns None where a bucket ends in a gap."""
     before_ms = period.buckets()[0]
     totals = dict.fromkeys(TABLES, 0)
     by_bucket: dict[int, list[Step]] = {}

@@ -1,4 +1,4 @@
-"""Names that the page shows: of topics, and Kafka's for numbers."""
+"""The names that the page shows: of topics, and Kafka's for numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kraftctl_spark.report.queries.query import Query
 
 
 def prepare(query: Query) -> None:
-    """Makes `names`: of each topic id, its name; with the id's beginning where topics share a name."""
+    """Makes `names`: the name of each topic id; with the id's beginning where topics share a name."""
     query.db.do("""
         CREATE TEMP TABLE names AS
         SELECT topic_id, CASE WHEN count(*) OVER (PARTITION BY topic) > 1
@@ -17,6 +17,6 @@ def prepare(query: Query) -> None:
 
 
 def named(column: str, names: Mapping[int, str]) -> str:
-    """The number itself where only a newer Kafka has a name for it."""
+    """Returns the number itself where only a newer Kafka has a name for it."""
     cases = " ".join(f"WHEN {number} THEN '{name}'" for number, name in names.items())
     return f"CASE {column} {cases} ELSE CAST({column} AS VARCHAR) END"

@@ -1,4 +1,4 @@
-"""What every query needs: the tables, the period, and up to where the log is known."""
+"""The common data of every query: tables, period, end of the known log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Query:
     period: Period
     ranges: tuple[KnownRange, ...]
     covered: Period
-    """That of everything, whatever the period is."""
+    """The period of all tables, whatever the requested one is."""
 
     @property
     def log_end_ms(self) -> int:
@@ -33,14 +33,16 @@ class Query:
 
     @cached_property
     def all_gaps(self) -> tuple[Gap, ...]:
-        """Also those outside of the period. The last offset that a snapshot contains is not in the tables."""
+        """Returns all gaps, also outside of the period. The last offset of a snapshot is not in the
+        tables.
+        """
         return tuple(
             Gap(before.end_offset, after.start_offset, end_ms(before), start_ms(after))
             for before, after in zip(self.ranges, self.ranges[1:], strict=False)
         )
 
     def gaps(self) -> tuple[Gap, ...]:
-        """Those of the period."""
+        """Returns the gaps of the period."""
         period = self.period
         return tuple(
             gap for gap in self.all_gaps if gap.start_ms < period.end_ms and gap.end_ms >= period.start_ms
@@ -48,10 +50,10 @@ class Query:
 
 
 def start_ms(known: KnownRange) -> int:
-    """Where the state is known; 0 without a record that has a time."""
+    """Returns the start of the known state; 0 without a record that has a time."""
     return (known.start_time_us or 0) // 1000
 
 
 def end_ms(known: KnownRange) -> int:
-    """Of the last record, of a snapshot alone where it begins."""
+    """Returns the time of the last record; for a snapshot alone, of its beginning."""
     return start_ms(known) if known.end_time_us is None else known.end_time_us // 1000

@@ -11,7 +11,7 @@ VOTER_CHANGES_MAX = 50
 
 
 def leaders(query: Query) -> Listed[QuorumLeader]:
-    """Of one epoch there are several versions where its voters change."""
+    """Lists leaders; there are several versions of an epoch where its voters change."""
     within = query.within
     epochs = """
         SELECT leader_id, leader_epoch AS log_epoch, arg_min(one, one.valid_from_offset) AS first,
@@ -30,7 +30,7 @@ def leaders(query: Query) -> Listed[QuorumLeader]:
 
 
 def voters(query: Query) -> Listed[VoterChange]:
-    """What a snapshot repeats is no change."""
+    """Lists changes of voters; those that a snapshot repeats are no change."""
     changes = """
         SELECT *, lag({column}) OVER (ORDER BY valid_from_offset) AS previous FROM quorum
         WHERE {condition}"""

@@ -10,7 +10,7 @@ REASSIGNMENTS_MAX = 500
 
 
 def prepare(query: Query) -> None:
-    """Makes `reassignments`, those that overlap the period; with null for a start that is not known."""
+    """Makes `reassignments`, those that overlap the period; with null for an unknown start."""
     start_ms, end_ms = query.period.start_ms, query.period.end_ms
     query.db.do(f"CREATE TEMP TABLE moving AS {_MOVING}")
     query.db.do(f"""
@@ -84,4 +84,4 @@ _IN_ONE_RECORD = """
       AND NOT EXISTS (FROM moving WHERE moving.topic_id = events.topic_id
                       AND moving.partition_id = events.partition_id
                       AND moving.valid_to_offset = events."offset")"""
-"""Of a partition that is not being reassigned before it or after it."""
+"""Selects partitions that are not being reassigned before it or after it."""

@@ -7,7 +7,7 @@ from kraftctl_spark.report.queries.query import Query
 
 
 def types(query: Query) -> tuple[RecordCount, ...]:
-    """Only from the log: records in a snapshot were first written at another time."""
+    """Counts records of the log: those in a snapshot were first written at another time."""
     within = query.within
     return query.db.all(
         RecordCount,

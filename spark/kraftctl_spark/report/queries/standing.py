@@ -1,4 +1,4 @@
-"""ACLs, quotas, SCRAM credentials, features: what is in effect at the end of the period, what changed."""
+"""ACLs, quotas, SCRAM credentials and features at the end of the period, with their changes in it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Row = TypeVar("Row")
 
 
 class InEffect:
-    """Asks about what was so at the end of the period."""
+    """Asks about the state at the end of the period."""
 
     def __init__(self, query: Query) -> None:
         self._query = query
@@ -59,7 +59,7 @@ class InEffect:
     def _standing(
         self, kind: type[Row], table: str, columns: str, order: str, beside: str | None = None
     ) -> Standing[Row]:
-        """`beside` is a table whose changes are shown, too."""
+        """Returns the state; `beside` is a table whose changes are shown, too."""
         db, at = self._query.db, self._offset
         at_end = None
         if at is not None:
@@ -75,11 +75,11 @@ class InEffect:
 
 
 _SINCE_MS = "CASE WHEN NOT from_snapshot THEN epoch_ms(valid_from_time) END AS since_ms"
-"""Null for what is older than the snapshot in which it was found."""
+"""The start is null for what is older than the snapshot in which it was found."""
 
 
 def _last_offset(query: Query) -> int | None:
-    """The last one before the end of the period; None in a gap, where nothing is known."""
+    """Returns the last offset before the end of the period; None in a gap, where nothing is known."""
     at: int | None = query.db.value(
         f"""SELECT max(place) FROM (
                 SELECT max("offset") AS place FROM raw_records WHERE timestamp < {moment(query.period.end_ms)}
@@ -94,7 +94,7 @@ def _last_offset(query: Query) -> int | None:
 
 
 def _changes(query: Query) -> str:
-    """Events, and passwords that were set again with the same iterations, which begin no version."""
+    """Returns events, and passwords that were set again with the same iterations, which begin no version."""
     within = query.within
     tables = ", ".join(f"'{table}'" for table in TABLES)
     return f"""

@@ -9,9 +9,9 @@ from kraftctl_spark.report.queries.query import Query
 from kraftctl_spark.report.queries.standing import SET_AGAIN
 
 SINGLE_MAX = 300
-"""Of a row; with more events, its marks are sums."""
+"""The single events of a row; with more events, its marks are sums."""
 TEXTS_MAX = 6
-"""Of one mark."""
+"""The texts of one mark."""
 TEXT_MAX = 140
 
 ROWS = {
@@ -29,11 +29,11 @@ ROWS = {
     "SCRAM and tokens": "history_table IN ('scram_credentials', 'delegation_tokens')",
     "features": "history_table = 'features'",
 }
-"""Each row with its events, from the most to the least urgent."""
+"""The rows with their events, from the most to the least urgent."""
 
 
 def marks(query: Query) -> tuple[TimelineMark, ...]:
-    """In the order of the rows, then of time."""
+    """Returns marks in the order of the rows, then of time."""
     width_ms = query.period.fine_bucket_ms
     of_bucket = query.within.bucket("time_ms", width_ms)
     query.db.do(f"""
@@ -65,7 +65,7 @@ def marks(query: Query) -> tuple[TimelineMark, ...]:
 
 
 def _texts() -> str:
-    """Of the few events at the offsets of a mark."""
+    """Returns the texts of the few events at the offsets of a mark."""
     columns = 'kind, subject, before, after, "offset"'
     return f"""
         SELECT row, "offset", left(kind || ' ' || subject || CASE
@@ -79,6 +79,6 @@ def _texts() -> str:
 
 _CASES = " ".join(f"WHEN {condition} THEN {number}" for number, condition in enumerate(ROWS.values()))
 _ROW = f"CASE {_CASES} END"
-"""The number of a row: there can be millions."""
+"""The number of a row, not its name: there can be millions."""
 
 _SET_AGAIN = list(ROWS).index("SCRAM and tokens")

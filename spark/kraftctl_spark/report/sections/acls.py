@@ -1,4 +1,4 @@
-"""Access control entries."""
+"""The section about access control entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When, and which, partitions had no leader or too few replicas in sync."""
+"""The section about partitions without leader, or with too few replicas in sync."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _over_time(contents: Contents) -> go.Figure:
 
 
 def _by_partition(contents: Contents) -> go.Figure:
-    """Without a sum of the others: a bar of many partitions would look like a time."""
+    """Draws each partition, without a sum of the others: their bar would look like a time."""
     rows = contents.availability.rows
     names = [row.partition for row in rows]
     longest_ms = max(max(row.leaderless_ms, row.under_replicated_ms) for row in rows)

@@ -19,18 +19,18 @@ COLORS = {
     NOT_SHOWN: LIGHT_GREY,
     NOT_KNOWN: GREY,
 }
-"""Without a color, a broker is not registered."""
+"""The colors of states; where there is none, a broker is not registered."""
 
 
 def state_bars(contents: Contents, rows: Mapping[int, int]) -> list[Any]:
-    """A trace for each state; `rows` is the row of each broker."""
+    """Returns a trace for each state; `rows` is the row of each broker."""
     states = contents.fencing.rows
     drawn = (*states, *blanks(states, contents.period, contents.gaps))
     return [_trace(name, rows, drawn) for name in COLORS]
 
 
 def blanks(states: tuple[BrokerState, ...], period: Period, gaps: tuple[Gap, ...]) -> list[BrokerState]:
-    """Where a registered broker has no listed state: the list was cut, or that part of the log is missing."""
+    """Returns bars where a registered broker has no listed state: the list was cut, or the log has a gap."""
     by_broker: dict[int, list[BrokerState | None]] = {}
     for state in sorted(states, key=lambda one: (one.start_ms, one.end_ms)):
         by_broker.setdefault(state.broker_id, [None]).append(state)
@@ -46,7 +46,9 @@ def blanks(states: tuple[BrokerState, ...], period: Period, gaps: tuple[Gap, ...
 def _between(
     before: BrokerState | None, after: BrokerState | None, period: Period, gaps: tuple[Gap, ...]
 ) -> list[tuple[str, int, int]]:
-    """What is between two neighbours in the list; nothing where the broker is known not to be registered."""
+    """Returns the bar between two neighbours in the list; none where the broker is known not to be
+    registered.
+    """
     start_ms = period.start_ms if before is None else before.end_ms
     end_ms = period.end_ms if after is None else after.start_ms
     ended_by = before.ended_by if before is not None else ""

@@ -1,4 +1,4 @@
-"""Where and when ISRs shrank and grew."""
+"""The section about where and when ISRs shrank and grew."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kraftctl_spark.report.section import (
 )
 
 COLORS = tuple((step / 4, f"var(--heat-{step})") for step in range(5))
-"""In one hue from that of the page to its contrary, so that more is clear in black and white too."""
+"""The hues from that of the page to its contrary differ in brightness, for black and white, too."""
 
 
 def churn(contents: Contents) -> Section:
@@ -55,7 +55,7 @@ def _others_note(listed: int, in_all: int, kind: str) -> str:
 
 
 def _totals(contents: Contents) -> dict[str, int]:
-    """Changes of each row, the most first, but others last."""
+    """Returns the changes of each row, the most first, but others last."""
     totals: dict[str, int] = {}
     for row in contents.churn:
         totals[row.name] = totals.get(row.name, 0) + row.shrinks + row.expansions

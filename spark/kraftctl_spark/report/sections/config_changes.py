@@ -1,4 +1,4 @@
-"""Which configurations were changed, when, from which value to which."""
+"""The section about changed configurations: when, from which value to which."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CAUSES = {
     "topic deleted": (GREY, "square"),
     "gap": (PURPLE, "diamond-open"),
 }
-"""Color and symbol. A gap: found in a snapshot after part of the log that is not known."""
+"""The color and symbol of each cause. A gap: found in a snapshot after an unknown part of the log."""
 
 
 def config_changes(contents: Contents) -> Section:

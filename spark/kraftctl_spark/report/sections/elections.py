@@ -32,7 +32,7 @@ KINDS = {
     "elr": ("from ELR", GREEN, "."),
     "unclean": ("unclean", VERMILLION, "/"),
 }
-"""Name, color, and a pattern, so that they are distinguishable in black and white."""
+"""The name, the color, and a pattern, so that kinds are distinguishable in black and white."""
 
 
 def elections(contents: Contents) -> Section:

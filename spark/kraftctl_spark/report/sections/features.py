@@ -1,4 +1,4 @@
-"""Levels of features."""
+"""The section about levels of features."""
 
 from __future__ import annotations
 

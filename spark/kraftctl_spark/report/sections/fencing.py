@@ -1,4 +1,4 @@
-"""How often and how long brokers were fenced."""
+"""The section about how often and how long brokers were fenced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many topics, partitions and brokers there were."""
+"""The section about the numbers of topics, partitions and brokers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A section of what is in effect at the end of the period, and what changed in it."""
+"""A section about the state at the end of the period, and its changes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def in_effect(
     columns: tuple[str, ...],
     cells: Callable[[Row], tuple[str, ...]],
 ) -> Section:
-    """`section` has the title and the explanation; `one` is what a row is."""
+    """Returns the section; `section` has the title and the explanation; `one` names a row."""
     at_end, changes = standing.at_end, standing.changes
     number = f"{counted(at_end.total, one)} at the end" if at_end is not None else NOT_KNOWN
     if at_end is not None and not at_end.total and not changes.total:

@@ -1,4 +1,4 @@
-"""Which controllers led the quorum, and which ones were voters."""
+"""The section about controllers that led the quorum, and those that were voters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Client quotas."""
+"""The section about client quotas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long reassignments of partitions took."""
+"""The section about the duration of reassignments of partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which types of records the log consists of."""
+"""The section about the types of records in the log."""
 
 from __future__ import annotations
 

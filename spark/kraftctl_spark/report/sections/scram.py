@@ -1,4 +1,4 @@
-"""SCRAM credentials, without secrets."""
+"""The section about SCRAM credentials, without secrets."""
 
 from __future__ import annotations
 

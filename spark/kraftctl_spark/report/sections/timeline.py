@@ -42,7 +42,7 @@ LOOKS = {
     "SCRAM and tokens": (ORANGE, "square"),
     "features": (BLUE, "star"),
 }
-"""Color and symbol of the marks of a row, in the order of the rows."""
+"""The color and symbol of the marks of a row, in the order of the rows."""
 
 LEADER = "quorum leader"
 LEADER_COLORS = (BLUE, GREEN, PURPLE, SKY, ORANGE)
@@ -112,7 +112,7 @@ def _is_summed(marks: list[TimelineMark]) -> bool:
 
 
 def _sums(row: str, place: int, marks: list[TimelineMark]) -> Any:
-    """A strip, stronger where more happened."""
+    """Draws a strip, stronger where there are more events."""
     most = log1p(max(mark.events for mark in marks))
     color, _ = LOOKS[row]
     return spans(
@@ -161,7 +161,7 @@ def _text(mark: TimelineMark) -> str:
 
 
 def _leaders(leaders: tuple[QuorumLeader, ...], place: int) -> list[Any]:
-    """One trace per controller, so that each has its color."""
+    """Draws one trace per controller, so that each has its color."""
     ids = sorted({leader.leader_id for leader in leaders})
     traces = []
     for number, leader_id in enumerate(ids):
