@@ -55,7 +55,7 @@ FAULTS = (
     PlantedFault(
         "a-dry-run-removes",
         "kraftctl/cli/quorum/command.py",
-        "    if not args.dry_run:\n        remove_voter",
+        "    if not args.dry_run:\n        session.await_leader()\n        remove_voter",
         "    if args.controller_id >= 0:\n        remove_voter",
         (f"{CHANGES}::test_a_dry_run_sends_nothing",),
         "A dry run removes a voter.",

@@ -178,8 +178,8 @@ FAULTS = (
     PlantedFault(
         "one-host-is-named-of-many",
         "spark/kraftctl_spark/log/observer.py",
-        '        problems = [f"{asked}: {failure}" for asked, failure in failures.items()]\n',
-        '        problems = [f"{asked}: {failure}" for asked, failure in failures.items()][:1]\n',
+        '"; ".join(f"{asked}: {problem}" for asked, problem in problems.items())',
+        '"; ".join([f"{asked}: {problem}" for asked, problem in problems.items()][:1])',
         ("tests/spark/test_observer.py::test_every_host_that_cannot_be_reached_is_named",),
         "With three controllers and one wrong name, the message is about another one.",
     ),

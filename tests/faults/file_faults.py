@@ -58,8 +58,8 @@ FAULTS = (
     PlantedFault(
         "kraft-version-of-a-later-release",
         "kraftctl/raft/control_records.py",
-        "    if not 0 <= level <= KRAFT_VERSION_MAX:\n",
-        "    if level < 0:\n",
+        "    if level > KRAFT_VERSION_MAX:\n",
+        "    if level > 99:\n",
         (f"{MAD}[kraft-version-99]",),
         "A quorum whose rules are not known here is joined.",
     ),
