@@ -19,8 +19,8 @@ from kraftctl.raft.peer_failures import (
     SSL_FAILED,
     UNREACHABLE,
 )
-from kraftctl.server.connecting import RefusedError
-from kraftctl.server.peer_failure_reasons import failure_of
+from kraftctl.server.peers.connecting import RefusedError
+from kraftctl.server.peers.peer_failure_reasons import failure_of
 from kraftctl_protocol.frames import FrameError
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.authentication_failures import MESSAGE_CHARACTERS_MAX, AuthenticationFailedError
