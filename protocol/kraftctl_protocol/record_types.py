@@ -168,7 +168,7 @@ RECORD_TYPES: Final[list[RecordType]] = [
     RecordType(
         "ConfigRecord", "3.3-IV3", SETS, "configurations", table="configs",
         key="resource_type resource_name name", values=":topic_id value", words=("config", "set", "removed"),
-        subject="{resource_type} {resource_name} {name}", shown="{value}", secret="value",
+        shown="{value}", secret="value",
         asked_by="CREATE_TOPICS ALTER_CONFIGS INCREMENTAL_ALTER_CONFIGS", left_out={LOG_LINE: _AUDITED},
     ),
     RecordType(
