@@ -64,7 +64,7 @@ FAULTS = (
         "    if isinstance(record, RegisterControllerRecord):\n",
         "    if isinstance(record, RegisterControllerRecord) and record.controller_id < 0:\n",
         (f"{SERVICE}::test_a_log_line_says_it",),
-        "Nobody can tell from the log when a controller came back.",
+        "The log does not say when a controller came back.",
     ),
     PlantedFault(
         "a-secret-field-is-not-in-its-row",
