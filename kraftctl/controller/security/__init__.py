@@ -1,1 +1,5 @@
-"""ACLs, SCRAM credentials and delegation tokens are altered and described here, as records of the log."""
+"""ACLs, SCRAM credentials and delegation tokens are altered and described here, as records of the log.
+
+`acl_control`, `scram_control` and `delegation_token_control` have a kind each. Who may do what is decided in
+`state/standard_authorizer.py`.
+"""
