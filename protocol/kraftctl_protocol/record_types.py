@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl_protocol.generated.index import record_class, record_types
+from kraftctl_protocol.generated.index import all_messages
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_versions import LEVELS_BY_NAME, METADATA_VERSIONS
 
@@ -27,10 +27,7 @@ WRITER: Final = "writer"
 EVERYWHERE: Final = "everywhere"
 """Who may leave out a type, or fields as in "history: broker_id broker_epoch"."""
 
-
-_CLASSES: Final[dict[str, type[Message]]] = {
-    found.NAME: found for number in record_types() if (found := record_class(number)) is not None
-}
+_CLASSES: Final[dict[str, type[Message]]] = {message.NAME: message for message in all_messages()}
 
 
 class RecordType:
@@ -69,7 +66,7 @@ class RecordType:
         left_out: dict[str, str] | None = None,
     ) -> None:
         self.message: type[Message] = _CLASSES[name]
-        self.since = tuple([LEVELS_BY_NAME[name] for name in since.split()])
+        self.since = tuple([LEVELS_BY_NAME[level] for level in since.split()])
         self.effect = effect
         self.part = part
         self.table = table

@@ -263,12 +263,13 @@ def test_a_history_of_other_tables_is_refused(history: History, tmp_path: Path) 
     HistoryTables(raw, output).catch_up()
     shorter = tmp_path / "shorter"
     export(history, shorter, [100], False, lambda end: None)
-    refusal = rf"up to offset {goes_up_to(output)}, but .* up to 100: choose another"
+    end, shorter_end = goes_up_to(output), Output(shorter).manifests()[-1].end
+    refusal = rf"up to offset {end}, but .* up to {shorter_end}: choose another"
     with pytest.raises(ExportRefusedError, match=refusal):
         HistoryTables(shorter, output).catch_up()
     assert cli.main(["history", "--tables", str(shorter), "--output", str(output)]) == 2
     assert cli.main(["history", "--tables", str(shorter), "--output", str(output), "--rebuild"]) == 0
-    assert goes_up_to(output) == 100
+    assert goes_up_to(output) == shorter_end < end
 
 
 @pytest.mark.parametrize("damage", ["file lost", "file short", "other format"])
