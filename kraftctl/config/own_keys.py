@@ -30,7 +30,7 @@ OWN_KEYS: Final = (
     "kraftctl.scram.users.path",
 )
 
-DEFAULT_LISTENERS: Final = ("plaintext", "sasl_plaintext", "sasl_ssl", "ssl")
+LISTENERS_OF_DEFAULT_MAP: Final = ("plaintext", "sasl_plaintext", "sasl_ssl", "ssl")
 """These names exist without listener.security.protocol.map."""
 
 
@@ -58,7 +58,7 @@ def listener_names(properties: dict[str, str]) -> list[str]:
             names.append(entry.partition("://")[0] if listener is None else listener[0])
     protocols = properties.get("listener.security.protocol.map")
     if protocols is None:
-        names.extend(DEFAULT_LISTENERS)
+        names.extend(LISTENERS_OF_DEFAULT_MAP)
     else:
         names.extend(entry.rpartition(":")[0].strip() for entry in split_list(protocols))
     return sorted({name.lower() for name in names if name})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl_protocol.generated.index import record_class, record_types
+from kraftctl_protocol.generated.index import all_messages
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_versions import LEVELS_BY_NAME, METADATA_VERSIONS
 
@@ -27,12 +27,9 @@ SNAPSHOT: Final = "snapshot"
 HISTORY: Final = "history"
 WRITER: Final = "writer"
 EVERYWHERE: Final = "everywhere"
-"""Names who may leave out a type, or a field as in "history: broker_epoch"."""
+"""Names who may leave out a type, or fields as in "history: broker_id broker_epoch"."""
 
-
-_CLASSES: Final[dict[str, type[Message]]] = {
-    found.NAME: found for number in record_types() if (found := record_class(number)) is not None
-}
+_CLASSES: Final[dict[str, type[Message]]] = {message.NAME: message for message in all_messages()}
 
 
 class RecordType:
@@ -68,10 +65,10 @@ class RecordType:
         shown: str = "",
         secret: str = "",
         asked_by: str = "",
-        left_out: dict[str, str],
+        left_out: dict[str, str] | None = None,
     ) -> None:
         self.message: type[Message] = _CLASSES[name]
-        self.since = tuple([LEVELS_BY_NAME[name] for name in since.split()])
+        self.since = tuple([LEVELS_BY_NAME[level] for level in since.split()])
         self.effect = effect
         self.part = part
         self.table = table
@@ -83,7 +80,7 @@ class RecordType:
         self.shown = shown
         self.secret = tuple(secret.split())
         self.asked_by = tuple(asked_by.split())
-        self.left_out = left_out
+        self.left_out: dict[str, str] = {} if left_out is None else left_out
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -97,8 +94,12 @@ class RecordType:
 
     def fields_left_out(self, consumer: str) -> set[str]:
         """Returns the fields that a consumer does nothing with."""
-        prefix = f"{consumer}: "
-        return {one.removeprefix(prefix) for one in self.left_out if one.startswith(prefix)}
+        found: set[str] = set()
+        for one in self.left_out:
+            name, _, fields = one.partition(": ")
+            if name == consumer:
+                found.update(fields.split())
+        return found
 
     def version_at(self, metadata_version: int) -> int:
         """The version in which it is written at this metadata.version; -1 if it does not exist there.
@@ -138,283 +139,135 @@ _PARTITION_LISTS: Final = (
     "replicas isr adding_replicas removing_replicas eligible_leader_replicas:elr last_known_elr directories"
 )
 
+# fmt: off
 RECORD_TYPES: Final[list[RecordType]] = [
     RecordType(
-        "RegisterBrokerRecord",
-        "3.3-IV3 3.3-IV3 3.4-IV0 3.7-IV2 4.3-IV0",
-        SETS,
-        "cluster",
-        table="brokers",
+        "RegisterBrokerRecord", "3.3-IV3 3.3-IV3 3.4-IV0 3.7-IV2 4.3-IV0", SETS, "cluster", table="brokers",
         key="broker_id",
         values="broker_epoch :state fenced in_controlled_shutdown incarnation_id rack log_dirs"
         " cordoned_log_dirs end_points features",
-        subject="broker {broker_id}",
-        asked_by="BROKER_REGISTRATION",
+        subject="broker {broker_id}", asked_by="BROKER_REGISTRATION",
         left_out={"history: is_migrating_zk_broker": _MIGRATION},
     ),
     RecordType(
-        "UnregisterBrokerRecord",
-        "3.3-IV3",
-        REMOVES,
-        "cluster",
-        table="brokers",
-        key="broker_id",
-        asked_by="UNREGISTER_BROKER",
-        left_out={"history: broker_epoch": _EPOCH},
+        "UnregisterBrokerRecord", "3.3-IV3", REMOVES, "cluster", table="brokers", key="broker_id",
+        asked_by="UNREGISTER_BROKER", left_out={"history: broker_epoch": _EPOCH},
     ),
     RecordType(
-        "TopicRecord",
-        "3.3-IV3",
-        SETS,
-        "topics",
-        table="topics",
-        key="topic_id",
-        values="name:topic",
-        words=("topic", "created", "deleted"),
-        subject="{topic}",
-        shown="{topic}",
-        asked_by="CREATE_TOPICS",
-        left_out={},
+        "TopicRecord", "3.3-IV3", SETS, "topics", table="topics", key="topic_id", values="name:topic",
+        words=("topic", "created", "deleted"), subject="{topic}", shown="{topic}", asked_by="CREATE_TOPICS",
     ),
     RecordType(
-        "PartitionRecord",
-        "3.3-IV3 3.7-IV2 4.0-IV1",
-        SETS,
-        "topics",
-        table="partitions",
+        "PartitionRecord", "3.3-IV3 3.7-IV2 4.0-IV1", SETS, "topics", table="partitions",
         key="topic_id partition_id",
         values=f":topic leader leader_epoch partition_epoch leader_recovery_state {_PARTITION_LISTS}",
         asked_by="CREATE_TOPICS CREATE_PARTITIONS",
         left_out={TIMELINE: "the topic has a mark already, and there may be thousands"},
     ),
     RecordType(
-        "ConfigRecord",
-        "3.3-IV3",
-        SETS,
-        "configurations",
-        table="configs",
-        key="resource_type resource_name name",
-        values=":topic_id value",
-        words=("config", "set", "removed"),
-        subject="{resource_type} {resource_name} {name}",
-        shown="{value}",
-        secret="value",
-        asked_by="CREATE_TOPICS ALTER_CONFIGS INCREMENTAL_ALTER_CONFIGS",
-        left_out={LOG_LINE: _AUDITED},
+        "ConfigRecord", "3.3-IV3", SETS, "configurations", table="configs",
+        key="resource_type resource_name name", values=":topic_id value", words=("config", "set", "removed"),
+        shown="{value}", secret="value",
+        asked_by="CREATE_TOPICS ALTER_CONFIGS INCREMENTAL_ALTER_CONFIGS", left_out={LOG_LINE: _AUDITED},
     ),
     RecordType(
-        "PartitionChangeRecord",
-        "3.3-IV3 3.7-IV2 4.0-IV1",
-        CHANGES,
-        "topics",
-        table="partitions",
-        key="topic_id partition_id",
-        values=f"leader leader_recovery_state {_PARTITION_LISTS}",
+        "PartitionChangeRecord", "3.3-IV3 3.7-IV2 4.0-IV1", CHANGES, "topics", table="partitions",
+        key="topic_id partition_id", values=f"leader leader_recovery_state {_PARTITION_LISTS}",
         asked_by="ALTER_PARTITION ELECT_LEADERS ALTER_PARTITION_REASSIGNMENTS ASSIGN_REPLICAS_TO_DIRS",
-        left_out={},
     ),
     RecordType(
-        "FenceBrokerRecord",
-        "3.3-IV3",
-        CHANGES,
-        "cluster",
-        table="brokers",
-        key="id:broker_id",
+        "FenceBrokerRecord", "3.3-IV3", CHANGES, "cluster", table="brokers", key="id:broker_id",
         left_out={LOG_LINE: _OLD, REQUEST: _OLD, TIMELINE: _BAR, "history: epoch": _EPOCH},
     ),
     RecordType(
-        "UnfenceBrokerRecord",
-        "3.3-IV3",
-        CHANGES,
-        "cluster",
-        table="brokers",
-        key="id:broker_id",
+        "UnfenceBrokerRecord", "3.3-IV3", CHANGES, "cluster", table="brokers", key="id:broker_id",
         left_out={LOG_LINE: _OLD, REQUEST: _OLD, TIMELINE: _BAR, "history: epoch": _EPOCH},
     ),
     RecordType(
-        "RemoveTopicRecord",
-        "3.3-IV3",
-        REMOVES,
-        "topics",
-        table="topics",
-        key="topic_id",
+        "RemoveTopicRecord", "3.3-IV3", REMOVES, "topics", table="topics", key="topic_id",
         asked_by="DELETE_TOPICS",
-        left_out={},
     ),
     RecordType(
-        "DelegationTokenRecord",
-        "3.6-IV2",
-        SETS,
-        "delegation_tokens",
-        table="delegation_tokens",
+        "DelegationTokenRecord", "3.6-IV2", SETS, "delegation_tokens", table="delegation_tokens",
         key="token_id",
         values="owner requester renewers issue_timestamp:issue_time max_timestamp:max_time"
         " expiration_timestamp:expiration_time",
-        words=("delegation token", "created", "removed"),
-        subject="token {token_id}",
+        words=("delegation token", "created", "removed"), subject="token {token_id}",
         shown="owner {owner}, requester {requester}, renewers {renewers}",
         asked_by="CREATE_DELEGATION_TOKEN RENEW_DELEGATION_TOKEN EXPIRE_DELEGATION_TOKEN",
         left_out={LOG_LINE: _AUDITED},
     ),
     RecordType(
-        "UserScramCredentialRecord",
-        "3.5-IV2",
-        SETS,
-        "scram",
-        table="scram_credentials",
-        key="name:user mechanism",
-        values="iterations",
-        words=("SCRAM credential", "added", "removed"),
-        subject="{user} {mechanism}",
-        shown="{iterations}",
-        secret="salt stored_key server_key",
+        "UserScramCredentialRecord", "3.5-IV2", SETS, "scram", table="scram_credentials",
+        key="name:user mechanism", values="iterations", words=("SCRAM credential", "added", "removed"),
+        subject="{user} {mechanism}", shown="{iterations}", secret="salt stored_key server_key",
         asked_by="ALTER_USER_SCRAM_CREDENTIALS",
-        left_out={
-            LOG_LINE: _AUDITED,
-            "history: salt": _SECRET,
-            "history: stored_key": _SECRET,
-            "history: server_key": _SECRET,
-        },
+        left_out={LOG_LINE: _AUDITED, "history: salt stored_key server_key": _SECRET},
     ),
     RecordType(
-        "FeatureLevelRecord",
-        "3.3-IV3",
-        SETS,
-        "features",
-        table="features",
-        key="name",
-        values="feature_level:level",
-        words=("feature", "set", "removed"),
-        subject="{name}",
-        shown="{level}",
+        "FeatureLevelRecord", "3.3-IV3", SETS, "features", table="features", key="name",
+        values="feature_level:level", words=("feature", "set", "removed"), subject="{name}", shown="{level}",
         asked_by="UPDATE_FEATURES",
-        left_out={},
     ),
     RecordType(
-        "ClientQuotaRecord",
-        "3.3-IV3",
-        SETS,
-        "client_quotas",
-        table="quotas",
-        key="entity key",
-        values="value",
-        flag="remove",
-        words=("quota", "set", "removed"),
-        subject="{entity} {key}",
-        shown="{value}",
-        asked_by="ALTER_CLIENT_QUOTAS",
-        left_out={LOG_LINE: _AUDITED},
+        "ClientQuotaRecord", "3.3-IV3", SETS, "client_quotas", table="quotas", key="entity key",
+        values="value", flag="remove", words=("quota", "set", "removed"), subject="{entity} {key}",
+        shown="{value}", asked_by="ALTER_CLIENT_QUOTAS", left_out={LOG_LINE: _AUDITED},
     ),
     RecordType(
-        "ProducerIdsRecord",
-        "3.3-IV3",
-        SETS,
-        "producer_ids",
-        table="producer_ids",
-        values="next_producer_id",
-        words=("producer ids", "allocated", "removed"),
-        subject="producer ids",
-        shown="{next_producer_id}",
+        "ProducerIdsRecord", "3.3-IV3", SETS, "producer_ids", table="producer_ids", values="next_producer_id",
+        words=("producer ids", "allocated", "removed"), subject="producer ids", shown="{next_producer_id}",
         asked_by="ALLOCATE_PRODUCER_IDS",
         left_out={
-            LOG_LINE: _ROUTINE,
-            TIMELINE: _ROUTINE,
-            "snapshot: broker_id": _BLOCK,
-            "snapshot: broker_epoch": _BLOCK,
-            "history: broker_id": _BLOCK,
-            "history: broker_epoch": _BLOCK,
+            LOG_LINE: _ROUTINE, TIMELINE: _ROUTINE,
+            "snapshot: broker_id broker_epoch": _BLOCK, "history: broker_id broker_epoch": _BLOCK,
         },
     ),
     RecordType(
-        "BrokerRegistrationChangeRecord",
-        "3.3-IV3 3.3-IV3 3.7-IV2 4.3-IV0",
-        CHANGES,
-        "cluster",
-        table="brokers",
-        key="broker_id",
-        values="fenced in_controlled_shutdown log_dirs cordoned_log_dirs",
+        "BrokerRegistrationChangeRecord", "3.3-IV3 3.3-IV3 3.7-IV2 4.3-IV0", CHANGES, "cluster",
+        table="brokers", key="broker_id", values="fenced in_controlled_shutdown log_dirs cordoned_log_dirs",
         left_out={
             REQUEST: "it follows from heartbeats and expired sessions; log lines say it",
-            TIMELINE: _BAR,
-            "history: broker_epoch": _EPOCH,
+            TIMELINE: _BAR, "history: broker_epoch": _EPOCH,
         },
     ),
     RecordType(
-        "AccessControlEntryRecord",
-        "3.3-IV3",
-        SETS,
-        "acls",
-        table="acls",
-        key="id",
+        "AccessControlEntryRecord", "3.3-IV3", SETS, "acls", table="acls", key="id",
         values="resource_type resource_name pattern_type principal host operation permission_type:permission",
-        words=("ACL", "added", "removed"),
-        subject="{principal}",
+        words=("ACL", "added", "removed"), subject="{principal}",
         shown="{permission} {operation} on {resource_type} {pattern_type} {resource_name}"
         " for {principal} from {host}",
-        asked_by="CREATE_ACLS",
-        left_out={LOG_LINE: _AUDITED},
+        asked_by="CREATE_ACLS", left_out={LOG_LINE: _AUDITED},
     ),
     RecordType(
-        "RemoveAccessControlEntryRecord",
-        "3.3-IV3",
-        REMOVES,
-        "acls",
-        table="acls",
-        key="id",
-        asked_by="DELETE_ACLS",
-        left_out={LOG_LINE: _AUDITED},
+        "RemoveAccessControlEntryRecord", "3.3-IV3", REMOVES, "acls", table="acls", key="id",
+        asked_by="DELETE_ACLS", left_out={LOG_LINE: _AUDITED},
     ),
     RecordType(
-        "NoOpRecord",
-        "3.3-IV3",
-        NOTHING,
+        "NoOpRecord", "3.3-IV3", NOTHING,
         left_out={EVERYWHERE: "it advances the offset, and has no other effect"},
     ),
     RecordType("ZkMigrationStateRecord", "", NOTHING, left_out={EVERYWHERE: _MIGRATION, WRITER: _MIGRATION}),
     RecordType(
-        "RemoveUserScramCredentialRecord",
-        "3.5-IV2",
-        REMOVES,
-        "scram",
-        table="scram_credentials",
-        key="name:user mechanism",
-        asked_by="ALTER_USER_SCRAM_CREDENTIALS",
-        left_out={LOG_LINE: _AUDITED},
+        "RemoveUserScramCredentialRecord", "3.5-IV2", REMOVES, "scram", table="scram_credentials",
+        key="name:user mechanism", asked_by="ALTER_USER_SCRAM_CREDENTIALS", left_out={LOG_LINE: _AUDITED},
     ),
     RecordType("BeginTransactionRecord", "3.6-IV1", NOTHING, left_out=_TRANSACTION),
     RecordType("EndTransactionRecord", "3.6-IV1", NOTHING, left_out=_TRANSACTION),
     RecordType("AbortTransactionRecord", "3.6-IV1", NOTHING, left_out=_TRANSACTION),
     RecordType(
-        "RemoveDelegationTokenRecord",
-        "3.6-IV2",
-        REMOVES,
-        "delegation_tokens",
-        table="delegation_tokens",
-        key="token_id",
-        asked_by="EXPIRE_DELEGATION_TOKEN",
+        "RemoveDelegationTokenRecord", "3.6-IV2", REMOVES, "delegation_tokens", table="delegation_tokens",
+        key="token_id", asked_by="EXPIRE_DELEGATION_TOKEN",
         left_out={LOG_LINE: "the audit log has the request; a token also expires by itself"},
     ),
     RecordType(
-        "RegisterControllerRecord",
-        "3.7-IV0",
-        SETS,
-        "cluster",
-        table="controllers",
-        key="controller_id",
+        "RegisterControllerRecord", "3.7-IV0", SETS, "cluster", table="controllers", key="controller_id",
         values="incarnation_id zk_migration_ready end_points features",
-        words=("controller", "registered", "removed"),
-        subject="controller {controller_id}",
-        shown="{incarnation_id}",
-        asked_by="CONTROLLER_REGISTRATION",
-        left_out={},
+        words=("controller", "registered", "removed"), subject="controller {controller_id}",
+        shown="{incarnation_id}", asked_by="CONTROLLER_REGISTRATION",
     ),
     RecordType(
-        "ClearElrRecord",
-        "4.0-IV1",
-        CHANGES,
-        "topics",
-        table="partitions",
-        key="topic_name",
+        "ClearElrRecord", "4.0-IV1", CHANGES, "topics", table="partitions", key="topic_name",
         asked_by="UPDATE_FEATURES INCREMENTAL_ALTER_CONFIGS",
         left_out={
             LOG_LINE: "the level of ELR has a line, and the audit log has changes of min.insync.replicas",
@@ -422,6 +275,7 @@ RECORD_TYPES: Final[list[RecordType]] = [
         },
     ),
 ]
+# fmt: on
 """The rows in the order of the types' numbers."""
 
 RECORD_TYPES_BY_NAME: Final[dict[str, RecordType]] = {row.message.NAME: row for row in RECORD_TYPES}

@@ -28,6 +28,7 @@ STRICTER: Final[dict[str, str]] = {
 
 STRICTER_AT_LAST: Final[dict[str, str]] = {
     r"^No directory for the metadata log": "the default directory is empty after a restart of the machine",
+    r"^Configuration 'metadata\.log\.dir' must not be empty": "for Kafka it is the working directory",
     r"configuration (advertised\.)?listeners: port -?\d+ of": "Kafka fails later, when it binds",
     r"overrides: '.*' needs a host, and a count": "no host, or a limit below zero",
     r"there is no listener '": "a key for a listener that does not exist is a misspelt one",

@@ -202,7 +202,7 @@ def test_options_of_spark_are_not_resolved() -> None:
         pytest.param(
             {**FILES, "k": "${file:/dev/null:pw}"},
             "Configuration k: ${file:/dev/null:pw} has no value: cannot read /dev/null: it"
-            " is not a regular file",
+            " is a device, and has to be a file",
             id="device",
         ),
         pytest.param(
@@ -295,7 +295,7 @@ def test_a_name_may_be_the_beginning_of_another() -> None:
 def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (error,) = refused({**FILES, "k": f"${{file:{tmp_path}/fifo:pw}}"})
-    assert "it is not a regular file" in error
+    assert "it is a FIFO, and has to be a file" in error
 
 
 def test_a_file_has_a_limit(tmp_path: Path) -> None:

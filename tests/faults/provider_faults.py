@@ -60,8 +60,8 @@ FAULTS = (
     PlantedFault(
         "a-fifo-is-read",
         f"{PACKAGE}/provider_files.py",
-        "            if not stat.S_ISREG(mode):\n",
-        "            if False:\n",
+        "from kraftctl_security.small_files import read_small_file\n",
+        "from kraftctl_security.small_files import read_once as read_small_file\n",
         (f"{TESTS}::test_a_fifo_is_not_waited_for",),
         "What a FIFO has is gone with the first read, and a start waits for its writer.",
     ),

@@ -20,6 +20,8 @@ SIMULATED: tuple[SimulatedFault, ...] = (
 )
 
 NOT_SIMULATED: Final[dict[str, str]] = {
+    "adopted-without-records-is-new": "All simulated directories have a recovery point from the start.",
+    "start-warns-of-everything": "The level of a line; a test has it.",
     "flush-from-before-a-truncation-counts": (
         "A second line of defence. A Fetch leaves only when everything is flushed, and only its answer"
         " truncates: no flush runs then (tests/simulator/test_flush_and_truncation.py). Where retention has"

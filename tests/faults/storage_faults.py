@@ -21,7 +21,7 @@ FAULTS = (
         "kraftctl/server/controller_server.py",
         '        storage_logger.info("%s", notice)\n',
         '        storage_logger.warning("%s", notice)\n',
-        ("tests/server/test_start_lines.py",),
+        ("tests/server/controllers/test_start_lines.py",),
         "A supervisor that deletes quorum-state makes a WARN of each start, with nothing to do.",
     ),
     PlantedFault(

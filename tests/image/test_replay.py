@@ -268,28 +268,3 @@ def sorted_lists(record: Message) -> Message:
         if hasattr(record, name):
             setattr(record, name, sorted(getattr(record, name), key=repr))
     return record
-
-
-def test_kafkas_order_of_a_snapshot() -> None:
-    """Features first, because they say how to read the rest; then brokers, topics and so on."""
-    image = MetadataImage()
-    sequence = RecordSequence(3, image)
-    for offset in range(500):
-        replay(image, sequence.next(), offset)
-    names = [entry.record.NAME for entry in image_records(image)]
-    seen = list(dict.fromkeys(names))
-    order = [
-        "FeatureLevelRecord",
-        "RegisterBrokerRecord",
-        "RegisterControllerRecord",
-        "TopicRecord",
-        "PartitionRecord",
-        "ConfigRecord",
-        "ClientQuotaRecord",
-        "ProducerIdsRecord",
-        "AccessControlEntryRecord",
-        "UserScramCredentialRecord",
-        "DelegationTokenRecord",
-    ]
-    assert seen == [name for name in order if name in seen]
-    assert len(seen) >= 9

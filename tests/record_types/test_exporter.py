@@ -9,6 +9,7 @@ import contextlib
 import re
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -176,6 +177,13 @@ def changed_kinds(message: type[Message]) -> set[str]:
 def ended_at(rows: pa.Table, offset: int) -> list[int]:
     by_record = rows.filter(pc.not_equal(rows.column("ended_by"), GAP))
     return [one for one in by_record.column("valid_to_offset").to_pylist() if one == offset]
+
+
+@EVERY_KIND
+def test_the_page_about_the_history_lists_it(kind: Kind) -> None:
+    page = (Path(__file__).parents[2] / "spark" / "HISTORY.md").read_text()
+    key = ", ".join(f"`{name}`" for name in kind.key)
+    assert f"\n| `{kind.name}` | {key}{' ' if key else ''}| " in page
 
 
 @EVERY_KIND

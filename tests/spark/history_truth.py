@@ -394,8 +394,11 @@ def _broker_state(state: Row) -> str:
 
 
 def _kind(old: Row, new: Row, recovery: int | None) -> str:
-    """Kafka's metrics count an unclean election when the record says so; a second one in a row does not."""
-    if recovery == 1:
+    """Kafka's metrics count an unclean election when the record says so; a second one in a row does not.
+
+    No controller writes that a partition begins to recover while it does; a random sequence may.
+    """
+    if recovery == 1 and old["leader_recovery_state"] != 1:
         return "unclean"
     if new["leader"] in old["isr"]:
         return "clean"

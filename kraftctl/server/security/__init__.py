@@ -1,1 +1,6 @@
-"""SSL and SASL decide who a client is; keys, users and certificates may change while a controller runs."""
+"""SSL and SASL decide who a client is; keys, users and certificates may change while a controller runs.
+
+`ssl_transport` is between a socket and its connection, `sasl_exchange` decides what a client may send before
+it is authenticated, and `credential_lookup` finds users and tokens. `ssl_reloading` replaces keys and
+certificates, and `own_rights` warns if other controllers would refuse this one.
+"""

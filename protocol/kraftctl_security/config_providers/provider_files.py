@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import stat
 from typing import Final
 
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.config_providers.no_value import NoValueError
+from kraftctl_security.small_files import read_small_file
 
 FILE_BYTES_MAX: Final = 1024 * 1024
 """A secret of Kubernetes may have as many bytes."""
@@ -65,20 +64,9 @@ def normalized(path: str) -> str:
 def read_text(path: str) -> str:
     """Returns the content of a regular file of UTF-8; NoValueError otherwise. A FIFO is not waited for."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, "rb") as file:
-            mode = os.fstat(descriptor).st_mode
-            if stat.S_ISDIR(mode):
-                raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-            if not stat.S_ISREG(mode):
-                raise NoValueError(f"cannot read {path}: it is not a regular file. {NEXT_STEP}")
-            content = file.read(FILE_BYTES_MAX + 1)
+        return read_small_file(path, FILE_BYTES_MAX).decode("utf-8")
     except OSError as error:
         raise NoValueError(file_error("read", path, error).rstrip(".")) from None
-    if len(content) > FILE_BYTES_MAX:
-        raise NoValueError(f"cannot read {path}: it has more than {FILE_BYTES_MAX:,} bytes. {NEXT_STEP}")
-    try:
-        return content.decode("utf-8")
     except UnicodeDecodeError:
         raise NoValueError(f"cannot read {path}: it is not UTF-8. {NEXT_STEP}") from None
 

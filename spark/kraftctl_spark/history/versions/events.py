@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from kraftctl_spark.history.versions.kinds import BROKERS, KINDS, PARTITIONS, Kind
+from kraftctl_spark.history.versions.kinds import BROKERS, CONFIGS, KINDS, PARTITIONS, Kind
 from kraftctl_spark.history.versions.versions import Change, Key, Moment, Values
 
 GAP_BEGINS, SNAPSHOT = "gap begins", "snapshot"
@@ -126,32 +126,32 @@ class Filled:
     """A text of the row of a record type, whose names in braces are replaced by the values of columns."""
 
     def __init__(self, text: str, columns: Sequence[str]) -> None:
-        literals_and_names = _IN_BRACES.split(text)
-        self._literals = literals_and_names[::2]
-        self._places = [columns.index(name) for name in literals_and_names[1::2]]
+        names = _IN_BRACES.findall(text)
+        self._format = _IN_BRACES.sub(lambda found: f"{{{columns.index(found[1])}}}", text).format
+        self._only = columns.index(names[0]) if [f"{{{name}}}" for name in names] == [text] else None
+        self._shown = [columns.index(name) for name in names if name in _SHOWN]
 
     def text(self, values: Values) -> str:
-        """Fills in the values; an empty one also drops the space behind it."""
-        found = self._literals[0]
-        for place, literal in zip(self._places, self._literals[1:], strict=True):
-            one = _part(values[place])
-            found += one + literal if one else literal.removeprefix(" ")
-        return found
+        if self._shown:
+            row = list(values)
+            for place in self._shown:
+                row[place] = _part(row[place])
+            return self._format(*row)
+        return self._format(*values)
 
     def value(self, values: Values) -> Any:
         """Returns the value itself where the text is one name."""
-        return values[self._places[0]] if self._literals == ["", ""] else self.text(values)
+        return self.text(values) if self._only is None else values[self._only]
 
 
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 
+_SHOWN = ("entity", "renewers")
+"""Columns whose values are not texts or numbers."""
+
 
 def _part(value: Any) -> str:
-    if type(value) is tuple:
-        return _entity(value)
-    if value is None or type(value) is list:
-        return ", ".join(value or ()) or "none"
-    return str(value)
+    return _entity(value) if type(value) is tuple else ", ".join(value or ()) or "none"
 
 
 def _entity(entity: tuple[tuple[str, str | None], ...]) -> str:
@@ -175,16 +175,20 @@ def _subject(kind: Kind) -> Callable[[Key, Values], tuple[str, Ids]]:
     """Returns its name for people, and the ids by which it is joined."""
     columns = [*kind.key, *kind.values]
     filled = Filled(kind.set_by.subject if kind.set_by is not None else kind.name, columns)
-    ids = [
-        columns.index(name) if name in columns else None for name in ("topic_id", "partition_id", "broker_id")
-    ]
+    topic, broker = (columns.index(name) if name in columns else None for name in ("topic_id", "broker_id"))
 
     def found(key: Key, values: Values) -> tuple[str, Ids]:
-        row = (*key, *values)
-        topic_id, partition_id, broker_id = (None if place is None else row[place] for place in ids)
-        return filled.text(row), (topic_id, partition_id, broker_id)
+        row = key + values
+        topic_id = None if topic is None else row[topic]
+        return filled.text(row), (topic_id, None, None if broker is None else row[broker])
 
     return found
 
 
+def _config_subject(key: Key, values: Values) -> tuple[str, Ids]:
+    """Leaves out the empty name of a cluster's default."""
+    return " ".join(part for part in key if part), (values[0], None, None)
+
+
 _SUBJECTS = {kind.name: _subject(kind) for kind in KINDS if kind is not PARTITIONS}
+_SUBJECTS[CONFIGS.name] = _config_subject
