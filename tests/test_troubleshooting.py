@@ -72,9 +72,6 @@ COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
     ("kraftctl/server/process/snapshot_downloads.py", "error"): [
         ("kraftctl/storage/checkpoint_reader.py", "_damaged"),
     ],
-    ("kraftctl/server/peers/voter_addresses.py", "wrong"): [
-        ("kraftctl/server/peers/voter_addresses.py", "_unreached"),
-    ],
     ("spark/kraftctl_spark/cli.py", "unplaced_error(unplaced)"): [],  # the same
     ("spark/kraftctl_spark/cli.py", "error"): [],  # a refusal at the start: it names its next step
     ("spark/kraftctl_spark/wide_export.py", "error"): [],  # the same

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
-from kraftctl.server.security.local_users import OTHERS
+from kraftctl_security.small_files import mode_against_others
 
 PUBLIC: Final = ("ssl.keystore.certificate.chain", "ssl.truststore.certificates")
 """These are of type PASSWORD in Kafka, and not secret: they contain only certificates."""
@@ -22,18 +22,24 @@ JAAS_SECRETS: Final = re.compile(r"password|secret|user_", re.IGNORECASE)
 """A JAAS entry without these only says which mechanism is used."""
 
 
-def readable_secrets(file: Path, properties: Mapping[str, str], elsewhere: Collection[str]) -> list[str]:
-    """Returns the sorted keys of secrets in `file` if other accounts may read it; not keys in `elsewhere`.
+def readable_secrets(
+    file: Path, properties: Mapping[str, str], elsewhere: Collection[str]
+) -> tuple[str | None, list[str]]:
+    """Returns the mode that chmod needs, and the sorted keys of secrets, without those in `elsewhere`.
+
+    None and no keys say that other accounts cannot read a secret in `file`.
 
     An unreadable file, such as what a shell makes of `<(command)`, has none.
     """
     try:
         status = os.stat(file)
     except OSError:
-        return []
-    if not status.st_mode & OTHERS or not os.path.isfile(file):
-        return []
-    return sorted(key for key, value in properties.items() if key not in elsewhere and _is_secret(key, value))
+        return None, []
+    mode = mode_against_others(status)
+    if mode is None or not os.path.isfile(file):
+        return None, []
+    keys = sorted(key for key, value in properties.items() if key not in elsewhere and _is_secret(key, value))
+    return (mode, keys) if keys else (None, [])
 
 
 def _is_secret(key: str, value: str) -> bool:

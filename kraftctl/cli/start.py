@@ -88,13 +88,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _warn_of_readable_secrets(file: Path, properties: ResolvedProperties, overrides: list[str]) -> None:
     overridden = {override.partition("=")[0].strip() for override in overrides}
-    keys = readable_secrets(file, properties, properties.provided_keys | overridden)
+    mode, keys = readable_secrets(file, properties, properties.provided_keys | overridden)
     if keys:
         logger.warning(
-            "Other accounts may read the passwords in %s (%s). Next step: chmod 600, or let a config provider"
+            "Other accounts may read the passwords in %s (%s). Next step: chmod %s, or let a config provider"
             " read them from elsewhere",
             file,
             ", ".join(keys),
+            mode,
         )
 
 

@@ -9,6 +9,7 @@ from kraftctl.raft.download_snapshot import begin_download
 from kraftctl.raft.effects import ERROR, INFO, AppendBatch, TruncateLog
 from kraftctl.raft.fetching import contradict, leader_answered
 from kraftctl.raft.states import Follower
+from kraftctl_protocol.control_record import NewerReleaseError
 from kraftctl_protocol.generated.fetch_response import PartitionData
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError
@@ -89,6 +90,14 @@ def _append_batch(core: RaftCore, state: Follower, batch: RecordBatch, data: byt
     if header.is_control:
         try:
             changes = control_changes(batch, core.history.kraft_version())
+        except NewerReleaseError as newer:
+            core.notice(
+                ERROR,
+                f"A newer release has written the control records from {state.leader_id} at"
+                f" {header.base_offset}: {newer}. Next step: start a controller of that release on this"
+                " directory instead",
+            )
+            return False
         except DecodeError as error:
             core.notice(
                 ERROR, f"Control records from {state.leader_id} at {header.base_offset} are unusable: {error}"

@@ -25,7 +25,6 @@ from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.logs.audit_log import AuditLog
 from kraftctl.server.logs.log_levels import current_log_levels
 from kraftctl.server.loop.turn_probe import TurnProbe
-from kraftctl.server.peers.voter_addresses import VoterAddresses
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.process.name_lookup import own_name
 from kraftctl.server.running_settings import RunningSettings
@@ -90,16 +89,12 @@ async def run_controller(
         credentials = LocalUsersFirst(local_users, CredentialLookup(driver.credentials, clock.wall_ms))
         await server.accept(driver.requests, driver.has_rules, credentials)
         rights_check = PeerAuthorizationCheck(asyncio.get_running_loop(), config, driver.authorizer)
-        voter_addresses = VoterAddresses(
-            config.controller_quorum_voters, meta, driver.raft, driver.side_peers, clock.now_ms
-        )
         driver.start(RunningSettings(server))
         reloading = asyncio.ensure_future(_ssl_reloading(server, driver, clock, reload or asyncio.Event()))
         try:
             await _run_until(stop, driver)
         finally:
             rights_check.stop()
-            voter_addresses.stop()
             reloading.cancel()
             await driver.stop()
     except BaseException as error:

@@ -16,8 +16,6 @@ from kraftctl.node.committed_configs import committed_configs
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import NodeEvent
 from kraftctl.raft import events
-from kraftctl.raft.events import ResponseReceived
-from kraftctl.raft.raft_node import RaftNode
 from kraftctl.server.logs.audit_log import AuditLog
 from kraftctl.server.logs.notice_log import LoggedNotices
 from kraftctl.server.loop.controller_network import ControllerNetwork
@@ -140,25 +138,6 @@ class Driver:
     def has_rules(self) -> bool:
         """Returns whether the authorizer, if there is one, knows the ACLs."""
         return self.authorizer.ready
-
-    @property
-    def raft(self) -> RaftNode:
-        """The raft node, for reading only."""
-        return self._node.raft
-
-    def side_peers(self, offer: Callable[[ResponseReceived], None]) -> PeerConnections:
-        """Makes connections for requests that are not raft's, with the same settings; the caller stops
-        them.
-        """
-        return PeerConnections(
-            client_id=self._peers.client_id,
-            request_timeout_ms=int(self._peers.request_timeout_seconds * 1000),
-            backoff_ms=int(self._peers.backoff_seconds * 1000),
-            offer=offer,
-            ssl_context=self._peers.ssl_context,
-            new_sasl_client=self._peers.new_sasl_client,
-            is_own=self._peers.is_own,
-        )
 
     def use_ssl_context(self, context: ssl.SSLContext) -> None:
         """Sets the context for connections to other controllers that are opened from now on."""

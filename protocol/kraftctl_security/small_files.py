@@ -29,6 +29,16 @@ _KINDS = {
 }
 
 
+def mode_against_others(status: os.stat_result) -> str | None:
+    """Returns the mode that chmod needs if other accounts may use the file, and None if they may not.
+
+    A file of another owner, such as root, is read through its group: that group is no other account.
+    """
+    if status.st_uid == os.geteuid():
+        return "600" if status.st_mode & 0o077 else None
+    return "o-rwx" if status.st_mode & 0o007 else None
+
+
 def read_small_file(path: str | Path, bytes_max: int = FILE_BYTES_MAX) -> bytes:
     """Reads a file that may be read again later. Raises OSError, whose strerror says what it is."""
     descriptor = _opened(path)

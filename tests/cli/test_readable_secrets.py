@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 import pytest
 
 from kraftctl.cli import main
 from kraftctl.cli.readable_secrets import readable_secrets
-
-pytestmark = pytest.mark.usefixtures("logging_as_before")
+from kraftctl_security.small_files import mode_against_others
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 
@@ -44,13 +45,28 @@ def test_which_keys(tmp_path: Path, key: str, value: str, is_secret: bool, mode:
     file.touch(mode)
     file.chmod(mode)
     is_named = is_secret and mode & 0o077 != 0
-    assert readable_secrets(file, {key: value}, ()) == ([key] if is_named else [])
-    assert readable_secrets(file, {key: value}, {key}) == [], "a provider or a flag has it"
+    assert readable_secrets(file, {key: value}, ()) == (("600", [key]) if is_named else (None, []))
+    assert readable_secrets(file, {key: value}, {key}) == (None, []), "a provider or a flag has it"
+
+
+@pytest.mark.parametrize(
+    ("is_own", "mode", "expected"),
+    [
+        pytest.param(True, 0o600, None, id="own"),
+        pytest.param(True, 0o640, "600", id="own-and-its-group"),
+        pytest.param(False, 0o640, None, id="of-root-for-the-group-of-the-service"),
+        pytest.param(False, 0o644, "o-rwx", id="of-root-for-everyone"),
+    ],
+)
+def test_which_permissions(is_own: bool, mode: int, expected: str | None) -> None:
+    """A service that may not change its file keeps the right to read it."""
+    owner = os.geteuid() if is_own else os.geteuid() + 1
+    assert mode_against_others(os.stat_result((stat.S_IFREG | mode, 0, 0, 1, owner, *[0] * 5))) == expected
 
 
 def test_what_is_no_file_is_not_looked_at(tmp_path: Path) -> None:
     for path in (tmp_path / "nowhere", tmp_path, Path("/dev/null")):
-        assert readable_secrets(path, {"ssl.key.password": "x"}, ()) == []
+        assert readable_secrets(path, {"ssl.key.password": "x"}, ()) == (None, [])
 
 
 @pytest.mark.parametrize(

@@ -131,20 +131,4 @@ FAULTS = (
         (f"{PAGE}::test_each_text_has_a_row",),
         "The line of the night is not on the page.",
     ),
-    PlantedFault(
-        "static-voters-are-asked-for-real-votes",
-        "kraftctl/server/peers/voter_addresses.py",
-        "            pre_vote=True,\n",
-        "            pre_vote=False,\n",
-        ("tests/server/peers/test_voter_addresses.py",),
-        "A question about an address makes voters vote.",
-    ),
-    PlantedFault(
-        "another-voter-at-an-address-is-well",
-        "kraftctl/server/peers/voter_addresses.py",
-        "error_code == Errors.INVALID_VOTER_KEY",
-        "error_code == Errors.NOT_CONTROLLER",
-        ("tests/server/peers/test_voter_addresses.py",),
-        "Two swapped addresses are silent until the next election.",
-    ),
 )

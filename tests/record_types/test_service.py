@@ -1,7 +1,7 @@
 """Every metadata record type in every part of the service: replay, undo, snapshots, checks, logs, dump.
 
 A new type is tried by itself: a part that does not know it fails, with the name of the type. Handle the type
-there, or say in `left_out.py` why that part leaves it out.
+there, or say in its row why that part leaves it out.
 """
 
 from __future__ import annotations

@@ -16,14 +16,11 @@ from kraftctl_protocol.file_errors import file_error
 from kraftctl_protocol.scram import MECHANISM_NUMBERS
 from kraftctl_security.config_providers.variables import provider_begun
 from kraftctl_security.sasl.scram_users import ScramUserError, ScramUsers, parse_scram_users
-from kraftctl_security.small_files import read_small_file
+from kraftctl_security.small_files import mode_against_others, read_small_file
 
 logger = logging.getLogger("kraftctl.server.sasl")
 
 FILE_BYTES_MAX: Final = 1024 * 1024
-
-OTHERS: Final = 0o077
-"""The permission bits of other accounts."""
 
 
 def read_local_users(config: ControllerConfig) -> ScramUsers:
@@ -40,8 +37,9 @@ def _read(path: Path) -> ScramUsers:
     try:
         if path.stat().st_size > FILE_BYTES_MAX:
             raise ConfigException([f"{SCRAM_USERS_PATH}: {path} has more than {FILE_BYTES_MAX:,} bytes"])
-        if path.stat().st_mode & OTHERS:
-            logger.warning("Other accounts may read the passwords in %s. Next step: chmod 600", path)
+        mode = mode_against_others(path.stat())
+        if mode is not None:
+            logger.warning("Other accounts may read the passwords in %s. Next step: chmod %s", path, mode)
         text = read_small_file(path, FILE_BYTES_MAX).decode()
         _refuse_variables(path, text)
         return parse_scram_users(text)

@@ -71,7 +71,6 @@ WAITS = {
         "socket.getaddrinfo": DETACHED,
         "socket.getfqdn": DETACHED,
     },
-    "kraftctl/server/peers/voter_addresses.py": {"asyncio.sleep": NEVER},
     "kraftctl/server/peers/peers.py": {"asyncio.sleep": NEVER, "call_detached": DETACHED},
     "kraftctl/server/logs/printed_lines.py": {"sys.stderr": NEVER},
     "kraftctl/server/logs/rotated_file.py": {"os.open": OUTPUT, "self.open": OUTPUT, "write_whole": OUTPUT},
