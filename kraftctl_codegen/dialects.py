@@ -60,9 +60,9 @@ class Dialect:
     assignment: str
     """The template of an assignment, for name, type and value."""
     time: str
-    """The template of a point in time, for its text in UTC. DuckDB's TIMESTAMP ignores a zone. Trino's tables have
-    none: with a literal that has one, Trino would compare them as if they were in the zone of the
-    session."""
+    """The template of a point in time, for its text in UTC. DuckDB's TIMESTAMP ignores a zone. Trino's
+    tables have none: with a literal that has one, Trino would compare them as if they were in the zone
+    of the session."""
     tables: Callable[[], str]
     """The statements that define the tables."""
     adapted: Callable[[str], str]

@@ -2,5 +2,5 @@
 
 `ssl_transport` is between a socket and its connection, `sasl_exchange` decides what a client may send before
 it is authenticated, and `credential_lookup` finds users and tokens. `ssl_reloading` replaces keys and
-certificates, and `own_rights` warns if other controllers would refuse this one.
+certificates, and `peer_authorization_check` warns if other controllers would refuse this one.
 """
