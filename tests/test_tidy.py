@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -48,6 +49,26 @@ QUAINT = re.compile(
     r"|patienc[e]|dies\s+o[f]|in\s+the\s+mids[t]|does\s+no\s+mor[e]|stands\s+fo[r]|at\s+onc[e])\b",
     re.IGNORECASE,
 )
+
+DIALECT = re.compile(r"\b(?:ane[w]|so man[y]|as long as no[t])\b", re.IGNORECASE)
+"""Words of no one's English: "again", "that many", "until". Written so as not to match itself."""
+
+WORDS_MIN = 4
+"""A docstring of fewer words has no subject and verb, or repeats the name above it."""
+
+PRODUCT = ("kraftctl/", "kraftctl_codegen/", "protocol/", "spark/")
+
+WORDED_LATER = (
+    "kraftctl/controller/audit/",
+    "kraftctl/controller/envelope.py",
+    "kraftctl/controller/quorum_controller.py",
+    "kraftctl/controller/results/",
+    "kraftctl/controller/sliced_works.py",
+    "kraftctl/node/",
+    "kraftctl/server/connections/",
+    "kraftctl/server/loop/",
+)
+"""Where docstrings are not sentences yet. Nothing is added here."""
 
 TEXT_SUFFIXES = frozenset(
     (".py", ".md", ".toml", ".yml", ".yaml", ".sh", ".cfg", ".properties", ".java", ".xml")
@@ -310,6 +331,81 @@ def private_docstrings(tree: ast.Module) -> set[ast.Constant]:
         and isinstance(node.body[0], ast.Expr)
         and isinstance(node.body[0].value, ast.Constant)
     }
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Line and text of all docstrings, private ones and those of fields and constants, too."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for place, statement in enumerate(node.body):
+            follows_a_name = place > 0 and isinstance(node.body[place - 1], ast.Assign | ast.AnnAssign)
+            if (
+                (place == 0 or follows_a_name)
+                and isinstance(statement, ast.Expr)
+                and isinstance(statement.value, ast.Constant)
+                and isinstance(statement.value.value, str)
+            ):
+                yield statement.lineno, statement.value.value
+
+
+def is_no_sentence(text: str) -> bool:
+    """Whether a docstring continues the name above it, or has too few words to be a sentence."""
+    return text.lstrip().startswith("Of ") or len(text.split()) < WORDS_MIN
+
+
+def worded(path: Path) -> bool:
+    return name_of(path).startswith(PRODUCT) and not name_of(path).startswith(WORDED_LATER)
+
+
+def test_docstrings_of_the_product_are_sentences() -> None:
+    found = [
+        f"{name_of(path)}:{line}: {text.strip()[:60]}"
+        for path in PYTHON_FILES
+        if worded(path)
+        for line, text in docstrings(parse(path))
+        if is_no_sentence(text)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("text", ["Of all kinds.", "In any order.", "Never raises.", " Of a broker, its id."])
+def test_what_is_no_sentence_is_noticed(text: str) -> None:
+    found = [line for line, each in docstrings(ast.parse(f'A = 1\n"""{text}"""')) if is_no_sentence(each)]
+    assert found == [2]
+
+
+def test_texts_have_no_words_of_a_dialect() -> None:
+    found = [
+        f"{name_of(path)}:{first + text.count(chr(10), 0, match.start())}: {match[0]}"
+        for path in FILES
+        if (path.suffix == ".md" and path.name != "CHANGELOG.md") or (path.suffix == ".py" and worded(path))
+        for first, text in texts_for_readers(path)
+        for match in DIALECT.finditer(text)
+    ]
+    assert found == []
+
+
+SHARED_NAMES = frozenset(
+    (
+        # A protocol beside what implements it, and pairs of one meaning in the service and in the exporter.
+        *("Clock", "Driver", "Endpoint", "LogFiles", "Node", "ScramCredential", "TokenCredential"),
+        *("KnownRange", "Outcome", "RefusedError", "Session", "Step", "Versions", "VoterChange"),
+    )
+)
+"""Names that two public classes of the product have. Nothing is added here."""
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    """A reader who searches for a name finds one class."""
+    names = Counter(
+        node.name
+        for path in OURS
+        if name_of(path).startswith(PRODUCT)
+        for node in parse(path).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert {name for name, count in names.items() if count > 1} == SHARED_NAMES
 
 
 def texts_for_readers(path: Path) -> Iterator[tuple[int, str]]:

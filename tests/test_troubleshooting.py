@@ -157,7 +157,7 @@ def test_the_page_is_short_for_the_night() -> None:
     [
         ("Cannot get a token", "Cannot get a token: …. The next attempt is in … ms", True),
         ("Voter … fetches from offset", "Voter … fetches from offset …, although", True),
-        ("… lacks files", "… lacks files: it is computed anew", True),
+        ("… lacks files", "… lacks files: it is computed again", True),
         ("a token", "Cannot get a token: …", False),
         ("Cannot get a key", "Cannot get a token: …", False),
     ],

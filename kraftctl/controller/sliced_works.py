@@ -46,7 +46,7 @@ class PreparedSlice:
 
 
 class SlicedWorks:
-    """All work in progress in one activation."""
+    """Everything that is in progress in one activation."""
 
     def __init__(self) -> None:
         self._works: deque[WorkInProgress] = deque()
@@ -55,19 +55,16 @@ class SlicedWorks:
         return len(self._works)
 
     def add(self, work: WorkInProgress) -> None:
-        """Adds a work after all others."""
+        """After all others."""
         self._works.append(work)
 
     def take(self) -> WorkInProgress:
-        """Returns the work whose turn it is; `add` it again if there is more to do."""
+        """The one whose turn it is; `add` it again if there is more to do."""
         return self._works.popleft()
 
     def drop_unbegun(self, request_id: int) -> bool:
-        """Drops a client's work unless it has changed something; returns whether it is dropped.
-
-        If the client asks again, the same work is added again. A work that has changed something is carried
-        out to its end.
-        """
+        """The client has left. If it asks again, the same work is added again, so this one is dropped unless
+        it has changed something: then it is carried out to its end. Returns whether it is dropped."""
         for progress in self._works:
             waiting = progress.waiting
             if waiting is not None and waiting.request_id == request_id and not progress.has_begun:
@@ -76,9 +73,7 @@ class SlicedWorks:
         return False
 
     def drop_all(self) -> list[WaitingRequest]:
-        """Drops all work after a loss of leadership: another controller continues from the log. Returns
-        the waiting requests.
-        """
+        """Leadership is lost: another controller continues from the log. Returns the requests that wait."""
         waiting = [work.waiting for work in self._works if work.waiting is not None]
         self._works.clear()
         return waiting

@@ -9,7 +9,7 @@
 5. After as many partitions as there are unfenced brokers everything is shuffled, lest the same
    assignments come again.
 
-Each topic starts anew with the first.
+Each topic starts again with step 1.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class UsableBroker:
 
 
 def why_not_placeable(brokers: list[UsableBroker], replication_factor: int) -> str | None:
-    """Returns the reason why no partition with so many replicas can be placed, or None."""
+    """Returns the reason why no partition with that many replicas can be placed, or None."""
     if replication_factor <= 0:
         return f"Invalid replication factor {replication_factor}: it must be positive."
     if all(broker.fenced for broker in brokers):

@@ -100,7 +100,7 @@ NEW_DIRECTORY: Final = ProgressState(
     "Controller {own} is an observer: the voter with its node.id is {known}, in another directory; it neither"
     " votes nor leads, and the voters are {voters}",
     "if meta.properties was changed or restored, stop and set its directory.id={directory}; if the disk was"
-    " replaced or the directory formatted anew, kraftctl quorum remove-controller --controller-id {id}"
+    " replaced or the directory formatted again, kraftctl quorum remove-controller --controller-id {id}"
     " --controller-directory-id {directory}, then kraftctl quorum add-controller",
 )
 OTHER_CLUSTER: Final = ProgressState(

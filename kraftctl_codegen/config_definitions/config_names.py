@@ -61,7 +61,7 @@ def _client_names(admins: set[str], clients: set[str]) -> str:
     text = HEADER.format(title="Configuration keys of clients, of all releases since 3.9.")
     text += "ADMIN_CLIENT_CONFIGS: frozenset[str] = frozenset(\n" + _rows(admins)
     text += "\nOTHER_CLIENT_CONFIGS: frozenset[str] = frozenset(\n" + _rows(clients - admins)
-    return text + '"""Of consumers and producers alone."""\n'
+    return text + '"""These belong to consumers and producers alone."""\n'
 
 
 def _rows(names: set[str]) -> str:

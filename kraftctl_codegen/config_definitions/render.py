@@ -88,7 +88,7 @@ def _rules_module(rows: list[list[str]]) -> str:
     text += "".join(f"    {name},\n" for name in sorted([*validators, "Validator"])) + ")\n"
     text += f"\nREQUIRED_BROKER_CONFIGS: tuple[str, ...] = {required!r}\n"
     text += "\n\ndef broker_config_rules() -> dict[str, Validator]:\n"
-    text += '    """Made anew by each call: a controller needs them once, at its start."""\n    return {\n'
+    text += '    """Makes them with each call: a controller needs them once, at its start."""\n    return {\n'
     return text + "".join(f"        {line},\n" for line in lines) + "    }\n"
 
 

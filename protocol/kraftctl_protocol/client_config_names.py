@@ -165,4 +165,4 @@ OTHER_CLIENT_CONFIGS: frozenset[str] = frozenset(
         'value.serializer',
     )
 )
-"""Of consumers and producers alone."""
+"""These belong to consumers and producers alone."""

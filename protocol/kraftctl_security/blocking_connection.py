@@ -39,7 +39,7 @@ def endpoint_text(endpoint: Endpoint) -> str:
 
 
 class BlockingConnection:
-    """Not thread-safe. After any exception but UnservedRequestError it is unusable: close it, connect anew.
+    """Not thread-safe. After any exception but UnservedRequestError it is unusable: close it, connect again.
 
     Requests raise OSError or DecodeError when another attempt, or another node, may succeed, and
     AuthenticationFailedError when the configuration has to change first.

@@ -34,7 +34,7 @@ from kraftctl_spark.report.queries import timeline
 from kraftctl_spark.rows.metadata_rows import CONTROL_RECORD_CLASSES, MetadataRows, column_name, field_name
 from kraftctl_spark.rows.tables import RECORDS, encode_tables
 from kraftctl_spark.views.difference import difference
-from kraftctl_spark.views.log import KnownRange, Log
+from kraftctl_spark.views.log import KnownRange, LogHistory
 from kraftctl_spark.views.registration import STATE_VIEWS
 from tests.record_types.examples import ALL_TYPES, example, records_before, with_another
 from tests.record_types.examples import BY_NAME as TYPES_BY_NAME
@@ -206,7 +206,7 @@ def test_a_view_of_the_state_shows_what_it_changes(message: type[Message]) -> No
     assert all(is_shown(kind) for kind in changed)
 
 
-STATE = Log((KnownRange(0, 10, False, 0, 10),), 3)
+STATE = LogHistory((KnownRange(0, 10, False, 0, 10),), 3)
 
 
 def is_compared(kind: str) -> bool:

@@ -31,7 +31,7 @@ from tests.support.effort import FIRST_SEED, scaled
 
 SOURCES = Path(version_files.__file__).parents[1]
 TYPED_DAMAGE = "is damaged: restore it from a backup, or export to a new directory"
-HISTORY_DAMAGE = "is damaged: kraftctl-export history --rebuild computes it anew"
+HISTORY_DAMAGE = "is damaged: kraftctl-export history --rebuild computes it again"
 
 
 def export(made: History, raw: Path) -> None:
@@ -193,7 +193,7 @@ def test_what_is_damaged_ends_no_export(raw: Path, tmp_path: Path, caplog: pytes
 def test_files_of_older_releases_have_none_and_are_read(
     raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is merged or computed anew has them."""
+    """What is merged or computed again has them."""
     made = generate(26, 400, snapshots=())
     directory = tmp_path / "tables"
     with monkeypatch.context() as older:

@@ -11,7 +11,7 @@ from kraftctl_spark.history.schema import encode_versions
 from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS, TOPICS
 from kraftctl_spark.history.versions.versions import Version
 from kraftctl_spark.views.difference import difference
-from kraftctl_spark.views.log import HISTORY, Log
+from kraftctl_spark.views.log import HISTORY, LogHistory
 from tests.spark.view_check import local_spark
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -38,7 +38,7 @@ def test_a_topic_that_grew(tmp_path: Path) -> None:
             pq.write_table(encode_versions(kind, versions.get(kind, []), "cluster"), path)
             spark.read.parquet(str(path)).createOrReplaceTempView(f"{HISTORY}{kind.name}")
         for before, after, counts in ((5, 8, ("1", "2")), (8, 5, ("2", "1"))):
-            rows = spark.sql(difference(Log((), before), Log((), after))).collect()
+            rows = spark.sql(difference(LogHistory((), before), LogHistory((), after))).collect()
             found = [tuple(row)[1:] for row in rows if row["view"] == "topics"]
             assert found == [('{"topic_id":"t"}', "orders", "changed", "partitions", *counts)]
             assert {row["name"] for row in rows if row["view"] == "partitions"} == {"orders-1"}

@@ -160,7 +160,9 @@ class ResourceCheck:
             if expression is not None:
                 self._patterns_cost += pattern_cost(expression)
                 if self._patterns_cost > PATTERNS_COST_MAX:
-                    reason = "One request cannot match clients by so many, or so long, regular expressions."
+                    reason = (
+                        "One request cannot match clients by this many, or this long, regular expressions."
+                    )
                     return ApiError(Errors.POLICY_VIOLATION, reason)
             if expression is None or not _is_pattern(expression):
                 return ApiError(Errors.INVALID_CONFIG, f"Illegal client matching pattern: {item}")

@@ -31,7 +31,7 @@ class BrokerFencing(SlicedWork):
         self.departure = Departure(state.heartbeats.leaving)
 
     def next_slice(self, moment: Moment) -> ControllerResult:
-        """Ends without a record if the broker is fenced, unregistered or registered anew by now."""
+        """Ends without a record if the broker is fenced, unregistered or registered again by now."""
         state, broker_id = self._state, self._broker_id
         registration = incarnation_of(state, broker_id, self._broker_epoch)
         if registration is None or registration.fenced:
@@ -66,7 +66,7 @@ class ControlledShutdown(SlicedWork):
         self._memberships = Memberships(broker_id)
 
     def next_slice(self, moment: Moment) -> ControllerResult:
-        """Ends without a record if the broker is fenced, unregistered or registered anew by now."""
+        """Ends without a record if the broker is fenced, unregistered or registered again by now."""
         state, broker_id = self._state, self._broker_id
         registration = incarnation_of(state, broker_id, self._broker_epoch)
         if registration is None or registration.fenced:
@@ -103,6 +103,6 @@ class LastShutdownChange(SoftChange):
 
 
 def incarnation_of(state: ControllerState, broker_id: int, broker_epoch: int) -> BrokerRegistration | None:
-    """The registration of this incarnation; None when the broker is unregistered or registered anew."""
+    """The registration of this incarnation; None when the broker is unregistered or registered again."""
     registration = state.image.cluster.broker(broker_id)
     return None if registration is None or registration.epoch != broker_epoch else registration

@@ -101,7 +101,7 @@ class BrokerUnfencing(SlicedWork):
         self._walk: PartitionWalk | None = None
 
     def next_slice(self, moment: Moment) -> ControllerResult:
-        """Ends without a record if the broker is fenced again, unregistered or registered anew by now."""
+        """Ends without a record if the broker is fenced again, unregistered or registered again by now."""
         state, broker_id = self._state, self._broker_id
         registration = incarnation_of(state, broker_id, self._broker_epoch)
         is_first = self._walk is None

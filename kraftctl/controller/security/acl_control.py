@@ -128,7 +128,7 @@ def delete_acls(
             continue
         candidates = scan.candidates(acl_filter)
         if scan.comparisons > COMPARISONS_PER_REQUEST_MAX:
-            reason = f"Cannot compare {len(request.filters)} filters with so many acls in one operation."
+            reason = f"Cannot compare {len(request.filters)} filters with that many acls in one operation."
             return _refused(context, request, reason)
         matching: list[DeleteAclsMatchingAcl] = []
         for acl_id, entry in candidates:

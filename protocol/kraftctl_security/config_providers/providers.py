@@ -58,7 +58,7 @@ class EnvVarConfigProvider:
         if value is None:
             raise NoValueError(f"the environment has no variable {key}. Next step: set it")
         if any("\ud800" <= character <= "\udfff" for character in value):
-            raise NoValueError(f"the variable {key} of the environment is not UTF-8. Next step: set it anew")
+            raise NoValueError(f"the variable {key} of the environment is not UTF-8. Next step: set it again")
         return value
 
 

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tables", required=True, type=path_flag, help="directory of the typed tables")
     parser.add_argument("--output", type=path_flag, help=f"directory of the versions [TABLES/{DIRECTORY}]")
-    parser.add_argument("--rebuild", action="store_true", help="compute everything anew")
+    parser.add_argument("--rebuild", action="store_true", help="compute everything again")
     parser.add_argument("--merge", action="store_true", help="merge all small files")
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from kraftctl_spark.tables.checked_file import CheckedFile
 
-REBUILD = "kraftctl-export history --rebuild computes it anew"
+REBUILD = "kraftctl-export history --rebuild computes it again"
 
 
 def open_file(path: Path) -> CheckedFile:

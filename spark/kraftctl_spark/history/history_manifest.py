@@ -72,7 +72,7 @@ def read_manifest(output: Path) -> HistoryManifest | None:
     try:
         fields = json.loads((output / MANIFEST).read_text())
         if fields["format"] != FORMAT:
-            log.warning("another release wrote %s: it has to be computed anew", output / MANIFEST)
+            log.warning("another release wrote %s: it has to be computed again", output / MANIFEST)
             return None
         files = tuple(TableFile(**file) for file in fields["files"])
         return HistoryManifest(fields["cluster_id"], fields["end"], files)
@@ -80,7 +80,7 @@ def read_manifest(output: Path) -> HistoryManifest | None:
         return None
     except (ValueError, KeyError, TypeError) as error:
         raise ExportRefusedError(
-            f"{output / MANIFEST} is damaged ({error}): kraftctl-export history --rebuild computes it anew"
+            f"{output / MANIFEST} is damaged ({error}): kraftctl-export history --rebuild computes it again"
         ) from error
 
 

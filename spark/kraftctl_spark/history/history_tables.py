@@ -80,7 +80,7 @@ class HistoryTables:
     def _caught_up(self, raw: list[Manifest]) -> HistoryManifest:
         manifest = read_manifest(self._output)
         if manifest is not None and self._damaged(manifest):
-            log.warning("%s lacks files: it is computed anew", self._output)
+            log.warning("%s lacks files: it is computed again", self._output)
             manifest = None
         if manifest is None:
             manifest = self._nothing(raw)
@@ -101,7 +101,7 @@ class HistoryTables:
             raise ExportRefusedError(
                 f"{self._output} is the history of cluster {manifest.cluster_id} up to offset "
                 f"{manifest.end}, but {self._tables} has that of cluster {cluster_id or 'none'} up to {end}: "
-                "choose another directory, or compute it anew with --rebuild"
+                "choose another directory, or compute it again with --rebuild"
             )
 
     def _from_the_start(self, raw: list[Manifest]) -> HistoryManifest:

@@ -26,10 +26,10 @@ from kraftctl_spark.history.versions.brokers import Brokers
 from kraftctl_spark.history.versions.keyed import Handler, Quorum, handler_of
 from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS
 from kraftctl_spark.history.versions.topics import Topics
-from kraftctl_spark.history.versions.versions import Change, Moment, Version, Versions
+from kraftctl_spark.history.versions.versions import Change, LogPlace, Version, Versions
 from kraftctl_spark.rows.metadata_rows import column_name
 
-Placed = tuple[int, Handler, tuple[Any, ...], Moment]
+Placed = tuple[int, Handler, tuple[Any, ...], LogPlace]
 
 ONE_BY_ONE = tuple(kind for kind in KINDS if kind is not PARTITIONS)
 
@@ -130,7 +130,7 @@ class HistoryStage:
 
     def begin_with_snapshot(self, offset: int, time_us: int | None, after: str) -> None:
         """Begins a snapshot, whose records follow; `after` says what it is."""
-        begins = events.snapshot(Moment(offset, time_us, True), after)
+        begins = events.snapshot(LogPlace(offset, time_us, True), after)
         nothing = SCHEMAS[PARTITIONS.name].empty_table()
         self._done.append(Marked(nothing, encode_events([begins], self._cluster_id)))
 
@@ -153,7 +153,7 @@ class HistoryStage:
                 rows.column(name).to_pylist() for name in ("place", "offset", "batch_offset")
             )
             times = rows.column("time").cast(pa.int64()).to_pylist()
-            at = map(Moment, offsets, times, repeat(step.in_snapshot), batches)
+            at = map(LogPlace, offsets, times, repeat(step.in_snapshot), batches)
             values = (_values(rows.column(name)) for name in COLUMNS[table])
             yield from zip(places, repeat(handler), zip(*values, strict=True), at, strict=False)
 

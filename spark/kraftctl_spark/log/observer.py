@@ -97,8 +97,8 @@ class QuorumObserver:
         say_after_s: float = SAY_AFTER_S,
         read_security: Callable[[], ClientSecurity] = ClientSecurity,
     ) -> None:
-        """Takes `read_security`, called for each connection, which may raise ValueError; PLAINTEXT by
-        default.
+        """Takes `read_security`, called for each connection; it may raise ValueError, and is PLAINTEXT
+        by default.
         """
         assert bootstrap, "at least one controller to ask"
         self._bootstrap = bootstrap
@@ -137,8 +137,7 @@ class QuorumObserver:
     def position(self, offset: int, epoch: int) -> LogPosition:
         """Returns the leader's log state at `offset`. `epoch` is that of the record before it.
 
-        It waits for a leader that has committed a record. LogChangedError if the log is not the one read
-        before.
+        It waits for a leader with a committed record. LogChangedError if the log is not the one read before.
         """
 
         def attempt() -> LogPosition | None:

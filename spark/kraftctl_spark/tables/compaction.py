@@ -4,7 +4,7 @@ The new manifest covers the range of the old ones and replaces them with its ren
 deleted, because a reader of the bare directory would find their rows twice; or after a grace period, for slow
 readers that use the manifests. An export may append at the same time.
 
-Files without the columns of this release are written anew, merged or by themselves: other engines take the
+Files without the columns of this release are written again, merged or by themselves: other engines take the
 columns of a table from its first file. Batches with fields or tables of a later release stay as they are:
 those would be lost.
 """

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from kraftctl_spark.history.versions.kinds import BROKERS
-from kraftctl_spark.views.log import Log
+from kraftctl_spark.views.log import LogHistory
 from kraftctl_spark.views.partitions import duration_ms
 
 
-def brokers(log: Log) -> str:
+def brokers(log: LogHistory) -> str:
     return f"""
         SELECT broker_id, {", ".join(BROKERS.values)},
                valid_from_offset AS changed_offset, valid_from_time AS changed_time
         FROM {log.versions(BROKERS)}"""
 
 
-def fencing_timeline(log: Log) -> str:
+def fencing_timeline(log: LogHistory) -> str:
     """Returns a row for consecutive states with the same fencing; a registration begins another one."""
     order = "(PARTITION BY broker_id ORDER BY at)"
     return f"""

@@ -11,12 +11,12 @@ from kraftctl_protocol.config_resource import NAMES as CONFIG_RESOURCES
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_spark.history.versions.kinds import CONFIGS, TOPICS
 from kraftctl_spark.views.kafka_names import named
-from kraftctl_spark.views.log import KnownRange, Log
+from kraftctl_spark.views.log import KnownRange, LogHistory
 
 _KEY = "resource_type, resource_name, name"
 
 
-def _records(log: Log) -> str:
+def _records(log: LogHistory) -> str:
     return f"""
         SELECT range_start, at, time, log_epoch, {named("resource_type", CONFIG_RESOURCES)} AS resource_type,
                resource_name, name, value,
@@ -24,7 +24,7 @@ def _records(log: Log) -> str:
         FROM {log.rows("config_record")}"""
 
 
-def configs(log: Log) -> str:
+def configs(log: LogHistory) -> str:
     return f"""
         SELECT resource_type, resource_name, topic_id, name, value, at AS changed_offset, time AS changed_time
         FROM {log.versions(CONFIGS)}
@@ -32,7 +32,7 @@ def configs(log: Log) -> str:
               FROM ({_records(log)}) GROUP BY {_KEY}) USING ({_KEY})"""
 
 
-def config_audit(log: Log) -> str:
+def config_audit(log: LogHistory) -> str:
     columns = "resource_type, resource_name, topic_id, name, old_value, value AS new_value, cause"
     text = f"""
         SELECT at AS offset, time, log_epoch, true AS exact, {columns}
@@ -45,7 +45,7 @@ def config_audit(log: Log) -> str:
     return text
 
 
-def _changes(log: Log) -> str:
+def _changes(log: LogHistory) -> str:
     """Returns every record with the value before it. Deleting a topic deletes its configurations."""
     topic = CONFIG_RESOURCES[TOPIC]
     return f"""
@@ -64,7 +64,7 @@ def _changes(log: Log) -> str:
              AND c.at >= t.at AND (t.end_at IS NULL OR c.at <= t.end_at)"""
 
 
-def _changed_in_gap(log: Log, before: KnownRange, after: KnownRange) -> str:
+def _changed_in_gap(log: LogHistory, before: KnownRange, after: KnownRange) -> str:
     """Returns differences between a snapshot and the state where the log ended before the gap."""
     key = "resource_type, resource_name, topic_id, name"
     ended = f"ended_by = 'gap' AND valid_to_offset = {before.end}"

@@ -18,7 +18,7 @@ from kraftctl_spark.history.versions.kinds import (
     TOPICS,
     Kind,
 )
-from kraftctl_spark.views.log import Log
+from kraftctl_spark.views.log import LogHistory
 
 _NAMES = {
     "topics": "topic",
@@ -36,12 +36,12 @@ _KEYS = {CONFIGS: ("resource_type", "resource_name", "topic_id", "name")}
 """The keys that are more than the key of the history: a topic that was created again is another one."""
 
 
-def difference(before: Log, after: Log) -> str:
+def difference(before: LogHistory, after: LogHistory) -> str:
     """Compares both states, rows by key and field by field."""
     return f"{_of_partitions(before, after)} UNION ALL {_of_others(before, after)}"
 
 
-def _of_partitions(before: Log, after: Log) -> str:
+def _of_partitions(before: LogHistory, after: LogHistory) -> str:
     """Compares partitions by a hash before the topic ids, which sorts them in half the time."""
     fields = _fields(PARTITIONS)
     both = ", ".join(f"b.{name} AS {name}_before, a.{name} AS {name}_after" for name in fields)
@@ -69,7 +69,7 @@ def _of_partitions(before: Log, after: Log) -> str:
         )"""
 
 
-def _of_others(before: Log, after: Log) -> str:
+def _of_others(before: LogHistory, after: LogHistory) -> str:
     states = " UNION ALL ".join(
         _as_fields(kind, _topics(before, after) if kind == TOPICS else _state(kind, before, after))
         for kind in _COMPARED
@@ -103,14 +103,14 @@ def _key_text(kind: Kind) -> str:
     return f"concat_ws(' ', {parts})"
 
 
-def _state(kind: Kind, before: Log, after: Log) -> str:
+def _state(kind: Kind, before: LogHistory, after: LogHistory) -> str:
     """Returns the versions that are valid at one of the points, and whether that is the second one."""
     return f"""
         SELECT {", ".join(_fields(kind))}, {after.valid()} AS later FROM {before.table(kind)}
         WHERE ({before.valid_but_not(after)}) OR ({after.valid_but_not(before)})"""
 
 
-def _topics(before: Log, after: Log) -> str:
+def _topics(before: LogHistory, after: LogHistory) -> str:
     """Returns topics; one that is valid at both has two rows if the number of partitions differs."""
     counts = f"""
         SELECT topic_id, CAST(count_if({before.valid()}) AS INT) AS before,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftctl_spark.history.versions.kinds import PARTITIONS
-from kraftctl_spark.views.log import Log
+from kraftctl_spark.views.log import LogHistory
 
 ELECTED, UNCLEAN, LOST = "leader elected", "unclean election", "leader lost"
 
@@ -13,7 +13,7 @@ _CAUSE = """CASE WHEN old_leader = -1 THEN 'leaderless'
                  WHEN leader = get(replicas, 0) THEN 'preferred' ELSE 'moved' END"""
 
 
-def elections(log: Log) -> str:
+def elections(log: LogHistory) -> str:
     """Returns elections: at a record's offset one version of the partition ends and the next one begins.
 
     A replica that completes a reassignment can join the ISR and become leader in the same record: that
@@ -37,7 +37,7 @@ def elections(log: Log) -> str:
         ) USING (offset)"""
 
 
-def elections_per_broker(log: Log) -> str:
+def elections_per_broker(log: LogHistory) -> str:
     return f"""
         SELECT broker_id, count_if(won) AS elected, count_if(won AND kind = 'clean') AS clean,
                count_if(won AND kind = 'unclean') AS unclean, count_if(won AND kind = 'elr') AS from_elr,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kraftctl_spark.history.versions.kinds import BROKERS, PARTITIONS, TOPICS, Kind
 from kraftctl_spark.views.isr import hour
-from kraftctl_spark.views.log import Log
+from kraftctl_spark.views.log import LogHistory
 
 _WORDS = {
     "topic": ("created", "deleted", TOPICS),
@@ -13,7 +13,7 @@ _WORDS = {
 }
 
 
-def growth_per_hour(log: Log) -> str:
+def growth_per_hour(log: LogHistory) -> str:
     def of_each(text: str) -> str:
         return ", ".join(
             text.format(kind=kind, came=came, went=went) for kind, (came, went, _) in _WORDS.items()
@@ -37,7 +37,7 @@ def growth_per_hour(log: Log) -> str:
         ) GROUP BY hour"""
 
 
-def _comings_and_goings(log: Log) -> str:
+def _comings_and_goings(log: LogHistory) -> str:
     """Returns events, and the contents of snapshots, which existed before."""
     kinds = [f"{kind} {word}" for kind, (came, went, _) in _WORDS.items() for word in (came, went)]
     steps = [f"SELECT {log.range_start('offset')} AS range_start, time, kind FROM {log.events(*kinds)}"]
@@ -45,6 +45,6 @@ def _comings_and_goings(log: Log) -> str:
     return " UNION ALL ".join(steps)
 
 
-def _in_snapshots(log: Log, name: str, kind: Kind) -> str:
+def _in_snapshots(log: LogHistory, name: str, kind: Kind) -> str:
     return f"""
         SELECT {log.range_start("at")}, time, '{name}' FROM {log.intervals(kind)} WHERE from_snapshot"""

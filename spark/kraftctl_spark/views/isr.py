@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.views.log import Log
+from kraftctl_spark.views.log import LogHistory
 
 SHRANK, GREW, BOTH = "ISR shrank", "ISR grew", "ISR shrank and grew"
 
@@ -16,7 +16,7 @@ def ids(text: str) -> str:
     return f"CASE WHEN {text} = '[]' THEN CAST(array() AS ARRAY<INT>) ELSE CAST({parts} AS ARRAY<INT>) END"
 
 
-def isr_changes(log: Log) -> str:
+def isr_changes(log: LogHistory) -> str:
     return f"""
         SELECT offset, time, topic_id, topic, partition_id, array_except(old_isr, new_isr) AS removed,
                array_except(new_isr, old_isr) AS added, old_isr, new_isr
@@ -32,7 +32,7 @@ def hour(time: str) -> str:
     return f"timestamp_seconds(unix_seconds({time}) - pmod(unix_seconds({time}), 3600))"
 
 
-def isr_churn_per_hour(log: Log) -> str:
+def isr_churn_per_hour(log: LogHistory) -> str:
     """Counts changes per hour. Spark hashes what it groups by; for a `max` of names it would sort."""
     return f"""
         SELECT hour, topic_id, {TOPIC} AS topic, partition_id, shrinks, expansions

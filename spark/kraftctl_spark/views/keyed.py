@@ -13,10 +13,10 @@ from kraftctl_spark.history.versions.kinds import (
     TOPICS,
     Kind,
 )
-from kraftctl_spark.views.log import Log
+from kraftctl_spark.views.log import LogHistory
 
 
-def _state(kind: Kind) -> Callable[[Log], str]:
+def _state(kind: Kind) -> Callable[[LogHistory], str]:
     columns = ", ".join((*kind.key, *kind.values))
     return lambda log: f"SELECT {columns} FROM {log.versions(kind)}"
 

@@ -48,7 +48,7 @@ class KnownRange:
 
 
 @dataclass(frozen=True)
-class Log:
+class LogHistory:
     """The history for the SQL of the views: all of it, or the state at an offset."""
 
     known_ranges: tuple[KnownRange, ...]
@@ -60,7 +60,7 @@ class Log:
     def last(self) -> KnownRange:
         return self.known_ranges[-1]
 
-    def cut(self, offset: int) -> Log:
+    def cut(self, offset: int) -> LogHistory:
         """Returns the state at an offset; UnknownPointError when that is not known."""
         for known in self.known_ranges:
             if known.first_known <= offset < known.end:
@@ -86,7 +86,7 @@ class Log:
             f"AND (valid_to_offset IS NULL OR valid_to_offset > {self.as_of}))"
         )
 
-    def valid_but_not(self, other: Log) -> str:
+    def valid_but_not(self, other: LogHistory) -> str:
         """Returns SQL for whether it is valid at this offset, but not at that of the other.
 
         The bounds are of one column each, so that parts of the files are left out.

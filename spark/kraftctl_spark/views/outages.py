@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kraftctl_spark.history.versions.kinds import PARTITIONS, TOPICS
 from kraftctl_spark.views.isr import hour
-from kraftctl_spark.views.log import Log
+from kraftctl_spark.views.log import LogHistory
 from kraftctl_spark.views.partitions import duration_ms
 
 LEADERLESS = "leader = -1"
@@ -17,7 +17,7 @@ _LAST_HOUR = f"least({hour('end_time')}, {hour('time')} + INTERVAL 100000 HOURS)
 until then."""
 
 
-def outages(log: Log) -> str:
+def outages(log: LogHistory) -> str:
     """Returns outages, runs of consecutive states that are all out: the first and last state are the edges.
 
     Comparing a hash before the topic ids takes half as long, and so do rows without texts.
@@ -54,7 +54,7 @@ def outages(log: Log) -> str:
         WHERE begins"""
 
 
-def partition_availability(log: Log) -> str:
+def partition_availability(log: LogHistory) -> str:
     return f"""
         SELECT *, leaderless_ms / 60000 AS leaderless_minutes,
                under_replicated_ms / 60000 AS under_replicated_minutes
@@ -67,7 +67,7 @@ def partition_availability(log: Log) -> str:
         )"""
 
 
-def availability_per_hour(log: Log) -> str:
+def availability_per_hour(log: LogHistory) -> str:
     within = """greatest(0L, least(unix_millis(end_time), unix_millis(hour) + 3600000)
                        - greatest(unix_millis(time), unix_millis(hour)))"""
     return f"""

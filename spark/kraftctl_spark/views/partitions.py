@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftctl_spark.history.versions.kinds import PARTITIONS
-from kraftctl_spark.views.log import Log
+from kraftctl_spark.views.log import LogHistory
 
 STATE = ", ".join(name for name in PARTITIONS.values if name != "topic")
 
@@ -13,7 +13,7 @@ def duration_ms(start: str = "time", end: str = "end_time") -> str:
     return f"if({end} < {start}, 0L, unix_millis({end}) - unix_millis({start}))"
 
 
-def partition_history(log: Log) -> str:
+def partition_history(log: LogHistory) -> str:
     """Returns states with their record type, by offset: a record changes one partition, except for a
     ClearElrRecord.
     """
@@ -29,7 +29,7 @@ def partition_history(log: Log) -> str:
         LEFT JOIN (SELECT offset FROM {log.rows("clear_elr_record")}) c ON c.offset = at"""
 
 
-def partitions(log: Log) -> str:
+def partitions(log: LogHistory) -> str:
     return f"""
         SELECT topic_id, topic, partition_id, {STATE}, valid_from_offset AS changed_offset,
                valid_from_time AS changed_time

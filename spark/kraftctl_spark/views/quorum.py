@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.views.log import Log
+from kraftctl_spark.views.log import LogHistory
 from kraftctl_spark.views.partitions import duration_ms
 
 _IDS = "array_sort(transform(voters, v -> v.voter_id))"
 
 
-def quorum_changes(log: Log) -> str:
+def quorum_changes(log: LogHistory) -> str:
     return f"""
         {_leaders(log)}
         UNION ALL
@@ -17,7 +17,7 @@ def quorum_changes(log: Log) -> str:
         {_set_values(log, "kraft.version", "kraft_version_record", "kraft_version", "INT")}"""
 
 
-def _leaders(log: Log) -> str:
+def _leaders(log: LogHistory) -> str:
     window = "(PARTITION BY range_start ORDER BY at)"
     return f"""
         SELECT at AS offset, time, log_epoch, 'leader' AS change, leader_id, granting_voters, voters,
@@ -32,7 +32,7 @@ def _leaders(log: Log) -> str:
         )"""
 
 
-def _set_values(log: Log, change: str, table: str, value: str, kind: str) -> str:
+def _set_values(log: LogHistory, change: str, table: str, value: str, kind: str) -> str:
     """Returns changes; a repetition of the value in a snapshot is none."""
     voters = "value" if kind != "INT" else "CAST(NULL AS ARRAY<INT>)"
     version = "value" if kind == "INT" else "CAST(NULL AS INT)"

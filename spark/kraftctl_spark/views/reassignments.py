@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from kraftctl_spark.history.versions.kinds import PARTITIONS
-from kraftctl_spark.views.log import Log
+from kraftctl_spark.views.log import LogHistory
 from kraftctl_spark.views.partitions import duration_ms
 
 _MOVING = "(size(adding_replicas) > 0 OR size(removing_replicas) > 0)"
 
 
-def reassignments(log: Log) -> str:
+def reassignments(log: LogHistory) -> str:
     """Returns reassignments; one in progress has adding or removing replicas, others complete in a
     single record.
     """
@@ -49,7 +49,7 @@ def reassignments(log: Log) -> str:
         )"""
 
 
-def _states(log: Log) -> str:
+def _states(log: LogHistory) -> str:
     """Returns states only of the partitions that were ever reassigned."""
     window = "(PARTITION BY range_start, topic_id, partition_id ORDER BY at)"
     return f"""

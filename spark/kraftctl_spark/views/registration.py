@@ -16,7 +16,7 @@ from kraftctl_spark.views.elections import elections, elections_per_broker
 from kraftctl_spark.views.growth import growth_per_hour
 from kraftctl_spark.views.isr import isr_changes, isr_churn_per_hour
 from kraftctl_spark.views.keyed import KEYED
-from kraftctl_spark.views.log import Log, UnknownPointError
+from kraftctl_spark.views.log import LogHistory, UnknownPointError
 from kraftctl_spark.views.outages import availability_per_hour, outages, partition_availability
 from kraftctl_spark.views.quorum import quorum_changes
 from kraftctl_spark.views.reassignments import reassignments
@@ -26,7 +26,7 @@ from kraftctl_spark.views.tables import open_tables
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-View = Callable[[Log], str]
+View = Callable[[LogHistory], str]
 
 STATE_VIEWS: dict[str, View] = {
     "topics": topics.topics,
@@ -134,19 +134,19 @@ def _log(
     directory: Path | str,
     history: Path | str | None,
     tables: tuple[str, ...] | None = None,
-) -> tuple[Log, str]:
+) -> tuple[LogHistory, str]:
     """Returns the log, over tables with names of their own, and its cluster."""
     output = None if history is None else local_path(history)
     manifests, log = open_tables(spark, local_path(directory), INTERNAL_PREFIX, output, tables)
     return log, manifests[-1].cluster_id
 
 
-def _register_state(views: RegisteredViews, log: Log, offset: int) -> dict[str, DataFrame]:
+def _register_state(views: RegisteredViews, log: LogHistory, offset: int) -> dict[str, DataFrame]:
     cut = log.cut(offset)
     return {name: views.register(name, views.spark.sql(view(cut))) for name, view in STATE_VIEWS.items()}
 
 
-def _log_stretches(log: Log) -> str:
+def _log_stretches(log: LogHistory) -> str:
     rows = ", ".join(
         f"({one.start}L, timestamp_millis({one.start_ms}), {one.end}L, timestamp_millis({one.end_ms}), "
         f"{str(one.from_snapshot).lower()})"
@@ -155,7 +155,7 @@ def _log_stretches(log: Log) -> str:
     return f"SELECT * FROM VALUES {rows} AS (start_offset, start_time, end_offset, end_time, from_snapshot)"
 
 
-def _offset(spark: SparkSession, log: Log, point: Point) -> int:
+def _offset(spark: SparkSession, log: LogHistory, point: Point) -> int:
     """Returns the offset of a point; for a time, that of the last record whose timestamp is not later."""
     if isinstance(point, int):
         return point

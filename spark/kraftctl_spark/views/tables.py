@@ -20,7 +20,7 @@ from kraftctl_spark.log.local_path import local_path
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
 from kraftctl_spark.tables.table_files import TableFile
-from kraftctl_spark.views.log import HISTORY, KnownRange, Log, UnknownPointError
+from kraftctl_spark.views.log import HISTORY, KnownRange, LogHistory, UnknownPointError
 from kraftctl_spark.views.registered_views import RegisteredViews
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def open_tables(
     prefix: str = "",
     history: Path | None = None,
     tables: Iterable[str] | None = None,
-) -> tuple[list[Manifest], Log]:
+) -> tuple[list[Manifest], LogHistory]:
     """Registers the history and the tables, or these of them, whatever has their names.
 
     Returns the manifests and the log.
@@ -88,7 +88,7 @@ def open_tables(
             "kraftctl-export history --tables %s continues it",
             *(output, versions.end - 1, last.end - 1, directory),
         )
-    return manifests, Log(known, prefix=prefix)
+    return manifests, LogHistory(known, prefix=prefix)
 
 
 def _open_history(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kraftctl_spark.history.versions.kinds import PARTITIONS, TOPICS
-from kraftctl_spark.views.log import Log
+from kraftctl_spark.views.log import LogHistory
 
 
-def topics(log: Log) -> str:
+def topics(log: LogHistory) -> str:
     return f"""
         SELECT t.topic_id, t.topic, CAST(coalesce(p.partitions, 0) AS INT) AS partitions,
                CASE WHEN NOT t.from_snapshot THEN t.valid_from_offset END AS created_offset,
@@ -16,7 +16,7 @@ def topics(log: Log) -> str:
                    GROUP BY topic_id) p ON p.topic_id = t.topic_id"""
 
 
-def topic_history(log: Log) -> str:
+def topic_history(log: LogHistory) -> str:
     """Returns versions, one per known range; one that ended at a gap without a later one was deleted in
     it.
     """

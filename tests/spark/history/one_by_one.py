@@ -20,7 +20,7 @@ from kraftctl_spark.history.schema import encode_events, encode_versions
 from kraftctl_spark.history.versions import events
 from kraftctl_spark.history.versions.events import Event
 from kraftctl_spark.history.versions.kinds import CONFIGS, PARTITIONS, TOPICS
-from kraftctl_spark.history.versions.versions import Change, Key, Moment, Values, Versions
+from kraftctl_spark.history.versions.versions import Change, Key, LogPlace, Values, Versions
 
 MIGRATING = "AAAAAAAAAAAAAAAAAAAAAA"
 _P = PARTITIONS.values.index
@@ -47,12 +47,12 @@ class OneByOne:
         }
 
     def apply(self, step: Step) -> None:
-        placed: list[tuple[int, str, tuple[Any, ...], Moment]] = []
+        placed: list[tuple[int, str, tuple[Any, ...], LogPlace]] = []
         for table, rows in step.tables.items():
             names = ("place", "offset", "time", "batch_offset")
             place, offset, time, batch = (rows.column(name) for name in names)
             times = time.cast(pa.int64()).to_pylist()
-            at = map(Moment, offset.to_pylist(), times, repeat(step.in_snapshot), batch.to_pylist())
+            at = map(LogPlace, offset.to_pylist(), times, repeat(step.in_snapshot), batch.to_pylist())
             values = zip(*(rows.column(name).to_pylist() for name in COLUMNS[table]), strict=True)
             placed += zip(place.to_pylist(), repeat(table), values, at, strict=False)
         for _, table, row, moment in sorted(placed, key=lambda one: one[0]):
@@ -81,12 +81,12 @@ class OneByOne:
         self._changes.clear()
         return encode_events(found, self._cluster_id)
 
-    def _topic(self, row: tuple[Any, ...], at: Moment) -> None:
+    def _topic(self, row: tuple[Any, ...], at: LogPlace) -> None:
         topic_id, name = row
         self._ids[name] = topic_id
         self._topics.set((topic_id,), (name,), at)
 
-    def _remove_topic(self, row: tuple[Any, ...], at: Moment) -> None:
+    def _remove_topic(self, row: tuple[Any, ...], at: LogPlace) -> None:
         (topic_id,) = row
         topic = self._topics.values((topic_id,))
         assert topic is not None, f"RemoveTopicRecord of unknown topic {topic_id} at offset {at.offset}"
@@ -98,7 +98,7 @@ class OneByOne:
         self._topics.remove((topic_id,), at)
         del self._ids[topic[0]]
 
-    def _partition(self, row: tuple[Any, ...], at: Moment) -> None:
+    def _partition(self, row: tuple[Any, ...], at: LogPlace) -> None:
         topic_id, partition_id, leader, leader_epoch, partition_epoch, recovery, *lists = row
         replicas, isr, adding, removing, elr, last_known_elr, directories = (one or [] for one in lists)
         topic = self._topics.values((topic_id,))
@@ -107,7 +107,7 @@ class OneByOne:
         found = (replicas, isr, adding, removing, elr, last_known_elr, _directories(directories, replicas))
         self._partitions.set((topic_id, partition_id), (topic[0], *numbers, *found), at)
 
-    def _change(self, row: tuple[Any, ...], at: Moment) -> None:
+    def _change(self, row: tuple[Any, ...], at: LogPlace) -> None:
         """A null field keeps its value. Setting the leader, even to the same one, raises the leader epoch."""
         key, (leader, recovery, *lists) = row[:2], row[2:]
         old = self._partitions.values(key)
@@ -126,7 +126,7 @@ class OneByOne:
             values[-1] = _directories(values[-1], values[first])
         self._partitions.set(key, tuple(values), at)
 
-    def _clear_elr(self, row: tuple[Any, ...], at: Moment) -> None:
+    def _clear_elr(self, row: tuple[Any, ...], at: LogPlace) -> None:
         """Of one topic, or of all for an empty name. Raises the partition epoch of what it clears."""
         (name,) = row
         for key, version in sorted(self._partitions.open.items()):
@@ -136,7 +136,7 @@ class OneByOne:
                 values[_P("elr")] = values[_P("last_known_elr")] = []
                 self._partitions.set(key, tuple(values), at)
 
-    def _config(self, row: tuple[Any, ...], at: Moment) -> None:
+    def _config(self, row: tuple[Any, ...], at: LogPlace) -> None:
         number, resource_name, name, value = row
         key = (CONFIG_RESOURCES.get(number, str(number)), resource_name, name)
         if value is None:

@@ -1,4 +1,4 @@
-"""The history on disk: continued in any steps, killed between any two, merged, and computed anew."""
+"""The history on disk: continued in any steps, killed between any two, merged, and computed again."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ def test_a_history_that_is_not_complete_is_computed_anew(
     assert tables.catch_up().end == end > 100
     (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert str(output) in warning
-    assert "computed anew" in warning
+    assert "computed again" in warning
     assert content(output) == expected
 
 
@@ -301,7 +301,7 @@ def test_a_damaged_manifest_is_refused(history: History, tmp_path: Path) -> None
     HistoryTables(raw, output).catch_up()
     expected = content(output)
     (output / MANIFEST).write_text("{")
-    with pytest.raises(ExportRefusedError, match="--rebuild computes it anew"):
+    with pytest.raises(ExportRefusedError, match="--rebuild computes it again"):
         HistoryTables(raw, output).catch_up()
     HistoryTables(raw, output).rebuild()
     assert content(output) == expected
@@ -328,7 +328,7 @@ def test_a_damaged_file_is_refused_with_its_name(
     where: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """An export continues without it; `history --rebuild` computes it anew."""
+    """An export continues without it; `history --rebuild` computes it again."""
     raw, output = tmp_path / "raw", tmp_path / "history"
     export(history, raw, [100], False, lambda end: None)
     HistoryTables(raw, output).catch_up()
@@ -336,7 +336,7 @@ def test_a_damaged_file_is_refused_with_its_name(
     before = goes_up_to(output)
     path = min(output.glob(f"{kind}*.parquet"))
     damage(path, where)
-    refusal = f"{path} is damaged: kraftctl-export history --rebuild computes it anew"
+    refusal = f"{path} is damaged: kraftctl-export history --rebuild computes it again"
     if kind.endswith("open-"):
         RegularHistory(HistoryTables(raw, output)).after_batch()
         assert f"the history is not continued for now: {refusal}" in caplog.text

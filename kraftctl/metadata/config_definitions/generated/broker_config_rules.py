@@ -22,7 +22,7 @@ REQUIRED_BROKER_CONFIGS: tuple[str, ...] = ('process.roles', 'node.id', 'control
 
 
 def broker_config_rules() -> dict[str, Validator]:
-    """Made anew by each call: a controller needs them once, at its start."""
+    """Makes them with each call: a controller needs them once, at its start."""
     return {
         'remote.log.storage.system.enable': AnyValue(),
         'remote.log.storage.manager.impl.prefix': NotEmpty(),

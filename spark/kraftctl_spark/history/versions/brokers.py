@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kraftctl_spark.history.versions.kinds import BROKERS
-from kraftctl_spark.history.versions.versions import Moment, Versions
+from kraftctl_spark.history.versions.versions import LogPlace, Versions
 
 _PLACES = {name: place for place, name in enumerate(BROKERS.values)}
 FENCE, UNFENCE = 1, -1
@@ -17,7 +17,7 @@ class Brokers:
     def __init__(self, brokers: Versions) -> None:
         self._brokers = brokers
 
-    def register(self, row: tuple[Any, ...], at: Moment) -> None:
+    def register(self, row: tuple[Any, ...], at: LogPlace) -> None:
         broker_id, epoch, fenced, leaving, incarnation_id, rack, log_dirs, cordoned, end_points, features = (
             row
         )
@@ -37,7 +37,7 @@ class Brokers:
         )
         self._brokers.set((broker_id,), values, at)
 
-    def change(self, row: tuple[Any, ...], at: Moment) -> None:
+    def change(self, row: tuple[Any, ...], at: LogPlace) -> None:
         """Applies a change. An empty list of directories, or a null list of cordoned ones, changes
         nothing.
         """
@@ -53,16 +53,16 @@ class Brokers:
             changes["cordoned_log_dirs"] = in_order(cordoned)
         self._set(broker_id, changes, at)
 
-    def fence(self, row: tuple[Any, ...], at: Moment) -> None:
+    def fence(self, row: tuple[Any, ...], at: LogPlace) -> None:
         self._set(row[0], {"fenced": True}, at)
 
-    def unfence(self, row: tuple[Any, ...], at: Moment) -> None:
+    def unfence(self, row: tuple[Any, ...], at: LogPlace) -> None:
         self._set(row[0], {"fenced": False}, at)
 
-    def unregister(self, row: tuple[Any, ...], at: Moment) -> None:
+    def unregister(self, row: tuple[Any, ...], at: LogPlace) -> None:
         self._brokers.remove((row[0],), at)
 
-    def _set(self, broker_id: int, changes: dict[str, Any], at: Moment) -> None:
+    def _set(self, broker_id: int, changes: dict[str, Any], at: LogPlace) -> None:
         old = self._brokers.values((broker_id,))
         assert old is not None, f"change of unknown broker {broker_id} at offset {at.offset}"
         values = list(old)

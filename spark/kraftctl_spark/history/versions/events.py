@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kraftctl_spark.history.versions.kinds import BROKERS, CONFIGS, KINDS, PARTITIONS, Kind
-from kraftctl_spark.history.versions.versions import Change, Key, Moment, Values
+from kraftctl_spark.history.versions.versions import Change, Key, LogPlace, Values
 
 GAP_BEGINS, SNAPSHOT = "gap begins", "snapshot"
 
@@ -55,7 +55,7 @@ def gap(offset: int, time_us: int | None) -> Event:
     return Event(offset, time_us, None, GAP_BEGINS, "log", None, None, "known_ranges")
 
 
-def snapshot(at: Moment, after: str) -> Event:
+def snapshot(at: LogPlace, after: str) -> Event:
     """Returns the event from which the log is known again."""
     return Event(at.offset, at.time_us, at.batch_offset, SNAPSHOT, "log", None, after, "known_ranges")
 

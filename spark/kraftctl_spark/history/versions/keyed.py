@@ -9,10 +9,10 @@ from kraftctl_protocol.config_resource import NAMES as CONFIG_RESOURCES
 from kraftctl_protocol.record_types import REMOVES, RecordType
 from kraftctl_protocol.scram import MECHANISM_NAMES
 from kraftctl_spark.history.versions.brokers import by_name
-from kraftctl_spark.history.versions.versions import Moment, Versions
+from kraftctl_spark.history.versions.versions import LogPlace, Versions
 from kraftctl_spark.rows.kafka_names import ACL_RESOURCES, OPERATIONS, PATTERN_TYPES, PERMISSIONS
 
-Handler = Callable[[tuple[Any, ...], Moment], None]
+Handler = Callable[[tuple[Any, ...], LogPlace], None]
 
 KRAFT_VERSION = "kraft.version"
 METADATA_VERSION = "metadata.version"
@@ -41,7 +41,7 @@ def handler_of(row: RecordType, versions: Versions) -> Handler:
     shown = [_shown(row.table, column) for _, column in (*row.key, *row.values)]
     removes, has_flag = row.effect == REMOVES, bool(row.flag)
 
-    def handle(values: tuple[Any, ...], at: Moment) -> None:
+    def handle(values: tuple[Any, ...], at: LogPlace) -> None:
         found = tuple(
             value if show is None else show(value) for show, value in zip(shown, values, strict=False)
         )
@@ -56,7 +56,7 @@ def handler_of(row: RecordType, versions: Versions) -> Handler:
 def _feature(versions: Versions) -> Handler:
     """Sets a feature. Level 0 removes it, except metadata.version. kraft.version is the quorum's."""
 
-    def handle(values: tuple[Any, ...], at: Moment) -> None:
+    def handle(values: tuple[Any, ...], at: LogPlace) -> None:
         name, level = values
         if name == KRAFT_VERSION:
             return
@@ -84,17 +84,17 @@ class Quorum:
     def __init__(self, quorum: Versions) -> None:
         self._quorum = quorum
 
-    def leader(self, row: tuple[Any, ...], at: Moment) -> None:
+    def leader(self, row: tuple[Any, ...], at: LogPlace) -> None:
         leader_id, epoch, voters = row
         self._set(at, leader_id=leader_id, leader_epoch=epoch, voters=_voter_ids(voters))
 
-    def voters(self, row: tuple[Any, ...], at: Moment) -> None:
+    def voters(self, row: tuple[Any, ...], at: LogPlace) -> None:
         self._set(at, voters=_voter_ids(row[0]))
 
-    def kraft_version(self, row: tuple[Any, ...], at: Moment) -> None:
+    def kraft_version(self, row: tuple[Any, ...], at: LogPlace) -> None:
         self._set(at, kraft_version=row[0])
 
-    def _set(self, at: Moment, **changes: Any) -> None:
+    def _set(self, at: LogPlace, **changes: Any) -> None:
         """Sets the leader, which a snapshot does not contain: it is null until the next one."""
         names = self._quorum.kind.values
         old = self._quorum.values(()) or (None,) * len(names)

@@ -7,7 +7,7 @@ from typing import Any
 
 from kraftctl_protocol.config_resource import NAMES as CONFIG_RESOURCES
 from kraftctl_protocol.config_resource import TOPIC
-from kraftctl_spark.history.versions.versions import Key, Moment, Versions
+from kraftctl_spark.history.versions.versions import Key, LogPlace, Versions
 
 
 class Topics:
@@ -22,12 +22,12 @@ class Topics:
             if resource_type == CONFIG_RESOURCES[TOPIC]:
                 self._configs_of[resource_name].add(name)
 
-    def topic(self, row: tuple[Any, ...], at: Moment) -> None:
+    def topic(self, row: tuple[Any, ...], at: LogPlace) -> None:
         topic_id, name = row
         self._ids[name] = topic_id
         self._topics.set((topic_id,), (name,), at)
 
-    def remove_topic(self, row: tuple[Any, ...], at: Moment) -> None:
+    def remove_topic(self, row: tuple[Any, ...], at: LogPlace) -> None:
         """Removes a topic with its configurations."""
         (topic_id,) = row
         topic = self._topics.values((topic_id,))
@@ -38,7 +38,7 @@ class Topics:
         self._topics.remove((topic_id,), at)
         del self._ids[name]
 
-    def config(self, row: tuple[Any, ...], at: Moment) -> None:
+    def config(self, row: tuple[Any, ...], at: LogPlace) -> None:
         """Sets a configuration; a null value removes it."""
         number, resource_name, name, value = row
         resource_type = CONFIG_RESOURCES.get(number, str(number))

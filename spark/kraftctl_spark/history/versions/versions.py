@@ -13,7 +13,7 @@ Values = tuple[Any, ...]
 CHANGED, REMOVED, GAP = "changed", "removed", "gap"
 
 
-class Moment(NamedTuple):
+class LogPlace(NamedTuple):
     """A place in the log. All rows of a snapshot are at the last offset that it contains."""
 
     offset: int
@@ -46,7 +46,7 @@ class Change(NamedTuple):
     key: Key
     before: Values | None
     after: Values | None
-    at: Moment
+    at: LogPlace
 
 
 def beginning(version: Version) -> tuple[int, str]:
@@ -74,7 +74,7 @@ class Versions:
         version = self.open.get(key)
         return None if version is None else version.values
 
-    def set(self, key: Key, values: Values, at: Moment) -> None:
+    def set(self, key: Key, values: Values, at: LogPlace) -> None:
         """Sets values; without a difference, no version begins."""
         version = self.open.get(key)
         before = None
@@ -87,7 +87,7 @@ class Versions:
         self._changes.append(Change(self.kind.name, key, before, values, at))
         self.open[key] = Version(key, values, at.offset, at.time_us, at.in_snapshot, at.batch_offset)
 
-    def remove(self, key: Key, at: Moment) -> None:
+    def remove(self, key: Key, at: LogPlace) -> None:
         """Removes the values of a key, if it is known."""
         version = self.open.pop(key, None)
         if version is not None:
