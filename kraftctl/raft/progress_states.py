@@ -99,9 +99,10 @@ NEW_DIRECTORY: Final = ProgressState(
     STANDING,
     "Controller {own} is an observer: the voter with its node.id is {known}, in another directory; it neither"
     " votes nor leads, and the voters are {voters}",
-    "if meta.properties was changed or restored, stop and set its directory.id={directory}; if the disk was"
-    " replaced or the directory formatted again, kraftctl quorum remove-controller --controller-id {id}"
-    " --controller-directory-id {directory}, then kraftctl quorum add-controller",
+    "if the disk was replaced or the directory formatted again, kraftctl quorum remove-controller"
+    " --controller-id {id} --controller-directory-id {directory}, then kraftctl quorum add-controller. Only"
+    " if meta.properties alone was changed, beside the whole log of that voter, stop and restore its"
+    " directory.id={directory}: without that log, committed records can be lost",
 )
 OTHER_CLUSTER: Final = ProgressState(
     "another cluster",
@@ -127,9 +128,10 @@ OTHER_DIRECTORY: Final = ProgressState(
     PEER,
     "Controller {id} has another directory than the voter {known}, as controller {own} sees it: {evidence};"
     " it cannot vote",
-    "if meta.properties of controller {id} was changed or restored, set its directory.id={directory}; if its"
-    " disk was replaced, kraftctl quorum remove-controller --controller-id {id} --controller-directory-id"
-    " {directory}, then kraftctl quorum add-controller",
+    "start the voters that have lost nothing; then, if the disk of controller {id} was replaced or formatted"
+    " again, kraftctl quorum remove-controller --controller-id {id} --controller-directory-id {directory},"
+    " and kraftctl quorum add-controller. Only if its meta.properties alone was changed, beside the whole log"
+    " of that voter, restore directory.id={directory} there: without that log, committed records can be lost",
 )
 NO_RIGHT: Final = ProgressState(
     "no right",
