@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _directory_lines(log_dir: Path) -> Iterator[JsonObject]:
-    """Returns identity, election state and files (names and sizes) of a log directory."""
+    """Yields identity, election state and files (names and sizes) of a log directory."""
     meta = read_meta_properties(log_dir)
     around = log_dir.absolute().parent
     if meta is None and read_meta_properties(around) is not None:

@@ -93,5 +93,5 @@ class TopicPartitions:
         return self._first.copy() if self._others is None else [*self._first, *self._others.values()]
 
     def items(self) -> list[tuple[int, PartitionRegistration]]:
-        """Yields indexes with their partitions."""
+        """Returns indexes with their partitions."""
         return list(zip(self.keys(), self.values(), strict=True))

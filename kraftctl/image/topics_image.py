@@ -144,7 +144,7 @@ class TopicsImage(ImagePart):
     def _partitions_in_view(
         self, view: JournalView, topic: TopicImage
     ) -> Iterator[tuple[int, PartitionRegistration]]:
-        """Returns them as they are in the view, which alone has removed partitions."""
+        """Yields them as they are in the view, which alone has removed partitions."""
         topic_id, partitions = topic.topic_id, topic.partitions
         groups = view.groups(self)
         indexes = partitions.keys()

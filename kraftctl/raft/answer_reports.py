@@ -119,7 +119,7 @@ def _reached(core: RaftCore, report: PeerReport) -> None:
 
 
 def _fault_of(core: RaftCore, state: ProgressState, report: PeerReport, fields: dict[str, str]) -> None:
-    """Returns a fault that ends when the peer responds as it should."""
+    """Notes a fault that ends when the peer responds as it should."""
     fields["peer"] = _named(report) if state.text.startswith("{peer}") else report.name
     fault(core, state, _key(report), fields)
 

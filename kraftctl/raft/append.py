@@ -79,7 +79,7 @@ def advance_high_watermark(core: RaftCore, leader: Leader) -> None:
 def _append_batch(
     core: RaftCore, leader: Leader, base_offset: int, batch: bytes, *, is_control: bool
 ) -> None:
-    """Returns the last batch of the log, whose end is the end of the log."""
+    """Appends the last batch of the log, whose end is the end of the log."""
     core.emit(AppendBatch(base_offset, core.log.end_offset - 1, leader.epoch, batch, is_control))
     wake_voter_fetches(core, leader)
     request_flush(core)

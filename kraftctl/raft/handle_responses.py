@@ -123,7 +123,7 @@ def _handle(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
 
 
 def _refused(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
-    """Handles the refusal of the whole request."""
+    """Handles the refusal of a request. Returns whether the peer may be asked again without a pause."""
     is_without_pre_vote = (
         isinstance(response, VoteResponse) and response.error_code == Errors.UNSUPPORTED_VERSION
     )
@@ -159,7 +159,7 @@ def _named_epoch(response: PeerResponse) -> NamedEpoch | None:
 
 
 def _take(core: RaftCore, peer: Peer, response: PeerResponse, leader_id: int) -> bool:
-    """Handles what only this kind of response contains."""
+    """Handles what only this kind of response contains; returns whether there needs to be no pause."""
     state = core.state
     if isinstance(response, VoteResponse):
         record_vote(core, peer.id, response.topics[0].partitions[0].vote_granted)

@@ -49,7 +49,7 @@ class OffsetIndex(IndexFile):
         return self.values[at] if at >= 0 else 0
 
     def encoded(self, start: int = 0) -> bytes:
-        """Encodes one entry as IndexFile.encoded describes."""
+        """Returns the entries from number `start` on, as IndexFile.encoded does."""
         base = self.base_offset
         return b"".join(
             [

@@ -47,7 +47,7 @@ class TimeIndex(IndexFile):
         return self.values[-1], self.offsets[-1]
 
     def encoded(self, start: int = 0) -> bytes:
-        """Encodes one entry as IndexFile.encoded describes."""
+        """Returns the entries from number `start` on, as IndexFile.encoded does."""
         base = self.base_offset
         return b"".join(
             [

@@ -152,7 +152,7 @@ class BackgroundFile:
             self._changed.notify()
 
     def _leave_out_old(self) -> None:
-        """Returns the lines that wait, without those that the next call takes."""
+        """Leaves out the lines that wait, except for those that the next call takes."""
         last: deque[bytes | LeftOut] = deque()
         size_bytes = count = 0
         with self._changed:

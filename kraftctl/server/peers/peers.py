@@ -240,7 +240,7 @@ class Destination:
             self._disconnect()
 
     async def _may_connect_before(self, deadline: float) -> bool:
-        """Waits until the backoff is over, or until `deadline`.
+        """Waits until the backoff is over, or until `deadline`; returns whether the backoff is over.
 
         A request that only waited is not a failed connection: it must not prolong the backoff of the next
         one.

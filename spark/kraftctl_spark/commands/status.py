@@ -35,7 +35,7 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
 
 
 def lines(found: Progress) -> Iterator[str]:
-    """Returns the status as lines for people."""
+    """Yields the lines of the status for people."""
     if found.cluster_id is None:
         yield "nothing has been committed yet"
         return

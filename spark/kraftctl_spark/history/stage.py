@@ -47,7 +47,7 @@ class DoneByStep(NamedTuple):
         return pa.concat_tables([empty, *(one.ended(self.cluster_id) for one in self.passes)])
 
     def events(self) -> pa.Table:
-        """Yields the events; before a topic is removed, its partitions are deleted."""
+        """Returns the events; before a topic is removed, its partitions are deleted."""
         of_partitions = [found for one in self.passes if (found := one.events()) is not None]
         others = encode_events(list(events.events_of(self.changes)), self.cluster_id)
         return in_log_order([*of_partitions, numbered(others)], self.cluster_id)

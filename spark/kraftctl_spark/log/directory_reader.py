@@ -255,7 +255,7 @@ class DirectoryReader:
         return SegmentFile(self._directory.partition, files.segments[at - 1])
 
     def _batches(self, segment: SegmentFile, offset: int) -> Iterator[RecordBatch]:
-        """Returns batches from the one that contains `offset` to the end of the segment; at least one."""
+        """Yields batches from the one that contains `offset` to the end of the segment; at least one."""
         place = segment.find(offset)
         expected, position = offset, 0 if place is None else place.position
         try:

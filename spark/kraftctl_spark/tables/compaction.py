@@ -133,7 +133,7 @@ def _is_later(found: pa.Schema, table: str) -> bool:
 
 
 def _paths(fields: Iterable[pa.Field], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Returns the paths of all fields, those within lists and structs too."""
+    """Yields the paths of all fields, those within lists and structs too."""
     for field in fields:
         path, kind = (*above, field.name), field.type
         yield path

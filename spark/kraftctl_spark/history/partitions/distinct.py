@@ -78,7 +78,7 @@ class DistinctLists:
         return _new_numbers(used)
 
     def _elements(self, values: pa.Array) -> pa.Array:
-        """Returns the type of a list's elements."""
+        """Returns the elements whose bytes identify the lists."""
         return values
 
     def _add(self, new: pa.Array) -> None:

@@ -161,7 +161,7 @@ def _names(step: Step, rows: pa.Table, partitions: OpenPartitions, topics: Versi
 
 
 def _numbers(names: pa.Array, partitions: OpenPartitions) -> pa.Array:
-    """Returns the values with `_UNKNOWN` for null."""
+    """Returns the numbers of the names, `_UNKNOWN` for null."""
     numbers = partitions.numbering.names.numbers_of(names.fill_null(""))
     return pc.if_else(names.is_valid(), numbers, pa.scalar(_UNKNOWN, NUMBER))
 

@@ -26,11 +26,11 @@ class PartitionRows(NamedTuple):
     in_snapshot: bool
 
     def ended(self, cluster_id: str) -> pa.Table:
-        """Yields rows in the order in which they ended."""
+        """Returns rows in the order in which they ended."""
         return self.meanings.decoded(*self.found.ended(), cluster_id)
 
     def events(self) -> EventColumns | None:
-        """Yields events in the order of the log; the versions that a snapshot begins have none."""
+        """Returns events in the order of the log; the versions that a snapshot begins have none."""
         return None if self.in_snapshot else partition_events(self.found, self.meanings)
 
 
