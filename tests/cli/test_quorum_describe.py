@@ -14,7 +14,7 @@ import pytest
 from kraftctl.cli import main
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.quorum.describe import replication_text, status_text
-from kraftctl.cli.quorum.quorum_info import QuorumInfo, ReplicaState
+from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
 from kraftctl_protocol.errors import Errors
 from tests.cli.quorum_cases import CASES, LEADER_TIME_MS, leader_node
 from tests.support.processes.kafka import tools
@@ -115,8 +115,8 @@ def status_of(arguments: list[str]) -> int:
 
 def quorum_info(leader_id: int = 1) -> QuorumInfo:
     voters = (
-        ReplicaState(1, bytes(16), 9, LEADER_TIME_MS, LEADER_TIME_MS),
-        ReplicaState(2, bytes(16), 8, LEADER_TIME_MS - 40, None),
+        QuorumReplica(1, bytes(16), 9, LEADER_TIME_MS, LEADER_TIME_MS),
+        QuorumReplica(2, bytes(16), 8, LEADER_TIME_MS - 40, None),
     )
     return QuorumInfo(leader_id, 3, 8, voters, (), {})
 
