@@ -187,7 +187,7 @@ class HostedController:
             listener.handler = self.driver.requests
         # Every line is wanted, however many there are.
         for limited in (*self.driver._executor._notices.failed_requests.values(), self._server.failures):
-            limited._lines_max = 1 << 30
+            limited._limit.lines_max = 1 << 30
         self.driver.start()
 
     async def stop(self) -> None:
