@@ -134,7 +134,7 @@ def test_voters_are_killed_while_another_disk_is_slow(shim: Path, tmp_path: Path
             topics.await_more(1)
             quorum.disk(node).settle()
             node.start()
-        Failures(quorum, topics, rng).fail_power(rng.choices(list(Aftermath), k=1))
+        Failures(quorum, topics, rng).fail_power(rng.choices(list(Aftermath), k=3))
 
 
 def test_a_formatted_directory_survives(shim: Path, tmp_path: Path) -> None:
