@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import pytest
@@ -119,6 +120,25 @@ def explains(row: str, text: str) -> bool:
     """Whether the text begins as the row does."""
     pattern = ".*?".join(re.escape(part) for part in row.split(ANY))
     return re.match(pattern, text) is not None
+
+
+DIRECTORY_ID = "directory.id="
+SAFE_ADVICE = ("whole log", "it then recovers before it votes")
+
+
+def test_a_former_directory_id_is_advised_only_beside_its_log() -> None:
+    """A voter that had its former id and an empty log has elected a leader without committed records."""
+    advice = []
+    for path in (ROOT / "kraftctl").rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        within = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+        for node in nodes:
+            is_text = isinstance(node, ast.JoinedStr | ast.Constant) and id(node) not in within
+            text = ast.unparse(node) if is_text else ""
+            if DIRECTORY_ID in text and ("Next step" in text or "restore" in text):
+                advice.append((path.name, text))
+    assert {name for name, _ in advice} == {"formatter.py", "own_directory.py", "progress_states.py"}
+    assert [each for each in advice if not any(safe in each[1] for safe in SAFE_ADVICE)] == []
 
 
 def test_each_text_has_a_row() -> None:

@@ -493,6 +493,8 @@ class QuorumController:
 
 
 def _may_stop(response: Message) -> bool:
-    """Of a broker's last heartbeat. Whether it may stop depends on partitions and on other brokers, too: such
-    an answer waits for all that was appended, as in Kafka."""
+    """Returns whether this is the response to a broker's last heartbeat.
+
+    That depends on partitions and on other brokers, too: it waits for all that was appended, as in Kafka.
+    """
     return isinstance(response, BrokerHeartbeatResponse) and response.should_shut_down

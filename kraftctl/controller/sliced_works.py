@@ -55,7 +55,7 @@ class SlicedWorks:
         return len(self._works)
 
     def add(self, work: WorkInProgress) -> None:
-        """After all others."""
+        """Puts the work behind all others."""
         self._works.append(work)
 
     def take(self) -> WorkInProgress:

@@ -55,7 +55,7 @@ from kraftctl_protocol.shared_response import SharedResponse
 NO_EPOCH: Final = -1
 
 UNCOMMITTED_RECORDS_MAX: Final = 4096
-"""No slice begins behind so many records: half a megabyte, which disks and followers take in milliseconds.
+"""No slice begins behind this many records: half a megabyte, which disks and followers take in milliseconds.
 
 More would not make the work faster, and every answer that waits for a commit would wait for all of them."""
 
@@ -441,7 +441,9 @@ class ControllerNode:
     # Long work, a slice in each turn.
 
     def _moment(self, now_ms: int, wall_ms: int) -> Moment:
-        """Of a request or a timer. Beside long work it does little at first: a hundred may come together."""
+        """Returns the moment of a request or a timer, with fewer units beside long work: a hundred may come
+        together.
+        """
         units = min(self._work_units, UNITS_BESIDE_WORK) if self._controller.has_work else self._work_units
         return Moment(now_ms, wall_ms, self._raft.end_offset, units)
 

@@ -217,7 +217,7 @@ class Audited(Value):
 
 
 class AuthorizerLines(Value):
-    """Lines of the authorizer; so many more were left out of this step."""
+    """Lines of the authorizer; `left_out_count` more were left out of this step."""
 
     def __init__(self, lines: list[AuthorizerLine], left_out_count: int) -> None:
         self.lines = lines

@@ -45,7 +45,7 @@ class MetadataLoader:
         self._reading_log = False
         self._log_replay: CommittedReplay | None = None
         self._replaced: list[Sized] = []
-        """Of an image that is no longer used: partitions and entries of indexes, which are freed in turns."""
+        """Partitions and entries of indexes of an image that is no longer used; they are freed in turns."""
         self._turn_is_asked = False
         self._spent = 0
 
@@ -92,7 +92,7 @@ class MetadataLoader:
         return todo
 
     def take_turn(self, units: int, now_ms: int) -> list[NodeEffect]:
-        """Replay so many records, but a whole batch of the log: what is in the image ends with one."""
+        """Replays this many records, but a whole batch of the log: what is in the image ends with one."""
         self._turn_is_asked = False
         if self._replaced:
             self._free_some(units)

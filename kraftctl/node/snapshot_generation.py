@@ -91,7 +91,7 @@ class SnapshotInProgress:
         self._encoder = SnapshotBatches(snapshot_id.epoch, wall_ms)
 
     def write_slice(self, count_max: int) -> bool:
-        """Encode so many more records at most. Returns True when nothing is left."""
+        """Encodes this many more records at most. Returns True when nothing is left."""
         if not self._begun:
             self._begun = True
             self._batches.append(self._encoder.header(self._wall_ms, self._kraft_version, self._voters))
@@ -181,7 +181,7 @@ class SnapshotGenerator:
         return [TakeTurn(SNAPSHOT, 0)]
 
     def continue_for(self, units: int, now_ms: int) -> list[NodeEffect]:
-        """Encode so many more records at most."""
+        """Encodes this many more records at most."""
         self._turn_is_asked = False
         snapshot = self._snapshot
         if snapshot is None:

@@ -36,14 +36,14 @@ class SnapshotLoading:
         self.snapshot_id = snapshot_id
         self.size_bytes = size_bytes
         self.replayed_bytes = 0
-        """Of the file; a batch counts when all of it is replayed."""
+        """The bytes of the file that are replayed; a batch counts when all of it is."""
         self._replay = replay
         self._file = file
         self._parts: deque[bytes] = deque()
         self._position = 0
         """In the first part."""
         self._batch_bytes = 0
-        """Of the batch that is being replayed; 0 between batches."""
+        """The size of the batch that is being replayed; 0 between batches."""
         self._next_position = 0
         self._is_reading = False
 
@@ -77,7 +77,7 @@ class SnapshotLoading:
         self._parts.append(event.data)
 
     def replay_some(self, count_max: int) -> int:
-        """Replay at most so many more records of what was read. Returns how many; UnusableRecordError."""
+        """Replays at most this many more records of what was read. Returns how many; UnusableRecordError."""
         before = self._replay.spent
         while self._parts:
             left = count_max - (self._replay.spent - before)

@@ -40,8 +40,9 @@ def why_observer(
     if len(voters) == 1:
         raise StorageError(
             f"{file} has directory.id {here}, but the only voter of the quorum is {known.key}: this node can"
-            f" never lead, and no other can. Next step: if {META_PROPERTIES} was changed or restored, set"
-            f" directory.id={there}; if the log was copied from another directory, start that one."
+            f" never lead, and no other can. Next step: if the log was copied from another directory, start"
+            f" that one; if {META_PROPERTIES} alone was changed, beside the whole log of that voter, restore"
+            f" directory.id={there}."
         )
     by_hand = (
         f"kraftctl quorum remove-controller --controller-id {replica.id} --controller-directory-id"
@@ -49,9 +50,10 @@ def why_observer(
     )
     return (
         f"{file} has directory.id {here}, but the voter in the log is {known.key}: this node is an observer,"
-        f" it neither votes nor leads. The voters are {_text(voters)}. Next step: if {META_PROPERTIES} was"
-        f" changed or restored, stop and set directory.id={there}; if this is a new directory,"
-        f" {AUTOMATIC if auto_join else by_hand}"
+        f" it neither votes nor leads. The voters are {_text(voters)}. Next step: if this is a new"
+        f" directory, {AUTOMATIC if auto_join else by_hand}. Only if {META_PROPERTIES} alone was changed,"
+        f" beside the whole log of that voter, stop and restore directory.id={there}: without that log,"
+        " committed records can be lost"
     )
 
 

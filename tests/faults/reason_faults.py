@@ -131,4 +131,28 @@ FAULTS = (
         (f"{PAGE}::test_each_text_has_a_row",),
         "The line of the night is not on the page.",
     ),
+    PlantedFault(
+        "a-former-directory-id-is-advised-without-its-log",
+        "kraftctl/storage/own_directory.py",
+        'f" beside the whole log of that voter, stop and restore',
+        'f" stop and restore',
+        (f"{PAGE}::test_a_former_directory_id_is_advised_only_beside_its_log",),
+        "An operator gives a new disk the identity of the old one, and it votes with an empty log.",
+    ),
+    PlantedFault(
+        "a-newer-control-record-of-a-leader-is-damage",
+        "kraftctl/raft/follow.py",
+        "        except NewerReleaseError as newer:\n",
+        "        except ZeroDivisionError as newer:\n",
+        ("tests/raft/test_corrupt_records.py::test_it_is_not_appended_and_fetched_again",),
+        "The disk is checked where a release has to be updated.",
+    ),
+    PlantedFault(
+        "a-file-of-root-is-to-be-closed-to-its-group",
+        "protocol/kraftctl_security/small_files.py",
+        "    if status.st_uid == os.geteuid():\n",
+        "    if status.st_uid >= 0:\n",
+        ("tests/cli/test_readable_secrets.py::test_which_permissions",),
+        "A service cannot read its file after it did what the line says.",
+    ),
 )

@@ -13,7 +13,7 @@ NAMES_MAX: Final = 20
 """Named of each error; the others are counted."""
 
 CHARACTERS_MAX: Final = 3_000
-"""Of all names; beyond, they are only counted."""
+"""The names of one line have this many characters at most; the others are counted."""
 
 LABELS: Final = (
     "name",

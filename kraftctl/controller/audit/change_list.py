@@ -13,14 +13,14 @@ CHANGES_MAX: Final = 50
 """One request may ask for 20,000 things; the others are counted."""
 
 CHARACTERS_MAX: Final = 6_000
-"""Of all texts of a line: beyond, no further change is described. Even in six bytes each, they and those of
-the results leave room in 64 KiB."""
+"""The texts of one line have this many characters at most; further changes are not described. Even in six
+bytes each, they and those of the results leave room in 64 KiB."""
 
 TEXT_LENGTH_MAX: Final = 300
-"""Of one name or value; names of topics have 249 at most."""
+"""A longer name or value is cut; names of topics have 249 characters at most."""
 
 MEMBERS_MAX: Final = 20
-"""Of a list within a change: configs of a topic, replicas of a partition."""
+"""A longer list within a change is cut: configs of a topic, replicas of a partition."""
 
 
 class ChangeList:

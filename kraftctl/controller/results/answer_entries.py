@@ -22,15 +22,15 @@ class AnswerEntries:
         self.count = 0
 
     def has_room(self, count: int) -> bool:
-        """Whether so many more can be added."""
+        """Returns whether this many more can be added."""
         return self.count + count <= ANSWER_ENTRIES_MAX
 
     def add_items(self, count: int) -> None:
-        """So many more topics or resources; AnswerTooLongError beyond the limit."""
+        """Counts more topics or resources. Raises AnswerTooLongError beyond the limit."""
         self.add(ENTRIES_PER_ITEM * count)
 
     def add(self, count: int) -> None:
-        """So many more; AnswerTooLongError beyond the limit."""
+        """Counts more entries. Raises AnswerTooLongError beyond the limit."""
         self.count += count
         if self.count > ANSWER_ENTRIES_MAX:
             raise AnswerTooLongError(f"its answer would list more than {ANSWER_ENTRIES_MAX} entries")

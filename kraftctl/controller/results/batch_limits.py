@@ -16,7 +16,7 @@ RECORDS_PER_BATCH_MAX: Final = 10_000
 """As Kafka's QuorumController.MAX_RECORDS_PER_BATCH: one request may not stall the log."""
 
 BATCH_BYTES_MAX: Final = 8 * 1024 * 1024
-"""As Kafka's KafkaRaftClient.MAX_BATCH_SIZE_BYTES."""
+"""The value is that of Kafka's KafkaRaftClient.MAX_BATCH_SIZE_BYTES."""
 
 RECORD_OVERHEAD_BYTES: Final = 21
 """Length, attributes, timestamp, offset and key around a value, at their longest."""

@@ -26,7 +26,7 @@ class SlicedWork:
     """What is left of a result that is too long for one turn of the loop.
 
     Between two slices anything may happen: other requests for the same broker or topic, or a failover, after
-    which the rest is never done here. So each slice leaves the cluster in a safe state, and looks anew at
+    which the rest is never done here. So each slice leaves the cluster in a safe state, and looks again at
     what it changes. `name` completes "Continuing to"; `spent` is how many units the last slice took.
     """
 

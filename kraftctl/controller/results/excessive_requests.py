@@ -40,7 +40,7 @@ def why_too_many_items(context: RequestContext, request: Message, count: int) ->
 
 
 def check_partition_count(count: int) -> None:
-    """AnswerTooLongError, which is answered without a list, if a request names so many partitions."""
+    """Raises AnswerTooLongError, whose response has no list, if a request names too many partitions."""
     if count > PARTITIONS_PER_REQUEST_MAX:
         raise AnswerTooLongError(f"it names {count} partitions, more than {PARTITIONS_PER_REQUEST_MAX}")
 

@@ -64,7 +64,7 @@ class Failures:
 
 
 def pause_ms(failure_count: int) -> int:
-    """How long to wait after so many failures in a row, the first being 1: twice as long each time."""
+    """Returns how long to wait after this many failures in a row: twice as long each time."""
     return min(PAUSE_MS << min(failure_count - 1, 16), PAUSE_MS_MAX)
 
 

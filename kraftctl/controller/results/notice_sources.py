@@ -11,7 +11,7 @@ CONTROLLER: Final = "controller"
 """The metadata state machine: claims, fencing, elections of partition leaders, refusals."""
 
 SNAPSHOT: Final = "snapshot"
-"""Snapshot generation (KIP-630)."""
+"""What a node says while it writes snapshots (KIP-630)."""
 
 LOADER: Final = "loader"
 """How far the log and its snapshot are read, after a start."""

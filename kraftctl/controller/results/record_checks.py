@@ -34,13 +34,13 @@ SHORT_LIST_MAX: Final = 126
 """The length of a list is written as an unsigned varint, one higher: so far it is one byte."""
 
 SHORT_TAG_MAX: Final = 31
-"""So many replicas make a tagged field whose size is written as one byte."""
+"""This many replicas make a tagged field whose size is written as one byte."""
 
 NO_TAGS_BYTES: Final = 3 + UUID_SIZE + 4 + 1
 """A PartitionChangeRecord in which nothing changes: frame, topic, partition, number of tagged fields."""
 
 UNKNOWN_SIZE: Final = -1
-"""Of a record that has to be decoded."""
+"""The size is unknown until the record is decoded."""
 
 LONG_TAG: Final = 1 << 16
 """More than a record of short lists takes."""

@@ -65,7 +65,7 @@ class SlicedRequest(SlicedWork):
     # What an API adds.
 
     def begin_slice(self, moment: Moment) -> ControllerResult | None:
-        """Look anew at what decides. A result answers the request: nothing that is left can be done."""
+        """Looks again at what decides. A result answers the request: nothing that is left can be done."""
         raise AssertionError("every API looks at the image")
 
     def has_next(self) -> bool:
@@ -77,7 +77,7 @@ class SlicedRequest(SlicedWork):
         return 1
 
     def decide_next(self, units: int) -> list[RecordAndVersion]:
-        """The records of the next thing, or of the next ones, for about so many units: added to `spent`."""
+        """Returns the records of the next things, for about this many units: added to `spent`."""
         raise AssertionError("every API decides")
 
     def rewind(self) -> None:

@@ -15,7 +15,7 @@ class AuthenticationMetrics:
 
     successful_authentication_total: int = 0
     successful_authentication_no_reauth_total: int = 0
-    """Of clients that do not learn when they have to authenticate again."""
+    """Counts clients that do not learn when they have to authenticate again."""
     failed_authentication_total: int = 0
     successful_reauthentication_total: int = 0
     failed_reauthentication_total: int = 0

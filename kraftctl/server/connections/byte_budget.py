@@ -19,7 +19,7 @@ ROOM_SHARE: Final = 8
 """The eighth part of the budget is made free at a time: to find who loses takes a look at everybody."""
 
 RENT_SECONDS_MIN: Final = 0.001
-"""Of two that have just begun, the larger one loses."""
+"""If two have just begun, the larger one loses."""
 
 
 class Holder(Protocol):
@@ -40,15 +40,15 @@ class ByteBudget(Generic[H]):
         self._held: dict[H, tuple[int, float]] = {}
         self._by_address: Counter[str] = Counter()
 
-    def hold(self, holder: H, size_bytes: int, now: float, *, anew: bool = False) -> None:
-        """`holder` holds `size_bytes` now, in place of what it held; `anew`: nothing of that is left."""
+    def hold(self, holder: H, size_bytes: int, now: float, *, renewed: bool = False) -> None:
+        """`holder` holds `size_bytes` now, in place of what it held; `renewed`: nothing of that is left."""
         held_bytes, since = self._held.get(holder, (0, now))
         if size_bytes == held_bytes == 0:
             return
         self.held_bytes += size_bytes - held_bytes
         self._by_address[holder.peer_host] += size_bytes - held_bytes
         if size_bytes > 0:
-            self._held[holder] = (size_bytes, now if anew else since)
+            self._held[holder] = (size_bytes, now if renewed else since)
         elif held_bytes > 0:
             del self._held[holder]
             if self._by_address[holder.peer_host] == 0:
@@ -59,12 +59,12 @@ class ByteBudget(Generic[H]):
         return list(self._held)
 
     def held_by(self, holder: H) -> int:
-        """What it holds."""
+        """Returns the bytes that this holder has."""
         return self._held[holder][0] if holder in self._held else 0
 
     @property
     def addresses_count(self) -> int:
-        """Of how many addresses something is known: no more than hold something."""
+        """Returns how many addresses are known: no more than hold something."""
         return len(self._by_address)
 
     def has_room(self, size_bytes: int) -> bool:

@@ -187,11 +187,11 @@ class Connection(Collecting):
         self._serve()
 
     def note_unread(self, now: float) -> None:
-        """How much of its answer the client has not read. One that reads starts to pay rent anew."""
+        """Notes what the client has not read of its response. Reading resets the client's holding time."""
         held_bytes = self._owner.unsent.held_by(self)
         left_bytes = self._transport.get_write_buffer_size()
         if left_bytes <= held_bytes - held_bytes // READ_SHARE:
-            self._owner.unsent.hold(self, left_bytes, now, anew=True)
+            self._owner.unsent.hold(self, left_bytes, now, renewed=True)
 
     def close(self) -> None:
         """Send what has been written, then close."""
@@ -215,7 +215,7 @@ class Connection(Collecting):
         self._serving = False
         if not self._reading and self._has_room and not self._frames and not self._closed:
             self._reading = True
-            self._owner.budget.hold(self, self._decoder.held_bytes, self._loop.time(), anew=True)
+            self._owner.budget.hold(self, self._decoder.held_bytes, self._loop.time(), renewed=True)
             self._transport.resume_reading()
 
     @property
@@ -359,7 +359,7 @@ class Connection(Collecting):
         if held_bytes == 0 and not self._holds_requests:
             return
         budget = self._owner.budget
-        budget.hold(self, held_bytes, self.last_active, anew=has_new_frame)
+        budget.hold(self, held_bytes, self.last_active, renewed=has_new_frame)
         self._holds_requests = held_bytes > 0
         if self._reading and (self._frames or (self.busy and held_bytes > HELD_WHILE_BUSY_BYTES_MAX)):
             self._pause_reading()

@@ -23,7 +23,7 @@ class VoterConnections(Generic[H]):
         self._by_voter[voter_id] = connection
 
     def forget(self, connection: H) -> None:
-        """It is gone."""
+        """Removes a connection that is closed."""
         for voter_id in [each for each, held in self._by_voter.items() if held is connection]:
             del self._by_voter[voter_id]
 

@@ -14,10 +14,11 @@ READS_MAX = 2
 """Handed to the storage thread: one that runs, and one so that the thread does not wait for the loop."""
 
 CONTENDED_READ_BYTES_MAX = 1 << 20
-"""Of one read while others wait: controller.quorum.fetch.max.bytes by default. Replicas fetch the rest."""
+"""The size of one read while others wait, the default of controller.quorum.fetch.max.bytes: replicas fetch
+the rest."""
 
 READ_BYTES_MAX = 2**31 - 1
-"""Of one read while none waits: what the node asks for, which is limited already."""
+"""The size of one read while none waits: what the node asks for, which is limited already."""
 
 
 ROOM_SECONDS = 0.01
@@ -26,7 +27,7 @@ those that hold most may be closed for it."""
 
 
 KEPT_IN_A_ROW_MAX: Final = 8
-"""So many answers leave from memory before one takes the way over the storage thread, and others have a turn:
+"""This many responses leave from memory before one goes over the storage thread, and others have a turn:
 to copy one to its socket takes up to 0.3 ms."""
 
 

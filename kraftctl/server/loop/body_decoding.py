@@ -36,7 +36,7 @@ class BodyDecoding:
         self._busy = False
 
     def stop(self) -> None:
-        """Begin nothing new."""
+        """Stops freeing; no further body is taken."""
         self._freeing.stop()
 
     def decode(self, effect: DecodeBody) -> None:

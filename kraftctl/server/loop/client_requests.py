@@ -36,7 +36,7 @@ Respond = Callable[[Message | str | None], None]
 API_KEYS: Final = frozenset(int(key) for key in ApiKey)
 
 REFUSED_BYTES_MAX: Final = 1024 * 1024
-"""Of a request whose sender has no right to it. Answered up to here; of a longer one nothing is received."""
+"""A request whose sender has no right to it is answered up to this size; a longer one is not received."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

@@ -13,7 +13,7 @@ from kraftctl_protocol.message import Message
 
 
 class Peers(Protocol):
-    """The other controllers."""
+    """The connections to the other controllers."""
 
     def send(self, effect: SendRequest) -> None: ...
 

@@ -40,7 +40,7 @@ REPEATS_MAX: Final = 10
 
 
 NO_EFFECTS: Final[Effects] = []
-"""Never changed."""
+"""An empty list that is never changed."""
 
 
 class DeadlineDue:
@@ -247,7 +247,7 @@ class NodeLoop:
 
     def _set_timer(self) -> None:
         """It runs at the deadline or before it: most deadlines become later and later, with every Fetch and
-        every heartbeat, and to set a timer anew takes 1 us, as much as half a heartbeat in the node."""
+        every heartbeat, and to set a timer again takes 1 us, as much as half a heartbeat in the node."""
         if not self._has_timer or self._reads_sockets:
             return
         deadline_ms = next_deadline_ms(self._node)

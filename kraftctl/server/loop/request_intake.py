@@ -27,7 +27,7 @@ class AskedNode(Protocol):
 
 
 class RequestIntake(RequestHandler):
-    """Hands them over."""
+    """Hands requests of clients over to the node."""
 
     def __init__(self, node: AskedNode, network: ControllerNetwork, node_loop: NodeLoop) -> None:
         self._node = node

@@ -42,7 +42,7 @@ class WaitingRequests:
         return not has_turn and len(self._requests) < WAITING_MAX
 
     def add(self, request: ClientRequest) -> None:
-        """Behind the others."""
+        """Puts the request behind the others."""
         self._requests[request.request_id] = request
 
     def remove(self, request_id: int) -> bool:

@@ -62,7 +62,7 @@ def test_a_new_request_of_a_connection_pays_no_rent_for_the_ones_before() -> Non
     busy, hoarder = Holder(), Holder()
     budget.hold(busy, 50, 0.0)
     budget.hold(hoarder, 50, 5.0)
-    budget.hold(busy, 51, 9.0, anew=True)
+    budget.hold(busy, 51, 9.0, renewed=True)
     assert budget.losers(10.0) == [hoarder]
 
 
