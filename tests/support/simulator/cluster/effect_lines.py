@@ -173,9 +173,12 @@ def render(message: Message) -> str:
 
 def _render_fields(message: Message) -> str:
     parts = []
-    for field in type(message).FIELDS:
+    # A struct that is encoded when it is made cannot be made without its values; the schema's class can.
+    schema_class = next(each for each in type(message).__mro__ if "FIELDS" in vars(each))
+    defaults = schema_class()
+    for field in schema_class.FIELDS:
         value = getattr(message, field.name)
-        if value == getattr(type(message)(), field.name) or value in (b"", []):
+        if value == getattr(defaults, field.name) or value in (b"", []):
             continue
         parts.append(f"{field.name}={_render_value(field.name, value)}")
     return " ".join(parts)
