@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from kraftctl.apis.api import Owner
-from kraftctl.controller.audit.audit_trail import AuditTrail
-from kraftctl.controller.configuration_control.alter_log_levels import concerns_loggers_only
-from kraftctl.controller.envelope import Envelope, open_envelope, wrap_answer
+from kraftctl.controller.envelope import wrap_answer
+from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.batch_limits import total_bytes
-from kraftctl.controller.results.error_responses import body_to_refuse
 from kraftctl.controller.results.moment import UNITS, Moment
 from kraftctl.controller.results.notice_sources import CONTROLLER, REGISTRATION
-from kraftctl.controller.results.parked_response import ParkedResponse
 from kraftctl.controller.results.prepared_result import PreparedResult
-from kraftctl.controller.results.request_context import RequestContext
-from kraftctl.controller.sliced_works import WaitingRequest
 from kraftctl.node.deadlines import earlier
 from kraftctl.node.events import (
     Audited,
@@ -37,20 +31,15 @@ from kraftctl.node.events import (
 from kraftctl.node.kraft_version_upgrader import NO_LEVEL, RaftKRaftVersionUpgrader
 from kraftctl.node.long_work import LOADING, SLICES, SNAPSHOT
 from kraftctl.node.metadata_loader import MetadataLoader
-from kraftctl.node.next_step import NextStep, PreparedRequest, request_of_raft
 from kraftctl.node.registration import NodeRegistration
+from kraftctl.node.request_gate import Close, Refuse, RequestGate
 from kraftctl.node.setting_changes import SettingChanges
 from kraftctl.node.snapshot_generation import SnapshotGenerator, SnapshotPolicy
+from kraftctl.node.unanswered_requests import UnansweredRequests
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl_protocol.api_error import ApiError
-from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
-from kraftctl_protocol.message import Message
-from kraftctl_protocol.primitives import DecodeError
-from kraftctl_protocol.requests import RequestHead
-from kraftctl_protocol.shared_response import SharedResponse
 
 NO_EPOCH: Final = -1
 
@@ -79,8 +68,8 @@ class ControllerNode:
         self._work_spent = 0
         self._turn_is_asked = False
         self._effects: list[NodeEffect] = []
-        self._envelopes: dict[int, Envelope] = {}
-        self._audit = AuditTrail(controller.state.config.audit.api_keys)
+        self._gate = RequestGate(controller)
+        self._unanswered = UnansweredRequests(raft, controller)
         self._registration = NodeRegistration()
         self._settings = SettingChanges()
         self._upgrader = RaftKRaftVersionUpgrader(raft)
@@ -112,7 +101,7 @@ class ControllerNode:
 
     def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]:
         """What must be done, in this order, because `event` happened."""
-        self._audit.begin_step(wall_ms)
+        self._unanswered.begin_step(wall_ms)
         if isinstance(event, (ClientRequest, UndecodedRequest)):
             self._client_request(event, now_ms, wall_ms)
         elif isinstance(event, BodyRefused):
@@ -127,9 +116,7 @@ class ControllerNode:
             else:
                 self._step_raft(event, now_ms, wall_ms)
         elif isinstance(event, events.RequestCancelled):
-            self._envelopes.pop(event.request_id, None)
-            if self._controller.client_left(event.request_id):
-                self._end_audit(event.request_id, None)
+            self._client_left(event.request_id)
             self._step_raft(event, now_ms, wall_ms)
         elif isinstance(event, events.SnapshotCreated):
             self._generator.written()
@@ -197,105 +184,84 @@ class ControllerNode:
 
     def _client_request(self, event: ClientRequest | UndecodedRequest, now_ms: int, wall_ms: int) -> None:
         """Handle a request. A failure before the first append, or before raft, fails this request alone."""
+        pending = self._unanswered.received(event)
         try:
-            if isinstance(event, ClientRequest):
-                step = self._prepare(event, now_ms, wall_ms)
-            else:
-                step = self._before_decoding(event.request_id, event.context, event.head)
+            decision = self._gate.decide(pending)
+            if decision is None:
+                self._inform_controller()
+                decision = self._controller.prepare_request(pending, self._moment(now_ms, wall_ms))
         except Exception as error:  # noqa: BLE001 - see docs/adr/0005
-            envelope = self._envelopes.get(event.request_id)
-            context, request = event.context, event.request
-            if envelope is not None and not context.envelope:
-                context, request = envelope.context, envelope.request
-            self._begin_audit(event.request_id, context, request)
-            self._respond(event.request_id, self._controller.refuse_failed(context, request, error))
+            self._unanswered.begin(pending, pending.context, pending.request)
+            self._controller.refuse_failed(pending, error)
+            self._respond(pending)
             return
-        if isinstance(step, events.RequestReceived):
-            envelope = self._envelopes.get(event.request_id)
-            context = event.context if envelope is None else envelope.context
-            self._begin_audit(event.request_id, context, step.request)
-            self._step_raft(step, now_ms, wall_ms)
-        elif isinstance(step, PreparedRequest):
-            self._begin_audit(event.request_id, step.context, step.request)
-            base_offset = self._raft.end_offset
-            self._append(step.prepared, now_ms, wall_ms)
-            self._audit.appended(event.request_id, base_offset, self._raft.end_offset)
-            rest, response = step.prepared.rest, step.prepared.response
-            if rest is not None:
-                waiting = WaitingRequest(event.request_id, step.context, step.request)
-                self._controller.continue_later(
-                    rest,
-                    waiting if response is None else None,
-                    has_begun=step.prepared.changes_anything,
-                )
-            if rest is None or response is not None:
-                self._answer(
-                    event.request_id, step.context, step.request, response, now_ms, step.prepared.encoded
-                )
-        elif isinstance(step, DecodeBody):
-            self._effects.append(step)
-        elif isinstance(step, Message):
-            self._begin_audit(event.request_id, event.context, event.request)
-            self._respond(event.request_id, step)
-        elif isinstance(step, str):
-            self._begin_audit(event.request_id, event.context, event.request)
-            self._close(event.request_id, Errors.INVALID_REQUEST, step)
+        if isinstance(decision, PreparedResult):
+            self._unanswered.begin(pending, pending.context, pending.request)
+            self._carry_through(pending, decision, now_ms, wall_ms)
+        elif isinstance(decision, events.RequestReceived):
+            self._unanswered.begin(pending, pending.context, pending.request)
+            self._step_raft(decision, now_ms, wall_ms)
+        elif isinstance(decision, DecodeBody):
+            self._unanswered.hold(pending)
+            self._effects.append(decision)
+        elif isinstance(decision, Refuse):
+            self._unanswered.begin(pending, event.context, event.request)
+            self._refuse_envelope(pending, decision.error)
+        elif isinstance(decision, Close):
+            self._unanswered.begin(pending, event.context, event.request)
+            self._close(pending, decision)
         else:
-            assert_never(step)
+            assert_never(decision)
 
-    def _prepare(self, event: ClientRequest, now_ms: int, wall_ms: int) -> NextStep:
-        """What to do with a request whose body, or at least whose envelope, is decoded."""
-        context, request = event.context, event.request
-        error = self._controller.why_refused(context)
-        if error is None and context.api.owner == Owner.NODE:
-            assert isinstance(request, EnvelopeRequest)
-            opened = open_envelope(context, request)
-            if isinstance(opened, ApiError):
-                self._controller.note_refusal("an envelope", opened)
-                return EnvelopeResponse(response_data=None, error_code=opened.code)
-            self._envelopes[event.request_id] = opened
-            context, request = opened.context, opened.request
-            if opened.undecoded is not None:
-                undecoded, opened.undecoded = opened.undecoded, None
-                return self._before_decoding(event.request_id, context, undecoded)
-            error = self._controller.why_refused(context)
-        if error is not None and error.error == Errors.NOT_CONTROLLER and concerns_loggers_only(request):
-            error = None  # any controller changes the levels of its own loggers
-        error = error or self._controller.state.node_principals.why_refused(context, request)
-        if error is not None:
-            return PreparedRequest(context, request, self._controller.refused(context, request, error))
-        if context.api.owner == Owner.RAFT:
-            return request_of_raft(event.request_id, context, request)
-        self._inform_controller()
-        prepared = self._controller.prepare_request(context, request, self._moment(now_ms, wall_ms))
-        return PreparedRequest(context, request, prepared)
-
-    def _before_decoding(self, request_id: int, context: RequestContext, head: RequestHead) -> NextStep:
-        """What the header decides: whether the body is worth decoding."""
-        error = self._controller.why_refused(context, logs_grant=False)
-        if error is None:
-            return DecodeBody(request_id, context, head)
-        if context.envelope and error.error == Errors.NOT_CONTROLLER:
-            self._envelopes.pop(request_id)
-            return EnvelopeResponse(response_data=None, error_code=error.code)
-        try:
-            request = body_to_refuse(head)
-        except DecodeError as damage:
-            return f"{error.error.name}, and {damage}"
-        return PreparedRequest(context, request, self._controller.refused(context, request, error))
+    def _carry_through(
+        self, pending: PendingRequest, prepared: PreparedResult, now_ms: int, wall_ms: int
+    ) -> None:
+        """Append the records of a request and answer it, or leave what remains of it for later turns."""
+        base_offset = self._raft.end_offset
+        self._append(prepared, now_ms, wall_ms)
+        if pending.audit is not None:
+            pending.audit.appended(base_offset, self._raft.end_offset)
+        is_answered = prepared.response is not None
+        if prepared.rest is not None:
+            has_begun = prepared.changes_anything
+            self._controller.continue_later(
+                prepared.rest, None if is_answered else pending, has_begun=has_begun
+            )
+        if is_answered or prepared.rest is None:
+            self._answer(pending, now_ms)
 
     def _body_refused(self, event: BodyRefused) -> None:
-        self._close(event.request_id, event.error, event.reason)
+        pending = self._unanswered.find(event.request_id)
+        if pending is None:
+            self._effects.append(CloseConnection(event.request_id, event.reason))
+        else:
+            self._close(pending, Close(event.error, event.reason))
 
-    def _close(self, request_id: int, error: Errors, reason: str) -> None:
-        """A request that cannot be answered: the connection ends, or its envelope is answered."""
-        self._end_audit(request_id, None)
-        if self._envelopes.pop(request_id, None) is None:
-            self._effects.append(CloseConnection(request_id, reason))
+    def _client_left(self, request_id: int) -> None:
+        """Nobody reads the response. What the request changes is still changed, and has its entry."""
+        is_dropped = self._controller.client_left(request_id)
+        pending = self._unanswered.find(request_id)
+        if pending is None:
             return
-        refusal = ApiError(error, reason)
-        self._controller.note_refusal("an envelope", refusal)
-        self._effects.append(effects.Respond(request_id, EnvelopeResponse(None, refusal.code)))
+        pending.in_envelope = False
+        if is_dropped or pending.audit is None:
+            self._end(pending)
+
+    def _close(self, pending: PendingRequest, close: Close) -> None:
+        """A request that cannot be answered: the connection ends, or its envelope is answered."""
+        if pending.in_envelope:
+            refusal = ApiError(close.error, close.reason)
+            self._controller.note_refusal("an envelope", refusal)
+            self._end(pending)
+            self._effects.append(effects.Respond(pending.id, EnvelopeResponse(None, refusal.code)))
+        else:
+            self._end(pending)
+            self._effects.append(CloseConnection(pending.id, close.reason))
+
+    def _refuse_envelope(self, pending: PendingRequest, error: ApiError) -> None:
+        pending.in_envelope = False
+        pending.answer(EnvelopeResponse(response_data=None, error_code=error.code))
+        self._respond(pending)
 
     def _inform_controller(self) -> None:
         raft = self._raft
@@ -316,47 +282,30 @@ class ControllerNode:
             self._generator.note(total_bytes(batch.values))
             self._carry_out(effects_of_append, now_ms)
 
-    def _answer(
-        self,
-        request_id: int,
-        context: RequestContext,
-        request: Message,
-        response: Message | None,
-        now_ms: int,
-        encoded: SharedResponse | None,
-    ) -> None:
-        assert response is not None, "every request has an answer"
-        if request_id in self._envelopes:
-            encoded = None  # it is encoded once more, into the answer around it
-        if not self._controller.park(request_id, context, request, response, now_ms, encoded):
-            self._respond(request_id, response, encoded)
+    def _answer(self, pending: PendingRequest, now_ms: int) -> None:
+        assert pending.response is not None, "every request has an answer"
+        if pending.in_envelope:
+            pending.encoded = None  # it is encoded once more, into the answer around it
+        if not self._controller.park(pending, now_ms):
+            self._respond(pending)
 
-    def _begin_audit(self, request_id: int, context: RequestContext, request: Message) -> None:
-        image, raft = self._controller.image, self._raft
-        self._audit.begin(request_id, context, request, image, epoch=raft.epoch, end_offset=raft.end_offset)
-
-    def _end_audit(self, request_id: int, response: Message | None) -> None:
-        if not self._audit.awaits(request_id):
-            return
-        raft = self._raft
-        entry = self._audit.answered(
-            request_id, response, high_watermark=raft.high_watermark, voters_offset=raft.voters_offset
-        )
-        if entry is not None:
-            self._effects.append(Audited(entry))
-
-    def _respond(
-        self, request_id: int, response: Message | None, encoded: SharedResponse | None = None
-    ) -> None:
-        self._end_audit(request_id, response)
-        envelope = self._envelopes.pop(request_id, None)
-        if envelope is not None:
-            response, encoded = wrap_answer(envelope, response, self._controller.failures), None
+    def _respond(self, pending: PendingRequest) -> None:
+        if pending.audit is not None or pending.in_envelope:
+            self._end(pending)
+            if pending.in_envelope:
+                pending.answer(wrap_answer(pending, self._controller.failures))
+        response, encoded = pending.response, pending.encoded
         if response is None:
-            self._effects.append(CloseConnection(request_id))
+            self._effects.append(CloseConnection(pending.id))
         else:
             assert encoded is None or encoded.response is response, "the answer is what was encoded"
-            self._effects.append(effects.Respond(request_id, response, encoded))
+            self._effects.append(effects.Respond(pending.id, response, encoded))
+
+    def _end(self, pending: PendingRequest) -> None:
+        """The request has its response, or none in the end: write its entry for the audit log."""
+        entry = self._unanswered.release(pending)
+        if entry is not None:
+            self._effects.append(Audited(entry))
 
     # Raft's effects.
 
@@ -365,7 +314,7 @@ class ControllerNode:
         for effect in raft_effects:
             # Not `match`, here and below: see ADR 8. An AlterPartition in the core takes 4 % less.
             if isinstance(effect, effects.Respond):
-                self._respond(effect.request_id, effect.response)
+                self._raft_answered(effect)
             elif isinstance(effect, effects.HighWatermarkUpdated):
                 if self._controller.active:
                     self._release(self._controller.committed(effect.offset))
@@ -404,9 +353,17 @@ class ControllerNode:
             else:
                 assert_never(effect)
 
-    def _release(self, parked: list[ParkedResponse]) -> None:
-        for entry in parked:
-            self._respond(entry.request_id, entry.response, entry.encoded)
+    def _raft_answered(self, effect: effects.Respond) -> None:
+        pending = self._unanswered.find(effect.request_id)
+        if pending is None:
+            self._effects.append(effect)
+        else:
+            pending.answer(effect.response)
+            self._respond(pending)
+
+    def _release(self, answered: list[PendingRequest]) -> None:
+        for pending in answered:
+            self._respond(pending)
 
     # Leading.
 
@@ -460,26 +417,21 @@ class ControllerNode:
 
     def _take_slice(self, now_ms: int, wall_ms: int) -> None:
         moment = Moment(now_ms, wall_ms, self._raft.end_offset, self._work_units)
-        piece = self._controller.prepare_slice(moment)
-        waiting = piece.waiting
-        self._work_spent = piece.spent
-        if piece.prepared is None:
-            if waiting is not None:
-                self._respond(waiting.request_id, piece.response)
+        progress = self._controller.take_work()
+        pending = progress.pending
+        prepared = self._controller.prepare_slice(progress, moment)
+        self._work_spent = progress.work.spent
+        if prepared is None:
+            if pending is not None:
+                self._respond(pending)
             return
         base_offset = self._raft.end_offset
-        self._append(piece.prepared, now_ms, wall_ms)
-        if waiting is not None:
-            self._audit.appended(waiting.request_id, base_offset, self._raft.end_offset)
-            if piece.prepared.rest is None:
-                self._answer(
-                    waiting.request_id,
-                    waiting.context,
-                    waiting.request,
-                    piece.response,
-                    now_ms,
-                    piece.prepared.encoded,
-                )
+        self._append(prepared, now_ms, wall_ms)
+        if pending is not None:
+            if pending.audit is not None:
+                pending.audit.appended(base_offset, self._raft.end_offset)
+            if prepared.rest is None:
+                self._answer(pending, now_ms)
 
     def _ask_for_a_turn(self) -> None:
         if self._turn_is_asked or not self._controller.has_work:

@@ -95,9 +95,9 @@ FAULTS = (
     ),
     PlantedFault(
         "the-body-before-the-right",
-        "kraftctl/node/controller_node.py",
-        "        if error is None:\n            return DecodeBody(request_id, context, head)\n",
-        "        if True:\n            return DecodeBody(request_id, context, head)\n",
+        "kraftctl/node/request_gate.py",
+        "        if error is None:\n            return DecodeBody(pending.id, context, head)\n",
+        "        if True:\n            return DecodeBody(pending.id, context, head)\n",
         (LONG_REQUESTS,),
         "A client without any right has its bodies decoded.",
     ),

@@ -14,16 +14,16 @@ FAULTS = (
     PlantedFault(
         "work-goes-on-for-a-client-that-left",
         "kraftctl/node/controller_node.py",
-        "            if self._controller.client_left(event.request_id):\n",
-        "            if False:\n",
+        "        is_dropped = self._controller.client_left(request_id)\n",
+        "        is_dropped = False\n",
         ("tests/node/test_sliced_requests.py::test_work_that_has_changed_nothing_ends_with_its_connection",),
         "A client that times out and asks again adds the same work again and again.",
     ),
     PlantedFault(
         "work-that-has-begun-ends-with-its-connection",
         "kraftctl/controller/sliced_works.py",
-        "waiting.request_id == request_id and not progress.has_begun:\n",
-        "waiting.request_id == request_id:\n",
+        "pending.id == request_id and not progress.has_begun:\n",
+        "pending.id == request_id:\n",
         ("tests/node/test_long_work.py::test_a_client_that_is_gone_does_not_stop_the_work",),
         "Half of what a client asked for is done, because it did not wait for the answer.",
     ),
@@ -189,17 +189,17 @@ FAULTS = (
     PlantedFault(
         "a-failed-slice-returns-what-others-were-charged",
         "kraftctl/controller/quorum_controller.py",
-        "        work, waiting = progress.work, progress.waiting\n"
+        "        work, pending = progress.work, progress.pending\n"
         "        self.state.mutation_quotas.begin_request()\n",
-        "        work, waiting = progress.work, progress.waiting\n",
+        "        work, pending = progress.work, progress.pending\n",
         (f"{TESTS}::test_a_slice_that_fails_returns_its_own_charge_only",),
         "A client gets back what it was charged for topics that are created.",
     ),
     PlantedFault(
         "a-line-with-the-offsets-of-others",
         "kraftctl/controller/audit/audit_trail.py",
-        "        if begun is not None and end_offset > base_offset:\n",
-        "        if begun is not None:\n",
+        "        if end_offset > base_offset:\n            if self.first_offset",
+        "        if True:\n            if self.first_offset",
         ("tests/node/test_sliced_requests.py::test_a_request_that_writes_nothing_has_no_offsets",),
         "The audit log names records that the request has not written.",
     ),
