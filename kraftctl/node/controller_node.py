@@ -32,7 +32,8 @@ from kraftctl.node.kraft_version_upgrader import NO_LEVEL, RaftKRaftVersionUpgra
 from kraftctl.node.long_work import LOADING, SLICES, SNAPSHOT
 from kraftctl.node.metadata_loader import MetadataLoader
 from kraftctl.node.registration import NodeRegistration
-from kraftctl.node.request_gate import Close, Refuse, RequestGate
+from kraftctl.node.request_gate import RequestGate
+from kraftctl.node.request_outcomes import Close, Refuse
 from kraftctl.node.setting_changes import SettingChanges
 from kraftctl.node.snapshot_generation import SnapshotGenerator, SnapshotPolicy
 from kraftctl.node.unanswered_requests import UnansweredRequests
@@ -235,7 +236,7 @@ class ControllerNode:
         if pending is None:
             self._effects.append(CloseConnection(event.request_id, event.reason))
         else:
-            self._close(pending, Close(event.error, event.reason))
+            self._close(pending, Close(event.reason, event.error))
 
     def _client_left(self, request_id: int) -> None:
         """Nobody reads the response. What the request changes is still changed, and has its entry."""

@@ -10,26 +10,10 @@ from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.error_responses import body_to_refuse
 from kraftctl.controller.results.prepared_result import PreparedResult
 from kraftctl.node.events import DecodeBody
+from kraftctl.node.request_outcomes import Close, Refuse
 from kraftctl.raft.events import RequestReceived
-from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.primitives import DecodeError
-
-
-class Refuse:
-    """Answer the envelope itself with this error; what is in it has no response."""
-
-    def __init__(self, error: ApiError) -> None:
-        self.error = error
-
-
-class Close:
-    """Close the connection for this reason; a request in an envelope is refused instead."""
-
-    def __init__(self, error: Errors, reason: str) -> None:
-        self.error = error
-        self.reason = reason
-
 
 Decision = PreparedResult | RequestReceived | DecodeBody | Refuse | Close
 """Append the records and answer; hand the request to raft; decode its body first; refuse; or close."""
@@ -77,5 +61,5 @@ class RequestGate:
         try:
             pending.request = body_to_refuse(head)
         except DecodeError as damage:
-            return Close(Errors.INVALID_REQUEST, f"{error.error.name}, and {damage}")
+            return Close(f"{error.error.name}, and {damage}")
         return self._controller.refused(pending, error)
