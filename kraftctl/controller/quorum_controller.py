@@ -24,15 +24,15 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.cluster_control.local_registration import local_registration
 from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
 from kraftctl.controller.committed_replay import CommittedReplay
+from kraftctl.controller.failed_requests import refuse_failed
 from kraftctl.controller.features.activation import Activation
 from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.controller.periodic_tasks import PeriodicTasks
 from kraftctl.controller.request_handlers import HANDLERS, READS
-from kraftctl.controller.results.answer_entries import AnswerTooLongError
 from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork
-from kraftctl.controller.results.error_responses import error_response, refusal_without_items
+from kraftctl.controller.results.error_responses import error_response
 from kraftctl.controller.results.excessive_requests import excessive, has_too_many, too_many_records
-from kraftctl.controller.results.failures import CLOSED, Failures, shortened
+from kraftctl.controller.results.failures import Failures, shortened
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.prepared_result import PreparedResult, prepare_result
 from kraftctl.controller.results.refusal_lines import refusal_line
@@ -287,28 +287,6 @@ class QuorumController:
             raise
         return prepared
 
-    def refuse_failed(self, pending: PendingRequest, error: Exception) -> None:
-        """Answer UNKNOWN_SERVER_ERROR, or a short POLICY_VIOLATION if too much is asked, or else nothing."""
-        pending.answer(self._refusal_of_failed(pending.context, pending.request, error))
-
-    def _refusal_of_failed(
-        self, context: RequestContext, request: Message, error: Exception
-    ) -> Message | None:
-        who = f"client {shortened(context.client_id or '')!r} as {shortened(str(context.principal))!r}"
-        what = f"{request.NAME} version {context.version} of {who}"
-        if isinstance(error, AnswerTooLongError):
-            short = refusal_without_items(context, Errors.POLICY_VIOLATION, str(error))
-            self.failures.note_request(what, "answered POLICY_VIOLATION" if short else CLOSED, error)
-            return short
-        try:
-            refusal = error_response(context.api_key, request, context.version, Errors.UNKNOWN_SERVER_ERROR)
-            refusal.encode(context.version)
-        except Exception:  # noqa: BLE001 - a request that even its refusal cannot repeat
-            self.failures.note_request(what, CLOSED, error)
-            return None
-        self.failures.note_request(what, "answered UNKNOWN_SERVER_ERROR", error)
-        return refusal
-
     def prepare_due_task(self, moment: Moment) -> PreparedResult | None:
         """Records of at most one task that is due, None when nothing is; call again once they are replayed.
 
@@ -378,7 +356,7 @@ class QuorumController:
             self.state.mutation_quotas.refund_request()
             work.failed(moment)
             if pending is not None:
-                self.refuse_failed(pending, error)
+                refuse_failed(pending, self.failures, error)
             else:
                 self.failures.note(f"Continuing to {work.name}", "the rest is left to a later attempt", error)
             return None

@@ -4,53 +4,42 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from kraftctl.controller.envelope import wrap_answer
+from kraftctl.controller.failed_requests import refuse_failed
 from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.batch_limits import total_bytes
-from kraftctl.controller.results.moment import UNITS, Moment
+from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.notice_sources import CONTROLLER, REGISTRATION
 from kraftctl.controller.results.prepared_result import PreparedResult
 from kraftctl.node.deadlines import earlier
 from kraftctl.node.events import (
-    Audited,
     AuthorizerLines,
     BodyRefused,
     ClientRequest,
-    CloseConnection,
     DecodeBody,
     LogRead,
     NodeEffect,
     NodeEvent,
     RequestFailed,
     SnapshotRead,
-    TakeTurn,
     TurnTaken,
     UndecodedRequest,
 )
 from kraftctl.node.kraft_version_upgrader import NO_LEVEL, RaftKRaftVersionUpgrader
 from kraftctl.node.long_work import LOADING, SLICES, SNAPSHOT
 from kraftctl.node.metadata_loader import MetadataLoader
+from kraftctl.node.outbox import Outbox
 from kraftctl.node.registration import NodeRegistration
+from kraftctl.node.request_answers import RequestAnswers
 from kraftctl.node.request_gate import RequestGate
 from kraftctl.node.request_outcomes import Close, Refuse
 from kraftctl.node.setting_changes import SettingChanges
+from kraftctl.node.sliced_turns import SlicedTurns
 from kraftctl.node.snapshot_generation import SnapshotGenerator, SnapshotPolicy
-from kraftctl.node.unanswered_requests import UnansweredRequests
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RaftNode
-from kraftctl_protocol.api_error import ApiError
-from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 
 NO_EPOCH: Final = -1
-
-UNCOMMITTED_RECORDS_MAX: Final = 4096
-"""No slice begins behind so many records: half a megabyte, which disks and followers take in milliseconds.
-
-More would not make the work faster, and every answer that waits for a commit would wait for all of them."""
-
-UNITS_BESIDE_WORK: Final = 50
-"""A fraction of a millisecond: when 100 brokers return together, each begins elections of its own."""
 
 
 class ControllerNode:
@@ -65,12 +54,10 @@ class ControllerNode:
         self._raft = raft
         self._controller = controller
         self._generator = SnapshotGenerator(raft, controller, snapshots)
-        self._work_units = UNITS
-        self._work_spent = 0
-        self._turn_is_asked = False
-        self._effects: list[NodeEffect] = []
+        self._outbox = Outbox()
+        self._turns = SlicedTurns(raft, controller, self._outbox)
         self._gate = RequestGate(controller)
-        self._unanswered = UnansweredRequests(raft, controller)
+        self._answers = RequestAnswers(raft, controller, self._outbox)
         self._registration = NodeRegistration()
         self._settings = SettingChanges()
         self._upgrader = RaftKRaftVersionUpgrader(raft)
@@ -102,22 +89,22 @@ class ControllerNode:
 
     def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]:
         """What must be done, in this order, because `event` happened."""
-        self._unanswered.begin_step(wall_ms)
+        self._answers.begin_step(wall_ms)
         if isinstance(event, (ClientRequest, UndecodedRequest)):
             self._client_request(event, now_ms, wall_ms)
         elif isinstance(event, BodyRefused):
-            self._body_refused(event)
+            self._answers.body_refused(event)
         elif isinstance(event, (LogRead, SnapshotRead)):
-            self._effects += self._loader.load(event)
+            self._outbox.add_all(self._loader.load(event))
         elif isinstance(event, TurnTaken):
             self._take_turn(event, now_ms, wall_ms)
         elif isinstance(event, events.ResponseReceived):
             if self._registration.is_waiting_for(event.send_id):
-                self._effects.append(self._registration.answered(event.response, now_ms))
+                self._outbox.add(self._registration.answered(event.response, now_ms))
             else:
                 self._step_raft(event, now_ms, wall_ms)
         elif isinstance(event, events.RequestCancelled):
-            self._client_left(event.request_id)
+            self._answers.client_left(event.request_id)
             self._step_raft(event, now_ms, wall_ms)
         elif isinstance(event, events.SnapshotCreated):
             self._generator.written()
@@ -138,8 +125,7 @@ class ControllerNode:
         else:
             assert_never(event)
         self._advance(now_ms, wall_ms, is_deadline=isinstance(event, events.DeadlineReached))
-        done, self._effects = self._effects, []
-        return done
+        return self._outbox.take()
 
     def _step_raft(self, event: events.RaftEvent, now_ms: int, wall_ms: int) -> None:
         self._carry_out(self._raft.step(event, now_ms, wall_ms), now_ms)
@@ -147,28 +133,28 @@ class ControllerNode:
     def _advance(self, now_ms: int, wall_ms: int, *, is_deadline: bool) -> None:
         """Do what has become possible or due. After most events nothing has: no list is made for that."""
         if not self._loader.is_idle:
-            self._effects += self._loader.advance(now_ms)
+            self._outbox.add_all(self._loader.advance(now_ms))
         self._claim_if_caught_up(now_ms, wall_ms)
         if is_deadline:
             self._run_due_tasks(now_ms, wall_ms)
-            self._release(self._controller.waited_too_long(now_ms))
+            self._answers.release(self._controller.waited_too_long(now_ms))
         if self._generator.is_due(now_ms):
-            self._effects += self._generator.begin(now_ms, wall_ms)
-        self._ask_for_a_turn()
+            self._outbox.add_all(self._generator.begin(now_ms, wall_ms))
+        self._turns.ask()
         self._register(now_ms)
-        self._effects += self._settings.take_changes(self._controller)
+        self._outbox.add_all(self._settings.take_changes(self._controller))
         for notice in self._controller.take_notices():
             self._notice(CONTROLLER, notice)
         for line in self._controller.take_refusals():
-            self._effects.append(effects.Notice(CONTROLLER, effects.DEBUG, line))
+            self._outbox.add(effects.Notice(CONTROLLER, effects.DEBUG, line))
         authorizer_log = self._controller.state.authorizer.log
         if lines := authorizer_log.take():
-            self._effects.append(AuthorizerLines(lines, authorizer_log.take_left_out_count()))
+            self._outbox.add(AuthorizerLines(lines, authorizer_log.take_left_out_count()))
         failures = self._controller.failures
         for source, line in failures.take_lines():
-            self._effects.append(effects.Notice(source, effects.ERROR, line))
+            self._outbox.add(effects.Notice(source, effects.ERROR, line))
         for line in failures.take_request_lines():
-            self._effects.append(RequestFailed(CONTROLLER, line))
+            self._outbox.add(RequestFailed(CONTROLLER, line))
 
     def _register(self, now_ms: int) -> None:
         try:
@@ -179,38 +165,38 @@ class ControllerNode:
             self._controller.failures.note("Asking to be registered", outcome, error, REGISTRATION)
             return
         if registration is not None:
-            self._effects.append(registration)
+            self._outbox.add(registration)
 
     # Requests.
 
     def _client_request(self, event: ClientRequest | UndecodedRequest, now_ms: int, wall_ms: int) -> None:
         """Handle a request. A failure before the first append, or before raft, fails this request alone."""
-        pending = self._unanswered.received(event)
+        pending = self._answers.received(event)
         try:
             decision = self._gate.decide(pending)
             if decision is None:
                 self._inform_controller()
-                decision = self._controller.prepare_request(pending, self._moment(now_ms, wall_ms))
+                decision = self._controller.prepare_request(pending, self._turns.moment(now_ms, wall_ms))
         except Exception as error:  # noqa: BLE001 - see docs/adr/0005
-            self._unanswered.begin(pending, pending.context, pending.request)
-            self._controller.refuse_failed(pending, error)
-            self._respond(pending)
+            self._answers.begin(pending, pending.context, pending.request)
+            refuse_failed(pending, self._controller.failures, error)
+            self._answers.respond(pending)
             return
         if isinstance(decision, PreparedResult):
-            self._unanswered.begin(pending, pending.context, pending.request)
+            self._answers.begin(pending, pending.context, pending.request)
             self._carry_through(pending, decision, now_ms, wall_ms)
         elif isinstance(decision, events.RequestReceived):
-            self._unanswered.begin(pending, pending.context, pending.request)
+            self._answers.begin(pending, pending.context, pending.request)
             self._step_raft(decision, now_ms, wall_ms)
         elif isinstance(decision, DecodeBody):
-            self._unanswered.hold(pending)
-            self._effects.append(decision)
+            self._answers.hold(pending)
+            self._outbox.add(decision)
         elif isinstance(decision, Refuse):
-            self._unanswered.begin(pending, event.context, event.request)
-            self._refuse_envelope(pending, decision.error)
+            self._answers.begin(pending, event.context, event.request)
+            self._answers.refuse_envelope(pending, decision.error)
         elif isinstance(decision, Close):
-            self._unanswered.begin(pending, event.context, event.request)
-            self._close(pending, decision)
+            self._answers.begin(pending, event.context, event.request)
+            self._answers.close(pending, decision)
         else:
             assert_never(decision)
 
@@ -229,40 +215,7 @@ class ControllerNode:
                 prepared.rest, None if is_answered else pending, has_begun=has_begun
             )
         if is_answered or prepared.rest is None:
-            self._answer(pending, now_ms)
-
-    def _body_refused(self, event: BodyRefused) -> None:
-        pending = self._unanswered.find(event.request_id)
-        if pending is None:
-            self._effects.append(CloseConnection(event.request_id, event.reason))
-        else:
-            self._close(pending, Close(event.reason, event.error))
-
-    def _client_left(self, request_id: int) -> None:
-        """Nobody reads the response. What the request changes is still changed, and has its entry."""
-        is_dropped = self._controller.client_left(request_id)
-        pending = self._unanswered.find(request_id)
-        if pending is None:
-            return
-        pending.in_envelope = False
-        if is_dropped or pending.audit is None:
-            self._end(pending)
-
-    def _close(self, pending: PendingRequest, close: Close) -> None:
-        """A request that cannot be answered: the connection ends, or its envelope is answered."""
-        if pending.in_envelope:
-            refusal = ApiError(close.error, close.reason)
-            self._controller.note_refusal("an envelope", refusal)
-            self._end(pending)
-            self._effects.append(effects.Respond(pending.id, EnvelopeResponse(None, refusal.code)))
-        else:
-            self._end(pending)
-            self._effects.append(CloseConnection(pending.id, close.reason))
-
-    def _refuse_envelope(self, pending: PendingRequest, error: ApiError) -> None:
-        pending.in_envelope = False
-        pending.answer(EnvelopeResponse(response_data=None, error_code=error.code))
-        self._respond(pending)
+            self._answers.answer(pending, now_ms)
 
     def _inform_controller(self) -> None:
         raft = self._raft
@@ -283,31 +236,6 @@ class ControllerNode:
             self._generator.note(total_bytes(batch.values))
             self._carry_out(effects_of_append, now_ms)
 
-    def _answer(self, pending: PendingRequest, now_ms: int) -> None:
-        assert pending.response is not None, "every request has an answer"
-        if pending.in_envelope:
-            pending.encoded = None  # it is encoded once more, into the answer around it
-        if not self._controller.park(pending, now_ms):
-            self._respond(pending)
-
-    def _respond(self, pending: PendingRequest) -> None:
-        if pending.audit is not None or pending.in_envelope:
-            self._end(pending)
-            if pending.in_envelope:
-                pending.answer(wrap_answer(pending, self._controller.failures))
-        response, encoded = pending.response, pending.encoded
-        if response is None:
-            self._effects.append(CloseConnection(pending.id))
-        else:
-            assert encoded is None or encoded.response is response, "the answer is what was encoded"
-            self._effects.append(effects.Respond(pending.id, response, encoded))
-
-    def _end(self, pending: PendingRequest) -> None:
-        """The request has its response, or none in the end: write its entry for the audit log."""
-        entry = self._unanswered.release(pending)
-        if entry is not None:
-            self._effects.append(Audited(entry))
-
     # Raft's effects.
 
     def _carry_out(self, raft_effects: list[effects.RaftEffect], now_ms: int) -> None:
@@ -315,10 +243,10 @@ class ControllerNode:
         for effect in raft_effects:
             # Not `match`, here and below: see ADR 8. An AlterPartition in the core takes 4 % less.
             if isinstance(effect, effects.Respond):
-                self._raft_answered(effect)
+                self._answers.raft_answered(effect)
             elif isinstance(effect, effects.HighWatermarkUpdated):
                 if self._controller.active:
-                    self._release(self._controller.committed(effect.offset))
+                    self._answers.release(self._controller.committed(effect.offset))
             elif isinstance(effect, effects.BecameLeader):
                 self._led_epoch = effect.epoch
                 self._led_epoch_start = effect.epoch_start_offset
@@ -326,13 +254,13 @@ class ControllerNode:
                 self._led_epoch = NO_EPOCH
                 if self._controller.active:
                     self._notice(CONTROLLER, f"Renouncing the leadership of epoch {effect.epoch}")
-                    self._release(self._controller.renounce())
+                    self._answers.release(self._controller.renounce())
             elif isinstance(effect, effects.LeaderChanged):
                 self._inform_controller()
                 self._registration.leader_changed(now_ms)
             elif isinstance(effect, effects.StartOver):
-                self._effects += self._generator.abandon()
-                self._effects.append(effect)
+                self._outbox.add_all(self._generator.abandon())
+                self._outbox.add(effect)
             elif isinstance(
                 effect,
                 (
@@ -350,21 +278,9 @@ class ControllerNode:
                     effects.Halt,
                 ),
             ):
-                self._effects.append(effect)
+                self._outbox.add(effect)
             else:
                 assert_never(effect)
-
-    def _raft_answered(self, effect: effects.Respond) -> None:
-        pending = self._unanswered.find(effect.request_id)
-        if pending is None:
-            self._effects.append(effect)
-        else:
-            pending.answer(effect.response)
-            self._respond(pending)
-
-    def _release(self, answered: list[PendingRequest]) -> None:
-        for pending in answered:
-            self._respond(pending)
 
     # Leading.
 
@@ -377,7 +293,7 @@ class ControllerNode:
             return
         unsupported = self._controller.why_not_claim()
         if unsupported is not None:
-            self._effects.append(effects.Halt(unsupported))
+            self._outbox.add(effects.Halt(unsupported))
             return
         epoch = self._led_epoch
         self._notice(
@@ -389,7 +305,7 @@ class ControllerNode:
 
     def _run_due_tasks(self, now_ms: int, wall_ms: int) -> None:
         while True:
-            prepared = self._controller.prepare_due_task(self._moment(now_ms, wall_ms))
+            prepared = self._controller.prepare_due_task(self._turns.moment(now_ms, wall_ms))
             if prepared is None:
                 return
             self._append(prepared, now_ms, wall_ms)
@@ -398,33 +314,24 @@ class ControllerNode:
 
     # Long work, a slice in each turn.
 
-    def _moment(self, now_ms: int, wall_ms: int) -> Moment:
-        """Of a request or a timer. Beside long work it does little at first: a hundred may come together."""
-        units = min(self._work_units, UNITS_BESIDE_WORK) if self._controller.has_work else self._work_units
-        return Moment(now_ms, wall_ms, self._raft.end_offset, units)
-
     def _take_turn(self, event: TurnTaken, now_ms: int, wall_ms: int) -> None:
-        if event.work == SNAPSHOT:
-            self._effects += self._generator.continue_for(event.units, now_ms)
-            return
-        if event.work == LOADING:
-            self._effects += self._loader.take_turn(event.units, now_ms)
-            return
-        assert event.work == SLICES, event.work
-        self._turn_is_asked = False
-        self._work_units = event.units
-        if self._controller.has_work and not self._is_behind:
-            self._take_slice(now_ms, wall_ms)
+        if event.work == SLICES:
+            if self._turns.begin(event.units):
+                self._take_slice(now_ms, wall_ms)
+        elif event.work == SNAPSHOT:
+            self._outbox.add_all(self._generator.continue_for(event.units, now_ms))
+        else:
+            assert event.work == LOADING, event.work
+            self._outbox.add_all(self._loader.take_turn(event.units, now_ms))
 
     def _take_slice(self, now_ms: int, wall_ms: int) -> None:
-        moment = Moment(now_ms, wall_ms, self._raft.end_offset, self._work_units)
         progress = self._controller.take_work()
         pending = progress.pending
-        prepared = self._controller.prepare_slice(progress, moment)
-        self._work_spent = progress.work.spent
+        prepared = self._controller.prepare_slice(progress, self._turns.whole_moment(now_ms, wall_ms))
+        self._turns.spent = progress.work.spent
         if prepared is None:
             if pending is not None:
-                self._respond(pending)
+                self._answers.respond(pending)
             return
         base_offset = self._raft.end_offset
         self._append(prepared, now_ms, wall_ms)
@@ -432,20 +339,7 @@ class ControllerNode:
             if pending.audit is not None:
                 pending.audit.appended(base_offset, self._raft.end_offset)
             if prepared.rest is None:
-                self._answer(pending, now_ms)
-
-    def _ask_for_a_turn(self) -> None:
-        if self._turn_is_asked or not self._controller.has_work:
-            return
-        if self._work_spent == 0 and self._is_behind:
-            return  # a commit comes first; what a slice has spent is reported even so, because it is measured
-        self._turn_is_asked = True
-        self._effects.append(TakeTurn(SLICES, self._work_spent))
-        self._work_spent = 0
-
-    @property
-    def _is_behind(self) -> bool:
-        return self._raft.end_offset - self._raft.high_watermark > UNCOMMITTED_RECORDS_MAX
+                self._answers.answer(pending, now_ms)
 
     def _notice(self, source: str, text: str) -> None:
-        self._effects.append(effects.Notice(source, effects.INFO, text))
+        self._outbox.add(effects.Notice(source, effects.INFO, text))

@@ -87,9 +87,9 @@ FAULTS = (
     ),
     PlantedFault(
         "answer-before-commit",
-        "kraftctl/node/controller_node.py",
-        "        if not self._controller.park(pending, now_ms):\n            self._respond(pending)\n",
-        "        self._respond(pending)\n",
+        "kraftctl/node/request_answers.py",
+        "        if not self._controller.park(pending, now_ms):\n            self.respond(pending)\n",
+        "        self.respond(pending)\n",
         (NODE,),
         "A response confirms a topic that a failover removes again.",
     ),

@@ -191,9 +191,9 @@ FAULTS = (
     ),
     PlantedFault(
         "answers-that-are-too-long-close-the-connection",
-        "kraftctl/controller/quorum_controller.py",
-        "            return short\n",
-        "            return None\n",
+        "kraftctl/controller/failed_requests.py",
+        "        pending.answer(short)\n",
+        "        pending.answer(None)\n",
         (LONG_REQUESTS,),
         "A tool that names every partition of a large cluster repeats its request until it times out.",
     ),

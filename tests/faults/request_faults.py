@@ -63,8 +63,8 @@ FAULTS = (
         "failed-handler-ends-the-controller",
         "kraftctl/node/controller_node.py",
         "        except Exception as error:  # noqa: BLE001 - see docs/adr/0005\n"
-        "            self._unanswered.begin",
-        "        except ZeroDivisionError as error:\n            self._unanswered.begin",
+        "            self._answers.begin",
+        "        except ZeroDivisionError as error:\n            self._answers.begin",
         (CONTAINMENT,),
         "One request on which a handler fails ends the quorum, node by node.",
     ),
@@ -96,9 +96,9 @@ FAULTS = (
     ),
     PlantedFault(
         "what-is-in-an-envelope-leaves-without-it",
-        "kraftctl/node/controller_node.py",
-        "                pending.answer(wrap_answer(pending, self._controller.failures))\n",
-        "                wrap_answer(pending, self._controller.failures)\n",
+        "kraftctl/node/request_answers.py",
+        "                response, encoded = wrap_answer(pending, self._controller.failures), None\n",
+        "                response = wrap_answer(pending, self._controller.failures)\n",
         (CONTAINMENT,),
         "A broker cannot decode the answers to what it forwards.",
     ),

@@ -13,7 +13,7 @@ CREATION = "tests/controller/test_create_topics.py"
 FAULTS = (
     PlantedFault(
         "work-goes-on-for-a-client-that-left",
-        "kraftctl/node/controller_node.py",
+        "kraftctl/node/request_answers.py",
         "        is_dropped = self._controller.client_left(request_id)\n",
         "        is_dropped = False\n",
         ("tests/node/test_sliced_requests.py::test_work_that_has_changed_nothing_ends_with_its_connection",),
@@ -29,7 +29,7 @@ FAULTS = (
     ),
     PlantedFault(
         "slices-outrun-the-commits",
-        "kraftctl/node/controller_node.py",
+        "kraftctl/node/sliced_turns.py",
         "        return self._raft.end_offset - self._raft.high_watermark > UNCOMMITTED_RECORDS_MAX\n",
         "        return self._raft.end_offset - self._raft.high_watermark > 100 * UNCOMMITTED_RECORDS_MAX\n",
         ("tests/node/test_sliced_requests.py::test_no_slice_begins_behind_many_uncommitted_records",),
@@ -37,17 +37,17 @@ FAULTS = (
     ),
     PlantedFault(
         "a-slice-before-a-wait-is-not-measured",
-        "kraftctl/node/controller_node.py",
-        "        if self._work_spent == 0 and self._is_behind:\n",
-        "        if self._is_behind:\n            self._work_spent = 0\n",
+        "kraftctl/node/sliced_turns.py",
+        "        if self.spent == 0 and self._is_behind:\n",
+        "        if self._is_behind:\n            self.spent = 0\n",
         ("tests/node/test_long_work.py::test_the_last_slice_before_a_wait_for_commits_is_measured_too",),
         "Turns grow without being measured, and block the loop for more than 100 ms.",
     ),
     PlantedFault(
         "each-beginning-has-a-whole-turn",
-        "kraftctl/node/controller_node.py",
-        " if self._controller.has_work else self._work_units\n",
-        " if False else self._work_units\n",
+        "kraftctl/node/sliced_turns.py",
+        " if self._controller.has_work else self.units\n",
+        " if False else self.units\n",
         ("tests/node/test_long_work.py::test_what_begins_beside_long_work_does_little_at_first",),
         "A hundred brokers that return together block the loop for 400 ms.",
     ),

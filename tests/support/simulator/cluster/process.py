@@ -194,7 +194,7 @@ class ControllerProcess:
         probe = TurnProbe(silent_logger, lambda: self.wire.time.now_us / 1e6)
         self.turns = turns = SmallTurns(f"{self.turns_seed} {self.node_id} {self.life}", self.turn_units)
         # So much is done of what a request or timer begins: without this no slice would ever be cut.
-        self.node._work_units = turns.begin(SLICES)
+        self.node._turns.units = turns.begin(SLICES)
         self._watched_node = WatchedNode(self, self.node, self.checks, signs, elections)
         self.loop = NodeLoop(
             self._watched_node,

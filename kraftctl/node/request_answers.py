@@ -1,0 +1,143 @@
+"""RequestAnswers: how each request gets its response, its entry in the audit log and its envelope."""
+
+from __future__ import annotations
+
+from kraftctl.controller.audit.audit_trail import AuditTrail
+from kraftctl.controller.envelope_answers import wrap_answer
+from kraftctl.controller.pending_request import PendingRequest
+from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.node.events import Audited, BodyRefused, ClientRequest, CloseConnection, UndecodedRequest
+from kraftctl.node.outbox import Outbox
+from kraftctl.node.request_outcomes import Close
+from kraftctl.raft.effects import Respond
+from kraftctl.raft.raft_node import RaftNode
+from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
+from kraftctl_protocol.message import Message
+
+
+class RequestAnswers:
+    """Holds by id the requests that come in an envelope or get an entry in the audit log.
+
+    All others need nothing but their id to be answered, and are only where they wait.
+    """
+
+    def __init__(self, raft: RaftNode, controller: QuorumController, outbox: Outbox) -> None:
+        self._raft = raft
+        self._controller = controller
+        self._outbox = outbox
+        self._audit = AuditTrail(controller.state.config.audit.api_keys)
+        self._held: dict[int, PendingRequest] = {}
+
+    @property
+    def held_count(self) -> int:
+        """How many requests are held by id."""
+        return len(self._held)
+
+    def begin_step(self, wall_ms: int) -> None:
+        """Note the wall clock, for the entries of this step."""
+        self._audit.begin_step(wall_ms)
+
+    def received(self, event: ClientRequest | UndecodedRequest) -> PendingRequest:
+        """The request of the event: a new one, or the one in an envelope whose body is decoded now."""
+        if isinstance(event, UndecodedRequest):
+            return PendingRequest(event.request_id, event.context, event.request, event.head)
+        if event.context.envelope:
+            pending = self._held.get(event.request_id)
+            if pending is not None:
+                pending.request = event.request
+                return pending
+        return PendingRequest(event.request_id, event.context, event.request)
+
+    def hold(self, pending: PendingRequest) -> None:
+        """Hold the request until its end, if there is anything to hold it for."""
+        if pending.in_envelope or pending.audit is not None:
+            self._held[pending.id] = pending
+
+    def begin(self, pending: PendingRequest, context: RequestContext, request: Message) -> None:
+        """Begin the entry for the audit log: nothing of the request is appended. Holds the request."""
+        raft = self._raft
+        pending.audit = self._audit.begin(
+            context, request, self._controller.image, epoch=raft.epoch, end_offset=raft.end_offset
+        )
+        self.hold(pending)
+
+    def answer(self, pending: PendingRequest, now_ms: int) -> None:
+        """Send the response once everything that it reports is committed."""
+        assert pending.response is not None, "every request has an answer"
+        if pending.in_envelope:
+            pending.encoded = None  # it is encoded once more, into the answer around it
+        if not self._controller.park(pending, now_ms):
+            self.respond(pending)
+
+    def release(self, answered: list[PendingRequest]) -> None:
+        """Send responses that have waited."""
+        for pending in answered:
+            self.respond(pending)
+
+    def respond(self, pending: PendingRequest) -> None:
+        """Send the response now, or close the connection if there is none."""
+        response, encoded = pending.response, pending.encoded
+        if pending.audit is not None or pending.in_envelope:
+            self._end(pending)
+            if pending.in_envelope:
+                response, encoded = wrap_answer(pending, self._controller.failures), None
+        if response is None:
+            self._outbox.add(CloseConnection(pending.id))
+        else:
+            assert encoded is None or encoded.response is response, "the answer is what was encoded"
+            self._outbox.add(Respond(pending.id, response, encoded))
+
+    def raft_answered(self, effect: Respond) -> None:
+        """Send a response of raft, in its envelope if there is one."""
+        pending = self._held.get(effect.request_id)
+        if pending is None:
+            self._outbox.add(effect)
+        else:
+            pending.response = effect.response
+            self.respond(pending)
+
+    def refuse_envelope(self, pending: PendingRequest, error: ApiError) -> None:
+        """Answer the envelope itself with `error`."""
+        pending.in_envelope = False
+        pending.response = EnvelopeResponse(response_data=None, error_code=error.code)
+        self.respond(pending)
+
+    def close(self, pending: PendingRequest, close: Close) -> None:
+        """Close the connection of a request that cannot be answered, or refuse the envelope around it."""
+        self._end(pending)
+        if pending.in_envelope:
+            refusal = ApiError(close.error, close.reason)
+            self._controller.note_refusal("an envelope", refusal)
+            self._outbox.add(Respond(pending.id, EnvelopeResponse(None, refusal.code)))
+        else:
+            self._outbox.add(CloseConnection(pending.id, close.reason))
+
+    def body_refused(self, event: BodyRefused) -> None:
+        """Close the connection of a request whose body cannot be decoded, or refuse its envelope."""
+        pending = self._held.get(event.request_id)
+        if pending is None:
+            self._outbox.add(CloseConnection(event.request_id, event.reason))
+        else:
+            self.close(pending, Close(event.reason, event.error))
+
+    def client_left(self, request_id: int) -> None:
+        """Nobody reads the response. What the request changes is still changed, and has its entry."""
+        is_dropped = self._controller.client_left(request_id)
+        pending = self._held.get(request_id)
+        if pending is None:
+            return
+        pending.in_envelope = False
+        if is_dropped or pending.audit is None:
+            self._end(pending)
+
+    def _end(self, pending: PendingRequest) -> None:
+        """Forget a request that has its response, or never gets one; write its entry for the audit log."""
+        self._held.pop(pending.id, None)
+        entry, pending.audit = pending.audit, None
+        raft = self._raft
+        if entry is not None and self._audit.finish(
+            entry, pending.response, high_watermark=raft.high_watermark, voters_offset=raft.voters_offset
+        ):
+            self._outbox.add(Audited(entry))
