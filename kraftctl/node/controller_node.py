@@ -89,7 +89,7 @@ class ControllerNode:
 
     def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]:
         """What must be done, in this order, because `event` happened."""
-        self._answers.begin_step(wall_ms)
+        self._answers.audit.begin_step(wall_ms)
         if isinstance(event, (ClientRequest, UndecodedRequest)):
             self._client_request(event, now_ms, wall_ms)
         elif isinstance(event, BodyRefused):
@@ -142,7 +142,8 @@ class ControllerNode:
             self._outbox.add_all(self._generator.begin(now_ms, wall_ms))
         self._turns.ask()
         self._register(now_ms)
-        self._outbox.add_all(self._settings.take_changes(self._controller))
+        if changes := self._settings.take_changes(self._controller):
+            self._outbox.add_all(changes)
         for notice in self._controller.take_notices():
             self._notice(CONTROLLER, notice)
         for line in self._controller.take_refusals():
@@ -189,7 +190,7 @@ class ControllerNode:
             self._answers.begin(pending, pending.context, pending.request)
             self._step_raft(decision, now_ms, wall_ms)
         elif isinstance(decision, DecodeBody):
-            self._answers.hold(pending)
+            self._answers.await_body(pending)
             self._outbox.add(decision)
         elif isinstance(decision, Refuse):
             self._answers.begin(pending, event.context, event.request)

@@ -27,17 +27,14 @@ class RequestAnswers:
         self._raft = raft
         self._controller = controller
         self._outbox = outbox
-        self._audit = AuditTrail(controller.state.config.audit.api_keys)
+        self._audited_api_keys = controller.state.config.audit.api_keys
+        self.audit = AuditTrail()
         self._held: dict[int, PendingRequest] = {}
 
     @property
     def held_count(self) -> int:
         """How many requests are held by id."""
         return len(self._held)
-
-    def begin_step(self, wall_ms: int) -> None:
-        """Note the wall clock, for the entries of this step."""
-        self._audit.begin_step(wall_ms)
 
     def received(self, event: ClientRequest | UndecodedRequest) -> PendingRequest:
         """The request of the event: a new one, or the one in an envelope whose body is decoded now."""
@@ -50,18 +47,21 @@ class RequestAnswers:
                 return pending
         return PendingRequest(event.request_id, event.context, event.request)
 
-    def hold(self, pending: PendingRequest) -> None:
-        """Hold the request until its end, if there is anything to hold it for."""
-        if pending.in_envelope or pending.audit is not None:
+    def await_body(self, pending: PendingRequest) -> None:
+        """Hold the request in its envelope until its body is decoded or refused."""
+        if pending.in_envelope:
             self._held[pending.id] = pending
 
     def begin(self, pending: PendingRequest, context: RequestContext, request: Message) -> None:
         """Begin the entry for the audit log: nothing of the request is appended. Holds the request."""
-        raft = self._raft
-        pending.audit = self._audit.begin(
-            context, request, self._controller.image, epoch=raft.epoch, end_offset=raft.end_offset
-        )
-        self.hold(pending)
+        if context.api.key in self._audited_api_keys:
+            raft = self._raft
+            pending.audit = self.audit.begin(
+                context, request, self._controller.image, epoch=raft.epoch, end_offset=raft.end_offset
+            )
+            self._held[pending.id] = pending
+        elif pending.in_envelope:
+            self._held[pending.id] = pending
 
     def answer(self, pending: PendingRequest, now_ms: int) -> None:
         """Send the response once everything that it reports is committed."""
@@ -123,7 +123,7 @@ class RequestAnswers:
             self.close(pending, Close(event.reason, event.error))
 
     def client_left(self, request_id: int) -> None:
-        """Nobody reads the response. What the request changes is still changed, and has its entry."""
+        """The client is gone: what its request changes is still changed, and has its entry."""
         is_dropped = self._controller.client_left(request_id)
         pending = self._held.get(request_id)
         if pending is None:
@@ -137,7 +137,7 @@ class RequestAnswers:
         self._held.pop(pending.id, None)
         entry, pending.audit = pending.audit, None
         raft = self._raft
-        if entry is not None and self._audit.finish(
+        if entry is not None and self.audit.finish(
             entry, pending.response, high_watermark=raft.high_watermark, voters_offset=raft.voters_offset
         ):
             self._outbox.add(Audited(entry))
