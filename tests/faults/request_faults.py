@@ -98,7 +98,7 @@ FAULTS = (
         "what-is-in-an-envelope-leaves-without-it",
         "kraftctl/node/request_answers.py",
         "                response, encoded = wrap_answer(pending, self._controller.failures), None\n",
-        "                response = wrap_answer(pending, self._controller.failures)\n",
+        "                wrap_answer(pending, self._controller.failures)\n",
         (CONTAINMENT,),
         "A broker cannot decode the answers to what it forwards.",
     ),
