@@ -170,7 +170,8 @@ def test_only_the_clock_reads_a_clock() -> None:
 
 CONTAINING = (
     "kraftctl/controller/audit/audit_trail.py",
-    "kraftctl/controller/envelope.py",
+    "kraftctl/controller/envelope_answers.py",
+    "kraftctl/controller/failed_requests.py",
     "kraftctl/controller/quorum_controller.py",
     "kraftctl/node/controller_node.py",
     "kraftctl/node/snapshot_generation.py",

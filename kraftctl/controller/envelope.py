@@ -19,23 +19,15 @@ from typing import Final
 from kraftctl.apis.api import Api
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.apis.request_size import DECODED_ON_LOOP_BYTES_MAX
-from kraftctl.controller.results.failures import Failures
+from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl_protocol.api_error import ApiError
-from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
-from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.generated.index import request_class
-from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError, OverBudgetError
 from kraftctl_protocol.principal import deserialize_principal
-from kraftctl_protocol.requests import (
-    RequestHead,
-    UnsupportedRequestError,
-    decode_request_head,
-    encode_response,
-)
+from kraftctl_protocol.requests import UnsupportedRequestError, decode_request_head
 
 ADDRESS_BYTES: Final = (4, 16)
 
@@ -43,24 +35,13 @@ IPV4_MAPPED: Final = bytes(10) + b"\xff\xff"
 """How an IPv6 address begins that has an IPv4 address (RFC 4291, 2.5.5.2)."""
 
 
-class Envelope:
-    """The inner request and what is needed to answer it. `undecoded`: its body is not decoded yet."""
+def open_envelope(pending: PendingRequest) -> ApiError | None:
+    """Put the forwarded request in the place of its envelope, or return why there is none.
 
-    def __init__(
-        self,
-        context: RequestContext,
-        request: Message,
-        correlation_id: int,
-        undecoded: RequestHead | None,
-    ) -> None:
-        self.context = context
-        self.request = request
-        self.correlation_id = correlation_id
-        self.undecoded = undecoded
-
-
-def open_envelope(outer: RequestContext, envelope: EnvelopeRequest) -> Envelope | ApiError:
-    """The forwarded request, or why there is none. Authorize its sender first."""
+    Authorize the sender first. A long request has a `head` then: its body is not decoded yet.
+    """
+    outer, envelope = pending.context, pending.request
+    assert isinstance(envelope, EnvelopeRequest)
     try:
         principal = deserialize_principal(envelope.request_principal or b"")
     except DecodeError as error:
@@ -84,7 +65,7 @@ def open_envelope(outer: RequestContext, envelope: EnvelopeRequest) -> Envelope 
         return ApiError(Errors.INVALID_REQUEST, str(error))
     except DecodeError as error:
         return ApiError(Errors.UNSUPPORTED_VERSION, str(error))
-    context = RequestContext(
+    pending.context = RequestContext(
         api=api,
         version=head.version,
         client_id=head.header.client_id,
@@ -95,7 +76,10 @@ def open_envelope(outer: RequestContext, envelope: EnvelopeRequest) -> Envelope 
         correlation_id=head.header.correlation_id,
         forwarded_by=outer,
     )
-    return Envelope(context, body, head.header.correlation_id, head if is_long else None)
+    pending.request = body
+    pending.head = head if is_long else None
+    pending.in_envelope = True
+    return None
 
 
 def _forwarded_api(api_key: int, version: int) -> Api | ApiError:
@@ -112,48 +96,3 @@ def _forwarded_api(api_key: int, version: int) -> Api | ApiError:
 def _unmapped(address: bytes) -> bytes:
     """An IPv4 address within IPv6 as IPv4, as Java has it and as entries name its host."""
     return address[len(IPV4_MAPPED) :] if address.startswith(IPV4_MAPPED) else address
-
-
-def wrap_answer(envelope: Envelope, response: Message | None, failures: Failures) -> EnvelopeResponse:
-    """The answer in its envelope; UNKNOWN_SERVER_ERROR without one, or if it cannot be encoded."""
-    if response is None:
-        return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
-    try:
-        return wrap_response(envelope, response)
-    except Exception as error:  # noqa: BLE001 - the answer to a read, as any other that cannot be encoded
-        what = f"Encoding {response.NAME} version {envelope.context.version} into its envelope"
-        failures.note_request(what, "answered UNKNOWN_SERVER_ERROR", error)
-        return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
-
-
-def wrap_response(envelope: Envelope, response: Message) -> EnvelopeResponse:
-    """The inner response in its envelope. Raises whatever encoding the response raises.
-
-    NOT_CONTROLLER anywhere in it becomes the error of the envelope: the broker then looks for the active
-    controller and tries again, and the client never sees it.
-    """
-    context = envelope.context
-    wrong_controller = (
-        Errors.NOT_LEADER_OR_FOLLOWER if context.api_key == ApiKey.DESCRIBE_QUORUM else Errors.NOT_CONTROLLER
-    )
-    if has_error(response, int(wrong_controller)):
-        return EnvelopeResponse(response_data=None, error_code=int(Errors.NOT_CONTROLLER))
-    data = encode_response(envelope.correlation_id, context.api_key, context.version, response)
-    return EnvelopeResponse(response_data=data)
-
-
-def has_error(message: Message, code: int) -> bool:
-    """Whether an `error_code` at any depth of `message` is `code`."""
-    for field in message.FIELDS:
-        value = getattr(message, field.name)
-        if field.name == "error_code":
-            if value == code:
-                return True
-        elif isinstance(value, Message):
-            if has_error(value, code):
-                return True
-        elif field.struct is not None and isinstance(value, list):
-            for item in value:
-                if has_error(item, code):
-                    return True
-    return False

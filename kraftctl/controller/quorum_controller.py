@@ -9,13 +9,14 @@ The caller carries out these steps, without anything else in between:
 1. `prepare_request` or `prepare_due_task` returns a prepared result: nothing has changed yet, and a failure
    up to here concerns that request or task alone. `claim` returns some, too, and changes the state.
 2. `begin_append`; then for each batch: append its values to the log, `replay` it at its base offset.
-3. A response is handed to `park`, which returns whether it must wait; `committed` returns those that may go.
+3. `park` says whether the response of a request must wait; `committed` returns the requests to answer.
+
+One `PendingRequest` goes along: the prepared response, its bytes and a refusal are put into it.
 """
 
 from __future__ import annotations
 
 import random
-from collections import deque
 from typing import Final
 
 from kraftctl.apis.api import NO_CLUSTER_RIGHT, Owner, WaitsFor
@@ -23,24 +24,24 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.cluster_control.local_registration import local_registration
 from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
 from kraftctl.controller.committed_replay import CommittedReplay
+from kraftctl.controller.failed_requests import refuse_failed
 from kraftctl.controller.features.activation import Activation
+from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.controller.periodic_tasks import PeriodicTasks
 from kraftctl.controller.request_handlers import HANDLERS, READS
-from kraftctl.controller.results.answer_entries import AnswerTooLongError
 from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork
-from kraftctl.controller.results.deferred_event_queue import DeferredEventQueue
-from kraftctl.controller.results.error_responses import error_response, refusal_without_items
+from kraftctl.controller.results.error_responses import error_response
 from kraftctl.controller.results.excessive_requests import excessive, has_too_many, too_many_records
-from kraftctl.controller.results.failures import CLOSED, Failures, shortened
+from kraftctl.controller.results.failures import Failures, shortened
 from kraftctl.controller.results.moment import Moment
-from kraftctl.controller.results.parked_response import ParkedResponse
 from kraftctl.controller.results.prepared_result import PreparedResult, prepare_result
 from kraftctl.controller.results.refusal_lines import refusal_line
 from kraftctl.controller.results.request_context import RequestContext
-from kraftctl.controller.sliced_works import PreparedSlice, SlicedWorks, WaitingRequest, WorkInProgress
+from kraftctl.controller.sliced_works import SlicedWorks, WorkInProgress
 from kraftctl.controller.state.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.controller.state.standard_authorizer import configured_authorizer
+from kraftctl.controller.waiting_responses import WaitingResponses
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
@@ -56,7 +57,7 @@ from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, checkpoint_fil
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from kraftctl_protocol.shared_response import SharedResponse, encoded_once
+from kraftctl_protocol.shared_response import encoded_once
 
 NO_OFFSET: Final = -1
 
@@ -87,10 +88,7 @@ class QuorumController:
         )
         self._works = SlicedWorks()
         self._tasks: PeriodicTasks | None = None
-        self._deferred: DeferredEventQueue[ParkedResponse] = DeferredEventQueue()
-        self._reads_with_deadline: deque[tuple[int, ParkedResponse]] = deque()
-        """Reads with a deadline, the earliest first."""
-        self._read_wait_ms = config.controller_quorum_request_timeout_ms
+        self._waiting = WaitingResponses(config.controller_quorum_request_timeout_ms)
         self._next_replay_offset = 0
         self._last_change_offset = NO_OFFSET
         self._committed_end = 0
@@ -119,8 +117,8 @@ class QuorumController:
         """When `prepare_due_task` or `waited_too_long` has something to do; None on a standby."""
         if self._tasks is None:
             return None
-        deadline_ms = self._tasks.next_deadline_ms
-        return min(deadline_ms, self._reads_with_deadline[0][0]) if self._reads_with_deadline else deadline_ms
+        task_ms, read_ms = self._tasks.next_deadline_ms, self._waiting.next_deadline_ms
+        return task_ms if read_ms is None else min(task_ms, read_ms)
 
     def follow_quorum(self, leader_id: int, kraft_version: int, voter_ids: list[int]) -> None:
         """Note the state of the quorum that responses depend on. Without a leader, -1, the last one stays."""
@@ -209,7 +207,7 @@ class QuorumController:
         except Exception as error:  # noqa: BLE001 - these are only lines for the log
             self.failures.note("Looking for stored values that cannot be used", "they are not named", error)
 
-    def renounce(self) -> list[ParkedResponse]:
+    def renounce(self) -> list[PendingRequest]:
         """Stop being active: uncommitted changes are undone, and every waiting response becomes a refusal."""
         assert self.active, "not active"
         self.state.claim_epoch = -1
@@ -219,12 +217,9 @@ class QuorumController:
         self._next_replay_offset = self._committed_end
         self._last_change_offset = NO_OFFSET
         self.state.heartbeats = BrokerHeartbeatManager(self.state.config.broker_session_timeout_ms)
-        failed = self._unanswered(self._deferred.fail_all())
-        for waiting in self._works.drop_all():
-            failed.append(ParkedResponse(waiting.request_id, waiting.context, waiting.request, None))
-        self._reads_with_deadline.clear()
-        for parked in failed:
-            parked.refuse(Errors.NOT_CONTROLLER)
+        failed = self._waiting.take_all() + self._works.drop_all()
+        for pending in failed:
+            pending.refuse(Errors.NOT_CONTROLLER)
         return failed
 
     # Requests and timers.
@@ -250,10 +245,12 @@ class QuorumController:
             return ApiError(Errors.NOT_CONTROLLER)
         return None
 
-    def refused(self, context: RequestContext, request: Message, error: ApiError) -> PreparedResult:
+    def refused(self, pending: PendingRequest, error: ApiError) -> PreparedResult:
         """A result that refuses the whole request."""
+        context, request = pending.context, pending.request
         line = refusal_line(f"{request.NAME} of {shortened(str(context.principal))}", error)
         response = error_response(context.api_key, request, context.version, error.error, error.message)
+        pending.response = response
         return PreparedResult([], response, None, [], [line])
 
     def note_refusal(self, what: str, error: ApiError) -> None:
@@ -264,12 +261,12 @@ class QuorumController:
         """Records and response of a request that `why_refused` has let pass."""
         return HANDLERS[context.api.key](self.state, context, request, moment)
 
-    def prepare_request(self, context: RequestContext, request: Message, moment: Moment) -> PreparedResult:
-        """`handle`, and everything else that can fail before the first append.
+    def prepare_request(self, pending: PendingRequest, moment: Moment) -> PreparedResult:
+        """`handle`, and everything else that can fail before the first append; the request has its response.
 
         An exception is a bug on our side and concerns this request alone: `refuse_failed` answers it.
         """
-        state = self.state
+        state, context, request = self.state, pending.context, pending.request
         state.mutation_quotas.begin_request()
         try:
             result = self.handle(context, request, moment)
@@ -278,33 +275,17 @@ class QuorumController:
             prepared = self.prepare(result)
             too_large = prepared.why_too_large()
             if too_large is not None:
-                return self.prepare(excessive(context, request, too_large))
+                prepared = self.prepare(excessive(context, request, too_large))
             response = prepared.response
             assert response is not None or prepared.rest is not None, "every request has an answer"
+            pending.response = response
             if response is not None and prepared.batches:
                 # What is committed must be answered: a response that cannot be encoded has to fail now.
-                prepared.encoded = encoded_once(response, context.version)
+                pending.encoded = encoded_once(response, context.version)
         except Exception:
             state.mutation_quotas.refund_request()
             raise
         return prepared
-
-    def refuse_failed(self, context: RequestContext, request: Message, error: Exception) -> Message | None:
-        """UNKNOWN_SERVER_ERROR, or a short POLICY_VIOLATION if too much is asked; None to close."""
-        who = f"client {shortened(context.client_id or '')!r} as {shortened(str(context.principal))!r}"
-        what = f"{request.NAME} version {context.version} of {who}"
-        if isinstance(error, AnswerTooLongError):
-            short = refusal_without_items(context, Errors.POLICY_VIOLATION, str(error))
-            self.failures.note_request(what, "answered POLICY_VIOLATION" if short else CLOSED, error)
-            return short
-        try:
-            refusal = error_response(context.api_key, request, context.version, Errors.UNKNOWN_SERVER_ERROR)
-            refusal.encode(context.version)
-        except Exception:  # noqa: BLE001 - a request that even its refusal cannot repeat
-            self.failures.note_request(what, CLOSED, error)
-            return None
-        self.failures.note_request(what, "answered UNKNOWN_SERVER_ERROR", error)
-        return refusal
 
     def prepare_due_task(self, moment: Moment) -> PreparedResult | None:
         """Records of at most one task that is due, None when nothing is; call again once they are replayed.
@@ -336,42 +317,53 @@ class QuorumController:
         return len(self._works) > 0
 
     def continue_later(
-        self, rest: SlicedWork, waiting: WaitingRequest | None, *, has_begun: bool = True
+        self, rest: SlicedWork, pending: PendingRequest | None, *, has_begun: bool = True
     ) -> None:
-        """The first slice of a result is appended; `rest` is taken in slices. `waiting` is then answered.
-        `has_begun`: that slice has changed something."""
-        self._works.add(WorkInProgress(rest, waiting, has_begun))
+        """Take `rest` in slices, as the first slice of the result is appended; then answer `pending`.
+
+        `has_begun` says whether that slice has changed something.
+        """
+        self._works.add(WorkInProgress(rest, pending, has_begun))
 
     def client_left(self, request_id: int) -> bool:
-        """Its connection is closed. Whether its work is dropped, which has changed nothing yet."""
+        """Drop the work of a client whose connection is closed, if it has changed nothing yet.
+
+        Returns whether it is dropped.
+        """
         return self._works.drop_unbegun(request_id)
 
-    def prepare_slice(self, moment: Moment) -> PreparedSlice:
-        """The next slice of the work whose turn it is. A slice that fails ends its work alone."""
-        progress = self._works.take()
-        work, waiting = progress.work, progress.waiting
+    def take_work(self) -> WorkInProgress:
+        """The work whose turn it is, for `prepare_slice`."""
+        return self._works.take()
+
+    def prepare_slice(self, progress: WorkInProgress, moment: Moment) -> PreparedResult | None:
+        """The next slice of `progress`; with the last one its request has a response.
+
+        A slice that fails ends its work alone: the result is None, and the request is refused.
+        """
+        work, pending = progress.work, progress.pending
         self.state.mutation_quotas.begin_request()
         try:
             prepared = self.prepare(work.next_slice(moment))
             too_large = prepared.why_too_large()
             assert too_large is None, too_large
             response = prepared.response
-            if waiting is not None and response is not None:
-                prepared.encoded = encoded_once(response, waiting.context.version)
-            assert (response is not None) == (waiting is not None and prepared.rest is None)
+            if pending is not None and response is not None:
+                pending.response = response
+                pending.encoded = encoded_once(response, pending.context.version)
+            assert (response is not None) == (pending is not None and prepared.rest is None)
         except Exception as error:  # noqa: BLE001 - nothing of the slice is appended: this work alone fails
             self.state.mutation_quotas.refund_request()
             work.failed(moment)
-            if waiting is not None:
-                return PreparedSlice(
-                    progress, None, self.refuse_failed(waiting.context, waiting.request, error)
-                )
-            self.failures.note(f"Continuing to {work.name}", "the rest is left to a later attempt", error)
-            return PreparedSlice(progress, None, None)
+            if pending is not None:
+                refuse_failed(pending, self.failures, error)
+            else:
+                self.failures.note(f"Continuing to {work.name}", "the rest is left to a later attempt", error)
+            return None
         if prepared.rest is not None:
             progress.has_begun = progress.has_begun or prepared.changes_anything
             self._works.add(progress)
-        return PreparedSlice(progress, prepared, prepared.response)
+        return prepared
 
     # Writing.
 
@@ -426,17 +418,12 @@ class QuorumController:
 
     # Answering.
 
-    def park(
-        self,
-        request_id: int,
-        context: RequestContext,
-        request: Message,
-        response: Message,
-        now_ms: int,
-        encoded: SharedResponse | None = None,
-    ) -> bool:
-        """Keep `response` until everything it may have seen is stable; False if it is stable already."""
-        api = context.api
+    def park(self, pending: PendingRequest, now_ms: int) -> bool:
+        """Keep the request until everything that its response may have seen is stable.
+
+        Returns False if that is stable already: answer it now.
+        """
+        api, response = pending.context.api, pending.response
         stable_offset = self.last_stable_offset
         if api.waits_for == WaitsFor.NOTHING:
             return False
@@ -444,44 +431,28 @@ class QuorumController:
             return False
         offset = self._last_change_offset
         if api.waits_for == WaitsFor.READS and not _may_stop(response):
-            containers, key = READS[api.key](self.image, request)
+            containers, key = READS[api.key](self.image, pending.request)
             changed = self.image.journal.last_change(containers, key, stable_offset + 1)
             if changed is None:
                 return False
             offset = changed
-        parked = ParkedResponse(request_id, context, request, response, encoded)
-        self._deferred.add(offset, parked)
+        self._waiting.add(offset, pending)
         if api.owner == Owner.EVERY and api.waits_for == WaitsFor.READS:
-            self._reads_with_deadline.append((now_ms + self._read_wait_ms, parked))
+            self._waiting.add_deadline(pending, now_ms)
         return True
 
-    def committed(self, high_watermark: int) -> list[ParkedResponse]:
-        """Everything before `high_watermark` is committed: the responses that may go now, in order."""
+    def committed(self, high_watermark: int) -> list[PendingRequest]:
+        """Note that everything before `high_watermark` is committed. Returns the requests to answer now."""
         if high_watermark <= self._committed_end:
             return []
         self._committed_end = high_watermark
         self.image.journal.commit_to(high_watermark)
         self._keep_committed_features()
-        return self._unanswered(self._deferred.complete_up_to(self.last_stable_offset))
+        return self._waiting.take_up_to(self.last_stable_offset)
 
-    def waited_too_long(self, now_ms: int) -> list[ParkedResponse]:
-        """Reads whose offset was not committed in time: each becomes a REQUEST_TIMED_OUT."""
-        given_up: list[ParkedResponse] = []
-        reads = self._reads_with_deadline
-        while reads and (reads[0][0] <= now_ms or reads[0][1].answered):
-            _, parked = reads.popleft()
-            if not parked.answered:
-                parked.refuse(Errors.REQUEST_TIMED_OUT)
-                parked.answered = True
-                given_up.append(parked)
-        return given_up
-
-    def _unanswered(self, released: list[ParkedResponse]) -> list[ParkedResponse]:
-        """`released` without the responses that have timed out."""
-        unanswered = [parked for parked in released if not parked.answered]
-        for parked in unanswered:
-            parked.answered = True
-        return unanswered
+    def waited_too_long(self, now_ms: int) -> list[PendingRequest]:
+        """Reads whose offset was not committed in time: each is answered with REQUEST_TIMED_OUT."""
+        return self._waiting.give_up_reads(now_ms)
 
     # Other controllers.
 
@@ -492,7 +463,7 @@ class QuorumController:
         return registration_request(self.own_registration)
 
 
-def _may_stop(response: Message) -> bool:
+def _may_stop(response: Message | None) -> bool:
     """Returns whether this is the response to a broker's last heartbeat.
 
     That depends on partitions and on other brokers, too: it waits for all that was appended, as in Kafka.

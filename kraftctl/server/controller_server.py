@@ -79,7 +79,7 @@ async def run_controller(
             client_id=f"raft-client-{config.node_id}",
             request_timeout_ms=config.controller_quorum_request_timeout_ms,
             retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
-            has_room=server.has_room,
+            has_room=server.accounts.has_room,
             is_own=server.listens_at,
             ssl_context=peers_context(config),
             new_sasl_client=new_sasl_client,

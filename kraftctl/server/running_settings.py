@@ -58,8 +58,8 @@ class RunningSettings:
         values = ConfigValues(used.over(server.config.originals))
         limits = ConnectionLimits(values, listeners)
         values.raise_errors()
-        before, now = _described(server.quotas.limits), _described(limits)
-        server.quotas.use(limits)
+        before, now = _described(server.accounts.quotas.limits), _described(limits)
+        server.accounts.quotas.use(limits)
         for name, value in now.items():
             if value != before[name]:
                 logger.info("Updating %s from %s to %s by dynamic configs", name, before[name], value)

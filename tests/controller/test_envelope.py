@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.apis.api_table import API_TABLE
-from kraftctl.controller.envelope import Envelope, open_envelope, wrap_response
+from kraftctl.controller.envelope import open_envelope
+from kraftctl.controller.envelope_answers import wrap_response
+from kraftctl.controller.pending_request import PendingRequest
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -41,12 +43,13 @@ def opened(data=None, principal=None, address=b"\x0a\0\0\1"):
         request_principal=serialize_principal(ALICE) if principal is None else principal,
         client_host_address=address,
     )
-    return open_envelope(ActiveController().context(envelope, 0), envelope)
+    pending = PendingRequest(0, ActiveController().context(envelope, 0), envelope)
+    return open_envelope(pending) or pending
 
 
 def test_the_inner_request_keeps_its_own_principal_and_address():
     envelope = opened()
-    assert isinstance(envelope, Envelope)
+    assert isinstance(envelope, PendingRequest)
     context = envelope.context
     assert (context.api_key, context.version, context.client_id) == (ApiKey.CREATE_TOPICS, 7, "admin")
     assert (context.principal, context.principal.token_authenticated) == (ALICE, True)
@@ -56,7 +59,7 @@ def test_the_inner_request_keeps_its_own_principal_and_address():
 def test_a_forwarded_ipv4_address_within_ipv6_is_ipv4():
     """As in Java. Otherwise entries that deny its host would not."""
     envelope = opened(address=bytes(10) + b"\xff\xff\x0a\0\0\1")
-    assert isinstance(envelope, Envelope)
+    assert isinstance(envelope, PendingRequest)
     assert envelope.context.client_address == b"\x0a\0\0\1"
 
 
@@ -100,7 +103,7 @@ def test_only_served_versions_may_be_forwarded(api_key):
     assert body is not None
     for version in range(body.LOWEST_VERSION, body.HIGHEST_VERSION + 1):
         answer = opened(inner(api_key, version, body()))
-        assert isinstance(answer, Envelope) == (lowest <= version <= highest), version
+        assert isinstance(answer, PendingRequest) == (lowest <= version <= highest), version
         if isinstance(answer, ApiError):
             assert answer.error == Errors.UNSUPPORTED_VERSION
     for version in (lowest - 1, highest + 1):
@@ -117,7 +120,7 @@ def test_the_forwardable_list_is_kafkas():
 
 
 def test_the_answer_carries_the_inner_correlation_id():
-    response = wrap_response(opened(), CreateTopicsResponse(topics=[CreatableTopicResult(name="t")]))
+    response = wrap_response(opened().context, CreateTopicsResponse(topics=[CreatableTopicResult(name="t")]))
     assert response.error_code == 0
     assert response.response_data is not None
     correlation_id, body = decode_response(response.response_data, ApiKey.CREATE_TOPICS, 7)
@@ -132,7 +135,7 @@ def test_not_controller_at_any_depth_becomes_the_envelopes_error():
             CreatableTopicResult(name="b", error_code=int(Errors.NOT_CONTROLLER)),
         ]
     )
-    response = wrap_response(opened(), refused)
+    response = wrap_response(opened().context, refused)
     assert (response.error_code, response.response_data) == (Errors.NOT_CONTROLLER, None)
 
 
@@ -141,5 +144,7 @@ def test_describe_quorum_says_not_leader_instead():
     envelope.context.api = API_TABLE[ApiKey.DESCRIBE_QUORUM]
     envelope.context.version = 2
     partition = PartitionData(error_code=int(Errors.NOT_LEADER_OR_FOLLOWER))
-    response = wrap_response(envelope, DescribeQuorumResponse(topics=[TopicData(partitions=[partition])]))
+    response = wrap_response(
+        envelope.context, DescribeQuorumResponse(topics=[TopicData(partitions=[partition])])
+    )
     assert response.error_code == Errors.NOT_CONTROLLER

@@ -125,7 +125,7 @@ def test_a_leaving_broker_neither_joins_an_isr_nor_leads(active: ActiveControlle
         broker_epoch=image.cluster.brokers[leader].epoch,
         topics=[TopicData(topic_id=topic.topic_id, partitions=[asked])],
     )
-    waiting = active.controller.prepare_request(active.context(request, None), request, active.moment)
+    waiting = active.controller.prepare_request(active.pending(request), active.moment)
     response = waiting.response
     assert isinstance(response, AlterPartitionResponse)
     assert response.topics[0].partitions[0].error_code == Errors.INELIGIBLE_REPLICA

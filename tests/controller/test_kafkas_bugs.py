@@ -173,11 +173,10 @@ def test_a_controller_that_removed_itself_keeps_what_is_committed(uncommitted: b
     voters_offset = active.end_offset
     active.end_offset += 1
     if uncommitted:
-        context = active.context(CreateTopicsRequest(), None)
         request = CreateTopicsRequest(
             topics=[CreatableTopic(name="undone", num_partitions=1, replication_factor=1)]
         )
-        prepared = active.controller.prepare_request(context, request, active.moment)
+        prepared = active.controller.prepare_request(active.pending(request), active.moment)
         active.controller.begin_append(prepared)
         active.controller.replay(prepared.batches[0].records, active.end_offset)
         assert active.controller.image.topics.topic_by_name("undone") is not None

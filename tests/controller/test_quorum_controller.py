@@ -214,14 +214,15 @@ class TestCommit:
         active = ActiveController()
         controller = active.controller
         request = registration(1)
-        context = active.context(request, None)
         result = active.handle(request)
         end = append(controller, result, active.end_offset)
         assert result.response is not None
-        assert controller.park(17, context, request, result.response, active.now_ms)
+        pending = active.pending(request, 17)
+        pending.answer(result.response)
+        assert controller.park(pending, active.now_ms)
         assert controller.committed(end - 1) == []
         done = controller.committed(end)
-        assert [parked.request_id for parked in done] == [17]
+        assert [parked.id for parked in done] == [17]
         assert done[0].response is result.response
 
     def test_a_read_waits_for_what_it_saw(self):
@@ -229,18 +230,21 @@ class TestCommit:
         controller = active.controller
         end = append(controller, active.handle(registration(1)), active.end_offset)
         request = BrokerHeartbeatRequest(broker_id=1)
-        response = active.response_to(request)
-        assert controller.park(1, active.context(request, None), request, response, active.now_ms)
-        assert [parked.request_id for parked in controller.committed(end)] == [1]
-        assert not controller.park(2, active.context(request, None), request, response, active.now_ms)
+        first, second = active.pending(request, 1), active.pending(request, 2)
+        for pending in (first, second):
+            pending.answer(active.response_to(request))
+        assert controller.park(first, active.now_ms)
+        assert controller.committed(end) == [first]
+        assert not controller.park(second, active.now_ms)
 
     def test_a_read_does_not_wait_for_no_op_records(self):
         active = ActiveController()
         controller = active.controller
         controller.replay([RecordAndVersion(NoOpRecord(), 0)], active.end_offset)
         request = DescribeClusterRequest(endpoint_type=2)
-        response = active.response_to(request)
-        assert not controller.park(1, active.context(request, None), request, response, active.now_ms)
+        pending = active.pending(request)
+        pending.answer(active.response_to(request))
+        assert not controller.park(pending, active.now_ms)
 
     @pytest.mark.prevents("KAFKA-13114", "KAFKA-13148")
     def test_losing_leadership_undoes_what_was_not_committed(self):
@@ -248,16 +252,15 @@ class TestCommit:
         active.start_brokers(1)
         controller = active.controller
         request = registration(2)
-        context = active.context(request, None)
         result = active.handle(request)
         append(controller, result, active.end_offset)
         assert result.response is not None
-        controller.park(5, context, request, result.response, active.now_ms)
+        pending = active.pending(request, 5)
+        pending.answer(result.response)
+        controller.park(pending, active.now_ms)
         assert 2 in controller.image.cluster.brokers
         failed = controller.renounce()
-        assert [(parked.request_id, parked.response.error_code) for parked in failed] == [
-            (5, Errors.NOT_CONTROLLER)
-        ]
+        assert [(parked.id, parked.response.error_code) for parked in failed] == [(5, Errors.NOT_CONTROLLER)]
         assert sorted(controller.image.cluster.brokers) == [1]
         assert controller.next_replay_offset == active.end_offset
         assert not controller.active

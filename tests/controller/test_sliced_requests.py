@@ -11,7 +11,6 @@ from collections.abc import Callable
 import pytest
 
 from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
-from kraftctl.controller.sliced_works import WaitingRequest
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_partition_request as isr
 from kraftctl_protocol.generated import assign_replicas_to_dirs_request as dirs
@@ -239,20 +238,20 @@ def test_slices_change_neither_answer_nor_image(seed: int, units: int) -> None:
 
 def begin(active: ActiveController, request: Message) -> None:
     """Its first slice is written; nothing is answered."""
-    context = active.context(request, None)
-    prepared = active.controller.prepare_request(context, request, active.moment)
+    pending = active.pending(request)
+    prepared = active.controller.prepare_request(pending, active.moment)
     active.write_prepared(prepared)
     assert prepared.response is None
     assert prepared.rest is not None
-    active.controller.continue_later(prepared.rest, WaitingRequest(1, context, request))
+    active.controller.continue_later(prepared.rest, pending)
 
 
 def meanwhile(active: ActiveController, *requests: Message) -> None:
     """Requests of others, in one slice each."""
     units, active.units = active.units, UNLIMITED
     for request in requests:
-        context = active.context(request, None)
-        prepared = active.controller.prepare_request(context, request, active.moment)
+        pending = active.pending(request)
+        prepared = active.controller.prepare_request(pending, active.moment)
         active.write_prepared(prepared)
         assert prepared.rest is None
     active.units = units

@@ -10,7 +10,6 @@ from kraftctl.controller.replication_control.topic_draft import (
     PARTITIONS_PER_UNIT,
 )
 from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
-from kraftctl.controller.sliced_works import WaitingRequest
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.create_topics_request import (
@@ -53,18 +52,18 @@ def by_hand(name: str) -> CreateTopicsRequest:
 
 
 def begin(active: ActiveController, request: Message) -> None:
-    context = active.context(request, None)
-    prepared = active.controller.prepare_request(context, request, active.moment)
+    pending = active.pending(request)
+    prepared = active.controller.prepare_request(pending, active.moment)
     assert prepared.rest is not None
     assert not prepared.changes_anything
-    active.controller.continue_later(prepared.rest, WaitingRequest(1, context, request), has_begun=False)
+    active.controller.continue_later(prepared.rest, pending, has_begun=False)
 
 
 def meanwhile(active: ActiveController, request: Message) -> None:
     """A request of another, in one slice."""
     active.units, units = UNLIMITED, active.units
-    context = active.context(request, None)
-    prepared = active.controller.prepare_request(context, request, active.moment)
+    pending = active.pending(request)
+    prepared = active.controller.prepare_request(pending, active.moment)
     active.write_prepared(prepared)
     assert prepared.rest is None
     active.units = units

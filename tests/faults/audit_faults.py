@@ -15,9 +15,9 @@ FAULTS = (
     PlantedFault(
         "a-line-before-its-records-are-committed",
         NODE,
-        "            self._audit.appended(event.request_id, base_offset, self._raft.end_offset)\n",
-        "            self._audit.appended(event.request_id, base_offset, self._raft.end_offset)\n"
-        "            self._end_audit(event.request_id, step.prepared.response)\n",
+        "            pending.audit.appended(base_offset, self._raft.end_offset)\n        is_answered",
+        "            pending.audit.appended(base_offset, self._raft.end_offset)\n"
+        "            self._answers._end(pending)\n        is_answered",
         (f"{TRAIL_TESTS}::test_a_line_is_written_once_its_records_are_committed",),
         "The audit log says that something was done which the next leader does not have.",
     ),
@@ -32,9 +32,10 @@ FAULTS = (
     PlantedFault(
         "a-line-of-raft-names-the-broker-instead-of-its-client",
         NODE,
-        "            context = event.context if envelope is None else envelope.context\n"
-        "            self._begin_audit",
-        "            context = event.context\n            self._begin_audit",
+        "            self._answers.begin(pending, pending.context, pending.request)\n"
+        "            self._step_raft",
+        "            self._answers.begin(pending, event.context, pending.request)\n"
+        "            self._step_raft",
         ("tests/node/test_audited_voters.py::test_a_change_of_voters_in_an_envelope_is_its_clients",),
         "A voter that a client of a broker adds has no line.",
     ),
@@ -57,8 +58,8 @@ FAULTS = (
     PlantedFault(
         "the-offsets-of-a-line-include-the-next-record",
         TRAIL,
-        "            begun.entry.last_offset = end_offset - 1\n",
-        "            begun.entry.last_offset = end_offset\n",
+        "            self.last_offset = end_offset - 1\n",
+        "            self.last_offset = end_offset\n",
         (f"{TRAIL_TESTS}::test_a_line_says_who_asked_where_and_what_came_of_it",),
         "The change of another client is attributed to this one.",
     ),

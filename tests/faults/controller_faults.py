@@ -87,10 +87,9 @@ FAULTS = (
     ),
     PlantedFault(
         "answer-before-commit",
-        "kraftctl/node/controller_node.py",
-        "        if not self._controller.park(request_id, context, request, response, now_ms, encoded):\n"
-        "            self._respond(request_id, response, encoded)\n",
-        "        self._respond(request_id, response, encoded)\n",
+        "kraftctl/node/request_answers.py",
+        "        if not self._controller.park(pending, now_ms):\n            self.respond(pending)\n",
+        "        self.respond(pending)\n",
         (NODE,),
         "A response confirms a topic that a failover removes again.",
     ),
@@ -121,7 +120,7 @@ FAULTS = (
     PlantedFault(
         "parked-answers-are-not-refused",
         "kraftctl/controller/quorum_controller.py",
-        "            parked.refuse(Errors.NOT_CONTROLLER)\n",
+        "            pending.refuse(Errors.NOT_CONTROLLER)\n",
         "            pass\n",
         ("tests/node/test_quorum.py::test_what_a_deposed_leader_could_not_commit_is_gone_and_refused",),
         "A controller that loses leadership acknowledges what it could not commit.",

@@ -63,9 +63,8 @@ FAULTS = (
         "failed-handler-ends-the-controller",
         "kraftctl/node/controller_node.py",
         "        except Exception as error:  # noqa: BLE001 - see docs/adr/0005\n"
-        "            envelope = self._envelopes.get(event.request_id)\n",
-        "        except ZeroDivisionError as error:\n"
-        "            envelope = self._envelopes.get(event.request_id)\n",
+        "            self._answers.begin",
+        "        except ZeroDivisionError as error:\n            self._answers.begin",
         (CONTAINMENT,),
         "One request on which a handler fails ends the quorum, node by node.",
     ),
@@ -81,7 +80,7 @@ FAULTS = (
     PlantedFault(
         "answer-is-not-encoded-before-the-append",
         "kraftctl/controller/quorum_controller.py",
-        "                prepared.encoded = encoded_once(response, context.version)\n"
+        "                pending.encoded = encoded_once(response, context.version)\n"
         "        except Exception:\n",
         "                pass\n        except Exception:\n",
         (CONTAINMENT,),
@@ -89,7 +88,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-refusal-keeps-the-bytes-of-the-answer",
-        "kraftctl/controller/results/parked_response.py",
+        "kraftctl/controller/pending_request.py",
         "        self.encoded = None\n",
         "",
         ("tests/node/test_what_waits.py",),
@@ -97,17 +96,17 @@ FAULTS = (
     ),
     PlantedFault(
         "what-is-in-an-envelope-leaves-without-it",
-        "kraftctl/node/controller_node.py",
-        "            response, encoded = wrap_answer(envelope, response, self._controller.failures), None\n",
-        "            response = wrap_answer(envelope, response, self._controller.failures)\n",
+        "kraftctl/node/request_answers.py",
+        "                response, encoded = wrap_answer(pending, self._controller.failures), None\n",
+        "                wrap_answer(pending, self._controller.failures)\n",
         (CONTAINMENT,),
         "A broker cannot decode the answers to what it forwards.",
     ),
     PlantedFault(
         "envelope-lends-its-rights",
-        "kraftctl/node/controller_node.py",
-        "            error = self._controller.why_refused(context)\n        if error",
-        "            error = self._controller.why_refused(event.context)\n        if error",
+        "kraftctl/node/request_gate.py",
+        "            error = self._controller.why_refused(pending.context)\n        context, request",
+        "            error = None\n        context, request",
         ("tests/node/test_rights.py",),
         "Any client may do through a broker what the broker may do.",
     ),

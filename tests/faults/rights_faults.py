@@ -24,7 +24,7 @@ FAULTS = (
     ),
     PlantedFault(
         "names-of-nodes-are-not-compared",
-        "kraftctl/node/controller_node.py",
+        "kraftctl/node/request_gate.py",
         "        error = error or self._controller.state.node_principals.why_refused(context, request)\n",
         "",
         ("tests/node/test_node_principals.py",),

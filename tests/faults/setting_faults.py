@@ -86,7 +86,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-standby-sends-changes-of-its-own-loggers-away",
-        "kraftctl/node/controller_node.py",
+        "kraftctl/node/request_gate.py",
         "            error = None  # any controller changes the levels of its own loggers\n",
         "            pass\n",
         COMMITTED_TESTS,

@@ -14,7 +14,7 @@ OUT_OF_DESCRIPTORS = "tests/server/loop/test_out_of_descriptors.py"
 FAULTS = (
     PlantedFault(
         "eight-of-the-largest-answers-are-too-many",
-        "kraftctl/server/listeners/listener.py",
+        "kraftctl/server/listeners/connection_accounts.py",
         "ANSWER_BYTES_MAX = RECORDS_BYTES_MAX + 64 * 1024\n",
         "ANSWER_BYTES_MAX = RECORDS_BYTES_MAX\n",
         (f"{BUDGETS}::test_eight_of_the_largest_answers_wait_for_their_readers",),
@@ -335,7 +335,7 @@ FAULTS = (
     ),
     PlantedFault(
         "idle-connections-never-make-room",
-        "kraftctl/server/listeners/listener.py",
+        "kraftctl/server/listeners/connection_accounts.py",
         "            self._make_room()\n        return not self.leaving\n",
         "            pass\n        return not self.leaving\n",
         (f"{DESCRIPTORS}::test_at_the_limit_idle_connections_of_the_crowded_address_make_room",),

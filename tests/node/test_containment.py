@@ -146,7 +146,7 @@ class TestRequests:
         assert "EncodeError" in node.notices[-1]
         assert len(node.notices[-1]) < 500, "it names the client, in part"
         assert forwarded_token(node, "alice") == Errors.NONE
-        assert node.process.node._envelopes == {}
+        assert node.process.node._answers.held_count == 0
 
     def test_every_batch_is_encoded_before_the_first_is_appended(self, plant):
         node = serving(1)

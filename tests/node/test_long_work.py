@@ -10,7 +10,7 @@ import pytest
 from kraftctl.controller.request_handlers import HANDLERS
 from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork
 from kraftctl.controller.results.moment import Moment
-from kraftctl.node.controller_node import UNCOMMITTED_RECORDS_MAX, UNITS_BESIDE_WORK
+from kraftctl.node.sliced_turns import UNCOMMITTED_RECORDS_MAX, UNITS_BESIDE_WORK
 from kraftctl.raft import events
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -123,13 +123,13 @@ def test_the_last_slice_before_a_wait_for_commits_is_measured_too(works: list[Co
 def test_what_begins_beside_long_work_does_little_at_first(works: list[Counting]) -> None:
     """A hundred requests that all begin long work are one turn of the loop."""
     node = serving()
-    node.process.node._work_units = 10_000
+    node.process.node._turns.units = 10_000
     for _ in range(3):
         begin(node, 500)
     assert [work.units_at_first for work in works] == [10_000, UNITS_BESIDE_WORK, UNITS_BESIDE_WORK]
     node.settle()
     begin(node, 500)
-    assert works[-1].units_at_first == node.process.node._work_units
+    assert works[-1].units_at_first == node.process.node._turns.units
 
 
 def test_others_are_answered_between_slices(works: list[Counting]) -> None:

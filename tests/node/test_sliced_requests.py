@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.node.controller_node import UNCOMMITTED_RECORDS_MAX
+from kraftctl.node.sliced_turns import UNCOMMITTED_RECORDS_MAX
 from kraftctl.raft import events
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_reassignments_request import (

@@ -11,6 +11,7 @@ import uvloop
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.node.request_outcomes import Close
 from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.loop.client_requests import RequestHandler, Respond
 from kraftctl_protocol.api_keys import ApiKey
@@ -58,7 +59,7 @@ class Handler(RequestHandler):
         self.contexts.append(context)
         self.requests.append(request)
         self.changed.set()
-        response = None if self.refusing else self.answer(request)
+        response = Close() if self.refusing else self.answer(request)
         if self.holding:
             self.held[request_id] = lambda: respond(response)
         else:

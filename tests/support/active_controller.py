@@ -6,12 +6,12 @@ import random
 
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.prepared_result import PreparedResult
 from kraftctl.controller.results.request_context import RequestContext
-from kraftctl.controller.sliced_works import WaitingRequest
 from kraftctl.metadata import features
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
@@ -187,6 +187,10 @@ class ActiveController:
             envelope=envelope,
         )
 
+    def pending(self, request: Message, request_id: int = 0) -> PendingRequest:
+        """The request of an anonymous client in its highest version."""
+        return PendingRequest(request_id, self.context(request, None), request)
+
     def handle(
         self, request: Message, version: int | None = None, *, context: RequestContext | None = None
     ) -> ControllerResult:
@@ -195,7 +199,7 @@ class ActiveController:
         decoded = type(request).decode(request.encode(used.version), used.version)
         error = self.controller.why_refused(used)
         if error is not None:
-            refused = self.controller.refused(used, decoded, error).response
+            refused = self.controller.refused(PendingRequest(0, used, decoded), error).response
             assert refused is not None
             refused.encode(used.version)
             return ControllerResult.of([], refused)
@@ -210,16 +214,16 @@ class ActiveController:
         """The response, with everything written and committed. Raises failures before the first append."""
         used = self.context(request, version) if context is None else context
         decoded = type(request).decode(request.encode(used.version), used.version)
+        pending = PendingRequest(0, used, decoded)
         error = self.controller.why_refused(used)
         if error is None:
-            prepared = self.controller.prepare_request(used, decoded, self.moment)
+            prepared = self.controller.prepare_request(pending, self.moment)
         else:
-            prepared = self.controller.refused(used, decoded, error)
+            prepared = self.controller.refused(pending, error)
         self.write_prepared(prepared)
         response = prepared.response
         if prepared.rest is not None:
-            waiting = WaitingRequest(0, used, decoded) if response is None else None
-            self.controller.continue_later(prepared.rest, waiting)
+            self.controller.continue_later(prepared.rest, pending if response is None else None)
             if self.runs_slices:
                 response = self.finish_work() or response
         assert response is not None
@@ -235,10 +239,11 @@ class ActiveController:
 
     def take_slice(self) -> Message | None:
         """Take the next slice of long work. Returns the response of a request that ends with it."""
-        piece = self.controller.prepare_slice(self.moment)
-        if piece.prepared is not None:
-            self.write_prepared(piece.prepared)
-        return piece.response
+        progress = self.controller.take_work()
+        prepared = self.controller.prepare_slice(progress, self.moment)
+        if prepared is not None:
+            self.write_prepared(prepared)
+        return None if progress.pending is None else progress.pending.response
 
     def response_to(self, request: Message) -> Message:
         """The response alone; nothing is written."""

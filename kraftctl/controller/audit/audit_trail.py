@@ -50,7 +50,10 @@ ELSEWHERE: Final = (Errors.NOT_CONTROLLER, Errors.NOT_LEADER_OR_FOLLOWER)
 
 
 class AuditEntry:
-    """One request and its result. `outcome` is one of the above; offsets are inclusive, -1 for no records."""
+    """One request and its result. `outcome` is one of the above; offsets are inclusive, -1 for no records.
+
+    It begins in step number `step`. What is in the log before `end_offset` is not of the request.
+    """
 
     def __init__(
         self,
@@ -60,6 +63,8 @@ class AuditEntry:
         leader_epoch: int,
         validate_only: bool,
         described: ChangeList,
+        step: int = 0,
+        end_offset: int = 0,
     ) -> None:
         self.context = context
         self.received_wall_ms = received_wall_ms
@@ -74,23 +79,24 @@ class AuditEntry:
         self.results: list[dict[str, object]] = []
         self.failure: str | None = None
         """Why the description or the results are missing."""
-
-
-class _Begun:
-    """An entry without a result. What is in the log before `end_offset` is not of the request."""
-
-    def __init__(self, entry: AuditEntry, step: int, end_offset: int) -> None:
-        self.entry = entry
         self.step = step
         self.end_offset = end_offset
 
+    def appended(self, base_offset: int, end_offset: int) -> None:
+        """Records of the request, all of them or a slice, are appended from `base_offset` to `end_offset`.
+
+        Between two slices are records of others.
+        """
+        if end_offset > base_offset:
+            if self.first_offset == NO_OFFSET:
+                self.first_offset = base_offset
+            self.last_offset = end_offset - 1
+
 
 class AuditTrail:
-    """`api_keys` are those of the requests that get an entry."""
+    """Begins and finishes entries. The caller keeps them, and knows which requests get one."""
 
-    def __init__(self, api_keys: frozenset[int]) -> None:
-        self._api_keys = api_keys
-        self._begun: dict[int, _Begun] = {}
+    def __init__(self) -> None:
         self._step = 0
         self._wall_ms = 0
 
@@ -101,17 +107,14 @@ class AuditTrail:
 
     def begin(
         self,
-        request_id: int,
         context: RequestContext,
         request: Message,
         image: MetadataImage,
         *,
         epoch: int,
         end_offset: int,
-    ) -> None:
-        """A request is about to be carried out or refused; nothing of it is appended."""
-        if context.api.key not in self._api_keys:
-            return
+    ) -> AuditEntry:
+        """The entry of a request that is about to be carried out or refused: nothing of it is appended."""
         described, failure, validate_only = ChangeList(), None, False
         try:
             validate_only = is_validation(request)
@@ -124,53 +127,36 @@ class AuditTrail:
             leader_epoch=epoch,
             validate_only=validate_only,
             described=described,
+            step=self._step,
+            end_offset=end_offset,
         )
         entry.failure = failure
-        self._begun[request_id] = _Begun(entry, self._step, end_offset)
+        return entry
 
-    def awaits(self, request_id: int) -> bool:
-        """Whether the request gets an entry, which has no result yet."""
-        return request_id in self._begun
-
-    def appended(self, request_id: int, base_offset: int, end_offset: int) -> None:
-        """Records of the request, all of them or a slice, were appended from `base_offset` to `end_offset`.
-
-        Between two slices are records of others.
-        """
-        begun = self._begun.get(request_id)
-        if begun is not None and end_offset > base_offset:
-            if begun.entry.first_offset == NO_OFFSET:
-                begun.entry.first_offset = base_offset
-            begun.entry.last_offset = end_offset - 1
-
-    def answered(
-        self, request_id: int, response: Message | None, *, high_watermark: int, voters_offset: int
-    ) -> AuditEntry | None:
-        """The entry of a request with its result; None if it has none.
+    def finish(
+        self, entry: AuditEntry, response: Message | None, *, high_watermark: int, voters_offset: int
+    ) -> bool:
+        """Add the result to an entry. Returns whether it belongs in the log of this controller.
 
         `response` is None if the connection is closed instead. `voters_offset` is that of the last record of
         the voters: a change of them is appended by raft, some steps after the request came.
         """
-        begun = self._begun.pop(request_id, None)
-        if begun is None:
-            return None
-        entry = begun.entry
         entry.answered_wall_ms = self._wall_ms
-        if entry.context.api.owner == Owner.RAFT and voters_offset >= begun.end_offset:
+        if entry.context.api.owner == Owner.RAFT and voters_offset >= entry.end_offset:
             entry.first_offset = entry.last_offset = voters_offset
         if response is None:
             entry.outcome = FAILED
-            return entry
+            return True
         try:
             errors = AnsweredErrors(response)
-            if begun.step == self._step and _is_elsewhere(entry, errors):
-                return None
+            if entry.step == self._step and _is_elsewhere(entry, errors):
+                return False
             entry.results = errors.results()
             entry.outcome = _outcome(entry, errors, high_watermark)
         except Exception as error:  # noqa: BLE001 - see docs/adr/0005: the answer does not depend on it
             entry.failure = reason_of(error)
             entry.outcome = FAILED if entry.first_offset == NO_OFFSET else COMMITTED
-        return entry
+        return True
 
 
 def _is_elsewhere(entry: AuditEntry, errors: AnsweredErrors) -> bool:

@@ -12,7 +12,7 @@ not exist: 70,000 of them take 40 ms."""
 
 
 class AnswerTooLongError(Exception):
-    """The answer would list too much. It is not sent; `QuorumController.refuse_failed` sends another one."""
+    """The answer would list too much. It is not sent; `refuse_failed` sends another one."""
 
 
 class AnswerEntries:

@@ -17,7 +17,6 @@ from kraftctl.metadata import features
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
-from kraftctl_protocol.shared_response import SharedResponse
 
 
 @mypyc_attr(acyclic=True, free_list_len=1)
@@ -34,8 +33,7 @@ class PreparedResult:
     """A result that is ready: append and replay `batches`, then answer with `response`.
 
     `notices` are lines for the log about the records, `refusals` about reasons that the response has no
-    room for; `response` is None for timer work, and while it waits for the `rest`. `encoded` is the
-    response of a request that changes something.
+    room for; `response` is None for timer work, and while it waits for the `rest`.
     """
 
     def __init__(
@@ -53,7 +51,6 @@ class PreparedResult:
         self.notices = notices
         self.refusals = refusals
         self.rest = rest
-        self.encoded: SharedResponse | None = None
 
     @property
     def changes_anything(self) -> bool:

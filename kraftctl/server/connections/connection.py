@@ -16,6 +16,7 @@ from mypy_extensions import mypyc_attr
 
 from kraftctl.controller.results.error_responses import error_response
 from kraftctl.controller.results.failures import reason_of
+from kraftctl.node.request_outcomes import Answer, Close
 from kraftctl.server.connections.byte_budget import ByteBudget
 from kraftctl.server.connections.client_address import client_address
 from kraftctl.server.connections.foreign_clients import ForeignClients, why_foreign, why_not_ssl
@@ -250,30 +251,30 @@ class Connection(Collecting):
         assert respond is not None, "the connection is open"
         self._request_id = self._handler.submit(context, received.take_content(), respond)
 
-    def _respond(self, response: Message | str | None) -> None:
-        """The handler's answer to the request in flight. A failure in here closes only this connection."""
+    def _respond(self, answer: Answer) -> None:
+        """Take the answer to the request in flight. A failure in here closes only this connection."""
         try:
-            self._answer(response)
+            self._answer(answer)
         except Exception as error:  # noqa: BLE001 - the caller carries out the effects of the node
             self._log_error("Closing connection from %s: %s", self.peer, reason_of(error))
             self.abort()
 
-    def _answer(self, response: Message | str | None) -> None:
+    def _answer(self, answer: Answer) -> None:
         request = self._request
         if request is None:
             return
         self._request = None
         self.last_active = self._loop.time()
         parsed = request.parsed
-        if not isinstance(response, Message):
+        if isinstance(answer, Close):
             what = f"{type(parsed.body).__name__} version {parsed.version}"
-            self._refuse(f"{what}: {response}" if response else f"{what} was not answered")
+            self._refuse(f"{what}: {answer.reason}" if answer.reason else f"{what} was not answered")
             return
-        pieces = self._encode(request, response)
+        pieces = self._encode(request, answer)
         if pieces is None:
             self.close()
             return
-        self._note_voter(parsed.body, response)
+        self._note_voter(parsed.body, answer)
         payload_bytes = len(pieces[0]) if len(pieces) == 1 else sum(map(len, pieces))
         self._write(pieces, payload_bytes)
         self._request_log.completed(

@@ -6,26 +6,22 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
-from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.endpoints import Endpoint
-from kraftctl.raft.raft_config import ANSWER_BYTES_MAX as RECORDS_BYTES_MAX
-from kraftctl.server.connections.byte_budget import ByteBudget
 from kraftctl.server.connections.connection import Connection
 from kraftctl.server.connections.foreign_clients import ForeignClients
 from kraftctl.server.connections.metrics import RequestMetrics, performance_line
 from kraftctl.server.connections.request_log import RequestLog
 from kraftctl.server.connections.turn_answers import TurnAnswers
-from kraftctl.server.connections.voter_connections import VoterConnections
 from kraftctl.server.listeners.acceptor import PENDING_MAX, Acceptor
 from kraftctl.server.listeners.bound_sockets import ListenError, bind_endpoint, listen_error
+from kraftctl.server.listeners.connection_accounts import ConnectionAccounts
 from kraftctl.server.listeners.connection_quotas import ConnectionQuotas
 from kraftctl.server.listeners.descriptors import connections_max, open_count, open_files_limit
 from kraftctl.server.listeners.early_start import late_listeners
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
-from kraftctl.server.loop.answer_reads import READS_MAX
 from kraftctl.server.loop.client_requests import RequestHandler
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.process.sockets_first import call_after_sockets
@@ -49,15 +45,6 @@ logger = logging.getLogger("kraftctl.server.listener")
 connections_logger = logging.getLogger("kraftctl.server.connections")
 sasl_logger = logging.getLogger("kraftctl.server.sasl")
 
-ANSWER_BYTES_MAX = RECORDS_BYTES_MAX + 64 * 1024
-"""The largest responses are those of Fetch and FetchSnapshot, with the fields around their records."""
-
-UNSENT_BYTES_MAX = 8 * ANSWER_BYTES_MAX
-"""The limit of responses that clients have not read: eight of the largest, thousands of the usual size."""
-
-READ_ROOM_BYTES = READS_MAX * ANSWER_BYTES_MAX
-"""The room for running reads, of the largest size each. Beyond it they are put off."""
-
 STOP_SECONDS_MAX = 2.0
 """A stopping server waits this long for slow readers to take their last responses."""
 
@@ -67,18 +54,6 @@ queued.max.request.bytes is set."""
 
 REAPS_PER_IDLE_TIME = 10
 
-IDLE_SECONDS_MIN = 10.0
-"""At the limit of open files, a connection that was silent for this long is closed. Brokers send a
-heartbeat every 2 seconds."""
-
-ROOM_SHARE = 64
-"""This part of the connections is closed at a time, because finding the idle ones visits all."""
-
-MAKE_ROOM_SECONDS = 0.1
-"""The shortest interval between two such visits; clients are refused if none was idle."""
-
-UNFINISHED = "unfinished requests"
-UNREAD = "answers that were not read"
 
 API_NAMES = {key.value: key.name for key in ApiKey}
 
@@ -91,11 +66,11 @@ class Listener:
         self.listener_name = endpoint.listener
         self.max_frame_bytes = server.config.socket_request_max_bytes
         self.handler: RequestHandler
-        self.budget = server.budget
-        self.unsent = server.unsent
+        self.budget = server.accounts.budget
+        self.unsent = server.accounts.unsent
         self.answers = server.answers
-        self.voters = server.voters
-        self.enforce_budgets = server.enforce_budgets
+        self.voters = server.accounts.voters
+        self.enforce_budgets = server.accounts.enforce_budgets
         self.request_log = server.request_log
         self.refusals = server.refusals
         self.failures = server.failures
@@ -159,24 +134,24 @@ class Listener:
             self._bound.close()
 
     def may_accept(self) -> bool:
-        """Returns False while an idle connection is closed to make room."""
-        return self._server.may_accept()
+        """False while an idle connection is closed to make room."""
+        return self._server.accounts.may_accept()
 
     def why_not(self, host: str) -> str | None:
-        """Returns why quotas refuse one more connection."""
-        return self._server.quotas.why_not(host, self.listener_name)
+        """What quotas have against one more connection."""
+        return self._server.accounts.quotas.why_not(host, self.listener_name)
 
     def pause_seconds(self) -> float:
-        """Returns how long clients wait in the backlog when they come too fast."""
-        return self._server.quotas.pause_seconds(self.listener_name)
+        """How long clients wait in the backlog, as they come too fast."""
+        return self._server.accounts.quotas.pause_seconds(self.listener_name)
 
     def accepted(self) -> None:
-        """Counts a connection that was accepted."""
-        self._server.quotas.accepted(self.listener_name)
+        """One has come."""
+        self._server.accounts.quotas.accepted(self.listener_name)
 
     def admit(self, connection: Connection) -> bool:
-        """Returns whether quotas leave room; logs a refusal."""
-        quotas = self._server.quotas
+        """Whether quotas leave room; logs a refusal."""
+        quotas = self._server.accounts.quotas
         reason = quotas.why_not(connection.peer_host, self.listener_name)
         if reason is not None:
             self.refuse(connection.peer, reason)
@@ -194,8 +169,8 @@ class Listener:
     def release(self, connection: Connection) -> None:
         """Removes a connection that is closed."""
         self.connections.discard(connection)
-        self._server.leaving.discard(connection)
-        self._server.quotas.remove(connection.peer_host, self.listener_name)
+        self._server.accounts.leaving.discard(connection)
+        self._server.accounts.quotas.remove(connection.peer_host, self.listener_name)
         self._server.metrics.connections_count -= 1
 
     def reap(self, idle_since: float) -> None:
@@ -219,15 +194,16 @@ class SocketServer:
         self.request_log = RequestLog(self.metrics)
         self.refusals = RateLimitedLog(connections_logger, loop.time)
         self.failures = RateLimitedLog(connections_logger, loop.time)
-        self.quotas = ConnectionQuotas(config.connection_limits, loop.time)
         self.foreign_clients = ForeignClients(self.refusals, loop.time)
-        self.budget: ByteBudget[Connection] = ByteBudget(_unfinished_bytes_max(config))
-        self.unsent: ByteBudget[Connection] = ByteBudget(UNSENT_BYTES_MAX)
+        self.accounts = ConnectionAccounts(
+            ConnectionQuotas(config.connection_limits, loop.time),
+            _unfinished_bytes_max(config),
+            self.metrics,
+            self.refusals,
+            self._connections,
+            loop.time,
+        )
         self.answers = TurnAnswers(loop)
-        self.voters: VoterConnections[Connection] = VoterConnections()
-        self.leaving: set[Connection] = set()
-        """The connections that are being closed to make room."""
-        self._make_room_at = 0.0
         self._handshake_turns = HandshakeTurns(loop)
         self._unfinished_handshakes: UnfinishedHandshakes[SslTransport] = UnfinishedHandshakes()
         self._unauthenticated: UnfinishedHandshakes[SaslConnection] = UnfinishedHandshakes()
@@ -356,85 +332,21 @@ class SocketServer:
             connection.abort()
         await asyncio.sleep(0)
 
-    # Who has to leave.
-
-    def enforce_budgets(self) -> None:
-        """Closes connections that hold too many bytes of requests or responses."""
-        self._enforce(self.budget, UNFINISHED, self.budget.losers(self._loop.time()))
-        if not self._unsent_has_room(0):
-            voters = self.voters.connections()
-            self._enforce(self.unsent, UNREAD, self.unsent.losers(self._loop.time(), voters))
-
-    def has_room(self) -> bool:
-        """Returns whether more responses may be read from files: two of the largest fit into the budget."""
-        return self._unsent_has_room(READ_ROOM_BYTES)
-
-    def _unsent_has_room(self, size_bytes: int) -> bool:
-        unsent = self.unsent
-        if unsent.has_room(size_bytes):
-            return True
-        now = self._loop.time()
-        for connection in unsent.holders():
-            connection.note_unread(now)
-        return unsent.has_room(size_bytes)
-
-    def _enforce(self, budget: ByteBudget[Connection], what: str, losers: list[Connection]) -> None:
-        held_bytes = budget.held_bytes
-        for connection in losers:
-            self.refusals.warning(
-                "Closing connection from %s: it holds %d of %d bytes of %s; all may hold %d together",
-                connection.peer,
-                budget.held_by(connection),
-                held_bytes,
-                what,
-                budget.bytes_max,
-            )
-            self.metrics.closed_holders_count += 1
-            connection.abort()
-
-    def may_accept(self) -> bool:
-        """Returns whether to accept now, which is needed to refuse a client, too.
-
-        At the limit of open files, idle connections of the address with the most connections are closed.
-        """
-        if self.quotas.has_descriptors:
-            return True
-        if not self.leaving and self._loop.time() >= self._make_room_at:
-            self._make_room()
-        return not self.leaving
-
-    def _make_room(self) -> None:
-        self._make_room_at = self._loop.time() + MAKE_ROOM_SECONDS
-        address = self.quotas.crowded_address()
-        idle_since = self._loop.time() - IDLE_SECONDS_MIN
-        idle = [
-            connection
-            for connection in self._connections()
-            if connection.peer_host == address
-            and not connection.busy
-            and connection.last_active <= idle_since
-        ]
-        idle.sort(key=attrgetter("last_active"))
-        self.leaving.update(idle[: self.quotas.count // ROOM_SHARE + 1])
-        for connection in list(self.leaving):
-            self.refusals.warning(
-                "Closing connection from %s: it is idle, and no descriptor is left for another one",
-                connection.peer,
-            )
-            self.metrics.closed_idle_count += 1
-            connection.abort()
+    # Room for connections.
 
     def _share_descriptors(self) -> None:
         """Leaves to connections what storage and other controllers do not need."""
         limit = open_files_limit()
         try:
-            other_count = open_count() - self.quotas.count
+            other_count = open_count() - self.accounts.quotas.count
         except OSError:
             return  # to count them takes one, too
-        self.quotas.descriptors_max = connections_max(limit, other_count, PENDING_MAX * len(self.listeners))
+        self.accounts.quotas.descriptors_max = connections_max(
+            limit, other_count, PENDING_MAX * len(self.listeners)
+        )
 
     def _announce_connections_max(self) -> None:
-        limit, allowed = open_files_limit(), self.quotas.descriptors_max
+        limit, allowed = open_files_limit(), self.accounts.quotas.descriptors_max
         logger.info("The limit of %d open files (ulimit -n) allows %d connections", limit, allowed)
         if allowed < self.config.max_connections < INT_MAX:
             logger.warning(

@@ -13,6 +13,7 @@ from kraftctl.apis.request_size import DECODED_ON_LOOP_BYTES_MAX, SMALL
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.events import ClientRequest, UndecodedRequest
+from kraftctl.node.request_outcomes import Answer
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
@@ -29,9 +30,8 @@ from kraftctl_protocol.requests import (
     encode_response,
 )
 
-Respond = Callable[[Message | str | None], None]
-"""Takes the answer; or None, or the reason, when the connection has to be closed instead."""
-
+Respond = Callable[[Answer], None]
+"""Takes the response to one request, or the order to close its connection."""
 
 API_KEYS: Final = frozenset(int(key) for key in ApiKey)
 

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from mypy_extensions import mypyc_attr
 
+from kraftctl.node.request_outcomes import Answer
 from kraftctl.raft.effects import SendRequest
 from kraftctl.server.loop.client_requests import Respond
-from kraftctl_protocol.message import Message
 
 
 class Peers(Protocol):
@@ -66,12 +66,12 @@ class ControllerNetwork:
         pending = self._pending.get(request_id)
         return pending is not None and pending.of_voter
 
-    def respond(self, request_id: int, response: Message | str | None) -> None:
+    def respond(self, request_id: int, answer: Answer) -> None:
         pending = self._pending.get(request_id)
         if pending is not None:
             # Not `pop`, which mypyc looks up by name.
             del self._pending[request_id]
-            pending.respond(response)
+            pending.respond(answer)
 
     def send(self, effect: SendRequest) -> None:
         self._peers.send(effect)

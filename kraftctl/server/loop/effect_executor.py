@@ -34,6 +34,7 @@ from kraftctl.node.events import (
     WriteSnapshotPart,
 )
 from kraftctl.node.long_work import SNAPSHOT
+from kraftctl.node.request_outcomes import Close
 from kraftctl.raft import effects, events
 from kraftctl.raft.effects import Respond
 from kraftctl.server.loop.answer_reads import ROOM_SECONDS, AnswerRead, AnswerReads
@@ -163,7 +164,7 @@ class EffectExecutor:
         elif isinstance(effect, (WriteSnapshotPart, WriteSnapshot, AbandonSnapshot)):
             self._snapshot_writing.carry_out(effect)
         elif isinstance(effect, CloseConnection):
-            self._network.respond(effect.request_id, effect.reason or None)
+            self._network.respond(effect.request_id, Close(effect.reason))
         elif isinstance(effect, DecodeBody):
             self._bodies.decode(effect)
         elif isinstance(effect, TakeTurn):

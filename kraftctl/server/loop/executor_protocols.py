@@ -20,13 +20,13 @@ from kraftctl.node.events import (
     SnapshotRead,
     TakeTurn,
 )
+from kraftctl.node.request_outcomes import Answer
 from kraftctl.raft.effects import Notice, SendRequest
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.events import SnapshotDownloaded
 from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.server.process.finished_call import Finished
 from kraftctl.storage.retention import Cleaned
-from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 T = TypeVar("T")
@@ -125,11 +125,8 @@ class Network(Protocol):
         """Whether clients have read most of their answers, so that more may be read from files."""
         ...
 
-    def respond(self, request_id: int, response: Message | str | None) -> None:
-        """Send the answer, or close the connection for None or a reason.
-
-        Nothing when the client no longer waits.
-        """
+    def respond(self, request_id: int, answer: Answer) -> None:
+        """Send the response, or close the connection. Does nothing when the client no longer waits."""
         ...
 
     def send(self, effect: SendRequest) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kraftctl.controller.results.failures import kind_of
+from kraftctl.node.request_outcomes import Close
 from kraftctl.server.connections.authentication_metrics import AuthenticationMetrics
 from kraftctl.server.connections.connection import Connection, ConnectionOwner
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
@@ -163,7 +164,7 @@ class SaslConnection(Connection):
             return
         if outcome.session is not None:
             self._complete(outcome.session, is_renewal=is_renewal)
-        self._respond(outcome.response)
+        self._respond(Close() if outcome.response is None else outcome.response)
 
     def _complete(self, session: Session, *, is_renewal: bool) -> None:
         self._exchange = None

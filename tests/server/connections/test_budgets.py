@@ -8,7 +8,8 @@ import socket
 import pytest
 
 from kraftctl.raft.raft_config import ANSWER_BYTES_MAX
-from kraftctl.server.listeners.listener import READ_ROOM_BYTES, SocketServer
+from kraftctl.server.listeners.connection_accounts import READ_ROOM_BYTES
+from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.loop.client_requests import REFUSED_BYTES_MAX
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
@@ -79,12 +80,12 @@ def test_unread_answers_within_the_budget_wait_for_their_readers(loop: str) -> N
     async def scenario() -> None:
         async with serving(SMALL_BUFFER) as (server, handler):
             answer_fetches(handler, MIB)
-            server.unsent.bytes_max = 8 * MIB + 8 * 100
+            server.accounts.unsent.bytes_max = 8 * MIB + 8 * 100
             clients = [await ask(server) for _ in range(8)]
-            await eventually(lambda: server.unsent.held_bytes > 8 * MIB)
+            await eventually(lambda: server.accounts.unsent.held_bytes > 8 * MIB)
             for client in clients:
                 assert len(await client.frame()) > MIB
-            await eventually(lambda: server.unsent.held_bytes == 0)
+            await eventually(lambda: server.accounts.unsent.held_bytes == 0)
             assert server.metrics.closed_holders_count == 0
             drop(clients)
 
@@ -99,7 +100,7 @@ def test_eight_of_the_largest_answers_wait_for_their_readers(loop: str) -> None:
         async with serving(SMALL_BUFFER) as (server, handler):
             answer_fetches(handler, ANSWER_BYTES_MAX)
             clients = [await ask(server) for _ in range(8)]
-            await eventually(lambda: server.unsent.held_bytes > 8 * ANSWER_BYTES_MAX)
+            await eventually(lambda: server.accounts.unsent.held_bytes > 8 * ANSWER_BYTES_MAX)
             assert server.metrics.closed_holders_count == 0
             drop(clients)
 
@@ -111,7 +112,7 @@ def test_the_slowest_reader_is_closed_when_unread_answers_are_too_many(loop: str
     async def scenario() -> None:
         async with serving(SMALL_BUFFER) as (server, handler):
             answer_fetches(handler, MIB)
-            server.unsent.bytes_max = 8 * MIB
+            server.accounts.unsent.bytes_max = 8 * MIB
             slow = []
             for number in range(8):
                 slow.append(await ask(server))
@@ -119,7 +120,7 @@ def test_the_slowest_reader_is_closed_when_unread_answers_are_too_many(loop: str
             await eventually(lambda: server.metrics.closed_holders_count > 0)
             reader = await ask(server)
             assert len(await reader.frame()) > MIB, "the one who reads is served"
-            await eventually(lambda: server.unsent.held_bytes <= 8 * MIB)
+            await eventually(lambda: server.accounts.unsent.held_bytes <= 8 * MIB)
             closed_count = server.metrics.closed_holders_count
             assert 1 <= closed_count <= 3
             for client in slow[:closed_count]:
@@ -140,9 +141,9 @@ def test_what_a_client_has_read_of_its_answer_does_not_count(loop: str) -> None:
     async def scenario() -> None:
         async with serving(SMALL_BUFFER) as (server, handler):
             answer_fetches(handler, MIB)
-            server.unsent.bytes_max = 8 * MIB
+            server.accounts.unsent.bytes_max = 8 * MIB
             readers = [await ask(server) for _ in range(7)]
-            await eventually(lambda: server.unsent.held_bytes > 7 * MIB)
+            await eventually(lambda: server.accounts.unsent.held_bytes > 7 * MIB)
             begun = [await client.reader.readexactly(MIB // 2) for client in readers]
             readers += [await ask(server) for _ in range(3)]
             await handler.until(lambda: len(handler.requests) == 10)
@@ -161,16 +162,16 @@ def test_three_hundred_that_never_read_hold_no_more_than_the_budget(loop: str) -
     async def scenario() -> None:
         async with serving(SMALL_BUFFER) as (server, handler):
             answer_fetches(handler, MIB)
-            server.unsent.bytes_max = 8 * MIB
+            server.accounts.unsent.bytes_max = 8 * MIB
             clients = []
             for _ in range(300):
                 clients.append(await ask(server))
-                assert server.unsent.held_bytes <= 8 * MIB
+                assert server.accounts.unsent.held_bytes <= 8 * MIB
             other = await ask(server, "127.0.0.2")
             assert len(await other.frame()) > MIB
             assert server.metrics.closed_holders_count > 250
             drop([other, *clients])
-            await eventually(lambda: server.unsent.held_bytes == 0)
+            await eventually(lambda: server.accounts.unsent.held_bytes == 0)
 
     run(scenario, loop)
 
@@ -180,14 +181,14 @@ def test_a_connection_that_is_closing_still_counts_until_its_answer_is_gone() ->
         async with serving(SMALL_BUFFER) as (server, handler):
             answer_fetches(handler, MIB)
             client = await ask(server)
-            await eventually(lambda: server.unsent.held_bytes > MIB)
+            await eventually(lambda: server.accounts.unsent.held_bytes > MIB)
             (connection,) = (each for listener in server.listeners for each in listener.connections)
             connection.close()
-            assert (server.quotas.count, server.unsent.held_bytes > MIB) == (1, True)
-            server.unsent.bytes_max = MIB // 2
-            server.enforce_budgets()
-            await eventually(lambda: server.quotas.count == 0)
-            assert server.unsent.held_bytes == 0
+            assert (server.accounts.quotas.count, server.accounts.unsent.held_bytes > MIB) == (1, True)
+            server.accounts.unsent.bytes_max = MIB // 2
+            server.accounts.enforce_budgets()
+            await eventually(lambda: server.accounts.quotas.count == 0)
+            assert server.accounts.unsent.held_bytes == 0
             drop([client])
 
     run(scenario)
@@ -205,7 +206,7 @@ def test_a_voter_is_not_closed_in_place_of_other_slow_readers(loop: str) -> None
         async with serving(SMALL_BUFFER) as (server, handler):
             answer_fetches(handler, MIB)
             handler.voter_ids = {2}
-            server.unsent.bytes_max = 8 * MIB
+            server.accounts.unsent.bytes_max = 8 * MIB
             clients = []
             for number in range(9):
                 client = await connect_from(server)
@@ -222,7 +223,7 @@ def test_a_voter_is_not_closed_in_place_of_other_slow_readers(loop: str) -> None
             except (asyncio.IncompleteReadError, ConnectionResetError):
                 pass
             drop(clients)
-            await eventually(lambda: len(server.voters.connections()) == 0)
+            await eventually(lambda: len(server.accounts.voters.connections()) == 0)
 
     run(scenario, loop)
 
@@ -237,14 +238,14 @@ def test_one_without_the_right_is_not_taken_for_a_voter(loop: str) -> None:
             client = await connect(server)
             client.request(fetch_of(2), FETCH_VERSION)
             await client.frame()
-            assert len(server.voters.connections()) == 0
+            assert len(server.accounts.voters.connections()) == 0
             answer_fetches(handler, 1)
             client.request(fetch_of(3), FETCH_VERSION)
             await client.frame()
-            assert len(server.voters.connections()) == 0
+            assert len(server.accounts.voters.connections()) == 0
             client.request(fetch_of(2), FETCH_VERSION)
             await client.frame()
-            assert len(server.voters.connections()) == 1
+            assert len(server.accounts.voters.connections()) == 1
             drop([client])
 
     run(scenario, loop)
@@ -256,12 +257,12 @@ def test_nothing_more_is_read_from_a_client_that_has_an_answer_to_read(loop: str
         async with serving(SMALL_BUFFER) as (server, handler):
             answer_fetches(handler, 4 * MIB)
             client = await ask(server)
-            await eventually(lambda: server.unsent.held_bytes > 0)
+            await eventually(lambda: server.accounts.unsent.held_bytes > 0)
             (connection,) = (each for listener in server.listeners for each in listener.connections)
             frame = encode_frame(request_bytes(EnvelopeRequest(request_data=bytes(1000)), 0))
             client.send(frame[:-1])
             await asyncio.sleep(0.05)
-            assert server.budget.held_by(connection) == 0
+            assert server.accounts.budget.held_by(connection) == 0
             assert len(await client.frame()) > 4 * MIB
             client.send(frame[-1:])
             assert len(await client.frame()) > 0
@@ -274,12 +275,12 @@ def test_reads_of_files_are_put_off_before_the_budget_is_used_up() -> None:
     async def scenario() -> None:
         async with serving(SMALL_BUFFER) as (server, handler):
             answer_fetches(handler, MIB)
-            server.unsent.bytes_max = READ_ROOM_BYTES + MIB
-            assert server.has_room()
+            server.accounts.unsent.bytes_max = READ_ROOM_BYTES + MIB
+            assert server.accounts.has_room()
             client = await ask(server)
-            await eventually(lambda: not server.has_room())
+            await eventually(lambda: not server.accounts.has_room())
             assert len(await client.frame()) > MIB
-            await eventually(server.has_room)
+            await eventually(server.accounts.has_room)
             assert server.metrics.closed_holders_count == 0
             drop([client])
 
@@ -301,8 +302,8 @@ def test_unfinished_requests_within_the_budget_are_kept(loop: str) -> None:
             clients = [await connect(server) for _ in range(10)]
             for client in clients:
                 client.send(unfinished(900_000))
-            await eventually(lambda: server.budget.held_bytes == 9_000_000)
-            assert (server.metrics.closed_holders_count, server.quotas.count) == (0, 10)
+            await eventually(lambda: server.accounts.budget.held_bytes == 9_000_000)
+            assert (server.metrics.closed_holders_count, server.accounts.quotas.count) == (0, 10)
             drop(clients)
 
     run(scenario, loop)
@@ -324,7 +325,7 @@ def test_of_a_long_request_without_the_right_nothing_is_received(loop: str, deni
             client.send(frame[:100])
             if denied:
                 await client.expect_closed()
-                assert server.budget.held_bytes == 0
+                assert server.accounts.budget.held_bytes == 0
             else:
                 client.send(frame[100:])
                 assert (await client.frame())[:4] == (7).to_bytes(4, "big")
@@ -341,7 +342,7 @@ def test_hoarders_are_closed_and_an_honest_large_request_is_served(loop: str) ->
             hoarders = [await connect(server) for _ in range(10)]
             for hoarder in hoarders:
                 hoarder.send(unfinished(900_000))
-            await eventually(lambda: server.budget.held_bytes == 9_000_000)
+            await eventually(lambda: server.accounts.budget.held_bytes == 9_000_000)
             for host in ("127.0.0.1", "127.0.0.2"):
                 honest = await connect_from(server, host)
                 frame = encode_frame(request_bytes(EnvelopeRequest(request_data=bytes(804_000)), 0))
@@ -351,8 +352,8 @@ def test_hoarders_are_closed_and_an_honest_large_request_is_served(loop: str) ->
                 assert (await honest.frame())[:4] == (7).to_bytes(4, "big")
                 drop([honest])
             await eventually(lambda: server.metrics.closed_holders_count > 0)
-            assert server.budget.held_bytes <= 9_000_000
+            assert server.accounts.budget.held_bytes <= 9_000_000
             drop(hoarders)
-            await eventually(lambda: server.budget.held_bytes == 0)
+            await eventually(lambda: server.accounts.budget.held_bytes == 0)
 
     run(scenario, loop)

@@ -152,7 +152,7 @@ def test_a_lost_connection_cancels_its_parked_request(loop: str) -> None:
             await handler.until(lambda: bool(handler.held))
             client.close()
             await handler.until(lambda: handler.cancelled == [0])
-            await eventually(lambda: server.quotas.count == 0)
+            await eventually(lambda: server.accounts.quotas.count == 0)
 
     run(scenario, loop)
 

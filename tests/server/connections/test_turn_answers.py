@@ -62,7 +62,7 @@ def test_no_answer_leaves_before_all_sockets_of_the_turn_are_read(loop: str) -> 
         async with serving() as (server, handler):
             address = ("127.0.0.1", server.bound_ports["CONTROLLER"])
             clients = [socket.create_connection(address) for _ in range(CLIENTS)]
-            await eventually(lambda: server.quotas.count == CLIENTS)
+            await eventually(lambda: server.accounts.quotas.count == CLIENTS)
             seen: list[int] = []
 
             def counting(request: Message) -> Message:
@@ -113,7 +113,7 @@ def test_no_more_is_collected_for_one_connection_than_its_limit(loop: str) -> No
     async def scenario() -> None:
         async with serving() as (server, handler):
             client = await connect(server)
-            await eventually(lambda: server.quotas.count == 1)
+            await eventually(lambda: server.accounts.quotas.count == 1)
             (connection,) = server.listeners[0].connections
             collected: list[int] = []
 
@@ -140,13 +140,13 @@ def test_small_answers_that_are_not_read_are_counted(loop: str) -> None:
             client.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
             handler.answer = lambda request: UnregisterBrokerResponse(error_message="x" * 1_000)
             client.send(frames(*range(1_000)) * 20)
-            await eventually(lambda: server.unsent.held_bytes > 0)
-            assert server.unsent.held_bytes < 2 * COLLECTED_BYTES_MAX
+            await eventually(lambda: server.accounts.unsent.held_bytes > 0)
+            assert server.accounts.unsent.held_bytes < 2 * COLLECTED_BYTES_MAX
             count = len(handler.requests)
             await asyncio.sleep(0)
             assert len(handler.requests) == count < 20_000, "further requests wait until the answers are read"
             client.close()
-            await eventually(lambda: server.unsent.held_bytes == 0)
+            await eventually(lambda: server.accounts.unsent.held_bytes == 0)
 
     run(scenario, loop)
 
@@ -157,7 +157,7 @@ def test_a_connection_that_fails_keeps_no_answers_of_others(loop: str) -> None:
         async with serving() as (server, handler):
             address = ("127.0.0.1", server.bound_ports["CONTROLLER"])
             clients = [socket.create_connection(address) for _ in range(3)]
-            await eventually(lambda: server.quotas.count == 3)
+            await eventually(lambda: server.accounts.quotas.count == 3)
             turn_over = asyncio.Event()
 
             def failing(request: Message) -> Message:
@@ -174,7 +174,7 @@ def test_a_connection_that_fails_keeps_no_answers_of_others(loop: str) -> None:
             for number, client in enumerate(clients[1:]):
                 client.sendall(frames(number))
             await eventually(lambda: all(map(has_answer, clients[1:])))
-            await eventually(lambda: server.quotas.count == 2)
+            await eventually(lambda: server.accounts.quotas.count == 2)
             for client in clients:
                 client.close()
 

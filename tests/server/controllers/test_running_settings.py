@@ -79,16 +79,16 @@ def test_limits_apply_when_they_are_committed_and_end_when_they_are_deleted(
     async def scenario() -> None:
         async with serving({**TWO_LISTENERS, **static}) as (server, _):
             settings = RunningSettings(server)
-            before = server.quotas.limits
+            before = server.accounts.quotas.limits
             settings.node_configs(NodeConfigsChanged(own, cluster))
             clients = await open_as_many(server, 5, "CONTROLLER", "127.0.0.1")
             assert len(clients) == admitted
             settings.node_configs(NodeConfigsChanged({}, {}))
-            assert vars_of(server.quotas.limits) == vars_of(before)
+            assert vars_of(server.accounts.quotas.limits) == vars_of(before)
             for client in clients:
                 client.close()
-            await eventually(lambda: server.quotas.count == 0)
-            assert set(server.quotas.by_listener.values()) <= {0}
+            await eventually(lambda: server.accounts.quotas.count == 0)
+            assert set(server.accounts.quotas.by_listener.values()) <= {0}
 
     run(scenario)
 
@@ -120,7 +120,7 @@ def test_other_listeners_and_addresses_are_not_concerned() -> None:
             assert len(clients) == 4
             for client in clients:
                 client.close()
-            await eventually(lambda: server.quotas.count == 0)
+            await eventually(lambda: server.accounts.quotas.count == 0)
 
     run(scenario)
 
@@ -146,18 +146,18 @@ def test_connections_that_come_too_fast_wait_in_the_backlog(loop: str) -> None:
     async def scenario() -> None:
         async with serving() as (server, _):
             now = [1_000.0]
-            server.quotas = ConnectionQuotas(server.config.connection_limits, lambda: now[0])
+            server.accounts.quotas = ConnectionQuotas(server.config.connection_limits, lambda: now[0])
             settings = RunningSettings(server)
             settings.node_configs(NodeConfigsChanged({"max.connection.creation.rate": "1000"}, {}))
             for _ in range(1000 * RATE_WINDOW_SECONDS):
-                server.quotas.accepted("CONTROLLER")
+                server.accounts.quotas.accepted("CONTROLLER")
             client = Client(*await asyncio.open_connection("127.0.0.1", server.bound_ports["CONTROLLER"]))
             client.request(unregister(1), 0)
             await asyncio.sleep(0.02)
-            assert server.quotas.count == 0
+            assert server.accounts.quotas.count == 0
             now[0] += 0.0015
             await client.frame()
-            assert server.quotas.pause_seconds("CONTROLLER") > 0, "it was counted"
+            assert server.accounts.quotas.pause_seconds("CONTROLLER") > 0, "it was counted"
             client.close()
 
     run(scenario, loop)

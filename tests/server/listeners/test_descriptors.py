@@ -16,7 +16,7 @@ import pytest
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import random_id
-from kraftctl.server.listeners import listener
+from kraftctl.server.listeners import connection_accounts
 from kraftctl.server.listeners.acceptor import Acceptor
 from kraftctl.server.listeners.descriptors import (
     CONNECTIONS_MIN,
@@ -55,18 +55,18 @@ def test_open_descriptors_are_counted() -> None:
 def test_the_last_connection_that_fits_is_served_and_the_next_one_turned_away(loop: str) -> None:
     async def scenario() -> None:
         async with serving() as (server, _):
-            server.quotas.descriptors_max = 20
+            server.accounts.quotas.descriptors_max = 20
             clients = [await connect(server) for _ in range(20)]
             await expect_answer(clients[-1])
             for _ in range(10):
                 await (await connect(server)).expect_closed()
             assert server.metrics.refused_connections_count == 10
-            assert server.quotas.count == 20
+            assert server.accounts.quotas.count == 20
             line = server.metrics.take_pressure(60_000)
             assert line is not None
             assert "10 connections were refused" in line
             clients.pop().close()
-            await eventually(lambda: server.quotas.count == 19)
+            await eventually(lambda: server.accounts.quotas.count == 19)
             await expect_answer(await connect(server))
             await expect_answer(clients[0])
 
@@ -77,20 +77,20 @@ def test_the_last_connection_that_fits_is_served_and_the_next_one_turned_away(lo
 def test_at_the_limit_idle_connections_of_the_crowded_address_make_room(
     loop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listener, "IDLE_SECONDS_MIN", 0.0)
+    monkeypatch.setattr(connection_accounts, "IDLE_SECONDS_MIN", 0.0)
 
     async def scenario() -> None:
         async with serving() as (server, handler):
-            server.quotas.descriptors_max = 20
+            server.accounts.quotas.descriptors_max = 20
             handler.holding = True
             parked = await connect(server)
             parked.request(unregister(3), 0)
             await handler.until(lambda: bool(handler.held))
             handler.holding = False
             elsewhere = await connect_from(server.bound_ports["CONTROLLER"], "127.0.0.2")
-            await eventually(lambda: server.quotas.count == 2)
+            await eventually(lambda: server.accounts.quotas.count == 2)
             idle = [await connect(server) for _ in range(18)]
-            await eventually(lambda: server.quotas.count == 20)
+            await eventually(lambda: server.accounts.quotas.count == 20)
             await expect_answer(await connect(server))
             closed = [asyncio.ensure_future(client.expect_closed()) for client in idle]
             await asyncio.wait(closed, return_when=asyncio.FIRST_COMPLETED)

@@ -61,7 +61,7 @@ def test_malformed_input_closes_only_its_connection(data: bytes, loop: str) -> N
             await client.expect_closed()
             assert handler.requests == []
             await expect_served(server)
-            await eventually(lambda: server.budget.held_bytes == 0)
+            await eventually(lambda: server.accounts.budget.held_bytes == 0)
 
     run(scenario, loop)
 
@@ -94,14 +94,14 @@ def test_a_half_frame_costs_what_was_sent_not_what_was_announced() -> None:
             clients = [await connect(server) for _ in range(50)]
             for client in clients:
                 client.send((100 * 1024 * 1024).to_bytes(4, "big") + b"x")
-            await eventually(lambda: server.budget.held_bytes == 50 * 5)
+            await eventually(lambda: server.accounts.budget.held_bytes == 50 * 5)
             _, peak = tracemalloc.get_traced_memory()
             tracemalloc.stop()
             assert peak < 32 * 1024 * 1024
             await expect_served(server)
             for client in clients:
                 client.close()
-            await eventually(lambda: server.budget.held_bytes == 0)
+            await eventually(lambda: server.accounts.budget.held_bytes == 0)
 
     run(scenario)
 
@@ -115,7 +115,7 @@ def test_unfinished_requests_of_all_connections_share_one_budget() -> None:
                 client.send((100_000).to_bytes(4, "big") + bytes(90_000))
             closed = [asyncio.ensure_future(client.expect_closed()) for client in clients]
             await asyncio.wait(closed, return_when=asyncio.FIRST_COMPLETED)
-            assert server.budget.held_bytes <= 250_000 + 100_000
+            assert server.accounts.budget.held_bytes <= 250_000 + 100_000
             await expect_served(server)
             for client in clients:
                 client.close()
@@ -134,9 +134,9 @@ def test_later_requests_are_not_read_without_end_while_one_is_parked(loop: str) 
             await handler.until(lambda: bool(handler.held))
             flood = encode_frame(request_bytes(unregister(1), 0))
             client.send(flood * (8 * 1024 * 1024 // len(flood)))
-            await eventually(lambda: server.budget.held_bytes > 0)
+            await eventually(lambda: server.accounts.budget.held_bytes > 0)
             await asyncio.sleep(0.05)
-            assert server.budget.held_bytes < 1024 * 1024
+            assert server.accounts.budget.held_bytes < 1024 * 1024
             handler.holding = False
             handler.release()
             await client.frame()
@@ -165,12 +165,14 @@ def test_a_slow_reader_gets_no_further_answers_until_it_reads(loop: str) -> None
                 for listener in server.listeners
                 for connection in listener.connections
             )
-            assert 0 < buffered_bytes <= server.unsent.held_bytes < 2 * len(text), "one answer at a time"
+            assert 0 < buffered_bytes <= server.accounts.unsent.held_bytes < 2 * len(text), (
+                "one answer at a time"
+            )
             await expect_served(server)
             for _ in range(answered + 10):
                 await client.frame()
             client.close()
-            await eventually(lambda: server.unsent.held_bytes == 0)
+            await eventually(lambda: server.accounts.unsent.held_bytes == 0)
 
     run(scenario, loop)
 
@@ -184,12 +186,12 @@ def test_a_thousand_idle_connections_cost_little_and_are_reaped() -> None:
             await handler.until(lambda: bool(handler.held))
             tracemalloc.start()
             clients: list[Client] = [await connect(server) for _ in range(1_000)]
-            await eventually(lambda: server.quotas.count == 1_001)
+            await eventually(lambda: server.accounts.quotas.count == 1_001)
             used, _ = tracemalloc.get_traced_memory()
             tracemalloc.stop()
             assert used < 64 * 1024 * 1024, "both ends of a connection are counted here"
             await asyncio.gather(*(client.expect_closed() for client in clients))
-            await eventually(lambda: server.quotas.count == 1)
+            await eventually(lambda: server.accounts.quotas.count == 1)
             handler.release()
             assert (await parked.frame())[:4] == (7).to_bytes(4, "big"), "waiting for an answer is not idle"
             for client in [parked, *clients]:
@@ -212,10 +214,10 @@ def test_connections_over_the_limit_are_closed_and_places_become_free_again(limi
     async def scenario() -> None:
         async with serving(limits) as (server, _):
             first, second = await connect(server), await connect(server)
-            await eventually(lambda: server.quotas.count == 2)
+            await eventually(lambda: server.accounts.quotas.count == 2)
             await (await connect(server)).expect_closed()
             first.close()
-            await eventually(lambda: server.quotas.count == 1)
+            await eventually(lambda: server.accounts.quotas.count == 1)
             await expect_served(server)
             second.close()
 

@@ -57,7 +57,7 @@ class Cluster:
     def append(self, request: Any) -> None:
         """Without committing it."""
         controller, active = self.active.controller, self.active
-        prepared = controller.prepare_request(active.context(request, None), request, active.moment)
+        prepared = controller.prepare_request(active.pending(request), active.moment)
         controller.begin_append(prepared)
         for batch in prepared.batches:
             controller.replay(batch.records, active.end_offset, is_answered=True)

@@ -192,7 +192,7 @@ def test_frames_before_authentication_are_limited(size: int) -> None:
                     await shake_hands(client)
                 client.send(size.to_bytes(4, "big", signed=True) + bytes(20))
                 await client.expect_closed()
-            assert server.budget.held_bytes == 0
+            assert server.accounts.budget.held_bytes == 0
 
     run(scenario)
 

@@ -390,15 +390,15 @@ def test_answers_that_are_not_read_are_counted(loop: str) -> None:
             for client in clients:
                 for _ in range(3):
                     client.request(FetchRequest(), FETCH_VERSION)
-            await eventually(lambda: server.unsent.held_bytes > 8 * MIB)
-            assert server.unsent.held_bytes < 8 * MIB + 1_000
+            await eventually(lambda: server.accounts.unsent.held_bytes > 8 * MIB)
+            assert server.accounts.unsent.held_bytes < 8 * MIB + 1_000
             assert len(handler.requests) == 4
             sockets = [held for listener in server.listeners for held in listener.connections]
             assert sum(each._transport.get_write_buffer_size() for each in sockets) < 8.5 * MIB
             for client in clients:
                 for _ in range(3):
                     assert len(await client.frame()) > 2 * MIB
-            await eventually(lambda: server.unsent.held_bytes == 0)
+            await eventually(lambda: server.accounts.unsent.held_bytes == 0)
             for client in clients:
                 client.writer.transport.abort()
 
@@ -410,12 +410,12 @@ def test_the_slowest_readers_are_closed(loop: str) -> None:
     async def scenario() -> None:
         async with serving_ssl(SMALL_BUFFER) as (server, handler):
             answer_fetches(handler, MIB)
-            server.unsent.bytes_max = 3 * MIB
+            server.accounts.unsent.bytes_max = 3 * MIB
             clients = [await connect_slowly(server) for _ in range(6)]
             for client in clients:
                 client.request(FetchRequest(), FETCH_VERSION)
             await eventually(lambda: server.metrics.closed_holders_count >= 3)
-            assert server.unsent.held_bytes <= 3 * MIB
+            assert server.accounts.unsent.held_bytes <= 3 * MIB
             for client in clients:
                 client.writer.transport.abort()
 
@@ -430,10 +430,10 @@ def test_of_a_busy_connection_no_more_is_received(loop: str) -> None:
             client = await connect_ssl(server)
             client.send(encode_frame(request_bytes(unregister(1), 0)) * 200_000)
             await handler.until(lambda: bool(handler.held))
-            await eventually(lambda: server.budget.held_bytes > 0)
+            await eventually(lambda: server.accounts.budget.held_bytes > 0)
             for _ in range(50):
                 await asyncio.sleep(0.002)
-            assert server.budget.held_bytes < MIB
+            assert server.accounts.budget.held_bytes < MIB
             client.writer.transport.abort()
 
     run(scenario, loop)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from kraftctl.apis.api import Api
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.envelope import open_envelope
+from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.server.loop.client_requests import ReceivedRequest, receive_request
-from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Field, Message
@@ -187,9 +187,9 @@ def _beside_the_loop(head: RequestHead, api: Api) -> str:
 
 
 def _opened(received: ReceivedRequest, content: EnvelopeRequest) -> str:
-    opened = open_envelope(received.context("CONTROLLER", bytes(4), ANONYMOUS), content)
-    if isinstance(opened, ApiError):
+    pending = PendingRequest(0, received.context("CONTROLLER", bytes(4), ANONYMOUS), content)
+    if open_envelope(pending) is not None:
         return "envelopes_refused"
-    if opened.undecoded is not None:
-        return _beside_the_loop(opened.undecoded, opened.context.api)
+    if pending.head is not None:
+        return _beside_the_loop(pending.head, pending.context.api)
     return "envelopes_opened"

@@ -17,6 +17,7 @@ from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.node.events import AuthorizerLines, NodeEffect, RequestFailed
 from kraftctl.node.long_work import SLICES
+from kraftctl.node.request_outcomes import Answer, Close
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
@@ -193,7 +194,7 @@ class ControllerProcess:
         probe = TurnProbe(silent_logger, lambda: self.wire.time.now_us / 1e6)
         self.turns = turns = SmallTurns(f"{self.turns_seed} {self.node_id} {self.life}", self.turn_units)
         # So much is done of what a request or timer begins: without this no slice would ever be cut.
-        self.node._work_units = turns.begin(SLICES)
+        self.node._turns.units = turns.begin(SLICES)
         self._watched_node = WatchedNode(self, self.node, self.checks, signs, elections)
         self.loop = NodeLoop(
             self._watched_node,
@@ -425,11 +426,9 @@ class ControllerProcess:
         self.loop.offer(client_event(request_id, context, received.take_content()))
         return request_id
 
-    def _respond(
-        self, request_id: int, received: ReceivedRequest, exchange: Asker, response: Message | str | None
-    ) -> None:
+    def _respond(self, request_id: int, received: ReceivedRequest, exchange: Asker, response: Answer) -> None:
         self._requests.pop(request_id, None)
-        if not isinstance(response, Message):
+        if isinstance(response, Close):
             self.counts["connections closed"] += 1
             exchange.respond(None)
             return

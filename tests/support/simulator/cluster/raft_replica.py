@@ -26,6 +26,7 @@ from kraftctl.node.events import (
     UndecodedRequest,
     WriteSnapshot,
 )
+from kraftctl.node.request_outcomes import Answer
 from kraftctl.raft.effects import (
     BecameLeader,
     Halt,
@@ -146,10 +147,10 @@ class Clients:
     def has_room(self) -> bool:
         return True
 
-    def respond(self, request_id: int, response: Message | str | None) -> None:
-        assert isinstance(response, Message), "raft closes no connection"
+    def respond(self, request_id: int, answer: Answer) -> None:
+        assert isinstance(answer, Message), "raft closes no connection"
         self.waiting.remove(request_id)
-        self._answered(request_id, unshared(response))
+        self._answered(request_id, unshared(answer))
 
     def send(self, effect: SendRequest) -> None:
         pass
