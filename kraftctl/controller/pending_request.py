@@ -57,5 +57,5 @@ class PendingRequest:
         self.encoded = None
 
     def refuse(self, error: Errors) -> None:
-        """Replaces the response by `error`, in the version of the request: its changes are undone, or may be."""
+        """Replaces the response by `error`, in the version of the request: its changes may be undone."""
         self.answer(error_response(self.context.api_key, self.request, self.context.version, error))

@@ -10,7 +10,7 @@ from kraftctl_protocol.errors import Errors
 
 
 class WaitingResponses:
-    """Keeps responses in the order of the offsets that they wait for. A read gives up after `read_wait_ms`."""
+    """Orders responses by the offset that each waits for. A read gives up after `read_wait_ms`."""
 
     def __init__(self, read_wait_ms: int) -> None:
         self._deferred: DeferredEventQueue[PendingRequest] = DeferredEventQueue()
@@ -41,7 +41,7 @@ class WaitingResponses:
         return self._unanswered(self._deferred.fail_all())
 
     def give_up_reads(self, now_ms: int) -> list[PendingRequest]:
-        """Returns the reads whose offset was not stable in time, each with REQUEST_TIMED_OUT as its response."""
+        """Returns reads whose offset is not stable in time; each has the response REQUEST_TIMED_OUT."""
         given_up: list[PendingRequest] = []
         reads = self._reads
         while reads and (reads[0][0] <= now_ms or reads[0][1].answered):

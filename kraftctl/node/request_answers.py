@@ -37,7 +37,7 @@ class RequestAnswers:
         return len(self._held)
 
     def received(self, event: ClientRequest | UndecodedRequest) -> PendingRequest:
-        """Returns the request of the event: a new one, or the one in an envelope whose body is now decoded."""
+        """Returns the request of the event: a new one, or one in an envelope whose body is now decoded."""
         if isinstance(event, UndecodedRequest):
             return PendingRequest(event.request_id, event.context, event.request, event.head)
         if event.context.envelope:
@@ -123,7 +123,7 @@ class RequestAnswers:
             self.close(pending, Close(event.reason, event.error))
 
     def client_left(self, request_id: int) -> None:
-        """Drops the response of a client that is gone; what its request changes is kept, with its audit entry."""
+        """Drops the response of a client that is gone; changes of its request and its audit entry stay."""
         is_dropped = self._controller.client_left(request_id)
         pending = self._held.get(request_id)
         if pending is None:

@@ -1,4 +1,4 @@
-"""The ends of a request that has no response of its own: its envelope is refused, or its connection closed."""
+"""A request without a response of its own: its envelope is refused, or its connection is closed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ConnectionAccounts: limits what all connections of a server hold together; the largest holders are closed."""
+"""ConnectionAccounts: limits what all connections hold together and closes the largest holders."""
 
 from __future__ import annotations
 

@@ -134,23 +134,23 @@ class Listener:
             self._bound.close()
 
     def may_accept(self) -> bool:
-        """False while an idle connection is closed to make room."""
+        """Returns False while an idle connection is closed to make room."""
         return self._server.accounts.may_accept()
 
     def why_not(self, host: str) -> str | None:
-        """What quotas have against one more connection."""
+        """Returns why quotas refuse one more connection."""
         return self._server.accounts.quotas.why_not(host, self.listener_name)
 
     def pause_seconds(self) -> float:
-        """How long clients wait in the backlog, as they come too fast."""
+        """Returns how long clients wait in the backlog when they come too fast."""
         return self._server.accounts.quotas.pause_seconds(self.listener_name)
 
     def accepted(self) -> None:
-        """One has come."""
+        """Counts a connection that was accepted."""
         self._server.accounts.quotas.accepted(self.listener_name)
 
     def admit(self, connection: Connection) -> bool:
-        """Whether quotas leave room; logs a refusal."""
+        """Returns whether quotas leave room; logs a refusal."""
         quotas = self._server.accounts.quotas
         reason = quotas.why_not(connection.peer_host, self.listener_name)
         if reason is not None:
