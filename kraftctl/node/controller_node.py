@@ -32,7 +32,7 @@ from kraftctl.node.outbox import Outbox
 from kraftctl.node.registration import NodeRegistration
 from kraftctl.node.request_answers import RequestAnswers
 from kraftctl.node.request_gate import RequestGate
-from kraftctl.node.request_outcomes import Close, Refuse
+from kraftctl.node.request_outcomes import Close, RefuseEnvelope
 from kraftctl.node.setting_changes import SettingChanges
 from kraftctl.node.sliced_turns import SlicedTurns
 from kraftctl.node.snapshot_generation import SnapshotGenerator, SnapshotPolicy
@@ -192,7 +192,7 @@ class ControllerNode:
         elif isinstance(decision, DecodeBody):
             self._answers.await_body(pending)
             self._outbox.add(decision)
-        elif isinstance(decision, Refuse):
+        elif isinstance(decision, RefuseEnvelope):
             self._answers.begin(pending, event.context, event.request)
             self._answers.refuse_envelope(pending, decision.error)
         elif isinstance(decision, Close):

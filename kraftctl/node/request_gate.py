@@ -10,12 +10,12 @@ from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.error_responses import body_to_refuse
 from kraftctl.controller.results.prepared_result import PreparedResult
 from kraftctl.node.events import DecodeBody
-from kraftctl.node.request_outcomes import Close, Refuse
+from kraftctl.node.request_outcomes import Close, RefuseEnvelope
 from kraftctl.raft.events import RequestReceived
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.primitives import DecodeError
 
-Decision = PreparedResult | RequestReceived | DecodeBody | Refuse | Close
+Decision = PreparedResult | RequestReceived | DecodeBody | RefuseEnvelope | Close
 """The node appends the records and answers, hands the request to raft, decodes its body first, refuses it, or
 closes its connection."""
 
@@ -35,7 +35,7 @@ class RequestGate:
             damage = open_envelope(pending)
             if damage is not None:
                 self._controller.note_refusal("an envelope", damage)
-                return Refuse(damage)
+                return RefuseEnvelope(damage)
             if pending.is_undecoded():
                 return self._before_decoding(pending)
             error = self._controller.why_refused(pending.context)
@@ -58,7 +58,7 @@ class RequestGate:
         if error is None:
             return DecodeBody(pending.id, context, head)
         if pending.in_envelope and error.error == Errors.NOT_CONTROLLER:
-            return Refuse(error)
+            return RefuseEnvelope(error)
         try:
             pending.request = body_to_refuse(head)
         except DecodeError as damage:

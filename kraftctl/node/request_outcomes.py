@@ -7,7 +7,7 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message
 
 
-class Refuse:
+class RefuseEnvelope:
     """The envelope is answered with this error; the request in it has no response."""
 
     def __init__(self, error: ApiError) -> None:

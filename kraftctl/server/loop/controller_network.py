@@ -1,4 +1,4 @@
-"""The controller's network, as its effects see it: answers to clients, and requests to other controllers."""
+"""ControllerNetwork: responses to clients and requests to other controllers, as effects see them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Peers(Protocol):
 
 
 @mypyc_attr(free_list_len=1)
-class PendingRequest:
-    """What is needed to answer a request."""
+class ResponseTarget:
+    """The callback of a request's connection, and the address that it came from."""
 
     def __init__(self, respond: Respond, address: bytes, of_voter: bool) -> None:
         self.respond = respond
@@ -34,25 +34,25 @@ class ControllerNetwork:
     def __init__(self, peers: Peers, has_room: Callable[[], bool] = lambda: True) -> None:
         self._peers = peers
         self.has_room = has_room
-        self._pending: dict[int, PendingRequest] = {}
+        self._pending: dict[int, ResponseTarget] = {}
         self._next_request_id = 0
 
     def accept(self, respond: Respond, address: bytes = b"", *, of_voter: bool = False) -> int:
-        """The id of a new request from `address`; `respond` is called once, unless it is cancelled before.
+        """Returns the id of a new request from `address`; `respond` is called once, unless it is cancelled before.
 
         `of_voter`: the request has the id of a voter.
         """
         request_id = self._next_request_id
         self._next_request_id += 1
-        self._pending[request_id] = PendingRequest(respond, address, of_voter)
+        self._pending[request_id] = ResponseTarget(respond, address, of_voter)
         return request_id
 
     def cancel(self, request_id: int) -> bool:
-        """The connection is gone. Returns whether the request was still unanswered."""
+        """Drops the callback of a closed connection. Returns whether the request was still unanswered."""
         return self._pending.pop(request_id, None) is not None
 
     def cancel_all(self) -> None:
-        """No request is answered any more."""
+        """Drops all callbacks: no request is answered any more."""
         self._pending.clear()
 
     def awaits(self, request_id: int) -> bool:
