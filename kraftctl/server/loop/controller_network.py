@@ -38,7 +38,7 @@ class ControllerNetwork:
         self._next_request_id = 0
 
     def accept(self, respond: Respond, address: bytes = b"", *, of_voter: bool = False) -> int:
-        """Returns the id of a new request from `address`; `respond` is called once, unless it is cancelled before.
+        """Drops the callback of a closed connection. Returns whether the request was unanswered."""
 
         `of_voter`: the request has the id of a voter.
         """
