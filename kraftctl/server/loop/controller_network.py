@@ -38,9 +38,9 @@ class ControllerNetwork:
         self._next_request_id = 0
 
     def accept(self, respond: Respond, address: bytes = b"", *, of_voter: bool = False) -> int:
-        """Drops the callback of a closed connection. Returns whether the request was unanswered."""
+        """Returns the id of a new request; `respond` is called once, unless it is cancelled before.
 
-        `of_voter`: the request has the id of a voter.
+        `address`: the client's. `of_voter`: the request has the id of a voter.
         """
         request_id = self._next_request_id
         self._next_request_id += 1
