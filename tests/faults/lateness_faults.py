@@ -9,7 +9,7 @@ NODE_LOOP = "tests/server/loop/test_node_loop.py"
 RAFT = "tests/raft/test_late_deadlines.py"
 SESSIONS = "tests/node/test_late_deadlines.py"
 SOCKETS = "tests/server/process/test_sockets_first.py"
-WAITING = "tests/server/loop/test_waiting_requests.py"
+TURNS = "tests/server/loop/test_request_turns.py"
 
 FAULTS = (
     PlantedFault(
@@ -143,36 +143,67 @@ FAULTS = (
     ),
     PlantedFault(
         "requests-of-all-sockets-in-one-turn",
-        "kraftctl/server/loop/waiting_requests.py",
-        "        has_turn = not busy and not self._requests and self._spent_ns < TURN_NS\n",
-        "        has_turn = True\n",
-        (WAITING,),
+        "kraftctl/server/loop/request_turns.py",
+        "        return self._spent_ns >= TURN_NS\n",
+        "        return False\n",
+        (TURNS,),
         "KAFKA-17793: a heartbeat waits for the requests of a hundred brokers.",
     ),
     PlantedFault(
         "heartbeats-wait-like-other-requests",
-        "kraftctl/server/loop/waiting_requests.py",
-        "    return request.context.api.key in URGENT_API_KEYS\n",
-        "    return request.context.api.key in RAFT_API_KEYS\n",
-        (WAITING,),
+        "kraftctl/server/loop/request_turns.py",
+        "int(read_i16_be(frame, 0)) in URGENT_API_KEYS\n",
+        "int(read_i16_be(frame, 0)) in RAFT_API_KEYS\n",
+        (TURNS,),
         "KAFKA-17793: they stand behind the requests of administrators.",
     ),
     PlantedFault(
         "waiting-requests-overtake-each-other",
-        "kraftctl/server/loop/waiting_requests.py",
-        "        has_turn = not busy and not self._requests and",
-        "        has_turn = not busy and",
-        (WAITING,),
+        "kraftctl/server/loop/request_turns.py",
+        "        if busy or self._new or",
+        "        if busy or",
+        (TURNS,),
         "The one that has waited longest may wait for ever.",
     ),
     PlantedFault(
-        "waiting-requests-of-closed-connections-stay",
-        "kraftctl/server/loop/node_loop.py",
-        "        elif not isinstance(event, events.RequestCancelled) or not self._waiting.remove("
-        "event.request_id):\n",
-        "        else:\n",
-        (WAITING,),
-        "A client that connects again and again fills the memory with requests.",
+        "long-heartbeats-are-urgent",
+        "kraftctl/server/loop/request_turns.py",
+        "    return 2 <= len(frame) <= URGENT_BYTES_MAX and",
+        "    return 2 <= len(frame) and",
+        (TURNS,),
+        "A crowd of them, 64 KiB each, holds up those of brokers.",
+    ),
+    PlantedFault(
+        "one-address-has-all-turns",
+        "kraftctl/server/process/fair_queue.py",
+        "        address = next(iter(self._waiting))\n",
+        "        address = next(reversed(self._waiting))\n",
+        (TURNS,),
+        "Requests of an administrator wait for the whole crowd.",
+    ),
+    PlantedFault(
+        "what-the-node-does-between-requests-is-free",
+        "kraftctl/server/loop/request_turns.py",
+        "        self._spent_ns += duration_ns\n",
+        "",
+        (TURNS,),
+        "The responses that one commit releases take as long as they take, and requests come on top.",
+    ),
+    PlantedFault(
+        "decoded-bodies-take-any-memory",
+        "kraftctl/server/loop/request_turns.py",
+        "        return self._requests.decoded_bytes < LARGE_REQUESTS_MEMORY_BYTES_MAX\n",
+        "        return True\n",
+        (TURNS,),
+        "400 requests of 64 KiB that wait for a commit hold a gigabyte.",
+    ),
+    PlantedFault(
+        "requests-that-wait-begin-decoded",
+        "kraftctl/server/connections/connection.py",
+        "        if began_ns == MUST_WAIT:\n",
+        "        if began_ns == MUST_WAIT and len(frame) < 1000:\n",
+        ("tests/server/connections/test_connection.py",),
+        "Whoever sends many at once is served first.",
     ),
     PlantedFault(
         "effects-are-held-until-the-next-event",
@@ -185,9 +216,9 @@ FAULTS = (
     PlantedFault(
         "requests-that-waited-for-a-disk-have-no-turn",
         "kraftctl/server/loop/node_loop.py",
-        "        self._drain(None)\n        if self._waiting:\n            self._ask_for_turn()\n",
+        "        self._drain(None)\n        self.turns.resume()\n",
         "        self._drain(None)\n",
-        (WAITING,),
+        (TURNS,),
         "They wait until another request comes.",
     ),
 )

@@ -112,8 +112,8 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "next-event-while-one-is-stored",
         LOOP,
-        "        if self._draining or is_paused(self._executor):\n",
-        "        if self._draining:\n",
+        "        return self._draining or is_paused(self._executor)\n",
+        "        return self._draining\n",
         "An event is processed before the effects that wait for the disk.",
     ),
     planted(

@@ -247,8 +247,8 @@ FAULTS = (
     PlantedFault(
         "the-next-request-is-answered-before-the-last-answer-is-read",
         "kraftctl/server/connections/connection.py",
-        "        while self._frames and self._request is None and self._has_room and not self._closed:\n",
-        "        while self._frames and self._request is None and not self._closed:\n",
+        "        while self._frames and self._has_turn and self._has_room and not self._closed:\n",
+        "        while self._frames and self._has_turn and not self._closed:\n",
         (
             "tests/server/listeners/test_listener_limits.py::test_a_slow_reader_gets_no_further_answers_until_it_reads",
         ),

@@ -53,7 +53,13 @@ class Handler(RequestHandler):
         self.changed = asyncio.Event()
         self.answer: Callable[[Message], Message] = answer
 
-    def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int:
+    def submit(
+        self,
+        context: RequestContext,
+        content: Message | RequestHead,
+        respond: Respond,
+        decoded_bytes: int = 0,
+    ) -> int:
         request = content if isinstance(content, Message) else content.decode_body()
         request_id = len(self.requests)
         self.contexts.append(context)

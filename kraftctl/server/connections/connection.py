@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from functools import partial
 from typing import Final, Protocol, cast
 
 from mypy_extensions import mypyc_attr
@@ -26,6 +27,8 @@ from kraftctl.server.connections.voter_connections import VoterConnections
 from kraftctl.server.connections.whole_frames import whole_frame
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 from kraftctl.server.loop.client_requests import (
+    MUST_WAIT,
+    URGENT,
     FrameLimits,
     ReceivedRequest,
     RequestHandler,
@@ -104,6 +107,7 @@ class Connection(Collecting):
         self._collected = b""
         self._holds_requests = False
         self._serving = False
+        self._waits = False
         self._respond_to: Respond | None = None
         self._admitted = False
         self._reading = True
@@ -158,8 +162,10 @@ class Connection(Collecting):
             frame = whole_frame(self._decoder, data)
             if frame is not None:
                 self._serving = True
-                self._start(frame)
+                self._begin_or_wait(frame)
                 self._serving = False
+                if self._waits:
+                    self._bound_memory(has_new_frame=True)
                 return
         try:
             frames = self._decoder.feed(data)
@@ -211,8 +217,8 @@ class Connection(Collecting):
     def _serve(self) -> None:
         """Process requests in order until one has to wait for its answer."""
         self._serving = True
-        while self._frames and self._request is None and self._has_room and not self._closed:
-            self._start(self._frames.popleft())
+        while self._frames and self._has_turn and self._has_room and not self._closed:
+            self._begin_or_wait(self._frames.popleft())
         self._serving = False
         if not self._reading and self._has_room and not self._frames and not self._closed:
             self._reading = True
@@ -235,6 +241,27 @@ class Connection(Collecting):
             and self._has_room
         )
 
+    @property
+    def _has_turn(self) -> bool:
+        """No request is being answered, and none waits for time."""
+        return self._request is None and not self._waits
+
+    def _begin_or_wait(self, frame: bytes) -> None:
+        """Start a request, or let it wait until the loop has time for it."""
+        began_ns = self._handler.begin(frame)
+        if began_ns == MUST_WAIT:
+            self._frames.appendleft(frame)
+            self._waits = True
+            self._handler.begin_later(self.client_address, self._begin_waiting)
+            return
+        self._start(frame)
+        if began_ns != URGENT:
+            self._handler.end(began_ns)
+
+    def _begin_waiting(self) -> None:
+        self._waits = False
+        self._serve()
+
     def _start(self, frame: bytes) -> None:
         self._request_bytes = len(frame)
         received = receive_request(frame)
@@ -249,9 +276,23 @@ class Connection(Collecting):
         context = received.context(self._listener_name, self.client_address, self._principal)
         respond = self._respond_to
         assert respond is not None, "the connection is open"
-        self._request_id = self._handler.submit(context, received.take_content(), respond)
+        self._request_id = self._handler.submit(
+            context, received.take_content(), respond, received.decoded_bytes
+        )
 
     def _respond(self, answer: Answer) -> None:
+        """Take the answer to the request in flight, now or when the loop has time."""
+        request = self._request
+        if (
+            self._serving
+            or request is None
+            or not self._handler.responds_later(
+                request.api.key, self.client_address, partial(self._respond_now, answer)
+            )
+        ):
+            self._respond_now(answer)
+
+    def _respond_now(self, answer: Answer) -> None:
         """Take the answer to the request in flight. A failure in here closes only this connection."""
         try:
             self._answer(answer)

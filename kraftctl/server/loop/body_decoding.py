@@ -31,7 +31,6 @@ class BodyDecoding:
         self._network = network
         self._inbox = inbox
         self._waiting: deque[DecodeBody] = deque()
-        self._unanswered_bytes: dict[int, int] = {}
         self._freeing = BodyFreeing(scheduler, inbox)
         self._busy = False
 
@@ -54,7 +53,6 @@ class BodyDecoding:
     def _drop_cancelled(self) -> None:
         awaits = self._network.awaits
         self._waiting = deque(each for each in self._waiting if awaits(each.request_id))
-        self._unanswered_bytes = {each: size for each, size in self._unanswered_bytes.items() if awaits(each)}
 
     def _begin(self) -> None:
         """Decode the next one, or look again later; `_busy` until there is none."""
@@ -63,7 +61,7 @@ class BodyDecoding:
         if not self._busy:
             return
         effect = self._waiting[0]
-        held_bytes = sum(self._unanswered_bytes.values())
+        held_bytes = self._network.decoded_bytes
         if held_bytes and held_bytes + _memory_bytes_max(effect) > LARGE_REQUESTS_MEMORY_BYTES_MAX:
             self._scheduler.call_later(RETRY_SECONDS, partial(self._inbox.guarded, self._begin))
             return
@@ -77,11 +75,14 @@ class BodyDecoding:
             self._inbox.offer(BodyRefused(effect.request_id, _code_of(error), _reason_of(error)))
         else:
             body = decoding.result()
-            if self._network.awaits(effect.request_id):
-                self._unanswered_bytes[effect.request_id] = effect.head.drawn_bytes
-                self._inbox.offer(ClientRequest(effect.request_id, effect.context, body))
+            self._network.note_decoded(effect.request_id, effect.head.drawn_bytes)
+            self._inbox.offer_in_turn(effect.context.client_address, partial(self._offer, effect, body))
             self._freeing.hold(body, effect.head.drawn_bytes)
         self._begin()
+
+    def _offer(self, effect: DecodeBody, body: Message) -> None:
+        if self._network.awaits(effect.request_id):
+            self._inbox.offer(ClientRequest(effect.request_id, effect.context, body))
 
 
 def _reason_of(error: BaseException) -> str:

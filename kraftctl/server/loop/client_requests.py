@@ -33,6 +33,9 @@ from kraftctl_protocol.requests import (
 Respond = Callable[[Answer], None]
 """Takes the response to one request, or the order to close its connection."""
 
+MUST_WAIT: Final = -1
+URGENT: Final = 0
+
 API_KEYS: Final = frozenset(int(key) for key in ApiKey)
 
 REFUSED_BYTES_MAX: Final = 1024 * 1024
@@ -44,8 +47,8 @@ class ReceivedRequest:
     """A request in a version that its row of `API_TABLE` serves.
 
     `undecoded` is not None for a long one: its body is decoded later, beside the loop, and `parsed` has an
-    empty one. `is_from_the_future`: an ApiVersions request in an unknown version, read as version 0
-    (KIP-511).
+    empty one. `decoded_bytes` is the memory of a body that is decoded.
+    `is_from_the_future`: an ApiVersions request in an unknown version, read as version 0 (KIP-511).
     """
 
     def __init__(
@@ -54,11 +57,13 @@ class ReceivedRequest:
         parsed: ParsedRequest,
         *,
         undecoded: RequestHead | None = None,
+        decoded_bytes: int = 0,
         is_from_the_future: bool = False,
     ) -> None:
         self.api = api
         self.parsed = parsed
         self.undecoded = undecoded
+        self.decoded_bytes = decoded_bytes
         self.is_from_the_future = is_from_the_future
 
     def take_content(self) -> Message | RequestHead:
@@ -87,14 +92,40 @@ class ReceivedRequest:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class RequestHandler:
-    """Answers requests. A class and no protocol: compiled code calls those by name.
+    """Answers requests, and says when there is time for them.
+
+    A class and no protocol: compiled code calls those by name.
 
     `submit` gets the body, or a long request whose body is not decoded. It returns a token
     for `cancel` and calls `respond` exactly once, maybe before it returns. After `cancel`,
     which is for connections that are gone, it does not call it.
     """
 
-    def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int:
+    def begin(self, frame: bytes) -> int:
+        """Returns when the request in `frame` begins, which `end` takes; URGENT if nothing has to call `end`.
+
+        MUST_WAIT: this turn of the loop has no time for it; `begin_later` says when to ask again.
+        """
+        return URGENT
+
+    def end(self, began_ns: int) -> None:
+        """Charges the time since `began_ns` to this turn of the loop."""
+
+    def begin_later(self, address: bytes, call: Callable[[], None]) -> None:
+        """Calls `call` when requests from `address` have time; `begin` is never MUST_WAIT within it."""
+        raise AssertionError("a subclass defines this")
+
+    def responds_later(self, api_key: int, address: bytes, call: Callable[[], None]) -> bool:
+        """Returns whether this turn has no time left to send a response; `call` is then called in another."""
+        return False
+
+    def submit(
+        self,
+        context: RequestContext,
+        content: Message | RequestHead,
+        respond: Respond,
+        decoded_bytes: int = 0,
+    ) -> int:
         raise AssertionError("a subclass defines this")
 
     def cancel(self, request_id: int) -> None:
@@ -165,7 +196,8 @@ def receive_request(frame: bytes) -> ReceivedRequest | str:
             return _why_not_served(head.api_key, head.version)
         if len(frame) <= DECODED_ON_LOOP_BYTES_MAX or api.owner == Owner.NODE:
             # The body of an envelope is bytes; what is in them is decoded later.
-            return ReceivedRequest(api, head.decode(api.size.memory_bytes_max))
+            parsed = head.decode(api.size.memory_bytes_max)
+            return ReceivedRequest(api, parsed, decoded_bytes=head.drawn_bytes)
         if len(frame) > api.size.frame_bytes_max:
             return f"request of {len(frame)} bytes, more than the {api.size.frame_bytes_max} of its API"
         parsed = ParsedRequest(head.header, head.api_key, head.version, head.empty_body())

@@ -22,8 +22,9 @@ class Peers(Protocol):
 class ResponseTarget:
     """The callback of a request's connection, and the address that it came from."""
 
-    def __init__(self, respond: Respond, address: bytes, of_voter: bool) -> None:
+    def __init__(self, respond: Respond, address: bytes, of_voter: bool, decoded_bytes: int) -> None:
         self.respond = respond
+        self.decoded_bytes = decoded_bytes
         self.address = address
         self.of_voter = of_voter
 
@@ -36,24 +37,42 @@ class ControllerNetwork:
         self.has_room = has_room
         self._pending: dict[int, ResponseTarget] = {}
         self._next_request_id = 0
+        self.decoded_bytes = 0
+        """The memory of decoded requests that are not answered yet."""
 
-    def accept(self, respond: Respond, address: bytes = b"", *, of_voter: bool = False) -> int:
+    def accept(
+        self, respond: Respond, address: bytes = b"", *, of_voter: bool = False, decoded_bytes: int = 0
+    ) -> int:
         """Returns the id of a new request; `respond` is called once, unless it is cancelled before.
 
-        `address`: the client's. `of_voter`: the request has the id of a voter.
+        `address`: the client's. `of_voter`: the request has the id of a voter. `decoded_bytes`: the memory
+        that its body takes.
         """
         request_id = self._next_request_id
         self._next_request_id += 1
-        self._pending[request_id] = ResponseTarget(respond, address, of_voter)
+        self._pending[request_id] = ResponseTarget(respond, address, of_voter, decoded_bytes)
+        self.decoded_bytes += decoded_bytes
         return request_id
 
     def cancel(self, request_id: int) -> bool:
         """Drops the callback of a closed connection. Returns whether the request was still unanswered."""
-        return self._pending.pop(request_id, None) is not None
+        pending = self._pending.pop(request_id, None)
+        if pending is None:
+            return False
+        self.decoded_bytes -= pending.decoded_bytes
+        return True
 
     def cancel_all(self) -> None:
         """Drops all callbacks: no request is answered any more."""
         self._pending.clear()
+        self.decoded_bytes = 0
+
+    def note_decoded(self, request_id: int, size_bytes: int) -> None:
+        """Notes the memory that the body of an unanswered request takes."""
+        pending = self._pending.get(request_id)
+        if pending is not None:
+            self.decoded_bytes += size_bytes - pending.decoded_bytes
+            pending.decoded_bytes = size_bytes
 
     def awaits(self, request_id: int) -> bool:
         return request_id in self._pending
@@ -71,6 +90,7 @@ class ControllerNetwork:
         if pending is not None:
             # Not `pop`, which mypyc looks up by name.
             del self._pending[request_id]
+            self.decoded_bytes -= pending.decoded_bytes
             pending.respond(answer)
 
     def send(self, effect: SendRequest) -> None:

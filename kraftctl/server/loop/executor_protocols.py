@@ -137,6 +137,15 @@ class Network(Protocol):
         """No client is answered any more."""
         ...
 
+    @property
+    def decoded_bytes(self) -> int:
+        """The memory of decoded requests whose clients still wait."""
+        ...
+
+    def note_decoded(self, request_id: int, size_bytes: int) -> None:
+        """Notes the memory that the body of an unanswered request takes."""
+        ...
+
 
 class Clock(Protocol):
     """Monotonic time for deadlines and to measure with, Unix time for what is written down."""
@@ -237,6 +246,10 @@ class Inbox(Protocol):
 
     def offer(self, event: NodeEvent | RetentionDue) -> None:
         """Process `event` after what is already waiting."""
+        ...
+
+    def offer_in_turn(self, address: bytes, offer: Callable[[], None]) -> None:
+        """Calls `offer`, which offers a decoded request from `address`, when requests have time."""
         ...
 
     def resume(self, next_event: NodeEvent | None) -> None:

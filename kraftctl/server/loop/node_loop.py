@@ -23,8 +23,8 @@ from kraftctl.server.loop.executor_protocols import (
     Scheduler,
     TimerHandle,
 )
+from kraftctl.server.loop.request_turns import CHARGED_NS, RequestTurns
 from kraftctl.server.loop.turn_probe import TurnProbe
-from kraftctl.server.loop.waiting_requests import WaitingRequests, is_urgent
 
 NS_PER_MS: Final = 1_000_000
 
@@ -82,8 +82,6 @@ class NodeLoop:
         self._on_end = on_end
         self._executor: Executor
         self._inbox: deque[NodeEvent | RetentionDue | DeadlineDue] = deque()
-        self._waiting = WaitingRequests()
-        self._turn_is_asked = False
         self._effects: Effects = NO_EFFECTS
         self._effects_done = 0
         self._draining = False
@@ -93,6 +91,8 @@ class NodeLoop:
         self._reads_sockets = False
         """A deadline is reached, and the node does not know yet."""
         self.ended = False
+        self.turns = RequestTurns(clock.now_ns, scheduler, network, self._is_paused)
+        """The time of requests: whoever offers one asks here first."""
 
     def attach(self, executor: Executor) -> None:
         """Carry out effects with it. Its inbox is this loop, so the loop is made first."""
@@ -101,45 +101,23 @@ class NodeLoop:
     # The inbox.
 
     def offer(self, event: NodeEvent | RetentionDue) -> None:
-        """Process `event` after those that are already waiting; nothing once processing has ended.
-
-        Requests that may take long wait for their turn, and what is urgent overtakes them.
-        """
-        if self.ended:
-            return
-        if isinstance(event, ClientRequest) and not is_urgent(event):
-            self._offer_request(event)
-        elif not isinstance(event, events.RequestCancelled) or not self._waiting.remove(event.request_id):
+        """Processes `event` after those that are already waiting; nothing once processing has ended."""
+        if not self.ended:
             self._offer(event)
 
-    def _offer_request(self, request: ClientRequest) -> None:
-        if self._waiting.must_wait(busy=self._draining or is_paused(self._executor)):
-            self._waiting.add(request)
-        else:
-            self._process(request)
-        self._ask_for_turn()
+    def offer_in_turn(self, address: bytes, offer: Callable[[], None]) -> None:
+        """Calls `offer`, which offers a decoded request from `address`, when requests have time."""
+        self.turns.continue_later(address, offer)
 
-    def _process(self, request: ClientRequest) -> None:
-        since_ns = self._clock.now_ns()
-        self._offer(request)
-        self._waiting.spent(self._clock.now_ns() - since_ns)
+    def is_busy(self) -> bool:
+        """Returns whether an event that is offered now waits in the inbox."""
+        return self._draining or is_paused(self._executor)
 
-    def _ask_for_turn(self) -> None:
-        """Once connections were served. While an effect is stored, what waits has no turn."""
-        if not self._turn_is_asked and not self._executor.paused:
-            self._turn_is_asked = True
-            self._scheduler.call_soon(self._take_turn)
-
-    def _take_turn(self) -> None:
-        self._turn_is_asked = False
-        self._waiting.begin_turn()
-        while not self._executor.paused and (request := self._waiting.take()) is not None:
-            self._process(request)
-        if self._waiting:
-            self._ask_for_turn()
+    def _is_paused(self) -> bool:
+        return self._executor.paused
 
     def _offer(self, event: NodeEvent | RetentionDue | DeadlineDue) -> None:
-        if self._draining or is_paused(self._executor):
+        if self.is_busy():
             self._inbox.append(event)
         else:
             assert not self._inbox or self.ended, "what is not paused has processed all"
@@ -150,8 +128,7 @@ class NodeLoop:
         if next_event is not None:
             self._inbox.appendleft(next_event)
         self._drain(None)
-        if self._waiting:
-            self._ask_for_turn()
+        self.turns.resume()
 
     def _drain(self, event: NodeEvent | RetentionDue | DeadlineDue | None) -> None:
         """Carry out what is left of the effects, then process what is in the inbox; or `event`, when nothing
@@ -164,7 +141,7 @@ class NodeLoop:
         self._draining = False
 
     def _process_all(self, event: NodeEvent | RetentionDue | DeadlineDue | None) -> None:
-        executor, probe, now_ns = self._executor, self._probe, self._now_ns
+        executor, now_ns = self._executor, self._now_ns
         since_ns = now_ns()
         while True:
             effects = self._effects
@@ -173,8 +150,8 @@ class NodeLoop:
                 self._effects_done += 1
                 execute(executor, effect)
                 until_ns = now_ns()
-                if until_ns - since_ns > probe.notable_ns:
-                    probe.note(until_ns - since_ns, effect)
+                if until_ns - since_ns > CHARGED_NS:
+                    self._took(until_ns - since_ns, effect)
                 since_ns = until_ns
                 if is_paused(executor) or self.ended:
                     return
@@ -185,8 +162,8 @@ class NodeLoop:
             self._effects = self._step(event, since_ns // NS_PER_MS)
             self._effects_done = 0
             until_ns = now_ns()
-            if until_ns - since_ns > probe.notable_ns:
-                probe.note(until_ns - since_ns, event)
+            if until_ns - since_ns > CHARGED_NS:
+                self._took(until_ns - since_ns, event)
             since_ns = until_ns
             event = None
         self._effects = NO_EFFECTS
@@ -195,6 +172,11 @@ class NodeLoop:
             if executor.unreadable is not None:
                 self.fail(executor.unreadable)
         self._set_timer()
+
+    def _took(self, duration_ns: int, what: object) -> None:
+        self.turns.charge(duration_ns)
+        if duration_ns > self._probe.notable_ns:
+            self._probe.note(duration_ns, what)
 
     def _step(self, event: NodeEvent | RetentionDue | DeadlineDue, now_ms: int) -> Effects:
         if isinstance(event, ClientRequest):
@@ -231,7 +213,7 @@ class NodeLoop:
     def _end(self, error: BaseException | None) -> None:
         self.ended = True
         self._inbox.clear()
-        self._waiting.clear()
+        self.turns.clear()
         self._effects = NO_EFFECTS
         self._network.cancel_all()
         self.stop_timer()

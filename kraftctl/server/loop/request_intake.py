@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from kraftctl.controller.quorum_controller import QuorumController
@@ -33,11 +34,39 @@ class RequestIntake(RequestHandler):
         self._node = node
         self._network = network
         self._node_loop = node_loop
+        self._turns = node_loop.turns
 
-    def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int:
-        """Hand a request to the node; unless cancelled, `respond` is called once, maybe inside."""
+    def begin(self, frame: bytes) -> int:
+        """Returns when the request begins, as `RequestHandler.begin` says."""
+        return self._turns.begin(frame, busy=self._node_loop.is_busy())
+
+    def end(self, began_ns: int) -> None:
+        """Charges the time since `began_ns` to this turn of the loop."""
+        self._turns.end(began_ns)
+
+    def begin_later(self, address: bytes, call: Callable[[], None]) -> None:
+        """Calls `call` when requests from `address` have time and memory."""
+        self._turns.begin_later(address, call)
+
+    def responds_later(self, api_key: int, address: bytes, call: Callable[[], None]) -> bool:
+        """Returns whether this turn has no time left to send a response; `call` is then called in another."""
+        if not self._turns.must_wait(api_key):
+            return False
+        self._turns.continue_later(address, call)
+        return True
+
+    def submit(
+        self,
+        context: RequestContext,
+        content: Message | RequestHead,
+        respond: Respond,
+        decoded_bytes: int = 0,
+    ) -> int:
+        """Hands a request to the node; unless cancelled, `respond` is called once, maybe inside."""
         of_voter = isinstance(content, Message) and self.is_voter(fetching_replica(content))
-        request_id = self._network.accept(respond, context.client_address, of_voter=of_voter)
+        request_id = self._network.accept(
+            respond, context.client_address, of_voter=of_voter, decoded_bytes=decoded_bytes
+        )
         self._node_loop.offer(client_event(request_id, context, content))
         return request_id
 

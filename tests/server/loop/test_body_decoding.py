@@ -47,6 +47,7 @@ class World:
         self.later: list[Callable[[], None]] = []
         self.events: list[Any] = []
         self.gone: set[int] = set()
+        self.decoded: dict[int, int] = {}
         self.ended = False
         this: Any = self
         self.decoding = BodyDecoding(this, this, this)
@@ -67,8 +68,18 @@ class World:
     def awaits(self, request_id: int) -> bool:
         return request_id not in self.gone
 
+    @property
+    def decoded_bytes(self) -> int:
+        return sum(size for request_id, size in self.decoded.items() if self.awaits(request_id))
+
+    def note_decoded(self, request_id: int, size_bytes: int) -> None:
+        self.decoded[request_id] = size_bytes
+
     def offer(self, event: Any) -> None:
         self.events.append(event)
+
+    def offer_in_turn(self, address: bytes, offer: Callable[[], None]) -> None:
+        offer()
 
     def guarded(self, action: Callable[[], None]) -> None:
         action()

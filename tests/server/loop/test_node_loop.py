@@ -39,6 +39,7 @@ class World:
         self.timers: list[Timer] = []
         self.after_sockets: list[Callable[[], None]] = []
         self.paused = False
+        self.decoded_bytes = 0
         self.unreadable: BaseException | None = None
         self.probe = TurnProbe(logging.getLogger("tests.node_loop"), lambda: 0.0)
         self.ends: list[BaseException | None] = []
@@ -100,6 +101,9 @@ class World:
         calls, self.after_sockets = self.after_sockets, []
         for call in calls:
             call()
+
+    def call_soon(self, call: Callable[[], None]) -> None:
+        """No request waits in these tests."""
 
     def call_later(self, delay_seconds: float, call: Callable[[], None]) -> Timer:
         timer = Timer(self.time_ms + round(delay_seconds * 1000), call)

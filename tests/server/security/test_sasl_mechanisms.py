@@ -190,7 +190,13 @@ class NodeHandler(Handler):
         super().__init__()
         self._active = active
 
-    def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int:
+    def submit(
+        self,
+        context: RequestContext,
+        content: Message | RequestHead,
+        respond: Respond,
+        decoded_bytes: int = 0,
+    ) -> int:
         assert isinstance(content, Message)
         self.contexts.append(context)
         respond(self._active.request(content, context=context))

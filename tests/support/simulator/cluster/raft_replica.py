@@ -134,6 +134,10 @@ class Clients:
     def __init__(self, answered: Callable[[int, Message], None]) -> None:
         self._answered = answered
         self.waiting: list[int] = []
+        self.decoded_bytes = 0
+
+    def note_decoded(self, request_id: int, size_bytes: int) -> None:
+        raise AssertionError("raft decodes no body")
 
     def awaits(self, request_id: int) -> bool:
         return request_id in self.waiting
@@ -354,6 +358,9 @@ class RaftReplica:
             self._retention_is_due = True
         else:
             self._events.append(_raft_event(event))
+
+    def offer_in_turn(self, address: bytes, offer: Callable[[], None]) -> None:
+        raise AssertionError("raft decodes no body")
 
     def resume(self, next_event: NodeEvent | None) -> None:
         if next_event is not None:

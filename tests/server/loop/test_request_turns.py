@@ -3,41 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pytest
 
-from kraftctl.apis.api_table import API_TABLE
-from kraftctl.controller.results.request_context import RequestContext
-from kraftctl.node.events import ClientRequest, NodeEvent, TurnTaken
+from kraftctl.apis.request_size import LARGE_REQUESTS_MEMORY_BYTES_MAX
+from kraftctl.node.events import NodeEvent, TurnTaken
 from kraftctl.raft import effects, events
-from kraftctl.server.loop.waiting_requests import TURN_NS, WAITING_MAX
+from kraftctl.server.loop.client_requests import MUST_WAIT, URGENT
+from kraftctl.server.loop.request_turns import CHARGED_NS, RETRY_SECONDS, TURN_NS, URGENT_BYTES_MAX
 from kraftctl_protocol.api_keys import ApiKey
-from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
-from kraftctl_protocol.principal import ANONYMOUS
 from tests.server.loop.test_node_loop import World
 
 BULK, SMALL, BEAT, FETCH = ApiKey.CREATE_TOPICS, ApiKey.ALTER_PARTITION, ApiKey.BROKER_HEARTBEAT, ApiKey.FETCH
 
 TAKES_NS = {BULK: TURN_NS, SMALL: TURN_NS // 3 + 1}
 
+HERE, THERE = b"\x7f\x00\x00\x01", b"\x7f\x00\x00\x02"
+
+
+class Asked:
+    """An event of a request; the node of these tests looks at no more of it."""
+
+    def __init__(self, key: ApiKey, request_id: int) -> None:
+        self.key = key
+        self.request_id = request_id
+
 
 class BusyWorld(World):
     """Events take time: `TAKES_NS`. The journal has the ids of requests, and the names of other events."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.ns = 0
+        self.takes_ns = 0
         self.soon: list[Callable[[], None]] = []
+        super().__init__()
+        self.turns = self.loop.turns
 
     def now_ns(self) -> int:
         return self.ns
 
     def step(self, event: object, now_ms: int, wall_ms: int) -> list[effects.Notice]:
-        if not isinstance(event, ClientRequest):
+        if not isinstance(event, Asked):
             return super().step(event, now_ms, wall_ms)
         self.journal.append(str(event.request_id))
-        self.ns += TAKES_NS.get(ApiKey(event.context.api.key), 0)
+        self.ns += TAKES_NS.get(event.key, 0)
         return self.scripted(str(event.request_id))
+
+    def execute(self, effect: effects.Notice) -> None:
+        if effect.text == "take":
+            self.ns += self.takes_ns
+        super().execute(effect)
 
     def call_soon(self, call: Callable[[], None]) -> None:
         self.soon.append(call)
@@ -50,25 +67,23 @@ class BusyWorld(World):
             call()
         return self.journal[since:]
 
-    def read(self, *requests: tuple[ApiKey, int]) -> list[str]:
+    def read(self, *requests: tuple[ApiKey, int], address: bytes = HERE, length: int = 100) -> list[str]:
         """From several sockets in one turn; returns what is processed immediately."""
         since = len(self.journal)
         for key, request_id in requests:
-            self.loop.offer(request(key, request_id))
+            self.receive(Asked(key, request_id), address, length)
         return self.journal[since:]
 
-
-def request(key: ApiKey, request_id: int) -> ClientRequest:
-    """The node of these tests looks at no body."""
-    context = RequestContext(
-        api=API_TABLE[key],
-        version=0,
-        client_id="test",
-        principal=ANONYMOUS,
-        listener="CONTROLLER",
-        client_address=b"\x7f\x00\x00\x01",
-    )
-    return ClientRequest(request_id, context, ApiVersionsRequest())
+    def receive(self, event: Any, address: bytes = HERE, length: int = 100) -> None:
+        """As a connection does."""
+        frame = event.key.to_bytes(2, "big").ljust(length)
+        began_ns = self.turns.begin(frame, busy=self.loop.is_busy())
+        if began_ns == MUST_WAIT:
+            self.turns.begin_later(address, partial(self.receive, event, address, length))
+            return
+        self.loop.offer(event)
+        if began_ns != URGENT:
+            self.turns.end(began_ns)
 
 
 @pytest.mark.prevents("KAFKA-17793")
@@ -115,6 +130,63 @@ def test_heartbeats_do_not_keep_a_request_waiting() -> None:
     assert world.next_turn() == ["2"]
 
 
+def test_a_long_heartbeat_waits_as_others_do() -> None:
+    """A crowd of these would hold up all others."""
+    world = BusyWorld()
+    world.read((BULK, 1))
+    assert world.read((BEAT, 2), length=URGENT_BYTES_MAX) == ["2"]
+    assert world.read((BEAT, 3), length=URGENT_BYTES_MAX + 1) == []
+    assert world.next_turn() == ["3"]
+
+
+def test_addresses_take_turns() -> None:
+    world = BusyWorld()
+    world.read(*[(BULK, number) for number in range(5)], address=HERE)
+    world.read((BULK, 10), (BULK, 11), address=THERE)
+    assert [world.next_turn() for _ in range(6)] == [["1"], ["10"], ["2"], ["11"], ["3"], ["4"]]
+
+
+def test_what_the_node_does_between_requests_is_charged() -> None:
+    """A flush that releases responses takes time as a request does; a heartbeat takes next to none."""
+    world = BusyWorld()
+    world.turns.charge(TURN_NS)
+    assert world.read((SMALL, 1), (BEAT, 2)) == ["2"]
+    assert world.next_turn() == ["1"]
+
+
+def test_steps_are_charged_from_some_length_on() -> None:
+    world = BusyWorld()
+    for takes_ns, reads in ((TURN_NS, []), (CHARGED_NS, ["1"])):
+        world.script = {"LogFlushed": ["take"]}
+        world.takes_ns = takes_ns
+        world.loop.offer(events.LogFlushed(1))
+        assert world.read((SMALL, 1)) == reads
+        world.next_turn()
+
+
+def test_a_response_waits_for_its_time_and_goes_before_requests() -> None:
+    """Responses that a commit releases together are encoded in turns."""
+    world = BusyWorld()
+    assert not world.turns.must_wait(BULK)
+    world.read((BULK, 1), (BULK, 2))
+    assert [world.turns.must_wait(key) for key in (BULK, BEAT)] == [True, False]
+    world.turns.continue_later(HERE, lambda: world.journal.append("response"))
+    assert world.next_turn() == ["response", "2"]
+
+
+def test_requests_wait_for_the_memory_of_those_before_them() -> None:
+    """Decoded bodies are measured until they are answered. Responses do not wait: they free memory."""
+    world = BusyWorld()
+    world.decoded_bytes = LARGE_REQUESTS_MEMORY_BYTES_MAX
+    assert world.read((BULK, 1), (BEAT, 2)) == ["2"]
+    world.turns.continue_later(HERE, lambda: world.journal.append("response"))
+    assert [world.next_turn(), world.next_turn()] == [["response"], []]
+    assert [timer.at_ms - world.time_ms for timer in world.timers] == [round(RETRY_SECONDS * 1000)]
+    world.decoded_bytes -= 1
+    world.timers.pop().call()
+    assert world.journal[-1] == "1"
+
+
 def test_other_events_do_not_wait() -> None:
     """Those of flushes, of other controllers and of slices keep their order among each other."""
     world = BusyWorld()
@@ -136,7 +208,7 @@ def test_what_came_during_a_pause_is_no_single_turn() -> None:
     world.paused = False
     world.loop.resume(events.LogStartChanged(1))
     assert world.journal[2:] == ["stored", "LogStartChanged", "4"]
-    assert [world.next_turn(), world.next_turn(), world.soon] == [["2"], ["3"], []]
+    assert [world.next_turn(), world.next_turn(), world.next_turn()] == [["2"], ["3"], []]
 
 
 def test_a_request_that_comes_after_a_pause_does_not_overtake_those_that_came_before() -> None:
@@ -157,26 +229,6 @@ def test_a_request_that_pauses_the_loop_ends_its_turn() -> None:
     world.paused = False
     world.loop.resume(None)
     assert world.next_turn() == ["3"]
-
-
-def test_a_closed_connection_takes_its_request_along() -> None:
-    """Clients that come and go hold nothing. The node does not hear of a request that it has not seen."""
-    world = BusyWorld()
-    world.read((BULK, 1), (BULK, 2), (BULK, 3))
-    for request_id in (1, 2):
-        world.loop.offer(events.RequestCancelled(request_id))
-    assert world.journal == ["1", "RequestCancelled"]
-    assert world.next_turn() == ["3"]
-
-
-def test_only_so_many_wait() -> None:
-    """Each holds a decoded body."""
-    world = BusyWorld()
-    count = WAITING_MAX + 3
-    assert world.read(*[(BULK, number) for number in range(count)]) == [
-        "0",
-        *map(str, range(WAITING_MAX + 1, count)),
-    ]
 
 
 def test_nothing_waits_after_the_end() -> None:

@@ -1,0 +1,161 @@
+"""RequestTurns: the measured time of requests in each turn of the loop; what finds none waits as bytes.
+
+In one turn of the loop, requests of many connections may be read: of a hundred brokers that have lost the
+same replica, of administrators, or of a crowd. Decoding 64 KiB takes up to 10 ms, and a slice of long work a
+few more. All of them together would hold up a heartbeat that is read behind them, or comes meanwhile.
+
+So requests begin in a turn until TURN_NS is spent, at least one; the others wait as their connections
+received them, and the addresses of clients take turns. The time is that of decoding, of the node, of effects
+and of encoding. Short requests of heartbeats and raft wait for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from librt.strings import read_i16_be
+
+from kraftctl.apis.api_table import RAFT_API_KEYS
+from kraftctl.apis.request_size import LARGE_REQUESTS_MEMORY_BYTES_MAX
+from kraftctl.server.loop.client_requests import MUST_WAIT, URGENT
+from kraftctl.server.loop.executor_protocols import Scheduler
+from kraftctl.server.process.fair_queue import FairQueue
+from kraftctl_protocol.api_keys import ApiKey
+
+URGENT_API_KEYS: Final = RAFT_API_KEYS | {int(ApiKey.BROKER_HEARTBEAT), int(ApiKey.API_VERSIONS)}
+"""Sessions, commits and elections depend on these. No short request of them takes long."""
+
+URGENT_BYTES_MAX: Final = 4 * 1024
+"""A longer request is not urgent: those of brokers and controllers take some hundred bytes."""
+
+TURN_NS: Final = 4_000_000
+"""As a slice of long work: heartbeats wait for this, and for one request more."""
+
+CHARGED_NS: Final = 10_000
+"""What the node does in less time than this, outside of requests' turns, is not charged."""
+
+RETRY_SECONDS: Final = 0.02
+"""Requests that wait for memory look for it in this interval."""
+
+
+class DecodedRequests(Protocol):
+    """The network, which knows the memory of decoded requests that wait for responses."""
+
+    @property
+    def decoded_bytes(self) -> int: ...
+
+
+class RequestTurns:
+    """Keeps what waits for time. Nothing has a turn while an effect is being stored, as `is_paused` says."""
+
+    def __init__(
+        self,
+        now_ns: Callable[[], int],
+        scheduler: Scheduler,
+        requests: DecodedRequests,
+        is_paused: Callable[[], bool],
+    ) -> None:
+        self._now_ns = now_ns
+        self._scheduler = scheduler
+        self._requests = requests
+        self._is_paused = is_paused
+        self._begun: FairQueue[Callable[[], None]] = FairQueue()
+        self._new: FairQueue[Callable[[], None]] = FairQueue()
+        self._spent_ns = 0
+        self._spent_before_ns = 0
+        self._is_asked = False
+        self._has_turn = False
+
+    def begin(self, frame: bytes, *, busy: bool) -> int:
+        """Returns MUST_WAIT, or URGENT, or the time at which the request begins, which `end` takes.
+
+        `busy`: the node is processing another event, so that the request would wait decoded.
+        """
+        if self._has_turn or _is_urgent(frame):
+            return URGENT
+        if busy or self._new or self._is_spent or not self._has_memory:
+            return MUST_WAIT
+        self._ask()
+        self._spent_before_ns = self._spent_ns
+        return self._now_ns()
+
+    def end(self, began_ns: int) -> None:
+        """Charges a request that began at `began_ns`, with all that it caused at once."""
+        self._spent_ns = self._spent_before_ns + self._now_ns() - began_ns
+
+    def charge(self, duration_ns: int) -> None:
+        """Charges a step of the node, or an effect."""
+        self._ask()
+        self._spent_ns += duration_ns
+
+    def must_wait(self, api_key: int) -> bool:
+        """Returns whether a response to this API has no time left in this turn."""
+        return self._is_spent and not self._has_turn and api_key not in URGENT_API_KEYS
+
+    @property
+    def _is_spent(self) -> bool:
+        return self._spent_ns >= TURN_NS
+
+    def continue_later(self, address: bytes, call: Callable[[], None]) -> None:
+        """Calls `call` when there is time, before new requests: it ends what holds memory already."""
+        self._begun.add(address, call)
+        self._ask()
+
+    def begin_later(self, address: bytes, call: Callable[[], None]) -> None:
+        """Calls `call`, which begins a request, when there is time and memory."""
+        self._new.add(address, call)
+        self._ask()
+
+    def resume(self) -> None:
+        """Continues after a pause of the executor."""
+        if self._begun or self._new:
+            self._ask()
+
+    def clear(self) -> None:
+        """Drops what waits: nothing is processed any more."""
+        self._begun.clear()
+        self._new.clear()
+
+    def _ask(self) -> None:
+        """Begins the next turn once connections were served."""
+        if not self._is_asked:
+            self._is_asked = True
+            self._scheduler.call_soon(self._take_turn)
+
+    def _take_turn(self) -> None:
+        self._is_asked = False
+        self._spent_ns = 0
+        while not self._is_spent and not self._is_paused():
+            if self._begun:
+                self._run(self._begun.take())
+            elif self._new and self._has_memory:
+                self._run(self._new.take())
+            else:
+                break
+        if self._is_paused():
+            return  # `resume` continues
+        if self._new and not self._begun and not self._has_memory:
+            self._is_asked = True
+            self._scheduler.call_later(RETRY_SECONDS, self._take_turn)
+        else:
+            self.resume()
+
+    def _run(self, call: Callable[[], None]) -> None:
+        began_ns, spent_ns = self._now_ns(), self._spent_ns
+        self._has_turn = True
+        call()
+        self._has_turn = False
+        self._spent_ns = spent_ns + self._now_ns() - began_ns
+
+    @property
+    def _has_memory(self) -> bool:
+        return self._requests.decoded_bytes < LARGE_REQUESTS_MEMORY_BYTES_MAX
+
+
+def _is_urgent(frame: bytes) -> bool:
+    """Returns whether this is a short request of heartbeats or raft.
+
+    An envelope counts as what it is: brokers forward only what administrators ask for.
+    """
+    return 2 <= len(frame) <= URGENT_BYTES_MAX and int(read_i16_be(frame, 0)) in URGENT_API_KEYS
