@@ -15,6 +15,7 @@ from functools import partial
 from tests.attack import frames
 from tests.attack.attacked_controller import HONEST, NODE_ID, AttackedController
 from tests.attack.client import Client
+from tests.attack.crowds import CROWDS, crowd
 from tests.attack.dense_bodies import DENSE, names_to_delete, tags
 from tests.attack.frames import APPEND, SET, compact, config_change, envelope, metadata_fetch, request
 from tests.attack.sasl_attacks import SASL, first_messages, silent_clients, unfinished_tokens
@@ -383,6 +384,15 @@ def _dense_attacks() -> list[Attack]:
     ]
 
 
+def _crowd(target: Target, payload: Callable[[], bytes]) -> str:
+    return crowd(partial(target.connect, timeout_s=ANSWER_SECONDS_MAX), payload())
+
+
+def _crowds() -> list[Attack]:
+    what = "400 connections with a request of at most 63,000 bytes each, all at once"
+    return [Attack(f"crowd: {name}", what, partial(_crowd, payload=make)) for name, make in CROWDS.items()]
+
+
 def _quotas(target: Target, size_bytes: int) -> str:
     return one_frame(target, DENSE["AlterClientQuotas"], size_bytes)
 
@@ -393,6 +403,7 @@ ATTACKS = [
     Attack("quotas of 104 MB", "the largest frame accepted", partial(_quotas, size_bytes=104_800_000)),
     *_dense_attacks(),
     Attack("dense crowd", "twenty dense requests of 3 MB together", dense_crowd),
+    *_crowds(),
     Attack("envelopes", "inside out, nested, damaged, dense", envelopes),
     Attack("ApiVersions tags", "20 MB of unknown tagged fields", api_versions_tags),
     Attack("unread answers", "connections that never read their Fetch answers", unread_answers),

@@ -153,8 +153,10 @@ def unregister(broker_id: int) -> UnregisterBrokerRequest:
 
 
 @asynccontextmanager
-async def serving(properties: dict[str, str] | None = None) -> AsyncIterator[tuple[SocketServer, Handler]]:
-    handler = Handler()
+async def serving(
+    properties: dict[str, str] | None = None, handler: Handler | None = None
+) -> AsyncIterator[tuple[SocketServer, Handler]]:
+    handler = handler or Handler()
     server = SocketServer(ControllerConfig({**PROPERTIES, **(properties or {})}))
     await server.bind()
     await server.accept(handler)

@@ -72,9 +72,10 @@ class RequestTurns:
 
         `busy`: the node is processing another event, so that the request would wait decoded.
         """
-        if self._has_turn or _is_urgent(frame):
+        if _is_urgent(frame):
             return URGENT
-        if busy or self._new or self._is_spent or not self._has_memory:
+        has_turn, self._has_turn = self._has_turn, False
+        if not has_turn and (busy or self._new or self._is_spent or not self._has_memory):
             return MUST_WAIT
         self._ask()
         self._spent_before_ns = self._spent_ns
@@ -91,7 +92,7 @@ class RequestTurns:
 
     def must_wait(self, api_key: int) -> bool:
         """Returns whether a response to this API has no time left in this turn."""
-        return self._is_spent and not self._has_turn and api_key not in URGENT_API_KEYS
+        return self._is_spent and api_key not in URGENT_API_KEYS
 
     @property
     def _is_spent(self) -> bool:
@@ -128,9 +129,11 @@ class RequestTurns:
         self._spent_ns = 0
         while not self._is_spent and not self._is_paused():
             if self._begun:
-                self._run(self._begun.take())
+                self._continue(self._begun.take())
             elif self._new and self._has_memory:
-                self._run(self._new.take())
+                self._has_turn = True
+                self._new.take()()
+                self._has_turn = False
             else:
                 break
         if self._is_paused():
@@ -141,11 +144,9 @@ class RequestTurns:
         else:
             self.resume()
 
-    def _run(self, call: Callable[[], None]) -> None:
+    def _continue(self, call: Callable[[], None]) -> None:
         began_ns, spent_ns = self._now_ns(), self._spent_ns
-        self._has_turn = True
         call()
-        self._has_turn = False
         self._spent_ns = spent_ns + self._now_ns() - began_ns
 
     @property

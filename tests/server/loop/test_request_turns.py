@@ -146,6 +146,14 @@ def test_addresses_take_turns() -> None:
     assert [world.next_turn() for _ in range(6)] == [["1"], ["10"], ["2"], ["11"], ["3"], ["4"]]
 
 
+def test_a_turn_is_for_one_request() -> None:
+    """A connection with many in a row begins the next one if time is left."""
+    world = BusyWorld()
+    world.read((BULK, 1))
+    world.turns.begin_later(HERE, lambda: [world.read((BULK, number)) for number in (2, 3, 4)] and None)
+    assert [world.next_turn() for _ in range(3)] == [["2"], ["3"], ["4"]]
+
+
 def test_what_the_node_does_between_requests_is_charged() -> None:
     """A flush that releases responses takes time as a request does; a heartbeat takes next to none."""
     world = BusyWorld()

@@ -1,0 +1,149 @@
+"""A connection whose request has no time in this turn of the loop keeps it as bytes, and reads no further."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from kraftctl.server.loop.client_requests import MUST_WAIT
+from kraftctl_protocol.frames import encode_frame
+from tests.server.serving import (
+    Client,
+    Handler,
+    both_loops,
+    connect,
+    eventually,
+    request_bytes,
+    run,
+    serving,
+    unregister,
+)
+
+
+class Turns(Handler):
+    """No request begins and no response leaves until `let` is called, once for each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting: list[tuple[bytes, Callable[[], None]]] = []
+        self.ended: list[int] = []
+        self.has_turn = False
+        self.responses_wait = False
+
+    def begin(self, frame: bytes) -> int:
+        has_turn, self.has_turn = self.has_turn, False
+        return 7 if has_turn else MUST_WAIT
+
+    def end(self, began_ns: int) -> None:
+        self.ended.append(began_ns)
+
+    def begin_later(self, address: bytes, call: Callable[[], None]) -> None:
+        self.waiting.append((address, call))
+        self.changed.set()
+
+    def responds_later(self, api_key: int, address: bytes, call: Callable[[], None]) -> bool:
+        if self.responses_wait:
+            self.waiting.append((address, call))
+            self.changed.set()
+        return self.responses_wait
+
+    async def let(self) -> None:
+        await self.until(lambda: bool(self.waiting))
+        _, call = self.waiting.pop(0)
+        self.has_turn = True
+        call()
+        self.has_turn = False
+
+
+def ids(handler: Handler) -> list[int]:
+    return [getattr(request, "broker_id", -1) for request in handler.requests]
+
+
+async def frames(client: Client, count: int) -> int:
+    for _ in range(count):
+        await client.frame()
+    return count
+
+
+@both_loops
+def test_requests_wait_in_their_order_one_at_a_time(loop: str) -> None:
+    async def scenario() -> None:
+        handler = Turns()
+        async with serving(handler=handler) as (server, _):
+            client = await connect(server)
+            for number in (1, 2, 3):
+                client.request(unregister(number), 0)
+            for number in (1, 2, 3):
+                await handler.let()
+                assert ids(handler)[-1] == number
+            assert await frames(client, 3) == 3
+            assert len(handler.ended) == 3
+            assert handler.waiting == []
+
+    run(scenario, loop)
+
+
+@both_loops
+def test_what_waits_counts_as_unfinished_and_stops_reading(loop: str) -> None:
+    """The limit of all connections covers it, and the sender keeps what comes behind."""
+
+    async def scenario() -> None:
+        handler = Turns()
+        async with serving(handler=handler) as (server, _):
+            client = await connect(server)
+            data = encode_frame(request_bytes(unregister(1), 0))
+            client.send(data)
+            await handler.until(lambda: bool(handler.waiting))
+            assert server.accounts.budget.held_bytes == len(data) - 4
+            for _ in range(100):
+                client.request(unregister(2), 0)
+            await asyncio.sleep(0.01)
+            assert server.accounts.budget.held_bytes <= 101 * len(data)
+            for _ in range(101):
+                await handler.let()
+                await client.frame()
+
+    run(scenario, loop)
+
+
+@both_loops
+def test_a_closed_connection_begins_nothing(loop: str) -> None:
+    async def scenario() -> None:
+        handler = Turns()
+        async with serving(handler=handler) as (server, _):
+            client = await connect(server)
+            client.request(unregister(1), 0)
+            await handler.until(lambda: bool(handler.waiting))
+            server.accounts.budget.holders()[0].abort()
+            await client.expect_closed()
+            assert server.accounts.budget.held_bytes == 0
+            await handler.let()
+            assert handler.requests == []
+
+    run(scenario, loop)
+
+
+@both_loops
+def test_a_response_that_comes_late_waits_for_its_turn(loop: str) -> None:
+    """What a commit releases is not encoded in one turn; one that waits when its client leaves is dropped."""
+
+    async def scenario() -> None:
+        handler = Turns()
+        handler.holding = True
+        async with serving(handler=handler) as (server, _):
+            client = await connect(server)
+            client.request(unregister(1), 0)
+            await handler.let()
+            handler.responses_wait = True
+            handler.release()
+            assert len(handler.waiting) == 1
+            await handler.let()
+            await client.frame()
+            client.request(unregister(2), 0)
+            await handler.let()
+            handler.release()
+            client.close()
+            await eventually(lambda: server.accounts.quotas.count == 0)
+            await handler.let()
+
+    run(scenario, loop)
