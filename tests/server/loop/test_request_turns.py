@@ -150,7 +150,11 @@ def test_a_turn_is_for_one_request() -> None:
     """A connection with many in a row begins the next one if time is left."""
     world = BusyWorld()
     world.read((BULK, 1))
-    world.turns.begin_later(HERE, lambda: [world.read((BULK, number)) for number in (2, 3, 4)] and None)
+
+    def serve() -> None:
+        world.read(*[(BULK, number) for number in (2, 3, 4)])
+
+    world.turns.begin_later(HERE, serve)
     assert [world.next_turn() for _ in range(3)] == [["2"], ["3"], ["4"]]
 
 
