@@ -110,15 +110,6 @@ TEST = (
         effort="0.25",
         seed=500,
     ),
-    Lane(
-        "quorum",
-        ("-q", *CORE, *CODEC, *RULES),
-        "12200-12400",
-        f"{PURE} and quorum",
-        compiled=False,
-        effort="0.25",
-        seed=500,
-    ),
     *(replace(lane, seed=500) for lane in QUICK),
     Lane("others", ("tests", *(f"--ignore={path}" for path in (*APART, SIMULATION))), "24000-28000"),
     Lane("spark", ("tests/spark", *(f"--ignore={file}" for file in EXPORTS)), "20000-24000"),
@@ -134,6 +125,15 @@ the end. The sources use other seeds than compiled code, and a quarter as many o
 the same."""
 
 LONG = (
+    Lane(
+        "quorum",
+        ("-q", *CORE, *CODEC, *RULES),
+        "12200-12400",
+        f"{PURE} and quorum",
+        compiled=False,
+        effort="0.25",
+        seed=500,
+    ),
     Lane("exports", ("tests/spark",), "13000-16000", "long"),
     Lane("quorums", ("tests/interop",), "10000-12000", "long"),
     Lane("faults", ("tests/faults",), "32000-32500", "long"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
@@ -60,6 +61,7 @@ def test_ready_rows_are_written_as_they_are(tmp_path: Path) -> None:
         assert whole.num_row_groups == len(files)
 
 
+@pytest.mark.long
 def test_the_history_is_measured(tmp_path: Path) -> None:
     """Without Spark."""
     times = export_history.measure(None, tmp_path, export_history.Size(3_000, 80), lambda text: None)

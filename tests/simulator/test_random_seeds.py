@@ -13,7 +13,7 @@ import pytest
 
 from tests.soak.simulate import SimulationRuns
 
-MINUTES = float(os.environ.get("KRAFTCTL_SIMULATED_MINUTES", "1"))
+MINUTES = float(os.environ.get("KRAFTCTL_SIMULATED_MINUTES", "0.5"))
 
 SHRINKING_MINUTES = 10
 """A find is repeated with fewer and fewer faults."""

@@ -25,6 +25,7 @@ print("rows", rows.count())
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_workers_of_a_job_run_the_python_of_the_job(tmp_path: Path) -> None:
     """Spark would run the `python3` of the PATH, here one that fails."""
     directory = LogDirectory(tmp_path / "log")

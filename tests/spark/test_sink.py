@@ -260,6 +260,7 @@ def assert_exact(output: Path, end: int, markers: set[int]) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_spark_that_is_killed_and_loses_its_checkpoint(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path

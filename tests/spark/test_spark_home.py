@@ -49,6 +49,7 @@ def test_temporary_files_of_the_jvm_are_in_it(
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_the_jvm_starts_where_a_path_contains_a_space(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
