@@ -351,7 +351,7 @@ class Connection(Collecting):
             self._transport.write(collected)
 
     def _write(self, pieces: list[bytes], payload_bytes: int) -> None:
-        if self._serving and payload_bytes < COLLECTED_BYTES_MAX and len(pieces) == 1:
+        if self._collects and payload_bytes < COLLECTED_BYTES_MAX and len(pieces) == 1:
             if not self._collected:
                 self._answers.add(self)
             self._collected += encode_frame(pieces[0])
@@ -365,6 +365,11 @@ class Connection(Collecting):
                 # writelines() of asyncio in CPython 3.12 and 3.13 does not call pause_writing(); this does.
                 self._transport.set_write_buffer_limits(high=0)
         self._note_unsent(SIZE_PREFIX_BYTES + payload_bytes)
+
+    @property
+    def _collects(self) -> bool:
+        """Small responses leave at the end of this turn, unless others have its end for their requests."""
+        return self._serving and not self._handler.has_waiting()
 
     def _note_unsent(self, size_bytes: int) -> None:
         if not self._writable and not self._closed:

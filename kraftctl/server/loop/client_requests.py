@@ -119,6 +119,10 @@ class RequestHandler:
         """Returns whether this turn has no time left to send a response; `call` is then called in another."""
         return False
 
+    def has_waiting(self) -> bool:
+        """Returns whether requests or responses wait for the next turn: it begins before responses leave."""
+        return False
+
     def submit(
         self,
         context: RequestContext,

@@ -55,6 +55,10 @@ class RequestIntake(RequestHandler):
         self._turns.continue_later(address, call)
         return True
 
+    def has_waiting(self) -> bool:
+        """Returns whether requests or responses wait for the next turn."""
+        return self._turns.has_waiting()
+
     def submit(
         self,
         context: RequestContext,

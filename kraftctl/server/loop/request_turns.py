@@ -94,6 +94,10 @@ class RequestTurns:
         """Returns whether a response to this API has no time left in this turn."""
         return self._is_spent and api_key not in URGENT_API_KEYS
 
+    def has_waiting(self) -> bool:
+        """Returns whether something waits for the next turn, which takes its whole time then."""
+        return bool(self._begun) or bool(self._new)
+
     @property
     def _is_spent(self) -> bool:
         return self._spent_ns >= TURN_NS
@@ -110,7 +114,7 @@ class RequestTurns:
 
     def resume(self) -> None:
         """Continues after a pause of the executor."""
-        if self._begun or self._new:
+        if self.has_waiting():
             self._ask()
 
     def clear(self) -> None:

@@ -29,6 +29,7 @@ class Turns(Handler):
         self.ended: list[int] = []
         self.has_turn = False
         self.responses_wait = False
+        self.crowded = False
 
     def begin(self, frame: bytes) -> int:
         has_turn, self.has_turn = self.has_turn, False
@@ -46,6 +47,9 @@ class Turns(Handler):
             self.waiting.append((address, call))
             self.changed.set()
         return self.responses_wait
+
+    def has_waiting(self) -> bool:
+        return self.crowded
 
     async def let(self) -> None:
         await self.until(lambda: bool(self.waiting))
@@ -102,6 +106,28 @@ def test_what_waits_counts_as_unfinished_and_stops_reading(loop: str) -> None:
             for _ in range(101):
                 await handler.let()
                 await client.frame()
+
+    run(scenario, loop)
+
+
+@both_loops
+def test_a_response_leaves_at_once_while_others_wait(loop: str) -> None:
+    """The next turn is theirs, and what is collected would leave behind it."""
+
+    async def scenario() -> None:
+        handler = Turns()
+        async with serving(handler=handler) as (server, _):
+            client = await connect(server)
+            for number in (1, 2):
+                client.request(unregister(number), 0)
+            await handler.until(lambda: bool(handler.waiting))
+            sent: list[int] = []
+            for crowded in (False, True):
+                handler.crowded = crowded
+                await handler.let()
+                sent.append(len(server.answers._connections))
+                await client.frame()
+            assert sent == [1, 0]
 
     run(scenario, loop)
 
