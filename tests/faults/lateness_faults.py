@@ -175,7 +175,7 @@ FAULTS = (
     ),
     PlantedFault(
         "one-address-has-all-turns",
-        "kraftctl/server/process/fair_queue.py",
+        "kraftctl/server/loop/fair_queue.py",
         "        address = next(iter(self._waiting))\n",
         "        address = next(reversed(self._waiting))\n",
         (TURNS,),

@@ -20,7 +20,7 @@ from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.apis.request_size import LARGE_REQUESTS_MEMORY_BYTES_MAX
 from kraftctl.server.loop.client_requests import MUST_WAIT, URGENT
 from kraftctl.server.loop.executor_protocols import Scheduler
-from kraftctl.server.process.fair_queue import FairQueue
+from kraftctl.server.loop.fair_queue import FairQueue
 from kraftctl_protocol.api_keys import ApiKey
 
 URGENT_API_KEYS: Final = RAFT_API_KEYS | {int(ApiKey.BROKER_HEARTBEAT), int(ApiKey.API_VERSIONS)}

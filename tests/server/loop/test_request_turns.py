@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import pytest
 
+from kraftctl.apis.api_table import API_TABLE
 from kraftctl.apis.request_size import LARGE_REQUESTS_MEMORY_BYTES_MAX
-from kraftctl.node.events import NodeEvent, TurnTaken
+from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.node.events import ClientRequest, NodeEvent, TurnTaken
 from kraftctl.raft import effects, events
 from kraftctl.server.loop.client_requests import MUST_WAIT, URGENT
 from kraftctl.server.loop.request_turns import CHARGED_NS, RETRY_SECONDS, TURN_NS, URGENT_BYTES_MAX
 from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.principal import ANONYMOUS
 from tests.server.loop.test_node_loop import World
 
 BULK, SMALL, BEAT, FETCH = ApiKey.CREATE_TOPICS, ApiKey.ALTER_PARTITION, ApiKey.BROKER_HEARTBEAT, ApiKey.FETCH
@@ -21,14 +24,6 @@ BULK, SMALL, BEAT, FETCH = ApiKey.CREATE_TOPICS, ApiKey.ALTER_PARTITION, ApiKey.
 TAKES_NS = {BULK: TURN_NS, SMALL: TURN_NS // 3 + 1}
 
 HERE, THERE = b"\x7f\x00\x00\x01", b"\x7f\x00\x00\x02"
-
-
-class Asked:
-    """An event of a request; the node of these tests looks at no more of it."""
-
-    def __init__(self, key: ApiKey, request_id: int) -> None:
-        self.key = key
-        self.request_id = request_id
 
 
 class BusyWorld(World):
@@ -45,10 +40,10 @@ class BusyWorld(World):
         return self.ns
 
     def step(self, event: object, now_ms: int, wall_ms: int) -> list[effects.Notice]:
-        if not isinstance(event, Asked):
+        if not isinstance(event, ClientRequest):
             return super().step(event, now_ms, wall_ms)
         self.journal.append(str(event.request_id))
-        self.ns += TAKES_NS.get(event.key, 0)
+        self.ns += TAKES_NS.get(ApiKey(event.context.api.key), 0)
         return self.scripted(str(event.request_id))
 
     def execute(self, effect: effects.Notice) -> None:
@@ -71,12 +66,12 @@ class BusyWorld(World):
         """From several sockets in one turn; returns what is processed immediately."""
         since = len(self.journal)
         for key, request_id in requests:
-            self.receive(Asked(key, request_id), address, length)
+            self.receive(request(key, request_id), address, length)
         return self.journal[since:]
 
-    def receive(self, event: Any, address: bytes = HERE, length: int = 100) -> None:
+    def receive(self, event: ClientRequest, address: bytes = HERE, length: int = 100) -> None:
         """As a connection does."""
-        frame = event.key.to_bytes(2, "big").ljust(length)
+        frame = event.context.api.key.to_bytes(2, "big").ljust(length)
         began_ns = self.turns.begin(frame, busy=self.loop.is_busy())
         if began_ns == MUST_WAIT:
             self.turns.begin_later(address, partial(self.receive, event, address, length))
@@ -84,6 +79,19 @@ class BusyWorld(World):
         self.loop.offer(event)
         if began_ns != URGENT:
             self.turns.end(began_ns)
+
+
+def request(key: ApiKey, request_id: int) -> ClientRequest:
+    """The node of these tests looks at no body."""
+    context = RequestContext(
+        api=API_TABLE[key],
+        version=0,
+        client_id="test",
+        principal=ANONYMOUS,
+        listener="CONTROLLER",
+        client_address=HERE,
+    )
+    return ClientRequest(request_id, context, ApiVersionsRequest())
 
 
 @pytest.mark.prevents("KAFKA-17793")
