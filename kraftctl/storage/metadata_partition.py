@@ -18,6 +18,7 @@ from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.metadata_evidence import shows_partition
 from kraftctl.storage.metadata_log import SEGMENT_BYTES, SEGMENT_MS, MetadataLog
+from kraftctl.storage.only_voter import advise_the_only_voter
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
@@ -77,6 +78,22 @@ class MetadataPartition:
 
         `static_voters` is empty for a dynamic quorum. Raises StorageError.
         """
+        try:
+            return cls._open(log_dir, replica, now_ms, static_voters, segment_bytes, segment_ms)
+        except StorageError as error:
+            advise_the_only_voter(error, log_dir, replica, static_voters)
+            raise
+
+    @classmethod
+    def _open(
+        cls,
+        log_dir: Path,
+        replica: ReplicaKey,
+        now_ms: Callable[[], int],
+        static_voters: VoterSet,
+        segment_bytes: int,
+        segment_ms: int,
+    ) -> MetadataPartition:
         directory = log_dir / PARTITION_DIRECTORY
         snapshots = SnapshotStore.open(directory)
         has_been_used = shows_partition(log_dir)

@@ -241,6 +241,16 @@ def two_processes(network: Network) -> Case:
     return Case(leader, [key(follower.node_id), key(follower.node_id, 1), "10.0.0.1"])
 
 
+def two_copies(network: Network, voters: VoterSet | dict[int, Address] = ALL) -> Case:
+    """The directory of a follower was copied, and both have all records."""
+    nodes = [BareNode(network, node_id, voters).start() for node_id in ALL]
+    network.run_for(6)
+    (leader,) = [node for node in nodes if node.raft.is_leader]
+    follower = next(node for node in nodes if not node.raft.is_leader)
+    BareNode(network, follower.node_id, voters, address=("elsewhere", 9093)).start()
+    return Case(leader, [key(follower.node_id), "copies of one directory", "10.0.0.1"])
+
+
 def two_quorums(network: Network) -> Case:
     """Each was formatted with --standalone."""
     servers = [endpoint(1), endpoint(2)]
@@ -252,6 +262,29 @@ def two_quorums(network: Network) -> Case:
 def differing_voters(network: Network) -> Case:
     BareNode(network, 4, {1: endpoint(1), 2: endpoint(2), 4: endpoint(4)}).start()
     return Case(BareNode(network, 1, ALL).start(), [f"Controller {key(4)}", "voters 1, 2, 3", "10.0.0.1"])
+
+
+def silent_voter(network: Network, voters: VoterSet | dict[int, Address] = ALL) -> Case:
+    nodes = [BareNode(network, node_id, voters).start() for node_id in ALL]
+    network.run_for(6)
+    (leader,) = [node for node in nodes if node.raft.is_leader]
+    follower = next(node for node in nodes if not node.raft.is_leader)
+    follower.stop()
+    voter = str(follower.node_id) if voters is ALL else key(follower.node_id)
+    address = f"host-{follower.node_id}:9093"
+    return Case(
+        leader, [f"Voter {voter} at {address} ", "connection refused", key(leader.node_id), "2 of 3"], 32
+    )
+
+
+def unreached_voter(network: Network) -> Case:
+    """In their own lists, all but controller 3 have another address of it."""
+    for node_id in ALL:
+        BareNode(network, node_id, ALL if node_id == 3 else ALL | {3: endpoint(9)}).start()
+        network.run_for(3)
+    (leader,) = [node for node in network.nodes if node.raft.is_leader]
+    assert leader.node_id != 3
+    return Case(leader, ["Voter 3 fetches", "host-9:9093", "controller.quorum.voters of this node"], 70)
 
 
 CASES: dict[str, list[Callable[[Network], Case]]] = {
@@ -272,9 +305,15 @@ CASES: dict[str, list[Callable[[Network], Case]]] = {
     "no right": [no_right],
     "request refused": [refused_request],
     "same id": [same_id, same_id_as_the_leader],
-    "two processes": [two_processes],
+    "two processes": [
+        two_processes,
+        two_copies,
+        lambda network: two_copies(network, dynamic(1, 2, 3)),
+    ],
     "two quorums": [two_quorums],
     "differing voters": [differing_voters],
+    "silent voter": [silent_voter, lambda network: silent_voter(network, dynamic(1, 2, 3))],
+    "unreached voter": [unreached_voter],
 }
 """By the name of the state, quorums that are in it."""
 
