@@ -85,7 +85,7 @@ def test_a_follower_that_never_started(voters: type[Voters]) -> None:
     assert quorum.said() == []
     quorum.network.run_for(10)
     (line,) = quorum.said()
-    assert re.search(r"Voter 3\b.* at host-3:9093 .* not once since epoch \d+ began", line)
+    assert re.search(r"Voter 3\b.* at host-3:9093 .* for 30 s, not once since epoch \d+ began", line)
 
 
 @pytest.mark.parametrize("voters", KINDS)
