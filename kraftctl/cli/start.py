@@ -116,17 +116,22 @@ def load_config(file: Path, overrides: list[str], *, strict: bool = False) -> Co
 
 
 def _checked(properties: ResolvedProperties, *, strict: bool) -> ControllerConfig:
-    """Names unknown keys with an error, too: a missing key may be misspelt.
+    """Warns of unknown keys beside an error, too: a missing key may be misspelt.
 
     With `strict` they are errors.
     """
     unknown = list(unknown_keys_of_node(properties).values())
+    refused = [f"{sentence} (--strict)" for sentence in unknown]
     try:
         config = ControllerConfig(properties, read_jaas_file())
     except ConfigException as error:
-        raise ConfigException([*error.errors, *unknown]) from None
+        if strict:
+            raise ConfigException([*error.errors, *refused]) from None
+        for sentence in unknown:
+            logger.warning("%s", sentence)
+        raise
     if strict and unknown:
-        raise ConfigException([f"{sentence} (--strict)" for sentence in unknown])
+        raise ConfigException(refused)
     return config
 
 

@@ -18,6 +18,7 @@ from kraftctl.raft.voter_set import VoterSet
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from tests.support.raft_names import directory_id, endpoint, voter_node
+from tests.support.simulator.cluster import bare_raft
 from tests.support.simulator.cluster.bare_raft import Address, BareNode, Network
 
 DNS = PeerFailure(peer_failures.NO_ADDRESS, "DNS: Name or service not known")
@@ -183,6 +184,22 @@ def another_directory(network: Network) -> Case:
     BareNode(network, 2, dynamic(1, 2, 3), generation=1).start()
     node = BareNode(network, 1, dynamic(1, 2, 3)).start()
     return Case(node, [key(2), "host-2:9093", "remove-controller --controller-id 2"])
+
+
+@pytest.mark.parametrize("latency_ms", [1, 400], ids=["fast", "slow"])
+def test_lines_about_an_address_do_not_contradict_each_other(
+    latency_ms: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The id is found by elimination: before that, and where only the directory differs, none is denied."""
+    monkeypatch.setattr(bare_raft, "LATENCY_US", latency_ms * 1_000)
+    network = Network()
+    node = another_directory(network).node
+    network.run_for(40)
+    said = "\n".join(node.warnings())
+    assert "has another directory" in said
+    assert "The address of controller 2" not in said
+    assert "is controller 2" not in said
+    assert "is another controller" not in said.partition("Controller 2 has another directory")[2]
 
 
 def another_directory_fetches(network: Network) -> Case:
