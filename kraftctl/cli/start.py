@@ -17,7 +17,7 @@ import uvloop
 import kraftctl
 from kraftctl.cli import signals
 from kraftctl.cli.config_file import read_config_file
-from kraftctl.cli.readable_secrets import readable_secrets
+from kraftctl.cli.readable_secrets import other_readable_files, readable_secrets
 from kraftctl.cli.refused_start import refuse
 from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
@@ -96,6 +96,13 @@ def _warn_of_readable_secrets(file: Path, properties: ResolvedProperties, overri
             file,
             ", ".join(keys),
             mode,
+        )
+    for path, (needed, users) in other_readable_files(properties).items():
+        logger.warning(
+            "Other accounts may read the passwords in %s (%s). Next step: chmod %s",
+            path,
+            ", ".join(users),
+            needed,
         )
 
 
