@@ -45,7 +45,7 @@ def readable_secrets(
 def other_readable_files(
     properties: ResolvedProperties, environment: Mapping[str, str] = os.environ
 ) -> dict[str, tuple[str, list[str]]]:
-    """Returns, by file, the mode that chmod needs, and the keys that have secrets from there, or KAFKA_OPTS."""
+    """Returns, by file, the mode that chmod needs and the keys whose secrets it has, or KAFKA_OPTS."""
     users: dict[str, list[str]] = {}
     for key in sorted(properties.files):
         for file in properties.files[key] if _is_secret(key, properties[key]) else []:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -61,7 +62,7 @@ class Quorum:
 
 @pytest.mark.parametrize("voters", KINDS)
 @pytest.mark.parametrize("count", [1, 2])
-def test_followers_that_stop(voters: type[Voters], count: int) -> None:
+def test_followers_that_stop(voters: Callable[..., Voters], count: int) -> None:
     quorum = Quorum(voters(*FIVE), FIVE)
     stopped = quorum.followers()[:count]
     for node_id in stopped:
@@ -79,7 +80,7 @@ def test_followers_that_stop(voters: type[Voters], count: int) -> None:
 
 
 @pytest.mark.parametrize("voters", KINDS)
-def test_a_follower_that_never_started(voters: type[Voters]) -> None:
+def test_a_follower_that_never_started(voters: Callable[..., Voters]) -> None:
     quorum = Quorum(voters(1, 2, 3), (1, 2, 3), missing=(3,))
     quorum.network.run_for(SILENT_SECONDS - 8)
     assert quorum.said() == []
@@ -89,7 +90,7 @@ def test_a_follower_that_never_started(voters: type[Voters]) -> None:
 
 
 @pytest.mark.parametrize("voters", KINDS)
-def test_it_is_said_rarely_and_its_end_once(voters: type[Voters]) -> None:
+def test_it_is_said_rarely_and_its_end_once(voters: Callable[..., Voters]) -> None:
     quorum = Quorum(voters(1, 2, 3), (1, 2, 3), missing=(3,))
     quorum.network.run_for(600)
     times = quorum.lines(quorum.leader, 3)
@@ -104,7 +105,7 @@ def test_it_is_said_rarely_and_its_end_once(voters: type[Voters]) -> None:
 
 
 @pytest.mark.parametrize("voters", KINDS)
-def test_another_leader_says_it_when_leadership_is_lost_meanwhile(voters: type[Voters]) -> None:
+def test_another_leader_says_it_when_leadership_is_lost_meanwhile(voters: Callable[..., Voters]) -> None:
     quorum = Quorum(voters(*FIVE), FIVE, missing=(5,))
     former = quorum.leader
     quorum.network.run_for(60)
@@ -120,7 +121,7 @@ def test_another_leader_says_it_when_leadership_is_lost_meanwhile(voters: type[V
 
 
 @pytest.mark.parametrize("voters", KINDS)
-def test_an_observer_is_not_counted(voters: type[Voters]) -> None:
+def test_an_observer_is_not_counted(voters: Callable[..., Voters]) -> None:
     quorum = Quorum(voters(1, 2, 3), (1, 2, 3, 4))
     assert quorum.nodes[4].raft.leader_id == quorum.leader.node_id
     quorum.nodes[4].stop()
@@ -129,7 +130,7 @@ def test_an_observer_is_not_counted(voters: type[Voters]) -> None:
 
 
 @pytest.mark.parametrize("voters", KINDS)
-def test_the_only_voter_and_restarts_of_others_are_silent(voters: type[Voters]) -> None:
+def test_the_only_voter_and_restarts_of_others_are_silent(voters: Callable[..., Voters]) -> None:
     alone = Quorum(voters(1), (1,))
     alone.network.run_for(100)
     quorum = Quorum(voters(1, 2, 3), (1, 2, 3))
