@@ -19,7 +19,7 @@ MOVES_MS: Final = 10_000
 """A voter with a new directory makes itself a voter sooner (KIP-1186), and then there is no problem."""
 
 OVERLAPS_OF_TWO: Final = 5
-"""So many fetches in a row that overlap are of two processes: one that has ended leaves one behind."""
+"""This many fetches in a row that overlap are of two processes: one that has ended leaves one behind."""
 
 
 def note_candidate(core: RaftCore, candidate: ReplicaKey, client_address: bytes) -> None:

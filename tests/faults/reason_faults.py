@@ -49,7 +49,7 @@ FAULTS = (
         "    send_begin_quorum_epoch_to(core, voter.key)\n",
         "",
         (f"{SILENT}::test_a_voter_that_is_reached_again_is_named_once",),
-        "A leader goes on to say that it does not reach a voter long after it would.",
+        "A leader says that it does not reach a voter long after it would.",
     ),
     PlantedFault(
         "two-copies-of-a-directory-are-not-noticed",

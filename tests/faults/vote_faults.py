@@ -101,11 +101,11 @@ FAULTS = (
         "Power fails during the start, and the next one votes: the file is its own by then.",
     ),
     PlantedFault(
-        "the-only-voter-is-told-to-replace-itself",
+        "the-only-voter-is-advised-to-replace-itself",
         "kraftctl/storage/only_voter.py",
         "    if voters.is_only_voter(replica):\n",
         "    if len(static_voters) == 1:\n",
-        ("tests/storage/test_contradictions.py::test_the_only_voter_is_not_told_to_replace_itself",),
+        ("tests/storage/test_only_voter.py::test_the_only_voter_is_not_advised_to_replace_itself",),
         "The operator moves the only log away, and waits for a leader that cannot come.",
     ),
     PlantedFault(

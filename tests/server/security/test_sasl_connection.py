@@ -350,23 +350,6 @@ def test_a_failure_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> N
     assert len(line) < 1_000
 
 
-def test_other_clients_do_not_hide_a_failure(caplog: pytest.LogCaptureFixture) -> None:
-    """The lines about connections have used up their limit."""
-
-    async def scenario() -> None:
-        async with serving_sasl(NamingServers(), properties=NO_DELAY) as (server, _):
-            while server.refusals.has_room():
-                server.refusals.warning("Closing connection from %s: %s", "10.0.0.1:1", "it is foreign")
-            client = await connect(server)
-            await shake_hands(client)
-            await send_token(client, BAD)
-            await client.expect_closed()
-
-    with caplog.at_level(logging.WARNING):
-        run(scenario)
-    assert [record.name for record in caplog.records][-1] == "kraftctl.server.sasl"
-
-
 # Sessions.
 
 
