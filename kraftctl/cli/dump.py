@@ -20,7 +20,7 @@ from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery import scan_file
 from kraftctl_protocol.batch_framing import BatchPlace, InvalidBatchError
-from kraftctl_protocol.control_record import decode_control_record
+from kraftctl_protocol.control_record import NewerReleaseError, decode_control_record
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.json_converter import camel_case, to_json
@@ -131,7 +131,7 @@ def _file_lines(path: Path, args: argparse.Namespace) -> Iterator[JsonObject]:
             yield _batch_line(path, place, batch)
             if with_records:
                 for record in batch.records:
-                    yield _record_line(record, batch.header.is_control, args.show_secrets)
+                    yield _readable_line(record, batch.header.is_control, place, args.show_secrets)
     finally:
         os.close(descriptor)
 
@@ -159,6 +159,20 @@ def _batch_line(path: Path, place: BatchPlace, batch: RecordBatch) -> JsonObject
         "maxTimestamp": place.max_timestamp_ms,
         "count": len(batch.records),
     }
+
+
+def _readable_line(record: Record, is_control: bool, place: BatchPlace, show_secrets: bool) -> JsonObject:
+    """Raises StorageError, with place and next step, for what this release cannot decode."""
+    try:
+        return _record_line(record, is_control, show_secrets)
+    except DecodeError as error:
+        where = f"at byte {place.position}, offset {record.offset}: {error}"
+        what_follows = f"kraftctl {NAME} --batches-only prints what follows"
+        if isinstance(error, NewerReleaseError):
+            text = f"{where}: a newer release wrote it. Next step: use that release; {what_follows}"
+        else:
+            text = f"{where}. Next step: use the release that wrote it, if it is newer; {what_follows}"
+        raise StorageError(text) from error
 
 
 def _record_line(record: Record, is_control: bool, show_secrets: bool) -> JsonObject:

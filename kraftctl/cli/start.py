@@ -17,7 +17,7 @@ import uvloop
 import kraftctl
 from kraftctl.cli import signals
 from kraftctl.cli.config_file import read_config_file
-from kraftctl.cli.readable_secrets import readable_secrets
+from kraftctl.cli.readable_secrets import other_readable_files, readable_secrets
 from kraftctl.cli.refused_start import refuse
 from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
@@ -97,6 +97,13 @@ def _warn_of_readable_secrets(file: Path, properties: ResolvedProperties, overri
             ", ".join(keys),
             mode,
         )
+    for path, (needed, users) in other_readable_files(properties).items():
+        logger.warning(
+            "Other accounts may read the passwords in %s (%s). Next step: chmod %s",
+            path,
+            ", ".join(users),
+            needed,
+        )
 
 
 def _start(config: ControllerConfig) -> None:
@@ -116,17 +123,22 @@ def load_config(file: Path, overrides: list[str], *, strict: bool = False) -> Co
 
 
 def _checked(properties: ResolvedProperties, *, strict: bool) -> ControllerConfig:
-    """Names unknown keys with an error, too: a missing key may be misspelt.
+    """Warns of unknown keys beside an error, too: a missing key may be misspelt.
 
     With `strict` they are errors.
     """
     unknown = list(unknown_keys_of_node(properties).values())
+    refused = [f"{sentence} (--strict)" for sentence in unknown]
     try:
         config = ControllerConfig(properties, read_jaas_file())
     except ConfigException as error:
-        raise ConfigException([*error.errors, *unknown]) from None
+        if strict:
+            raise ConfigException([*error.errors, *refused]) from None
+        for sentence in unknown:
+            logger.warning("%s", sentence)
+        raise
     if strict and unknown:
-        raise ConfigException([f"{sentence} (--strict)" for sentence in unknown])
+        raise ConfigException(refused)
     return config
 
 

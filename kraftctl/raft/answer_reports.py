@@ -89,12 +89,16 @@ def _other_replica(core: RaftCore, report: PeerReport) -> None:
     expected = ReplicaKey(report.peer_id) if node is None else node.key
     identity = ask_replica(core, report.host, report.port, expected)
     there = _who(core, identity)
-    report.note(OTHER_REPLICA, f"is {there}", core.now_ms)
     found = identity.key
+    is_other_directory = found is not None and found.id == report.peer_id and found != core.key
+    text = "has another directory" if is_other_directory else f"is {there}"
+    report.note(OTHER_REPLICA, text, core.now_ms)
+    if not identity.is_settled(core.now_ms, core.config.election_timeout_ms):
+        return
     fields = {"there": there, "known": str(expected), "id": str(report.peer_id)}
     if found is not None and found == core.key:
         _fault_of(core, states.OWN_ADDRESS, report, fields)
-    elif found is not None and found.id == report.peer_id:
+    elif is_other_directory:
         fields["directory"] = uuid_to_string(expected.directory_id)
         fields["evidence"] = f"{report.host}:{report.port} does not answer requests to that directory"
         _fault_of(core, states.OTHER_DIRECTORY, report, fields)

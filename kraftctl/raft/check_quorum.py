@@ -5,6 +5,7 @@ from __future__ import annotations
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.raft_config import CHECK_QUORUM_TIMEOUT_FACTOR
 from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.silent_voters import voter_fetched
 from kraftctl.raft.states import NEVER_MS, Leader
 
 
@@ -17,5 +18,8 @@ def check_quorum_deadline_ms(core: RaftCore) -> int:
 
 def note_fetch_of_voter(core: RaftCore, leader: Leader, key: ReplicaKey) -> None:
     """Counts what `key` has requested towards check-quorum. The leader itself is in the majority already."""
-    if key.id != core.key.id and leader.is_voter(key) and leader.has_majority_fetched(key):
+    if key.id == core.key.id or not leader.is_voter(key):
+        return
+    voter_fetched(core, leader.voter_states[key.id])
+    if leader.has_majority_fetched(key):
         leader.restart_check_quorum(check_quorum_deadline_ms(core))

@@ -25,6 +25,7 @@ from kraftctl.raft.sightings import Sightings
 from kraftctl.raft.states import NEVER_MS, EpochState, Follower, Leader, Unattached
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import Endpoints, VoterNode, VoterSet
+from kraftctl.raft.voter_watch import VoterWatch
 from kraftctl_protocol.message import Message
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class RaftCore:
         self.identities = Identities()
         self.sightings = Sightings()
         self.other_quorums = OtherQuorumWatch()
+        self.voter_watch = VoterWatch()
         self.voter_change: VoterChange | None = None
         self.damaged_downloads = DamagedDownloads()
         self.early_elections = EarlyElectionLimit()

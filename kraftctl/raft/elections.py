@@ -26,6 +26,7 @@ from kraftctl.raft.other_quorums import begin_to_look
 from kraftctl.raft.progress import start_watching
 from kraftctl.raft.quorum_state import start_as, transition, write_quorum_state
 from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.silent_voters import begin_to_watch
 from kraftctl.raft.states import (
     NEVER_MS,
     Candidate,
@@ -173,6 +174,7 @@ def become_leader(core: RaftCore) -> None:
     append_start_of_epoch(core, leader)
     core.emit(BecameLeader(leader.epoch, epoch_start_offset))
     begin_to_look(core, leader)
+    begin_to_watch(core, leader)
 
 
 def resign(core: RaftCore) -> None:

@@ -30,7 +30,11 @@ from kraftctl.raft.fetch_answer import (
     has_news,
 )
 from kraftctl.raft.log_state import SNAPSHOT, VALID
-from kraftctl.raft.other_replicas import note_observer_with_id_of_voter, note_replica
+from kraftctl.raft.other_replicas import (
+    note_observer_with_id_of_voter,
+    note_replica,
+    note_waiting_fetch,
+)
 from kraftctl.raft.parked_fetches import ANONYMOUS, KNOWN_OBSERVER, NEW_OBSERVER, VOTER, ParkedFetch
 from kraftctl.raft.raft_config import (
     ANSWER_BYTES_MAX,
@@ -76,6 +80,8 @@ def handle_fetch(core: RaftCore, event: RequestReceived) -> None:
     fetch = _fetch_of(core, event, request, partition)
     _note_id_of_voter(core, leader, fetch.key, event.client_address)
     _serve(core, leader, fetch, request.max_wait_ms)
+    if fetch.rank == VOTER and core.parked.holds(fetch.request_id):
+        note_waiting_fetch(core, leader.voter_states[fetch.key.id], fetch, event.client_address)
 
 
 def _note_own_id(

@@ -30,6 +30,14 @@ class Identity:
     def is_to_be_asked(self, now_ms: int) -> bool:
         return now_ms - self.asked_ms >= ASKED_EVERY_MS
 
+    def is_settled(self, now_ms: int, patience_ms: int) -> bool:
+        """Returns whether nothing more is to be expected: it is known, or it answers no question."""
+        return self.key is not None or self.is_none_of_them or now_ms - self.asked_ms >= patience_ms
+
+    def is_nobody(self) -> None:
+        self.key = None
+        self.is_none_of_them = True
+
     def is_replica(self, key: ReplicaKey) -> None:
         self.key = key
         self.is_none_of_them = False

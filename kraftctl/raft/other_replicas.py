@@ -7,14 +7,19 @@ from typing import Final
 
 from kraftctl.raft import progress_states as states
 from kraftctl.raft.core import RaftCore
+from kraftctl.raft.parked_fetches import ParkedFetch
 from kraftctl.raft.progress_faults import fault
 from kraftctl.raft.progress_reasons import voters_text
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
+from kraftctl.raft.replica_state import ReplicaState
 from kraftctl.raft.states import Leader
 from kraftctl_protocol.uuids import uuid_to_string
 
 MOVES_MS: Final = 10_000
 """A voter with a new directory makes itself a voter sooner (KIP-1186), and then there is no problem."""
+
+OVERLAPS_OF_TWO: Final = 5
+"""This many fetches in a row that overlap are of two processes: one that has ended leaves one behind."""
 
 
 def note_candidate(core: RaftCore, candidate: ReplicaKey, client_address: bytes) -> None:
@@ -75,6 +80,19 @@ def note_observer_with_id_of_voter(
     fields["evidence"] = f"{key} fetches{_from(client_address)}"
     fields["peer"] = f"controller {key.id}"
     fault(core, states.OTHER_DIRECTORY, str(key), fields, lasts_ms=MOVES_MS)
+
+
+def note_waiting_fetch(
+    core: RaftCore, voter: ReplicaState, fetch: ParkedFetch, client_address: bytes
+) -> None:
+    """Notes two processes on copies of one directory: nothing else distinguishes their requests."""
+    former_id = voter.waits(fetch.request_id)
+    if former_id == fetch.request_id or not core.parked.holds(former_id):
+        return
+    if voter.fetches_overlap(core.now_ms) >= OVERLAPS_OF_TWO:
+        evidence = f"two requests of {fetch.key} wait at the same time, this one{_from(client_address)}"
+        fields = {"id": str(fetch.key.id), "evidence": f"{evidence}; both use copies of one directory"}
+        fault(core, states.TWO_PROCESSES, str(fetch.key), fields, lasts_ms=0)
 
 
 def _differing(core: RaftCore, replica_id: int, who: str) -> None:

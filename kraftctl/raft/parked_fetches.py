@@ -116,6 +116,9 @@ class ParkedFetches:
         assert self.held_bytes <= PARKED_BYTES_MAX
         heappush(self._deadlines, (fetch.deadline_ms, fetch.request_id))
 
+    def holds(self, request_id: int) -> bool:
+        return request_id in self._by_request_id
+
     def remove(self, request_id: int) -> None:
         """Removes a fetch. It may be gone already: response and cancellation may cross."""
         self._take(request_id)

@@ -70,7 +70,7 @@ def _take_vote(core: RaftCore, identity: Identity, error_code: int) -> None:
     elif identity.candidates:
         _ask_next(core, identity)
     else:
-        identity.is_none_of_them = True
+        identity.is_nobody()
 
 
 def _ask_next(core: RaftCore, identity: Identity) -> None:

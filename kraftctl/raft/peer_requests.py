@@ -81,8 +81,12 @@ def _send_begin_quorum_epoch(core: RaftCore, leader: Leader) -> None:
     for voter_id, replica in leader.voter_states.items():
         is_silent = replica.last_fetch_ms < 0 or core.now_ms - replica.last_fetch_ms >= period_ms
         if voter_id != core.key.id and is_silent:
-            send(core, _voter(core, voter_id), _begin_quorum_epoch_request_to(core, replica.key))
+            send_begin_quorum_epoch_to(core, replica.key)
     leader.send_begin_quorum_epoch_at(core.now_ms + period_ms)
+
+
+def send_begin_quorum_epoch_to(core: RaftCore, voter: ReplicaKey) -> None:
+    send(core, _voter(core, voter.id), _begin_quorum_epoch_request_to(core, voter))
 
 
 def _send_fetch(core: RaftCore, state: Follower) -> None:

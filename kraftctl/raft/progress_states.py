@@ -172,6 +172,20 @@ DIFFERING_VOTERS: Final = ProgressState(
     "make controller.quorum.voters the same on all controllers and brokers, and restart those that differ",
 )
 
+SILENT_VOTER: Final = ProgressState(
+    "silent voter",
+    PEER,
+    "Voter {voter} at {address} has not fetched from leader {own} for {seconds} s, {last}: {reason}. The log"
+    " ends at offset {end}; {count} of {voters} voters take part, {majority} are needed",
+    "{hint}. No directory has to be formatted for this",
+)
+UNREACHED_VOTER: Final = ProgressState(
+    "unreached voter",
+    PEER,
+    "Voter {voter} fetches from leader {own}, which does not reach it at {address}: {reason}",
+    "{hint}; the address is from {source}",
+)
+
 STATES: Final[list[ProgressState]] = [
     NO_MAJORITY,
     NOT_ELECTED,
@@ -193,4 +207,6 @@ STATES: Final[list[ProgressState]] = [
     TWO_PROCESSES,
     TWO_QUORUMS,
     DIFFERING_VOTERS,
+    SILENT_VOTER,
+    UNREACHED_VOTER,
 ]

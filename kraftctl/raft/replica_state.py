@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey, is_same_replica
 from kraftctl.raft.voter_set import Endpoints
+
+OVERLAPS_WITHIN_MS: Final = 2_000
+"""Two processes with one identity fetch at the same time more often: each every half second at least."""
 
 
 class ReplicaState:
     """The state; `end_offset` is exclusive. Times are -1 until the first fetch; `_wall_ms` ones are for
     people.
+
+    `heard_ms` is when it last fetched records or a snapshot.
 
     `fetched_directory_id` is that of its latest Fetch: for a static voter, `key` has none (kraft.version 0).
     """
@@ -20,12 +27,16 @@ class ReplicaState:
         self.fetched_directory_id = NO_DIRECTORY_ID
         self.end_offset = UNKNOWN_OFFSET
         self.last_fetch_ms = -1
+        self.heard_ms = -1
         self.last_fetch_wall_ms = -1
         self.last_fetch_leader_end_offset = -1
         self.last_caught_up_wall_ms = -1
         self.has_acknowledged_leader = False
         self._answered_end_offset = UNKNOWN_OFFSET
         self._gathers_until_ms = 0
+        self._waiting_request_id = -1
+        self._overlaps_count = 0
+        self._overlapped_ms = 0
         self._last_asked: tuple[int, int] = (UNKNOWN_OFFSET, UNKNOWN_OFFSET)
         self._repeated_fetches = 0
 
@@ -58,6 +69,22 @@ class ReplicaState:
     def gathers_until_ms(self, fetch_offset: int) -> int:
         """Returns until when a Fetch waits for more; it does not wait while the replica has to catch up."""
         return self._gathers_until_ms if fetch_offset >= self._answered_end_offset else 0
+
+    def waits(self, request_id: int) -> int:
+        """Notes that this Fetch of it waits; returns the one that waited before."""
+        former = self._waiting_request_id
+        self._waiting_request_id = request_id
+        return former
+
+    def fetches_overlap(self, now_ms: int) -> int:
+        """Notes that two of its fetches wait; returns how often in a row. A replica sends one at a time: of a
+        process that has ended, one may be left, behind a proxy that keeps its connection.
+        """
+        if now_ms - self._overlapped_ms > OVERLAPS_WITHIN_MS:
+            self._overlaps_count = 0
+        self._overlaps_count += 1
+        self._overlapped_ms = now_ms
+        return self._overlaps_count
 
     def has_nothing_to_fetch(self) -> None:
         """Notes that its Fetch is parked: the same Fetch after that is not a repetition."""

@@ -25,6 +25,7 @@ from kraftctl.raft.elections import (
 from kraftctl.raft.fetch_answer import answer_expired_fetches
 from kraftctl.raft.other_quorums import look
 from kraftctl.raft.progress import check_progress
+from kraftctl.raft.silent_voters import check_voters
 from kraftctl.raft.states import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 
 TRANSITIONS_PER_STEP_MAX = 8
@@ -44,6 +45,8 @@ def run_timers(core: RaftCore) -> None:
         check_progress(core)
     if core.other_quorums.look_at_ms <= core.now_ms:
         look(core)
+    if core.voter_watch.check_at_ms <= core.now_ms:
+        check_voters(core)
     if not core.has_no_peers():
         core.peers.expire(core.now_ms, core.config.retry_backoff_ms)
 
@@ -61,6 +64,8 @@ def next_deadline_ms(core: RaftCore) -> int:
         deadline_ms = state.observers_due_ms
     if isinstance(state, Leader) and core.other_quorums.look_at_ms < deadline_ms:
         deadline_ms = core.other_quorums.look_at_ms
+    if isinstance(state, Leader) and core.voter_watch.check_at_ms < deadline_ms:
+        deadline_ms = core.voter_watch.check_at_ms
     change = core.voter_change
     if change is not None and change.deadline_ms < deadline_ms:
         deadline_ms = change.deadline_ms

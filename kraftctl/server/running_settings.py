@@ -26,7 +26,7 @@ them."""
 
 
 class RunningSettings:
-    """Changes the settings of `server`. Connections that exist stay when a limit is lowered."""
+    """Changes the settings of `server`. Of connections that exist, only max.connections closes some."""
 
     def __init__(self, server: SocketServer) -> None:
         self._server = server
@@ -63,6 +63,7 @@ class RunningSettings:
         for name, value in now.items():
             if value != before[name]:
                 logger.info("Updating %s from %s to %s by dynamic configs", name, before[name], value)
+        server.accounts.close_excess()
 
     def _name_unused(self, unused: list[UnusedConfig]) -> None:
         """Names each unused config once, as long as it is stored."""

@@ -5,6 +5,7 @@
 | quorum-state is gone, and nothing else has opened the log since | it is written again, as it was |
 | quorum-state is gone otherwise, or the log is | it does not vote until it has fetched everything again |
 | the same, and it is the only voter | log gone: refused; quorum-state gone: it starts, no other node voted |
+| recovery point or witness are of another directory.id, and there is a log, or a static voter | the same |
 | the log ends before the recovery point | refused: it was truncated, or replaced by an older copy |
 | quorum-state is of an earlier epoch, or without the vote | refused |
 | a batch or a snapshot of a later epoch than quorum-state | refused: an epoch is in quorum-state first |
@@ -35,12 +36,15 @@ from kraftctl.storage.replacing_a_replica import (
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl.storage.witness import Witness
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
+from kraftctl_protocol.uuids import uuid_to_string
 
 
 class Contradictions:
     """Make one before the log is opened, then `judge` the log. `recovering_epoch` is the outcome.
 
-    `recovery_point` has begun. In a directory that was just adopted it knows of no record.
+    `recovery_point` has begun, or expects to. In a directory that was just adopted it knows of no record.
+
+    `former`: what the recovery point says, if it is of another replica that may have been this one.
 
     `leader_epochs` is the leader-epoch-checkpoint, None when it is missing.
     """
@@ -54,6 +58,7 @@ class Contradictions:
         snapshots: SnapshotStore,
         quorum_state: QuorumStateStore,
         recovery_point: RecoveryPointFile,
+        former: RecoveryPoint | None,
         leader_epochs: list[tuple[int, int]] | None,
     ) -> None:
         """Raises StorageError when quorum-state contradicts the recovery point."""
@@ -70,6 +75,7 @@ class Contradictions:
         self._file = recovery_point
         assert recovery_point.point is not None
         self._point = recovery_point.point
+        self._former = former
         self._leader_epochs = leader_epochs
         self._election = quorum_state.read()
         self._is_witnessed = self._election is None and witness.is_there()
@@ -130,6 +136,8 @@ class Contradictions:
                 log, reason, log_is_whole=False if log_is_whole is False else self._point.log_is_whole
             )
             return
+        if self._distrusts(log):
+            return
         votes_are_gone = self._election is None and self._has_taken_part(log)
         doubt = self._doubt(log) if votes_are_gone else None
         if log_is_gone and not self._is_only_voter(log):
@@ -146,9 +154,36 @@ class Contradictions:
             elif votes_are_gone:
                 self._restore(log)
 
+    def _distrusts(self, log: MetadataLog) -> bool:
+        """Returns whether this replica recovers: nothing proves how it has voted, nor where its log ended."""
+        former, former_id, path = self._former, self._witness.former_id(), self._witness.path
+        if former is not None:
+            former_id, path = uuid_to_string(former.directory_id), self._file.path
+        if former_id is None:
+            return False
+        missing = self._what_is_missing(log, former or self._point)
+        was_lost = former is not None and former.log_is_whole is False
+        if was_lost or not self._is_only_voter(log):
+            log_is_whole = None if former is not None else self._is_whole(log)
+            self._recover(
+                log,
+                f"{path} is of an earlier replica, directory.id {former_id}, and proves neither how this one"
+                " has voted nor that its log is whole",
+                log_is_whole=False if was_lost or missing is not None else log_is_whole,
+                epoch_min=0 if former is None else former.quorum_epoch,
+            )
+            return True
+        if missing is not None:
+            raise StorageError(f"{missing}. {RESTORE_THE_ONLY_VOTER}")
+        self.warnings.append(
+            f"{path} is of an earlier replica, directory.id {former_id}: it is replaced. This node is the"
+            " only voter, so no other node can have been elected"
+        )
+        return False
+
     def _is_whole(self, log: MetadataLog) -> bool | None:
         """Returns None if the recovery point knows of no record, as in a directory that was just adopted."""
-        if self._what_is_missing(log) is not None:
+        if self._what_is_missing(log, self._point) is not None:
             return False
         return None if self._point.end_offset == 0 and not self._is_empty(log) else True
 
@@ -169,7 +204,7 @@ class Contradictions:
                 f"{log.directory} has epoch {max(epochs)}, and {self._file.path} only knows epoch"
                 f" {point.quorum_epoch}"
             )
-        missing = self._what_is_missing(log)
+        missing = self._what_is_missing(log, self._point)
         if missing is None and point.stopped and log.end_offset != point.end_offset:
             missing = (
                 f"the log ends at offset {log.end_offset}, when it was stopped it ended at {point.end_offset}"
@@ -202,11 +237,14 @@ class Contradictions:
         voters = history.voters[-1][1] if history.voters else self._static_voters
         return voters.is_only_voter(self._replica)
 
-    def _recover(self, log: MetadataLog, reason: str, *, log_is_whole: bool | None) -> None:
+    def _recover(
+        self, log: MetadataLog, reason: str, *, log_is_whole: bool | None, epoch_min: int = 0
+    ) -> None:
         """Starts the recovery. It is written before anything else: this replica must know it after a
         crash, too.
         """
-        self.recovering_epoch = max(self._point.quorum_epoch, log.last_epoch)
+        stored_epoch = 0 if self._election is None else self._election.epoch
+        self.recovering_epoch = max(self._point.quorum_epoch, log.last_epoch, stored_epoch, epoch_min)
         self._file.begin(
             RecoveryPoint(
                 self._replica.directory_id,
@@ -232,13 +270,12 @@ class Contradictions:
         )
 
     def _check_end(self, log: MetadataLog) -> None:
-        missing = self._what_is_missing(log)
+        missing = self._what_is_missing(log, self._point)
         if missing is not None:
             next_step = RESTORE_THE_ONLY_VOTER if self._is_only_voter(log) else REPLACE_THIS_REPLICA
             raise StorageError(f"{missing}. {next_step}")
 
-    def _what_is_missing(self, log: MetadataLog) -> str | None:
-        point = self._point
+    def _what_is_missing(self, log: MetadataLog, point: RecoveryPoint) -> str | None:
         latest = self._snapshots.latest_id() or BOOTSTRAP_SNAPSHOT_ID
         end = max((log.last_epoch, log.end_offset), (latest.epoch, latest.offset))
         if end >= (point.log_epoch, point.end_offset) or latest.offset >= point.end_offset:

@@ -36,9 +36,10 @@ def end_recovery(partition: MetadataPartition, *, log_is_whole: bool) -> str:
         )
     if point.log_is_whole is None and not log_is_whole:
         raise StorageError(
-            f"{partition.recovery_point.path} is of a release that did not note whether the log was lost as"
-            " well as the votes. Next step: if __cluster_metadata-0 was never moved away, emptied or restored"
-            " from a backup, add --log-is-whole; otherwise restore the directory from a backup"
+            f"{partition.recovery_point.path} does not say whether the log was lost as well as the votes: an"
+            " earlier release, or an earlier replica, wrote it. Next step: if __cluster_metadata-0 was never"
+            " moved away, emptied or restored from a backup, add --log-is-whole; otherwise restore the"
+            " directory from a backup"
             " (docs/operations/lost-disk.md)."
         )
     epoch = known_epoch + EPOCHS_PASSED

@@ -118,7 +118,7 @@ def _of_promises(log_dir: Path) -> Evidence:
         return Evidence(log_dir, Shows.LOG, path, ", which cannot be read")
     if point is None:
         return Evidence(log_dir, Shows.NOTHING, path)
-    if point.quorum_epoch > 0 or point.end_offset > 0 or point.recovering:
+    if point.has_taken_part:
         detail = f", of epoch {point.quorum_epoch} and offset {point.end_offset}"
         return Evidence(log_dir, Shows.LOG, path, detail)
     return Evidence(log_dir, Shows.NOTHING, path)

@@ -18,6 +18,7 @@ from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.metadata_evidence import shows_partition
 from kraftctl.storage.metadata_log import SEGMENT_BYTES, SEGMENT_MS, MetadataLog
+from kraftctl.storage.only_voter import advise_the_only_voter
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
@@ -27,6 +28,7 @@ from kraftctl.storage.witness import Witness
 from kraftctl_protocol.log_file_names import LOG_SUFFIX, PARTITION_DIRECTORY, parse_segment_file_name
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from kraftctl_protocol.record_batch import read_batch_header
+from kraftctl_protocol.uuids import uuid_to_string
 
 NO_VOTERS = VoterSet([])
 
@@ -76,13 +78,37 @@ class MetadataPartition:
 
         `static_voters` is empty for a dynamic quorum. Raises StorageError.
         """
+        try:
+            return cls._open(log_dir, replica, now_ms, static_voters, segment_bytes, segment_ms)
+        except StorageError as error:
+            advise_the_only_voter(error, log_dir, replica, static_voters)
+            raise
+
+    @classmethod
+    def _open(
+        cls,
+        log_dir: Path,
+        replica: ReplicaKey,
+        now_ms: Callable[[], int],
+        static_voters: VoterSet,
+        segment_bytes: int,
+        segment_ms: int,
+    ) -> MetadataPartition:
         directory = log_dir / PARTITION_DIRECTORY
         snapshots = SnapshotStore.open(directory)
         has_been_used = shows_partition(log_dir)
         quorum_state = QuorumStateStore(directory)
         recovery_point = RecoveryPointFile.open(log_dir, replica.directory_id, now_ms)
+        former, warnings = None, list[str]()
         if recovery_point.point is None:
-            recovery_point.begin(_adopted(replica, quorum_state, has_been_used=has_been_used))
+            adopted = _adopted(replica, quorum_state, has_been_used=has_been_used)
+            former = recovery_point.former
+            if former is not None and _concerns(former, replica, static_voters, has_been_used):
+                recovery_point.expect(adopted)
+            else:
+                warnings += _replaced(recovery_point)
+                former = None
+                recovery_point.begin(adopted)
         witness = Witness(directory, replica.directory_id)
         contradictions = Contradictions(
             replica=replica,
@@ -91,6 +117,7 @@ class MetadataPartition:
             snapshots=snapshots,
             quorum_state=quorum_state,
             recovery_point=recovery_point,
+            former=former,
             leader_epochs=read_leader_epochs(directory),
         )
         log = MetadataLog.open(
@@ -103,7 +130,7 @@ class MetadataPartition:
             judge=contradictions.judge,
         )
         partition = cls(log, snapshots, quorum_state, recovery_point, replica.id)
-        partition.warnings += recovery_point.warnings + contradictions.warnings + log.recovery.warnings()
+        partition.warnings += warnings + contradictions.warnings + log.recovery.warnings()
         partition.notices += contradictions.notices + log.recovery.notices()
         partition.notices += [f"removed unfinished snapshot {file}" for file in snapshots.removed_files]
         partition.recovering_epoch = contradictions.recovering_epoch
@@ -318,11 +345,31 @@ def _is_beyond(snapshot_id: OffsetAndEpoch, last_epoch: int, end_offset: int) ->
     return snapshot_id.epoch > last_epoch or snapshot_id.offset > end_offset
 
 
+def _concerns(
+    former: RecoveryPoint, replica: ReplicaKey, static_voters: VoterSet, has_been_used: bool
+) -> bool:
+    """Returns whether the promises of an earlier replica in this directory may be those of `replica`.
+
+    A static voter is the same with every directory id, also after its log was removed. A new voter of a
+    dynamic quorum, without a log, has promised nothing.
+    """
+    return has_been_used or (static_voters.is_voter(replica) and former.has_taken_part)
+
+
+def _replaced(file: RecoveryPointFile) -> list[str]:
+    """Returns a line if the file is of an earlier replica."""
+    if file.former is None:
+        return []
+    former_id = uuid_to_string(file.former.directory_id)
+    return [f"{file.path} is of an earlier replica, directory.id {former_id}: it is replaced"]
+
+
 def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore, *, has_been_used: bool) -> RecoveryPoint:
     """Returns the recovery point of a directory of Kafka or an older version, or of a new one.
 
-    It is written before anything is refused. `has_been_used`: a controller has started on it, and may have
-    voted before its log had a record. It is `stopped`, since it is unknown how far the log was flushed.
+    It is written before anything is refused, unless there is a file of another replica. `has_been_used`: a
+    controller has started on it, and may have voted before its log had a record. It is `stopped`, since it
+    is unknown how far the log was flushed.
     """
     try:
         election = quorum_state.read()

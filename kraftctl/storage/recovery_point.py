@@ -89,6 +89,10 @@ class RecoveryPoint(NamedTuple):
     log_is_whole: bool | None = None
     """Whether a replica that is `recovering` has lost its votes alone. None: version 1 did not say."""
 
+    @property
+    def has_taken_part(self) -> bool:
+        return self.quorum_epoch > 0 or self.end_offset > 0 or self.recovering
+
     def with_election(self, state: ElectionState, *, elected: bool) -> RecoveryPoint:
         """Returns the point with the epoch of `state`, unless this one is later. A vote of the same epoch
         stays.
@@ -132,8 +136,8 @@ class RecoveryPointFile:
     def __init__(self, log_dir: Path, now_ms: Callable[[], int]) -> None:
         self.path = log_dir / FILE_NAME
         self.point: RecoveryPoint | None = None
-        self.warnings: list[str] = []
-        """The lines that become MetadataPartition's."""
+        self.former: RecoveryPoint | None = None
+        """What the file says, if it is of another replica: it proves nothing about this one."""
         self._now_ms = now_ms
         self._lock = threading.Lock()
         self._descriptor = -1
@@ -151,11 +155,12 @@ class RecoveryPointFile:
         if found is not None and found[1].directory_id == directory_id:
             file._sequence, file.point = found
         elif found is not None:
-            file.warnings.append(
-                f"{file.path} is of an earlier replica, directory.id"
-                f" {uuid_to_string(found[1].directory_id)}: it is replaced"
-            )
+            file.former = found[1]
         return file
+
+    def expect(self, point: RecoveryPoint) -> None:
+        """Takes `point` without writing it: until `begin`, the file shows that it is of another replica."""
+        self.point = point
 
     def begin(self, point: RecoveryPoint) -> None:
         """Creates the file, or updates it, durably. Raises StorageError, as all methods below."""

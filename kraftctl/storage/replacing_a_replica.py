@@ -16,8 +16,9 @@ REPLACE_THIS_REPLICA = (
 )
 
 RESTORE_THE_ONLY_VOTER = (
-    "This node is the only voter, so no other node has the missing data. Next step: restore the directory"
-    " from a backup; or, to begin a new cluster without this data, format an empty directory."
+    "As far as its files show, this node is the only voter, so no other node has the missing data. Next step:"
+    " keep a copy of the directory as it is, and restore the directory from a backup"
+    " (docs/operations/lost-disk.md)."
 )
 
 RESTORE_IT = "restore the directory from a backup"

@@ -11,6 +11,7 @@ The content is the same for as long as the replica lives: no time and no inode, 
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from kraftctl.storage.durable_files import replace_file
@@ -32,10 +33,20 @@ class Witness:
 
     def is_there(self) -> bool:
         """Returns whether only kraftctl has opened the log since `leave`. Raises StorageError."""
+        return self._read() == self._content
+
+    def former_id(self) -> str | None:
+        """Returns the directory id of another replica, if one left the file: the log is a copy of its log,
+        or meta.properties has another directory.id than it had. Raises StorageError.
+        """
+        found = re.match(rb"directory\.id=([\w-]{22})\n", self._read())
+        return None if found is None or self._content.startswith(found.group(0)) else found.group(1).decode()
+
+    def _read(self) -> bytes:
         try:
-            return self.path.read_bytes() == self._content
+            return self.path.read_bytes()
         except FileNotFoundError:
-            return False
+            return b""
         except OSError as error:
             raise cannot("read", self.path, error) from error
 

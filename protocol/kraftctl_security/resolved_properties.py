@@ -24,17 +24,21 @@ OPEN_PREFIX: Final = "org.apache.kafka."
 
 
 class ResolvedProperties(dict[str, str]):
-    """`provided` has, by key, what providers gave for its value; `provider_keys` configure the providers."""
+    """`provided` has, by key, what providers gave for its value, and `files` the files that had it;
+    `provider_keys` configure the providers.
+    """
 
     def __init__(
         self,
         properties: Mapping[str, str],
         provided: Mapping[str, Iterable[str]],
         provider_keys: Iterable[str],
+        files: Mapping[str, list[str]],
     ) -> None:
         super().__init__(properties)
         self.provided_keys = frozenset(provided)
         self.provider_keys = frozenset(provider_keys)
+        self.files = dict(files)
         self._hidden = sorted(
             set().union(*(_hidden_texts(list(texts), properties[key]) for key, texts in provided.items())),
             key=lambda text: (-len(text), text),

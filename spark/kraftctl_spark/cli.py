@@ -19,6 +19,7 @@ import os
 import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,16 @@ def main(arguments: list[str] | None = None, hook: Hook | None = None) -> int:
         return _run(arguments, hook)
 
 
+def _install(extra: str, root: Path = Path(__file__).parents[2]) -> str:
+    """Returns the command that installs what is missing: in a clone whose sources run, as in `make dev`, the
+    packages alone.
+    """
+    lock = root / "requirements-dev.lock"
+    if not lock.exists():
+        return f"pip install '.[{extra}]' in a clone"
+    return f"{sys.executable} -m pip install --require-hashes -r {lock}"
+
+
 def _run(arguments: list[str] | None, hook: Hook | None) -> int:
     options = _parse(arguments)
     command, _ = COMMANDS[options.command]
@@ -53,10 +64,7 @@ def _run(arguments: list[str] | None, hook: Hook | None) -> int:
     if missing:
         needed = " and ".join(missing)
         extra = "report" if options.command == "report" else "spark"
-        print(
-            f"kraftctl-export {options.command} needs {needed}: pip install '.[{extra}]' in a clone",
-            file=sys.stderr,
-        )
+        print(f"kraftctl-export {options.command} needs {needed}: {_install(extra)}", file=sys.stderr)
         return 2
     if "pyspark" in command.NEEDED and not java_is_found():
         print(

@@ -23,7 +23,7 @@ from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
-from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_protocol.record_batch import encode_batch, encode_control_batch
 from tests.support.partitions import open_partition
 
 DATA = Path(__file__).parents[1] / "data" / "kafka-4.3.1"
@@ -124,6 +124,39 @@ def test_damage_is_reported_after_sound_batches(tmp_path: Path, capsys: pytest.C
     printed = capsys.readouterr()
     assert len(printed.out.splitlines()) == 2
     assert f"at byte {len(batch)}" in printed.err
+
+
+def control(control_type: int, value: bytes) -> bytes:
+    return encode_control_batch(5, 1, 0, [(control_type, value)])
+
+
+NO_VERSION = bytes(2)
+
+
+@pytest.mark.parametrize(
+    ("batch", "reason"),
+    [
+        (control(9, NO_VERSION), "unknown control record type 9: a newer release wrote it"),
+        (control(2, b"\0\x63"), "control record of version 99; the highest known is 1: a newer release"),
+        (control(2, b"\xff\xff"), "control record of version -1"),
+        (control(2, b""), "control record without a value"),
+        (encode_batch(5, 1, 0, [b"\x01\xe7\x07\0\0"]), "999"),
+        (encode_batch(5, 1, 0, [b""]), "at byte"),
+    ],
+    ids=["control-type", "control-version", "control-version-negative", "no-value", "type", "empty"],
+)
+def test_a_record_that_cannot_be_decoded_is_named_with_place_and_next_step(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], batch: bytes, reason: str
+) -> None:
+    path = tmp_path / "00000000000000000004.log"
+    first = encode_batch(4, 1, 0, [encode_metadata_record(NoOpRecord(), 0)])
+    path.write_bytes(first + batch)
+    assert main(["dump", "log", str(path)]) == 1
+    error = capsys.readouterr().err
+    assert f"{path}: at byte {len(first)}, offset 5: " in error
+    assert reason in error
+    assert "Next step: " in error
+    assert len(_dump(capsys, "log", "--batches-only", str(path))) == 2
 
 
 def test_a_snapshot_is_not_a_log(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli import main
-from kraftctl.cli.readable_secrets import readable_secrets
+from kraftctl.cli.config_file import read_config_file
+from kraftctl.cli.readable_secrets import other_readable_files, readable_secrets
 from kraftctl_security.small_files import mode_against_others
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
@@ -102,4 +103,61 @@ def test_the_line(
         f"Other accounts may read the passwords in {file} (delegation.token.secret.key). Next step: chmod 600"
     )
     assert (line in output) == is_said
+    assert "planted" not in output + error
+
+
+PROVIDERS = (
+    "config.providers=file,dir,env\n"
+    "config.providers.file.class=org.apache.kafka.common.config.provider.FileConfigProvider\n"
+    "config.providers.dir.class=org.apache.kafka.common.config.provider.DirectoryConfigProvider\n"
+    "config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider\n"
+)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644, 0o604], ids=oct)
+@pytest.mark.parametrize(
+    ("line", "users"),
+    [
+        pytest.param(
+            "delegation.token.secret.key=${file:DIR/secrets:key}", "delegation.token.secret.key", id="file"
+        ),
+        pytest.param("ssl.key.password=${dir:DIR:secrets}", "ssl.key.password", id="directory"),
+        pytest.param("ssl.key.password=a${file:DIR/secrets:key}b", "ssl.key.password", id="in-a-value"),
+        pytest.param(
+            "ssl.key.password=${file:DIR/secrets:key}\nssl.keystore.password=${file:DIR//secrets:key}",
+            "ssl.key.password, ssl.keystore.password",
+            id="of-two-keys",
+        ),
+        pytest.param("broker.rack=${file:DIR/secrets:key}", None, id="no-secret"),
+        pytest.param("ssl.key.password=${env:HOME}", None, id="environment"),
+        pytest.param("", "KAFKA_OPTS", id="jaas-file"),
+    ],
+)
+def test_which_other_files(tmp_path: Path, line: str, users: str | None, mode: int) -> None:
+    secrets = tmp_path / "secrets"
+    secrets.write_text("key=planted\n")
+    secrets.chmod(mode)
+    file = tmp_path / "controller.properties"
+    file.write_text(PROVIDERS + line.replace("DIR", str(tmp_path)))
+    options = f"-Djava.security.auth.login.config={secrets}" if users == "KAFKA_OPTS" else ""
+    found = other_readable_files(read_config_file(file), {"KAFKA_OPTS": options})
+    expected = {} if users is None or mode == 0o600 else {str(secrets): ("600", users.split(", "))}
+    assert found == expected
+
+
+def test_a_start_names_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside a properties file that is readable, and has none itself."""
+    secrets = tmp_path / "secrets"
+    secrets.write_text("key=planted\n")
+    secrets.chmod(0o644)
+    file = tmp_path / "controller.properties"
+    file.write_text(
+        PROVIDERS + "process.roles=controller\nnode.id=1\ncontroller.listener.names=CONTROLLER\n"
+        "listeners=CONTROLLER://localhost:0\ncontroller.quorum.bootstrap.servers=localhost:9093\n"
+        f"log.dirs={tmp_path / 'data'}\ndelegation.token.secret.key=${{file:{secrets}:key}}\n"
+    )
+    assert main(["start", str(file)]) == 1
+    output, error = capsys.readouterr()
+    assert f"in {secrets} (delegation.token.secret.key). Next step: chmod 600" in output
+    assert f"in {file}" not in output
     assert "planted" not in output + error

@@ -27,8 +27,8 @@ FAULTS = (
     PlantedFault(
         "unknown-keys-have-no-warning",
         "kraftctl/cli/start.py",
-        '        logger.warning("%s", sentence)\n',
-        '        logger.info("%s", sentence)\n',
+        '    for sentence in unknown.values():\n        logger.warning("%s", sentence)\n',
+        '    for sentence in unknown.values():\n        logger.info("%s", sentence)\n',
         (f"{TESTS}::test_each_has_a_warning_of_its_own",),
         "A security protocol that is misspelt is a line among hundreds.",
     ),

@@ -114,7 +114,7 @@ FAULTS = (
     PlantedFault(
         "a-failed-authentication-is-a-line-about-connections",
         "kraftctl/server/listeners/listener.py",
-        "            refusals=self.refusals.beside(sasl_logger),\n",
+        "            refusals=self.failed_authentications,\n",
         "            refusals=self.refusals,\n",
         ("tests/server/security/test_sasl_connection.py::test_a_failure_is_one_line_of_the_log",),
         "Who looks for failed logins by the name of the logger finds none.",

@@ -7,9 +7,58 @@ from tests.faults.planted_fault import PlantedFault
 PROGRESS = "tests/raft/test_progress.py"
 FOREIGN = "tests/server/connections/test_foreign_clients.py"
 DATES = "tests/server/security/test_certificate_dates.py"
+SILENT = "tests/raft/test_silent_voters.py"
 PAGE = "tests/test_troubleshooting.py"
 
 FAULTS = (
+    PlantedFault(
+        "a-silent-voter-is-not-said",
+        "kraftctl/raft/silent_voters.py",
+        "    silent = {voter_id: at_ms for voter_id, at_ms in since_ms.items() if at_ms <= due_ms}\n",
+        "    silent: dict[int, int] = {}\n",
+        (f"{SILENT}::test_followers_that_stop", f"{SILENT}::test_a_follower_that_never_started"),
+        "A quorum of three works with two, until one of them is restarted.",
+    ),
+    PlantedFault(
+        "a-restart-is-a-silent-voter",
+        "kraftctl/raft/silent_voters.py",
+        "SILENT_MS: Final = 30_000\n",
+        "SILENT_MS: Final = 10_000\n",
+        (f"{SILENT}::test_the_only_voter_and_restarts_of_others_are_silent",),
+        "Operators who are woken by each restart turn the alert off.",
+    ),
+    PlantedFault(
+        "silence-begins-before-the-epoch",
+        "kraftctl/raft/silent_voters.py",
+        "    since_ms = {voter.key.id: max(voter.heard_ms, watch.began_ms) for voter in others}\n",
+        "    since_ms = {voter.key.id: voter.heard_ms for voter in others}\n",
+        (f"{SILENT}::test_a_follower_that_never_started",),
+        "What it has not seen before its epoch says nothing.",
+    ),
+    PlantedFault(
+        "the-end-of-a-silence-is-not-said",
+        "kraftctl/raft/check_quorum.py",
+        "    voter_fetched(core, leader.voter_states[key.id])\n",
+        "    leader.voter_states[key.id].heard_ms = core.now_ms\n",
+        (f"{SILENT}::test_it_is_said_rarely_and_its_end_once",),
+        "The operator does not know whether it was enough.",
+    ),
+    PlantedFault(
+        "a-wrong-address-of-a-voter-is-not-asked-again",
+        "kraftctl/raft/silent_voters.py",
+        "    send_begin_quorum_epoch_to(core, voter.key)\n",
+        "",
+        (f"{SILENT}::test_a_voter_that_is_reached_again_is_named_once",),
+        "A leader says that it does not reach a voter long after it would.",
+    ),
+    PlantedFault(
+        "two-copies-of-a-directory-are-not-noticed",
+        "kraftctl/raft/other_replicas.py",
+        "    if former_id == fetch.request_id or not core.parked.holds(former_id):\n",
+        "    if former_id != fetch.request_id:\n",
+        (f"{PROGRESS}::test_a_state_has_one_line_with_address_ids_and_next_step",),
+        "Two processes vote as one, and acknowledge what only one of them has.",
+    ),
     PlantedFault(
         "an-election-is-a-warning",
         "kraftctl/raft/progress.py",

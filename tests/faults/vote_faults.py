@@ -10,6 +10,8 @@ PARTITION = "kraftctl/storage/metadata_partition.py"
 COMMAND = "kraftctl/storage/end_of_recovery.py"
 DELETED = "tests/storage/test_deleted_quorum_state.py"
 END = "tests/cli/test_end_recovery.py"
+LOST_MEMORY = "tests/raft/test_lost_memory.py"
+FORMER = "tests/storage/test_former_replica.py"
 
 FAULTS = (
     PlantedFault(
@@ -70,6 +72,49 @@ FAULTS = (
         "later = later._replace(voted_id=state.voted_id)\n",
         (f"{DELETED}::test_it_is_written_again_with_what_it_said",),
         "KIP-853: the vote for a replica is given again to another one with its node id.",
+    ),
+    PlantedFault(
+        "a-recovery-point-of-another-replica-is-replaced",
+        PARTITION,
+        "    return has_been_used or (static_voters.is_voter(replica) and former.has_taken_part)\n",
+        "    return False\n",
+        (
+            f"{FORMER}::test_it_does_not_vote_before_it_has_recovered",
+            f"{LOST_MEMORY}::test_a_recovery_point_of_another_replica_does_not_let_an_older_log_vote",
+        ),
+        "An older log, beside promises that are not its own, elects a leader without committed records.",
+    ),
+    PlantedFault(
+        "a-static-voter-is-new-in-a-directory-with-another-id",
+        PARTITION,
+        "    return has_been_used or (static_voters.is_voter(replica) and former.has_taken_part)\n",
+        "    return has_been_used\n",
+        (f"{FORMER}::test_without_a_log_only_a_static_voter_has_promised_anything",),
+        "Its node id alone identifies it: it votes twice in an epoch, and without its log.",
+    ),
+    PlantedFault(
+        "a-directory-is-adopted-before-it-is-judged",
+        PARTITION,
+        "                recovery_point.expect(adopted)\n",
+        "                recovery_point.begin(adopted)\n",
+        (f"{FORMER}::test_a_power_failure_during_the_start_is_no_proof_either",),
+        "Power fails during the start, and the next one votes: the file is its own by then.",
+    ),
+    PlantedFault(
+        "the-only-voter-is-advised-to-replace-itself",
+        "kraftctl/storage/only_voter.py",
+        "    if voters.is_only_voter(replica):\n",
+        "    if len(static_voters) == 1:\n",
+        ("tests/storage/test_only_voter.py::test_the_only_voter_is_not_advised_to_replace_itself",),
+        "The operator moves the only log away, and waits for a leader that cannot come.",
+    ),
+    PlantedFault(
+        "a-copied-log-votes",
+        CONTRADICTIONS,
+        "        if former_id is None:\n",
+        "        if former is None:\n",
+        (f"{FORMER}::test_a_log_that_another_replica_left_is_no_proof",),
+        "A log that was copied from another directory brings votes along that are not its own.",
     ),
     PlantedFault(
         "the-witness-is-a-leftover",

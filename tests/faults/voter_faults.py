@@ -76,8 +76,8 @@ FAULTS = (
     PlantedFault(
         "leader-counts-itself-twice",
         "kraftctl/raft/check_quorum.py",
-        "    if key.id != core.key.id and leader.is_voter(key) and leader.has_majority_fetched(key):\n",
-        "    if leader.is_voter(key) and leader.has_majority_fetched(key):\n",
+        "    if key.id == core.key.id or not leader.is_voter(key):\n",
+        "    if not leader.is_voter(key):\n",
         ("tests/raft/test_check_quorum.py::test_requests_with_its_own_id_do_not_keep_a_leader",),
         "A leader that no voter reaches leads as long as anybody asks it with its own id.",
     ),

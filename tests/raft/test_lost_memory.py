@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT
 from kraftctl.storage.recovery_point import RecoveryPointFile
 from tests.support.effort import seeds
 from tests.support.simulator.cluster.process import ControllerProcess
@@ -102,6 +103,38 @@ def test_a_vote_that_is_forgotten_is_not_given_twice(start_quorum: StartQuorum) 
     quorum.run_for(20_000)
     assert b.partition.recovering_epoch is None
     assert quorum.led().raft.epoch > leader_epoch
+
+
+@pytest.mark.prevents("lost-log-votes")
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("seed", seeds(3))
+def test_a_recovery_point_of_another_replica_does_not_let_an_older_log_vote(
+    seed: int, dynamic: bool, start_quorum: StartQuorum
+) -> None:
+    """LeaderCompleteness: A and B have the records; of B an older copy comes back, beside the recovery point
+    of another directory.id, and A crashes; B and C are a majority.
+    """
+    quorum = start_quorum(seed, VOTERS, dynamic=dynamic)
+    leader, b, c = led(quorum)
+    older = b.disk.save()
+    quorum.isolate(c.node_id)
+    quorum.append(leader, 5)
+    quorum.run_for(500)
+    assert leader.raft.high_watermark == leader.raft.end_offset
+    quorum.crash(leader)
+    quorum.crash(b)
+    b.disk.restore(older)
+    quorum.checks.forgot(b.key, log=True, votes=True)
+    (b.disk.root / RECOVERY_POINT).write_bytes((c.disk.root / RECOVERY_POINT).read_bytes())
+    quorum.wire.cut.clear()
+    b.start()
+    quorum.run_for(20_000)
+    assert quorum.leader() is None, "no remaining voter has what is committed"
+    quorum.restart_all()
+    quorum.run_for(20_000)
+    assert quorum.leader() is leader
+    assert b.partition.recovering_epoch is None
+    assert b.raft.end_offset == leader.raft.end_offset
 
 
 def promise_to_vote_in(process: ControllerProcess, epoch: int) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
+from kraftctl_spark import cli
 from kraftctl_spark.cli import main
 from kraftctl_spark.report import current_history
 from kraftctl_spark.tables.manifest import MANIFESTS
@@ -59,9 +60,21 @@ def test_without_plotly_it_says_what_to_install(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "plotly" else find(name))
 
     assert main(["report", "--output", str(tmp_path), "--to", str(tmp_path / "report.html")]) == 2
-    assert capsys.readouterr().err == (
-        "kraftctl-export report needs plotly: pip install '.[report]' in a clone\n"
-    )
+    error = capsys.readouterr().err
+    assert error.startswith("kraftctl-export report needs plotly: ")
+
+
+def test_what_is_missing_is_installed_where_it_runs(tmp_path: Path):
+    """The sources of a clone run in an environment without this package: it has nothing to be an extra of."""
+    lock = tmp_path / "requirements-dev.lock"
+    assert cli._install("spark", tmp_path) == "pip install '.[spark]' in a clone"
+    lock.touch()
+    assert cli._install("spark", tmp_path) == f"{sys.executable} -m pip install --require-hashes -r {lock}"
+    names = {
+        line.partition("==")[0] for line in (Path(__file__).parents[2] / lock.name).read_text().splitlines()
+    }
+    for command, _ in cli.COMMANDS.values():
+        assert names.issuperset(command.NEEDED)
 
 
 def test_it_writes_a_page_without_java_and_says_how_long_it_took(

@@ -281,7 +281,7 @@ DOUBTS = [
     pytest.param(
         replace_witness(b"directory.id=TzUHEs1aSdqvjJVJ7jWF2w\n"),
         True,
-        "may have voted since",
+        "is of an earlier replica",
         id="witness-of-another-replica",
     ),
     pytest.param(

@@ -106,6 +106,25 @@ class ConnectionAccounts:
             self._make_room()
         return not self.leaving
 
+    def close_excess(self) -> None:
+        """Closes the connections that were idle longest while there are more than max.connections, as Kafka's
+        SocketServer does. Those over which voters fetch stay: commits wait for them.
+        """
+        connections_max = self.quotas.limits.max_connections
+        excess = self.quotas.count - connections_max
+        if excess <= 0:
+            return
+        voters = set(self.voters.connections())
+        others = [connection for connection in self._connections() if connection not in voters]
+        others.sort(key=attrgetter("busy", "last_active"))
+        for connection in others[:excess]:
+            self._refusals.warning(
+                "Closing connection from %s: max.connections=%d was lowered, and others were active later",
+                connection.peer,
+                connections_max,
+            )
+            connection.abort()
+
     def _make_room(self) -> None:
         self._make_room_at = self._time() + MAKE_ROOM_SECONDS
         address = self.quotas.crowded_address()

@@ -194,6 +194,8 @@ class SocketServer:
         self.request_log = RequestLog(self.metrics)
         self.refusals = RateLimitedLog(connections_logger, loop.time)
         self.failures = RateLimitedLog(connections_logger, loop.time)
+        self.failed_authentications = RateLimitedLog(sasl_logger, loop.time)
+        """A limit of its own: other clients must not hide who guesses passwords."""
         self.foreign_clients = ForeignClients(self.refusals, loop.time)
         self.accounts = ConnectionAccounts(
             ConnectionQuotas(config.connection_limits, loop.time),
@@ -276,7 +278,7 @@ class SocketServer:
             turns=self._handshake_turns,
             unfinished=self._unauthenticated,
             metrics=self.metrics.authentications,
-            refusals=self.refusals.beside(sasl_logger),
+            refusals=self.failed_authentications,
             wall_ms=Clock().wall_ms,
         )
 

@@ -34,6 +34,10 @@ class ConfigProvider(Protocol):
         """Returns the value of a key; `path` is empty without one. Raises NoValueError."""
         ...
 
+    def file(self, path: str, key: str) -> str | None:
+        """Returns the file in which `value` has found it; None if it was elsewhere."""
+        ...
+
 
 class EnvVarConfigProvider:
     """KIP-887: gives the variables of the environment that allowlist.pattern matches."""
@@ -61,6 +65,9 @@ class EnvVarConfigProvider:
             raise NoValueError(f"the variable {key} of the environment is not UTF-8. Next step: set it again")
         return value
 
+    def file(self, path: str, key: str) -> str | None:
+        return None
+
 
 class FileConfigProvider:
     """KIP-297: gives a key of a properties file, which it reads once."""
@@ -80,6 +87,9 @@ class FileConfigProvider:
             raise NoValueError(f"{file} has no key {key}. Next step: check the name, or add the key")
         return value
 
+    def file(self, path: str, key: str) -> str | None:
+        return self._allowed_paths.path(path)
+
 
 class DirectoryConfigProvider:
     """KIP-632: gives the whole content of a file of a directory, including the end of its last line."""
@@ -94,6 +104,9 @@ class DirectoryConfigProvider:
         if not has_regular_file(directory, key):
             raise NoValueError(f"there is no regular file {key} in {directory}. Next step: check its name")
         return read_text(f"{directory}/{key}")
+
+    def file(self, path: str, key: str) -> str | None:
+        return f"{self._allowed_paths.path(path)}/{key}"
 
 
 def new_provider(

@@ -43,6 +43,7 @@ def resolve_properties(
     errors = list(providers.errors)
     resolved: dict[str, str] = {}
     provided: dict[str, list[str]] = {}
+    files: dict[str, list[str]] = {}
     for key, value in properties.items():
         resolved[key] = value
         if OPENING not in value:
@@ -52,11 +53,12 @@ def resolve_properties(
             resolved[key] = _replaced(key, value, providers, texts)
             if texts:
                 provided[key] = texts
+                files[key] = _files(value, providers)
         except ConfigException as error:
             errors.extend(error.errors)
     if errors:
         raise ConfigException(errors)
-    return ResolvedProperties(resolved, provided, providers.keys)
+    return ResolvedProperties(resolved, provided, providers.keys, files)
 
 
 def refuse_variables(properties: Mapping[str, str]) -> None:
@@ -177,6 +179,17 @@ def _replaced(key: str, value: str, providers: _Providers, texts: list[str]) -> 
     if errors:
         raise ConfigException(errors)
     return "".join(parts)
+
+
+def _files(value: str, providers: _Providers) -> list[str]:
+    """Returns the files that the variables of a value were in."""
+    found: list[str] = []
+    for variable in find_variables(value):
+        provider = providers.by_name.get(variable.provider)
+        file = None if provider is None else provider.file(variable.path, variable.key)
+        if file is not None:
+            found.append(file)
+    return found
 
 
 def _plain(key: str, text: str, providers: _Providers, errors: list[str]) -> str:

@@ -125,15 +125,51 @@ def test_other_listeners_and_addresses_are_not_concerned() -> None:
     run(scenario)
 
 
-def test_connections_that_exist_stay_when_a_limit_is_lowered() -> None:
+@pytest.mark.parametrize(
+    ("configs", "kept"),
+    [
+        pytest.param({"max.connections": "1"}, [2], id="all"),
+        pytest.param({"max.connections": "2"}, [0, 2], id="some"),
+        pytest.param({"max.connections": "3"}, [0, 1, 2], id="enough"),
+        pytest.param({"listener.name.controller.max.connections": "1"}, [0, 1, 2], id="of-a-listener"),
+        pytest.param({"max.connections.per.ip": "1"}, [0, 1, 2], id="of-an-address"),
+    ],
+)
+def test_a_lower_limit_closes_what_was_idle_longest_as_in_kafka(configs: Configs, kept: list[int]) -> None:
+    """SocketServer.closeExcessConnections: max.connections alone, and the least recently used ones."""
+
     async def scenario() -> None:
         async with serving() as (server, _):
             clients = await open_as_many(server, 3, "CONTROLLER", "127.0.0.1")
-            RunningSettings(server).node_configs(NodeConfigsChanged({"max.connections": "1"}, {}))
-            assert await open_as_many(server, 1, "CONTROLLER", "127.0.0.1") == []
-            for client in clients:
+            for client in (clients[0], clients[2]):
                 client.request(unregister(1), 0)
                 await client.frame()
+            RunningSettings(server).node_configs(NodeConfigsChanged(configs, {}))
+            await eventually(lambda: server.accounts.quotas.count == len(kept))
+            assert await open_as_many(server, 1, "CONTROLLER", "127.0.0.1") == []
+            for index, client in enumerate(clients):
+                if index in kept:
+                    client.request(unregister(1), 0)
+                    await client.frame()
+                else:
+                    await client.expect_ended()
+                client.close()
+
+    run(scenario)
+
+
+def test_a_lower_limit_spares_the_connections_of_voters() -> None:
+    """Commits wait for their fetches."""
+
+    async def scenario() -> None:
+        async with serving() as (server, _):
+            clients = await open_as_many(server, 3, "CONTROLLER", "127.0.0.1")
+            connections = sorted(server._connections(), key=lambda each: each.last_active)
+            server.accounts.voters.note(2, connections[0])
+            RunningSettings(server).node_configs(NodeConfigsChanged({"max.connections": "1"}, {}))
+            await eventually(lambda: server.accounts.quotas.count == 1)
+            assert server._connections() == connections[:1]
+            for client in clients:
                 client.close()
 
     run(scenario)

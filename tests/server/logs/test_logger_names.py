@@ -63,7 +63,7 @@ def test_every_subject_can_be_given_a_level() -> None:
 def test_loggers_share_the_limit_of_lines(caplog: pytest.LogCaptureFixture) -> None:
     now = 0.0
     log = RateLimitedLog(logging.getLogger("kraftctl.server.connections"), lambda: now, lines_max=2)
-    other = log.beside(logging.getLogger("kraftctl.server.sasl"))
+    other = log.beside(logging.getLogger("kraftctl.server.ssl"))
     for number in range(3):
         log.warning("closing %d", number)
         other.warning("failed %d", number)
@@ -72,7 +72,7 @@ def test_loggers_share_the_limit_of_lines(caplog: pytest.LogCaptureFixture) -> N
     other.warning("failed again")
     assert [(record.name.rpartition(".")[2], record.getMessage()) for record in caplog.records] == [
         ("connections", "closing 0"),
-        ("sasl", "failed 0"),
-        ("sasl", "4 similar lines were left out"),
-        ("sasl", "failed again"),
+        ("ssl", "failed 0"),
+        ("ssl", "4 similar lines were left out"),
+        ("ssl", "failed again"),
     ]
