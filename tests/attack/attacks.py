@@ -389,7 +389,7 @@ def _crowd(target: Target, payload: Callable[[], bytes]) -> str:
 
 
 def _crowds() -> list[Attack]:
-    what = "400 connections with a request of at most 63,000 bytes each, all at once"
+    what = "400 connections with a request of at most 63,000 bytes each, together"
     return [Attack(f"crowd: {name}", what, partial(_crowd, payload=make)) for name, make in CROWDS.items()]
 
 

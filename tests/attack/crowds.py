@@ -1,4 +1,4 @@
-"""Crowds: many connections, each of which does nothing that is refused or slow by itself, all at once."""
+"""Crowds: many connections, together, none of which does anything slow by itself."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ CROWDS: dict[str, Callable[[], bytes]] = {
     "long header": _long_header,
     "long client software name": _long_client_id,
 }
-"""By name: what everybody in the crowd sends."""
+"""By name: the request that each connection of the crowd sends."""
 
 
 def crowd(connect: Callable[[], Client], payload: bytes) -> str:

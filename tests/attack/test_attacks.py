@@ -47,7 +47,7 @@ SIMILAR = 4
 
 
 def similar(attack: Attack) -> bool:
-    """Returns whether another dense body, or another crowd, stands for this one."""
+    """Returns whether another dense body, or another crowd, represents this one."""
     for kind in ("dense ", "crowd: "):
         of_its_kind = [one.name for one in ATTACKS if one.name.startswith(kind) and one.name != "dense crowd"]
         if attack.name in of_its_kind and of_its_kind.index(attack.name) % SIMILAR != 0:

@@ -203,7 +203,7 @@ FAULTS = (
         "        if began_ns == MUST_WAIT:\n",
         "        if False:\n",
         ("tests/server/connections/test_waiting_for_turns.py",),
-        "Whoever sends many at once is served first.",
+        "The client that sends many together is served first.",
     ),
     PlantedFault(
         "effects-are-held-until-the-next-event",

@@ -92,7 +92,7 @@ class NodeLoop:
         """A deadline is reached, and the node does not know yet."""
         self.ended = False
         self.turns = RequestTurns(clock.now_ns, scheduler, network, self._is_paused)
-        """The time of requests: whoever offers one asks here first."""
+        """The time of requests, which is asked for before one is offered."""
 
     def attach(self, executor: Executor) -> None:
         """Carry out effects with it. Its inbox is this loop, so the loop is made first."""

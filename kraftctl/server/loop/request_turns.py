@@ -82,7 +82,7 @@ class RequestTurns:
         return self._now_ns()
 
     def end(self, began_ns: int) -> None:
-        """Charges a request that began at `began_ns`, with all that it caused at once."""
+        """Charges a request that began at `began_ns`, with what it caused within."""
         self._spent_ns = self._spent_before_ns + self._now_ns() - began_ns
 
     def charge(self, duration_ns: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import pytest
 
@@ -12,12 +11,12 @@ from kraftctl.apis.request_size import LARGE_REQUESTS_MEMORY_BYTES_MAX
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.events import ClientRequest, NodeEvent, TurnTaken
 from kraftctl.raft import effects, events
-from kraftctl.server.loop.client_requests import MUST_WAIT, URGENT
 from kraftctl.server.loop.request_turns import CHARGED_NS, RETRY_SECONDS, TURN_NS, URGENT_BYTES_MAX
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.principal import ANONYMOUS
 from tests.server.loop.test_node_loop import World
+from tests.support.turns import in_turn
 
 BULK, SMALL, BEAT, FETCH = ApiKey.CREATE_TOPICS, ApiKey.ALTER_PARTITION, ApiKey.BROKER_HEARTBEAT, ApiKey.FETCH
 
@@ -72,13 +71,7 @@ class BusyWorld(World):
     def receive(self, event: ClientRequest, address: bytes = HERE, length: int = 100) -> None:
         """As a connection does."""
         frame = event.context.api.key.to_bytes(2, "big").ljust(length)
-        began_ns = self.turns.begin(frame, busy=self.loop.is_busy())
-        if began_ns == MUST_WAIT:
-            self.turns.begin_later(address, partial(self.receive, event, address, length))
-            return
-        self.loop.offer(event)
-        if began_ns != URGENT:
-            self.turns.end(began_ns)
+        in_turn(self.loop, frame, address, lambda: self.loop.offer(event))
 
 
 def request(key: ApiKey, request_id: int) -> ClientRequest:

@@ -10,25 +10,20 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.audit.audit_trail import COMMITTED, NO_OFFSET, AuditEntry
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.controller_result import ControllerResult
-from kraftctl.node.events import AuthorizerLines, NodeEffect, NodeEvent, RequestFailed
+from kraftctl.node.events import AuthorizerLines, NodeEffect, RequestFailed
 from kraftctl.node.long_work import SLICES
 from kraftctl.node.request_outcomes import Answer, Close
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.server.controller_server import build_node, open_partition
-from kraftctl.server.loop.client_requests import (
-    MUST_WAIT,
-    URGENT,
-    ReceivedRequest,
-    client_event,
-    receive_request,
-)
+from kraftctl.server.loop.client_requests import ReceivedRequest, client_event, receive_request
 from kraftctl.server.loop.controller_network import ControllerNetwork
 from kraftctl.server.loop.effect_executor import EffectExecutor
 from kraftctl.server.loop.node_loop import NodeLoop
@@ -58,6 +53,7 @@ from tests.support.simulator.cluster.wire import Asker, Server, Wire
 from tests.support.simulator.disks.disk import SimulatedDisk
 from tests.support.simulator.disks.disks import DiskSpeed, fast_disk
 from tests.support.simulator.disks.storage_call import watch_locks
+from tests.support.turns import in_turn
 
 NO_REQUEST = -1
 LOST_POWER = "lost power"
@@ -431,19 +427,9 @@ class ControllerProcess:
         self._requests[request_id] = exchange
         context = received.context(self._listener, CLIENT_ADDRESS, principal)
         event = client_event(request_id, context, received.take_content())
-        turns = self.loop.turns
-        began_ns = turns.begin(payload, busy=self.loop.is_busy())
-        if began_ns == MUST_WAIT:
-            turns.begin_later(CLIENT_ADDRESS, lambda: self._offer_awaited(request_id, event))
-            return request_id
-        self.loop.offer(event)
-        if began_ns != URGENT:
-            turns.end(began_ns)
+        offer = partial(self.loop.offer, event)
+        in_turn(self.loop, payload, CLIENT_ADDRESS, lambda: self._network.awaits(request_id) and offer())
         return request_id
-
-    def _offer_awaited(self, request_id: int, event: NodeEvent) -> None:
-        if self._network.awaits(request_id):
-            self.loop.offer(event)
 
     def _respond(self, request_id: int, received: ReceivedRequest, exchange: Asker, response: Answer) -> None:
         self._requests.pop(request_id, None)

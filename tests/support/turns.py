@@ -1,0 +1,20 @@
+"""Requests in turns, as connections of the controller let them take theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from kraftctl.server.loop.client_requests import MUST_WAIT, URGENT
+from kraftctl.server.loop.node_loop import NodeLoop
+
+
+def in_turn(loop: NodeLoop, frame: bytes, address: bytes, offer: Callable[[], object]) -> None:
+    """Calls `offer`, which offers the request of `frame`, now or in a later turn of the loop."""
+    began_ns = loop.turns.begin(frame, busy=loop.is_busy())
+    if began_ns == MUST_WAIT:
+        loop.turns.begin_later(address, partial(in_turn, loop, frame, address, offer))
+        return
+    offer()
+    if began_ns != URGENT:
+        loop.turns.end(began_ns)
