@@ -25,6 +25,7 @@ from kraftctl.config.endpoints import (
 )
 from kraftctl.config.kafka_config_checks import check_as_kafka
 from kraftctl.config.own_keys import refuse_unknown_keys
+from kraftctl.config.token_limits import TokenLimits
 from kraftctl_security.config_values import LONG_MAX, ConfigException, ConfigValues
 from kraftctl_security.sasl.login_configuration import LoginConfiguration
 from kraftctl_security.sasl.sasl_config import (
@@ -152,6 +153,7 @@ class ControllerConfig:
     delegation_token_max_lifetime_ms: int
     delegation_token_expiry_time_ms: int
     delegation_token_expiry_check_interval_ms: int
+    token_limits: TokenLimits
     controller_quota_window_num: int
     controller_quota_window_size_seconds: int
 
@@ -382,6 +384,7 @@ class ControllerConfig:
         self.delegation_token_expiry_check_interval_ms = values.int64(
             prefix + "expiry.check.interval.ms", HOUR_MS, 1
         )
+        self.token_limits = TokenLimits(values)
 
 
 def _node_principals(values: ConfigValues) -> list[str]:

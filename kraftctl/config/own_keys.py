@@ -25,6 +25,8 @@ OWN_KEYS: Final = (
     "kraftctl.authorizer.log.max.bytes",
     "kraftctl.authorizer.log.max.files",
     "kraftctl.authorizer.log.path",
+    "kraftctl.delegation.tokens.max",
+    "kraftctl.delegation.tokens.max.per.owner",
     "kraftctl.node.principals",
     "kraftctl.observer.fetch.interval.ms",
     "kraftctl.scram.users.path",

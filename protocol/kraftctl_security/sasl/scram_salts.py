@@ -1,7 +1,7 @@
 """Salts of SCRAM: those of new credentials, and those of users that do not exist, which look the same.
 
-A client sees salt and iterations of a user before it has proved anything. What an unknown user gets is made of
-the name and a secret, so it stays the same; its form is that of an existing user, the same one for a name.
+A client sees salt and iterations of a user before it has proved anything. What an unknown user gets is made
+of the name and a secret, so it stays the same; its form is that of an existing user, the same for a name.
 """
 
 from __future__ import annotations

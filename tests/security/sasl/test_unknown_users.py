@@ -159,7 +159,7 @@ def test_all_controllers_have_the_same_secret_if_they_have_the_key_of_tokens(tmp
 
 
 def test_without_scram_there_is_no_secret(tmp_path: Path) -> None:
-    plain = {key: value for key, value in PROPERTIES.items()} | {"log.dirs": str(tmp_path)}
+    plain = dict(PROPERTIES.items()) | {"log.dirs": str(tmp_path)}
     assert unknown_users_secret(ControllerConfig(plain), "cluster") == b""
     assert not any(tmp_path.iterdir())
 

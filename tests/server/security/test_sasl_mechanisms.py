@@ -275,7 +275,7 @@ def test_until_the_log_is_read_users_of_the_file_are_served_and_no_other_is_refu
 def test_a_token_that_is_too_long_ends_the_connection(
     version: int, mechanism: str, receive_size: int | None, token_bytes_max: int
 ) -> None:
-    """From the size of its frame, before the rest is there: sasl.server.max.receive.size is one more limit."""
+    """From the size of its frame, before the rest is there. sasl.server.max.receive.size is a limit, too."""
 
     async def scenario() -> None:
         keys = {} if receive_size is None else {"sasl.server.max.receive.size": str(receive_size)}
