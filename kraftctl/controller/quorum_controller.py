@@ -237,6 +237,10 @@ class QuorumController:
         api = context.api
         if api.refusal is not None:
             return ApiError(api.refusal)
+        if context.envelope:
+            forwarded = self.state.envelope_principals.why_refused(context)
+            if forwarded is not None:
+                return forwarded
         operation = api.cluster_operation
         if operation != NO_CLUSTER_RIGHT and not self.state.authorizer.allows_on_cluster(
             context, operation, logs_grant, logs_denial
