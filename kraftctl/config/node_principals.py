@@ -42,8 +42,8 @@ def warn_of_refused(templates: list[str], super_users: list[str], warnings: list
         warnings.append(
             f"{NODES_KEY} is set, so requests of super users that brokers forward are refused: "
             f"{'; '.join(clients)}. Next step: let tools of these users connect to controllers"
-            f" (--bootstrap-controller), give them rights by ACLs instead, or name in {ALLOWED_KEY} those that"
-            " every broker may act for; with an empty value, this warning ends."
+            f" (--bootstrap-controller), give them rights by ACLs instead, or name in {ALLOWED_KEY} those"
+            " that every broker may act for; with an empty value, this warning ends."
         )
 
 
@@ -55,7 +55,7 @@ def is_of_node(principal: str, template: str) -> bool:
         end += 1
     # The text behind the id may begin with digits: each length of the id is tried.
     lengths = range(start + 1, end + 1)
-    return any([template.replace(ID, principal[start:stop]) == principal for stop in lengths])
+    return any(template.replace(ID, principal[start:stop]) == principal for stop in lengths)
 
 
 def _principals(values: ConfigValues, key: str) -> list[str]:

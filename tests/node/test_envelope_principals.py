@@ -1,4 +1,4 @@
-"""With nodes bound to their ids, a stolen key of a broker is not a super user's: who may be in an envelope."""
+"""With nodes bound to their ids, a stolen key of a broker is no super user's: who may be in an envelope."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ def test_a_long_request_is_refused_before_it_is_decoded() -> None:
 def test_a_stolen_key_makes_no_acl_as_a_super_user() -> None:
     """What the binding of ids was without this rule."""
     everything = AclCreation(
-        resource_type=4, resource_name="kafka-cluster", resource_pattern_type=3, principal="User:eve", host="*",
-        operation=int(AclOperation.ALL), permission_type=3,
+        resource_type=4, resource_name="kafka-cluster", resource_pattern_type=3, principal="User:eve",
+        host="*", operation=int(AclOperation.ALL), permission_type=3,
     )  # fmt: skip
     for keys, made in (("without", 1), ("bound", 0)):
         answer = forwarded(keys, "admin", CreateAclsRequest(creations=[everything]), 3)

@@ -35,7 +35,7 @@ class EnvelopePrincipals:
             return None
         if principal in self._super_users:
             who = "a super user"
-        elif any([is_of_node(principal, template) for template in self._templates]):
+        elif any(is_of_node(principal, template) for template in self._templates):
             who = "a broker or controller"
         else:
             return None

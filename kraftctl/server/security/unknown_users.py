@@ -19,7 +19,6 @@ from kraftctl_security.small_files import read_small_file
 
 FILE_NAME: Final = "scram-unknown-users-secret"
 SECRET_BYTES: Final = 32
-PRIVATE: Final = 0o600
 
 STRETCHING: Final = 100_000
 """Iterations, 50 ms at start: who asks for salts must not find a weak key by trying."""
@@ -49,5 +48,5 @@ def _kept(path: Path) -> bytes:
     except OSError as error:
         raise cannot("read", path, error) from error
     made = secrets.token_bytes(SECRET_BYTES)
-    replace_file(path, f"{made.hex()}\n".encode(), PRIVATE)
+    replace_file(path, f"{made.hex()}\n".encode())
     return made
