@@ -79,8 +79,8 @@ class SnapshotDownloads:
         if free_bytes is None or size_bytes <= free_bytes - min(RESERVED_BYTES, free_bytes // 10):
             return True
         logger.error(
-            "The leader has a snapshot %s of %d bytes, and %s has room for %d. Next step: if other controllers"
-            " have a snapshot of that size, make room; otherwise look into the log of the leader",
+            "The leader has a snapshot %s of %d bytes, and %s has room for %d. Next step: if other"
+            " controllers have a snapshot of that size, make room; otherwise look into the leader's log",
             snapshot_id,
             size_bytes,
             self._store.directory,
