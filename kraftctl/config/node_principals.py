@@ -40,8 +40,8 @@ def warn_of_refused(templates: list[str], super_users: list[str], warnings: list
     clients = [user for user in super_users if not any(is_of_node(user, each) for each in templates)]
     if templates and clients:
         warnings.append(
-            f"{NODES_KEY} is set, so requests of super users that brokers forward are refused: "
-            f"{'; '.join(clients)}. Next step: let tools of these users connect to controllers"
+            "kraftctl.node.principals is set, so requests of super users that brokers forward are refused:"
+            f" {'; '.join(clients)}. Next step: let tools of these users connect to controllers"
             f" (--bootstrap-controller), give them rights by ACLs instead, or name in {ALLOWED_KEY} those"
             " that every broker may act for; with an empty value, this warning ends."
         )

@@ -106,7 +106,7 @@ def snapshot_downloaded(core: RaftCore, event: SnapshotDownloaded) -> None:
         core.limited_notice(
             DOWNLOADS,
             ERROR,
-            f"The snapshot {snapshot_id} is damaged, or there is no room for it, number"
+            f"The downloaded snapshot {snapshot_id} is damaged, or does not fit, number"
             f" {core.damaged_downloads.count} in a row: fetching it again in {pause_ms} ms",
         )
         return

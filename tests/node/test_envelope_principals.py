@@ -56,7 +56,7 @@ def node(keys: str) -> LoneNode:
         authorizer_class_name=STANDARD_AUTHORIZER,
         super_users=SUPER_USERS,
         allow_everyone_if_no_acl_found="true",
-        **KEYS[keys],
+        **KEYS[keys],  # type: ignore[arg-type]
     )
     found.settle()
     return found

@@ -75,7 +75,7 @@ def exporter_line(text: str) -> str:
 
 def described(text: str) -> str:
     replica = QuorumReplica(1, bytes(16), 1, None, None)
-    endpoints = {1: (VoterEndpoint(text, text, 1),)}
+    endpoints: dict[int, tuple[VoterEndpoint, ...]] = {1: (VoterEndpoint(text, text, 1),)}
     shown = status_text(text, QuorumInfo(1, 1, 1, (replica,), (), endpoints))
     assert shown.count("\n") == 7
     return shown.replace("\n", "")

@@ -14,8 +14,8 @@ from typing import Any
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    import re._constants as sre
-    import re._parser as parser
+    import sre_constants as sre
+    import sre_parse as parser
 
 OTHERS = 256
 """The number of all characters beyond Latin-1."""

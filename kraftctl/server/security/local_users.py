@@ -33,7 +33,7 @@ def read_local_users(config: ControllerConfig, unknown_secret: bytes = b"") -> S
     return users
 
 
-def _read(path: Path, unknown_secret: bytes) -> ScramUsers:
+def _read(path: Path, unknown_secret: bytes = b"") -> ScramUsers:
     try:
         if path.stat().st_size > FILE_BYTES_MAX:
             raise ConfigException([f"{SCRAM_USERS_PATH}: {path} has more than {FILE_BYTES_MAX:,} bytes"])

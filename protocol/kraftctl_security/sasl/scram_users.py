@@ -67,7 +67,7 @@ class LocalUsersFirst:
         return self._others.token(mechanism, token_id)
 
 
-def parse_scram_users(text: str, unknown_secret: bytes) -> ScramUsers:
+def parse_scram_users(text: str, unknown_secret: bytes = b"") -> ScramUsers:
     """Returns the users of a file. Empty lines and those that begin with `#` are left out.
 
     A salt that is not in the file is the one that an unknown user of that name would get.
