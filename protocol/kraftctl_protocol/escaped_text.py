@@ -1,4 +1,4 @@
-"""Makes text that others have chosen harmless to whoever reads it: names, hosts, reasons, tokens.
+"""Makes text that others have chosen harmless to those who read it: names, hosts, reasons, tokens.
 
 A line end would begin a line of its own, an escape sequence command the terminal, and characters such as
 U+202E turn the direction of what follows: a line would be read as it is not written.

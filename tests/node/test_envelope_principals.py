@@ -43,7 +43,7 @@ KEYS = {
         "kraftctl_node_principals": RULE,
         "kraftctl_envelope_allowed_principals": "User:admin; User:x",
     },
-    "nobody-allowed": {"kraftctl_envelope_allowed_principals": ""},
+    "none-allowed": {"kraftctl_envelope_allowed_principals": ""},
 }
 
 FORWARDED = [api for api in API_TABLE.values() if api.forwardable]
@@ -111,7 +111,7 @@ def test_super_users_and_nodes_are_refused_in_every_api(api) -> None:  # type: i
         pytest.param("bound", REFUSED, CLIENTS, id="bound"),
         pytest.param("allowed", REFUSED[1:], ("admin", *CLIENTS), id="allowed"),
         pytest.param(
-            "nobody-allowed", (REFUSED[0], REFUSED[1], REFUSED[3]), (REFUSED[2], *CLIENTS), id="not-bound"
+            "none-allowed", (REFUSED[0], REFUSED[1], REFUSED[3]), (REFUSED[2], *CLIENTS), id="not-bound"
         ),
     ],
 )

@@ -119,7 +119,7 @@ def test_an_exception_shows_its_text_in_lines_of_its_own() -> None:
 
 
 def test_no_other_formatter_writes_lines() -> None:
-    """Whoever logs, prints through these: a new formatter has to escape, too."""
+    """A new one has to escape, too."""
     root = Path(__file__).parents[2]
     found = set()
     for folder in ("kraftctl", "protocol", "spark/kraftctl_spark"):

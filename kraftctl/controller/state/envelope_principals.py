@@ -1,6 +1,6 @@
-"""Which principals may not arrive in an envelope (KIP-590): those whose rights no broker shall lend itself.
+"""Which principals may not arrive in an envelope (KIP-590): those whose rights a broker must not take.
 
-A broker forwards a request with the principal that it says the client has. So whoever has the key of one
+A broker forwards a request with the principal that it says the client has. So a holder of the key of one
 broker has the rights of all clients, and of super users everything. As in Kafka, nothing is refused unless
 `kraftctl.node.principals` binds nodes to their ids, which would contain nothing otherwise, or
 `kraftctl.envelope.allowed.principals` is set: then super users and nodes are refused, except those it names.

@@ -37,7 +37,7 @@ class ScramCredentials(Protocol):
     """The users and tokens that a listener knows. An exception of `user` or `token` ends the connection."""
 
     unknown_secret: bytes
-    """Of this and the name, the salts of users are made that do not exist."""
+    """The salts of users that do not exist are made of this and the name."""
 
     def examples(self, mechanism: int) -> Examples:
         """Returns some users, which those that do not exist have to resemble; none if there are none yet."""
