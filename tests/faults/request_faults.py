@@ -44,8 +44,8 @@ FAULTS = (
     PlantedFault(
         "removed-tokens-count",
         "kraftctl/image/delegation_tokens_image.py",
-        "        if self.count_of(token.owner) > 1:\n",
-        "        if True:\n",
+        "self.count_of(token.owner) - 1)\n",
+        "self.count_of(token.owner))\n",
         ("tests/controller/test_token_limits.py",),
         "An owner whose tokens have ended gets no new ones.",
     ),

@@ -33,7 +33,7 @@ FAULTS = (
     PlantedFault(
         "nodes-arrive-in-envelopes",
         "kraftctl/controller/state/envelope_principals.py",
-        "        elif any([is_of_node(principal, template) for template in self._templates]):\n",
+        "        elif any(is_of_node(principal, template) for template in self._templates):\n",
         "        elif False:\n",
         ("tests/node/test_envelope_principals.py",),
         "A broker acts as another node, whose id it may not claim itself.",

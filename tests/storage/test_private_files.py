@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli import main
+from kraftctl.storage.directory_lock import DirectoryLock
+from kraftctl.storage.durable_files import create_directory, replace_file
 from kraftctl.storage.readable_log import why_readable
+from kraftctl.storage.segment import Segment
 from kraftctl_protocol.log_file_names import BOOTSTRAP_CHECKPOINT, PARTITION_DIRECTORY
 
 FORMAT = (
@@ -56,6 +59,19 @@ def test_what_is_formatted_is_closed_to_others(tmp_path: Path, mask: int) -> Non
         found = modes(log_dir.parent)
         assert os.umask(mask) == mask, "commands of tests leave it as it was"
     assert any(name.endswith(".checkpoint") for name in found)
+    assert {name: oct(mode) for name, mode in found.items() if mode & 0o077} == {}
+
+
+def test_storage_closes_files_itself(tmp_path: Path) -> None:
+    """Where no command has set the umask."""
+    with umask(0):
+        directory = tmp_path / "a" / "b"
+        create_directory(directory)
+        replace_file(directory / "replaced", b"x")
+        DirectoryLock.acquire(directory).release()
+        Segment(directory, 0).close()
+    found = modes(tmp_path / "a")
+    assert len(found) >= 6
     assert {name: oct(mode) for name, mode in found.items() if mode & 0o077} == {}
 
 

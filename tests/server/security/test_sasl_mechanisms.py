@@ -273,7 +273,11 @@ def test_until_the_log_is_read_users_of_the_file_are_served_and_no_other_is_refu
 )
 @pytest.mark.parametrize("version", [0, 1])
 def test_a_token_that_is_too_long_ends_the_connection(
-    version: int, mechanism: str, receive_size: int | None, token_bytes_max: int
+    caplog: pytest.LogCaptureFixture,
+    version: int,
+    mechanism: str,
+    receive_size: int | None,
+    token_bytes_max: int,
 ) -> None:
     """From the size of its frame, before the rest is there. sasl.server.max.receive.size is a limit, too."""
 
@@ -293,6 +297,7 @@ def test_a_token_that_is_too_long_ends_the_connection(
             await shake_hands(client, mechanism, version=version)
             client.send((frame_bytes_max + 1).to_bytes(4, "big"))
             await client.expect_closed()
+            assert f"of {frame_bytes_max + 1} bytes, more than the {frame_bytes_max} that" in caplog.text
             assert server.accounts.budget.held_bytes == 0
 
     run(scenario)
