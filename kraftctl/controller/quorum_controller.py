@@ -138,7 +138,8 @@ class QuorumController:
 
     def replay_of_snapshot(self, snapshot_id: OffsetAndEpoch) -> CommittedReplay:
         """To replay a snapshot into an image of its own, for `use_image`."""
-        return CommittedReplay(self._new_image(), self._supported_features, snapshot_id.offset - 1)
+        image = self._new_image()
+        return CommittedReplay(image, self._supported_features, snapshot_id.offset - 1)
 
     def _new_image(self) -> MetadataImage:
         image = MetadataImage()

@@ -107,7 +107,7 @@ FAULTS = (
     PlantedFault(
         "long-frames-before-authentication",
         CONNECTION,
-        "        bytes_max = min(self._owner.max_frame_bytes, self._listener.receive_bytes_max)\n",
+        "        bytes_max = min(*limits, self._exchange.received_bytes_max)\n",
         "        bytes_max = self._owner.max_frame_bytes\n",
         (f"{CONNECTIONS}::test_frames_before_authentication_are_limited",),
         "Anybody makes the process hold frames of 100 MB (CVE-2022-34917).",
