@@ -23,6 +23,7 @@ COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
     ("kraftctl/cli/start.py", "sentence"): [
         ("kraftctl/cli/unknown_keys.py", "_sentence"),
     ],
+    ("kraftctl/cli/start.py", "readable"): [("kraftctl/storage/readable_log.py", "why_readable")],
     ("kraftctl/cli/start.py", "warning"): [],  # where it is added to the warnings of the configuration
     ("kraftctl/node/controller_node.py", "line"): [("kraftctl/controller/results/failures.py", "_line")],
     ("kraftctl/server/logs/notice_log.py", "failure.text"): [

@@ -44,8 +44,8 @@ The longest client id takes 32 KiB of it."""
 REGISTRATION: Final = RequestSize(256 * KIB, 2 * MIB)
 """This size fits listeners, features and log directories of one node, or the renewers of one token."""
 
-TOKEN: Final = RequestSize(640 * KIB, 1 * MIB)
-"""Kafka's limit for one SASL token is 512 KiB (`sasl.server.max.receive.size`)."""
+TOKEN: Final = RequestSize(80 * KIB, 512 * KIB)
+"""This size fits one token of SASL: the longest may have 64 KiB. See kraftctl_security.sasl.sasl_config."""
 
 CHANGES: Final = RequestSize(16 * MIB, 32 * MIB)
 """This size fits the changes of tools: Kafka makes at most 10,000 records of one such request. 10,000

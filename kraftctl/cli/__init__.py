@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from typing import Protocol, cast
 
@@ -23,6 +24,9 @@ COMMANDS = {
 
 
 END_OF_OPTIONS = "--"
+
+PRIVATE_UMASK = 0o077
+"""What a command writes, libraries included, is closed to other accounts."""
 
 KAFKAS = ("format", "random-uuid")
 """Sub-commands of kafka-storage, which have its exit status for wrong arguments."""
@@ -63,10 +67,13 @@ def _run(argv: list[str] | None, output: GuardedOutput | None) -> int:
     command = _load(args.command)
     if output is not None:
         output.ends_without_reader = command.PRINTS_ONLY
+    previous = os.umask(PRIVATE_UMASK)
     try:
         return command.run(args)
     except KeyboardInterrupt:
         return 130
+    finally:
+        os.umask(previous)
 
 
 def _parsers(chosen: str | None) -> tuple[Parser, dict[str, Parser]]:

@@ -38,6 +38,7 @@ from kraftctl.storage.directory_lock import DirectoryLock
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.log_directories import LogDirectories, check_directories, log_directories
 from kraftctl.storage.meta_properties import load_meta_properties
+from kraftctl.storage.readable_log import why_readable
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.meta_properties import MetaProperties
@@ -195,6 +196,9 @@ def announce(config: ControllerConfig, meta: MetaProperties) -> None:
         )
     for warning in config.warnings:
         logger.warning("%s", warning)
+    readable = why_readable(Path(config.metadata_log_dir))
+    if readable is not None:
+        logger.warning("%s", readable)
     unknown = unknown_keys_of_node(config.originals)
     unused = [key for key in config.unused_keys if key not in unknown]
     if unused:

@@ -24,7 +24,9 @@ from kraftctl.config.endpoints import (
     read_voters,
 )
 from kraftctl.config.kafka_config_checks import check_as_kafka
+from kraftctl.config.node_principals import read_allowed_principals, read_node_principals, warn_of_refused
 from kraftctl.config.own_keys import refuse_unknown_keys
+from kraftctl.config.token_limits import TokenLimits
 from kraftctl_security.config_values import LONG_MAX, ConfigException, ConfigValues
 from kraftctl_security.sasl.login_configuration import LoginConfiguration
 from kraftctl_security.sasl.sasl_config import (
@@ -147,11 +149,14 @@ class ControllerConfig:
     super_users: list[str]
     node_principals: list[str]
     """Principals with `{id}` for the id of a node; empty without a rule."""
+    envelope_allowed_principals: list[str] | None
+    """Super users and nodes whose requests brokers may forward; None if the key is not set."""
     allow_everyone_if_no_acl_found: bool
     delegation_token_secret_key: str | None
     delegation_token_max_lifetime_ms: int
     delegation_token_expiry_time_ms: int
     delegation_token_expiry_check_interval_ms: int
+    token_limits: TokenLimits
     controller_quota_window_num: int
     controller_quota_window_size_seconds: int
 
@@ -373,7 +378,10 @@ class ControllerConfig:
                 values.refuse(
                     "super.users", values.text("super.users"), f"expected Type:name entries, got '{name}'"
                 )
-        self.node_principals = _node_principals(values)
+        self.node_principals = read_node_principals(values)
+        self.envelope_allowed_principals = read_allowed_principals(values)
+        if self.envelope_allowed_principals is None:
+            warn_of_refused(self.node_principals, self.super_users, self.warnings)
         self.allow_everyone_if_no_acl_found = values.boolean("allow.everyone.if.no.acl.found", False)
         self.delegation_token_secret_key = values.optional_text("delegation.token.secret.key") or None
         prefix = "delegation.token."
@@ -382,13 +390,4 @@ class ControllerConfig:
         self.delegation_token_expiry_check_interval_ms = values.int64(
             prefix + "expiry.check.interval.ms", HOUR_MS, 1
         )
-
-
-def _node_principals(values: ConfigValues) -> list[str]:
-    key = "kraftctl.node.principals"
-    templates = [name.strip() for name in values.text(key).split(";") if name.strip()]
-    for template in templates:
-        if ":" not in template or "{id}" not in template:
-            reason = f"expected Type:name entries with {{id}} for the id of the node, got '{template}'"
-            values.refuse(key, values.text(key), reason)
-    return templates
+        self.token_limits = TokenLimits(values)

@@ -6,13 +6,17 @@ Only what is committed counts: a user that the leader is creating could still be
 
 from __future__ import annotations
 
-from typing import cast
+from itertools import islice
+from typing import Final, cast
 
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.security.delegation_token_control import token_hmac
 from kraftctl.image.delegation_tokens_image import DelegationToken
 from kraftctl.image.undo_journal import MISSING
 from kraftctl_protocol.scram import ScramCredential
+
+EXAMPLES_MAX: Final = 32
+"""The number of users that one unknown user is compared with, for each authentication."""
 
 
 class CommittedCredentials:
@@ -31,6 +35,11 @@ class CommittedCredentials:
         entries = self._controller.image.scram.credentials
         value = self._committed(entries, (mechanism, user), entries.get((mechanism, user), MISSING))
         return None if value is MISSING else cast(ScramCredential, value)
+
+    def some_scram_credentials(self, mechanism: int) -> dict[str, ScramCredential]:
+        """Returns credentials of the oldest users. One that is not committed yet may be among them."""
+        oldest = islice(self._controller.image.scram.credentials.items(), EXAMPLES_MAX)
+        return {user: each for (of_mechanism, user), each in oldest if of_mechanism == mechanism}
 
     def token(self, token_id: str, wall_ms: int) -> DelegationToken | None:
         """Returns a token that has not expired; None where tokens are switched off."""

@@ -44,6 +44,7 @@ from kraftctl.controller.state.standard_authorizer import configured_authorizer
 from kraftctl.controller.waiting_responses import WaitingResponses
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
+from kraftctl.image.token_secrets import TokenSecrets
 from kraftctl.metadata import features
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
@@ -76,8 +77,9 @@ class QuorumController:
         bootstrap_records: list[RecordAndVersion],
         endpoints: dict[str, tuple[str, int]],
     ) -> None:
-        self.image = MetadataImage()
-        self.image.journal.enabled = False
+        key = config.delegation_token_secret_key
+        self._token_secrets = None if key is None else TokenSecrets(key)
+        self.image = self._new_image()
         self.state = ControllerState(config, cluster_id, self.image, rng)
         self.state.authorizer = configured_authorizer(config, self.image)
         self.own_registration = local_registration(config, endpoints, rng)
@@ -136,9 +138,14 @@ class QuorumController:
 
     def replay_of_snapshot(self, snapshot_id: OffsetAndEpoch) -> CommittedReplay:
         """To replay a snapshot into an image of its own, for `use_image`."""
+        image = self._new_image()
+        return CommittedReplay(image, self._supported_features, snapshot_id.offset - 1)
+
+    def _new_image(self) -> MetadataImage:
         image = MetadataImage()
         image.journal.enabled = False
-        return CommittedReplay(image, self._supported_features, snapshot_id.offset - 1)
+        image.delegation_tokens.use_secrets(self._token_secrets)
+        return image
 
     def use_image(self, image: MetadataImage, end_offset: int) -> None:
         """From now on everything before `end_offset` is as in `image`, which a snapshot holds whole."""
@@ -231,6 +238,10 @@ class QuorumController:
         api = context.api
         if api.refusal is not None:
             return ApiError(api.refusal)
+        if context.envelope:
+            forwarded = self.state.envelope_principals.why_refused(context)
+            if forwarded is not None:
+                return forwarded
         operation = api.cluster_operation
         if operation != NO_CLUSTER_RIGHT and not self.state.authorizer.allows_on_cluster(
             context, operation, logs_grant, logs_denial

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Iterator
 
 from kraftctl.image.image_part import ImagePart
+from kraftctl.image.token_secrets import TokenSecrets, digest
 from kraftctl.image.undo_journal import JournalView, UndoJournal
 from kraftctl.metadata import features
 from kraftctl_protocol.generated.delegation_token_record import DelegationTokenRecord
@@ -66,13 +68,35 @@ class DelegationTokensImage(ImagePart):
 
     def __init__(self, journal: UndoJournal) -> None:
         self._journal = journal
+        self._secrets: TokenSecrets | None = None
         self.tokens: dict[str, DelegationToken] = {}
+        self._counts: dict[str, int] = {}
+        """The number of tokens of each owner."""
+        self._ids: dict[bytes, str] = {}
+        """The ids by the digests of the secrets."""
+
+    def use_secrets(self, secrets: TokenSecrets | None) -> None:
+        """Lets tokens be found by their secrets; to be called before the first one is replayed."""
+        assert not self.tokens
+        self._secrets = secrets
+
+    def count_of(self, owner: str) -> int:
+        """Returns the number of tokens of an owner."""
+        return self._counts.get(owner, 0)
+
+    def token_of(self, secret: bytes) -> DelegationToken | None:
+        """Returns the token with a secret, which is compared in constant time (CVE-2021-38153)."""
+        token_id = self._ids.get(digest(secret))
+        secrets = self._secrets
+        if token_id is None or secrets is None:
+            return None
+        return self.tokens[token_id] if hmac.compare_digest(secrets.secret_of(token_id), secret) else None
 
     def replay(self, record: Message, offset: int) -> None:
         if isinstance(record, DelegationTokenRecord):
             self._put(record)
         elif isinstance(record, RemoveDelegationTokenRecord):
-            self._journal.remove(self.tokens, record.token_id)
+            self._remove(record.token_id)
         else:
             super().replay(record, offset)
 
@@ -101,4 +125,20 @@ class DelegationTokensImage(ImagePart):
             max_timestamp_ms=record.max_timestamp,
             expiration_timestamp_ms=record.expiration_timestamp,
         )
+        self._remove(record.token_id)
         self._journal.put(self.tokens, record.token_id, token)
+        self._journal.put(self._counts, token.owner, self.count_of(token.owner) + 1)
+        if self._secrets is not None:
+            self._journal.put(self._ids, self._secrets.digest_of(record.token_id), record.token_id)
+
+    def _remove(self, token_id: str) -> None:
+        token = self.tokens.get(token_id)
+        if token is None:
+            return
+        self._journal.remove(self.tokens, token_id)
+        if self.count_of(token.owner) > 1:
+            self._journal.put(self._counts, token.owner, self.count_of(token.owner) - 1)
+        else:
+            self._journal.remove(self._counts, token.owner)
+        if self._secrets is not None:
+            self._journal.remove(self._ids, self._secrets.digest_of(token_id))

@@ -100,7 +100,7 @@ class ControllerNode:
             self._take_turn(event, now_ms, wall_ms)
         elif isinstance(event, events.ResponseReceived):
             if self._registration.is_waiting_for(event.send_id):
-                self._outbox.add(self._registration.answered(event.response, now_ms))
+                self._outbox.add_all(self._registration.answered(event.response, now_ms))
             else:
                 self._step_raft(event, now_ms, wall_ms)
         elif isinstance(event, events.RequestCancelled):

@@ -8,6 +8,7 @@ from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.failures import pause_ms
 from kraftctl.controller.results.notice_sources import REGISTRATION
 from kraftctl.raft.effects import ERROR, INFO, Notice, SendRequest
+from kraftctl.raft.limited_notices import LimitedNotices
 from kraftctl.raft.peers import NOTHING_IN_FLIGHT
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl_protocol.errors import Errors, error_of
@@ -34,14 +35,16 @@ class NodeRegistration:
         self._backoff_ms = BACKOFF_MS
         self._failure_count = 0
         self._not_before_ms = 0
+        self._sent_ms = -BACKOFF_MS
+        self._lines = LimitedNotices()
 
     @property
     def next_deadline_ms(self) -> int | None:
         return self._send_at_ms if self._wanted and not self._is_in_flight() else None
 
     def leader_changed(self, now_ms: int) -> None:
-        """A new leader may be able to answer immediately."""
-        self._send_at_ms = now_ms
+        """A new leader may be able to answer immediately. Who raises epochs is asked once a backoff."""
+        self._send_at_ms = max(now_ms, self._sent_ms + BACKOFF_MS)
         self._backoff_ms = BACKOFF_MS
 
     def take_due(self, controller: QuorumController, raft: RaftNode, now_ms: int) -> SendRequest | None:
@@ -59,6 +62,7 @@ class NodeRegistration:
         if now_ms < self._send_at_ms:
             return None
         self._send_id = raft.take_send_id()
+        self._sent_ms = now_ms
         self._failure_count = 0
         host, port = address
         return SendRequest(self._send_id, raft.leader_id, host, port, request.API_KEY, request)
@@ -74,8 +78,16 @@ class NodeRegistration:
         """Whether the answer to this request is for `answered`."""
         return self._is_in_flight() and send_id == self._send_id
 
-    def answered(self, response: Message | None, now_ms: int) -> Notice:
-        """The outcome of the request, for the log."""
+    def answered(self, response: Message | None, now_ms: int) -> list[Notice]:
+        """The outcome of the request, for the log: few lines in an interval."""
+        outcome = self._outcome(response, now_ms)
+        left_out = self._lines.take_left_out(now_ms)
+        lines = [outcome] if self._lines.admits() else []
+        if left_out > 0:
+            lines.append(Notice(REGISTRATION, INFO, f"{left_out} similar lines were left out (registration)"))
+        return lines
+
+    def _outcome(self, response: Message | None, now_ms: int) -> Notice:
         self._send_id = NOTHING_IN_FLIGHT
         if isinstance(response, ControllerRegistrationResponse) and response.error_code == Errors.NONE:
             self._send_at_ms = now_ms + REPLAY_MS

@@ -119,7 +119,8 @@ def _who(core: RaftCore, identity: Identity) -> str:
 
 def _reached(core: RaftCore, report: PeerReport) -> None:
     if end_faults(core, _key(report)):
-        core.notice(INFO, f"{_named(report)} answers controller {core.key} as it should again")
+        text = f"{_named(report)} answers controller {core.key} as it should again"
+        core.limited_notice("responses", INFO, text)
 
 
 def _fault_of(core: RaftCore, state: ProgressState, report: PeerReport, fields: dict[str, str]) -> None:

@@ -4,9 +4,14 @@
 2. FetchSnapshot takes the place of Fetch; each slice is written immediately, under a temporary name.
 3. With the last slice the file is checked and gets its name: `SnapshotDownloaded`.
 4. It takes the place of the whole log. All of it is committed, so nothing that counts is lost.
+
+A snapshot has the size that its leader announces first. More is not taken, and what does not fit onto the
+disk is not begun.
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import ERROR, INFO, FinishSnapshot, SaveSnapshotSlice, StartOver
@@ -19,23 +24,27 @@ from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapshot
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
+DOWNLOADS: Final = "downloads"
+"""The kind of lines that a leader can cause at any rate."""
+
 
 def begin_download(core: RaftCore, state: Follower, snapshot_id: OffsetAndEpoch) -> bool:
     """Starts to fetch this snapshot. Returns False when the leader's response is invalid."""
     if snapshot_id.epoch < 0 or snapshot_id.offset < 1:
-        core.notice(ERROR, f"The leader names {snapshot_id}, which is not a snapshot id")
+        core.limited_notice(DOWNLOADS, ERROR, f"The leader names {snapshot_id}, which is not a snapshot id")
         return False
     if snapshot_id.offset < core.high_watermark:
         contradict(core, f"wants the log to start over at snapshot {snapshot_id}")
         return False
     if core.log.snapshot(snapshot_id) is not None:
-        core.notice(ERROR, f"The leader names snapshot {snapshot_id}, which this replica has")
+        text = f"The leader names snapshot {snapshot_id}, which this replica has"
+        core.limited_notice(DOWNLOADS, ERROR, text)
         return False
     if core.damaged_downloads.is_pausing(core.now_ms):
         return False
     if state.download is None or state.download.snapshot_id != snapshot_id:
         state.download = SnapshotDownload(snapshot_id)
-        core.notice(INFO, f"Fetching snapshot {snapshot_id} from {state.leader_id}")
+        core.limited_notice(DOWNLOADS, INFO, f"Fetching snapshot {snapshot_id} from {state.leader_id}")
     return True
 
 
@@ -53,22 +62,28 @@ def _take_slice(
     if partition.error_code != Errors.NONE:
         state.download = None
         name = error_of(partition.error_code).name
-        core.notice(INFO, f"Fetching snapshot {download.snapshot_id} ended with {name}: fetching another one")
+        text = f"Fetching snapshot {download.snapshot_id} ended with {name}: fetching another one"
+        core.limited_notice(DOWNLOADS, INFO, text)
         return False
     snapshot_id = OffsetAndEpoch(partition.snapshot_id.end_offset, partition.snapshot_id.epoch)
     data = partition.unaligned_records or b""
     is_expected = snapshot_id == download.snapshot_id and partition.position == download.position
+    if download.position == 0:
+        download.size_bytes = partition.size
+    end_position = download.position + len(data)
+    is_expected = is_expected and partition.size == download.size_bytes and end_position <= partition.size
     if is_expected and not data and download.position < partition.size:
         return False  # the leader was busy with its files: this slice is fetched again after a pause
     if not is_expected or not data:
-        core.notice(
+        core.limited_notice(
+            DOWNLOADS,
             ERROR,
-            f"Expected byte {download.position} of snapshot {download.snapshot_id},"
-            f" got {len(data)} bytes from {partition.position} of {snapshot_id}",
+            f"Expected byte {download.position} of snapshot {download.snapshot_id} of {download.size_bytes}"
+            f" bytes, got {len(data)} bytes from {partition.position} of {snapshot_id} of {partition.size}",
         )
         state.download = None
         return False
-    core.emit(SaveSnapshotSlice(snapshot_id, download.position, data))
+    core.emit(SaveSnapshotSlice(snapshot_id, download.position, data, download.size_bytes))
     download.position += len(data)
     if download.position >= partition.size:
         download.is_complete = True
@@ -88,10 +103,11 @@ def snapshot_downloaded(core: RaftCore, event: SnapshotDownloaded) -> None:
     snapshot_id = event.snapshot_id
     if event.size_bytes == 0:
         pause_ms = core.damaged_downloads.add(core.now_ms)
-        core.notice(
+        core.limited_notice(
+            DOWNLOADS,
             ERROR,
-            f"The downloaded snapshot {snapshot_id} is damaged, number {core.damaged_downloads.count}"
-            f" in a row: fetching it again in {pause_ms} ms",
+            f"The downloaded snapshot {snapshot_id} is damaged, or does not fit, number"
+            f" {core.damaged_downloads.count} in a row: fetching it again in {pause_ms} ms",
         )
         return
     core.damaged_downloads.reset()

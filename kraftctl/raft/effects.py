@@ -56,13 +56,16 @@ class TruncateLog(Value):
 class SaveSnapshotSlice(Value):
     """Write `data` at `position` of a checkpoint that is being downloaded; position 0 restarts it.
 
-    At most one download is in progress: another one ends this one.
+    At most one download is in progress: another one ends this one. `size_bytes` is what the leader says that
+    the whole file has. If there is no room for that, nothing is written: report `SnapshotDownloaded` of 0
+    bytes.
     """
 
-    def __init__(self, snapshot_id: OffsetAndEpoch, position: int, data: bytes) -> None:
+    def __init__(self, snapshot_id: OffsetAndEpoch, position: int, data: bytes, size_bytes: int) -> None:
         self.snapshot_id = snapshot_id
         self.position = position
         self.data = data
+        self.size_bytes = size_bytes
 
 
 class FinishSnapshot(Value):

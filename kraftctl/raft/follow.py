@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.raft.append import request_flush
 from kraftctl.raft.control_records import ControlChanges, control_changes
 from kraftctl.raft.core import RaftCore
@@ -14,6 +16,9 @@ from kraftctl_protocol.generated.fetch_response import PartitionData
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch, read_batches
+
+ANSWERS: Final = "answers of the leader"
+"""The kind of lines that a leader can cause at any rate."""
 
 
 def follow(core: RaftCore, state: Follower, partition: PartitionData) -> None:
@@ -44,14 +49,18 @@ def _truncate(core: RaftCore, diverging: OffsetAndEpoch) -> bool:
         contradict(core, f"wants the log to end at offset {end_offset} in epoch {diverging.epoch}")
         return False
     if end_offset >= core.log.end_offset:
-        core.notice(
-            ERROR, f"The leader has epoch {diverging.epoch} end at {diverging.offset}, as it does here"
+        core.limited_notice(
+            ANSWERS,
+            ERROR,
+            f"The leader has epoch {diverging.epoch} end at {diverging.offset}, as it does here",
         )
         return False
     core.log.truncate_to(end_offset)
     core.history.truncate_to(end_offset)
     core.emit(TruncateLog(end_offset))
-    core.notice(INFO, f"Truncated the log to {end_offset}: epoch {diverging.epoch} ended there")
+    core.limited_notice(
+        ANSWERS, INFO, f"Truncated the log to {end_offset}: epoch {diverging.epoch} ended there"
+    )
     return True
 
 
@@ -60,7 +69,8 @@ def _append(core: RaftCore, state: Follower, records: bytes) -> bool:
     try:
         batches = read_batches(records)
     except DecodeError as error:
-        core.notice(ERROR, f"Records from {state.leader_id} at {core.log.end_offset} are unusable: {error}")
+        text = f"Records from {state.leader_id} at {core.log.end_offset} are unusable: {error}"
+        core.limited_notice(ANSWERS, ERROR, text)
         return False
     position = 0
     usable = True
@@ -80,7 +90,8 @@ def _append_batch(core: RaftCore, state: Follower, batch: RecordBatch, data: byt
     last_epoch = core.log.epochs.last_epoch()
     is_in_order = header.base_offset == core.log.end_offset and epoch <= state.epoch
     if not is_in_order or epoch < (0 if last_epoch is None else last_epoch):
-        core.notice(
+        core.limited_notice(
+            ANSWERS,
             ERROR,
             f"Batch {header.base_offset}-{header.last_offset} of epoch {epoch} from {state.leader_id}"
             f" does not continue the log at {core.log.end_offset} of epoch {core.log.last_epoch()}",
@@ -91,7 +102,8 @@ def _append_batch(core: RaftCore, state: Follower, batch: RecordBatch, data: byt
         try:
             changes = control_changes(batch, core.history.kraft_version())
         except NewerReleaseError as newer:
-            core.notice(
+            core.limited_notice(
+                ANSWERS,
                 ERROR,
                 f"A newer release has written the control records from {state.leader_id} at"
                 f" {header.base_offset}: {newer}. Next step: start a controller of that release on this"
@@ -99,8 +111,10 @@ def _append_batch(core: RaftCore, state: Follower, batch: RecordBatch, data: byt
             )
             return False
         except DecodeError as error:
-            core.notice(
-                ERROR, f"Control records from {state.leader_id} at {header.base_offset} are unusable: {error}"
+            core.limited_notice(
+                ANSWERS,
+                ERROR,
+                f"Control records from {state.leader_id} at {header.base_offset} are unusable: {error}",
             )
             return False
     if last_epoch is None or epoch > last_epoch:

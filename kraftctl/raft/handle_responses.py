@@ -132,7 +132,8 @@ def _refused(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
         if state.is_hint_only():
             record_vote(core, peer.id, False)
             return True
-        core.notice(INFO, f"{peer.id} does not support pre-votes: becoming a candidate")
+        text = f"{peer.id} does not support pre-votes: becoming a candidate"
+        core.limited_notice("responses", INFO, text)
         become_candidate(core)
         return True
     return _unexpected(core, peer, error_of(response.error_code))

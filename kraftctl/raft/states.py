@@ -61,10 +61,14 @@ class Unattached(EpochState):
 
 
 class SnapshotDownload:
-    """The part of a snapshot that is here; `is_complete` while the whole of it is checked."""
+    """The part of a snapshot that is here; `is_complete` while the whole of it is checked.
+
+    `size_bytes` is what the leader has announced with the first slice, 0 before that.
+    """
 
     def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
         self.snapshot_id = snapshot_id
+        self.size_bytes = 0
         self.position = 0
         self.is_complete = False
 

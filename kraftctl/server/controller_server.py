@@ -31,6 +31,7 @@ from kraftctl.server.running_settings import RunningSettings
 from kraftctl.server.security.credential_lookup import CredentialLookup
 from kraftctl.server.security.local_users import read_local_users
 from kraftctl.server.security.peer_authorization_check import PeerAuthorizationCheck
+from kraftctl.server.security.unknown_users import unknown_users_secret
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.errors import StorageError
@@ -64,7 +65,8 @@ async def run_controller(
     rng = random.Random(random.SystemRandom().getrandbits(64))
     server = SocketServer(config)
     new_sasl_client = None if config.controller_sasl is None else new_sasl_client_of(config.controller_sasl)
-    local_users = read_local_users(config)
+    unknown_secret = unknown_users_secret(config, meta.cluster_id or "")
+    local_users = read_local_users(config, unknown_secret)
     partition = open_partition(config, meta, clock.now_ms)
     try:
         _log_findings(partition)
@@ -86,7 +88,8 @@ async def run_controller(
             audit_log=audit_log,
             probe=probe,
         )
-        credentials = LocalUsersFirst(local_users, CredentialLookup(driver.credentials, clock.wall_ms))
+        lookup = CredentialLookup(driver.credentials, clock.wall_ms, unknown_secret)
+        credentials = LocalUsersFirst(local_users, lookup)
         await server.accept(driver.requests, driver.has_rules, credentials)
         rights_check = PeerAuthorizationCheck(asyncio.get_running_loop(), config, driver.authorizer)
         driver.start(RunningSettings(server))

@@ -11,6 +11,7 @@ import fcntl
 import os
 from pathlib import Path
 
+from kraftctl.storage.durable_files import FILE_MODE
 from kraftctl.storage.errors import StorageError, cannot
 
 FILE_NAME = ".lock"
@@ -37,7 +38,7 @@ class DirectoryLock:
         if path in _locked_here:
             raise _in_use(log_dir, "this process")
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, FILE_MODE)
         except OSError as error:
             raise cannot("open", path, error) from error
         try:

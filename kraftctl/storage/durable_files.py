@@ -9,8 +9,12 @@ from kraftctl.storage.errors import cannot
 
 TEMPORARY_SUFFIX = ".tmp"
 
+FILE_MODE = 0o600
+DIRECTORY_MODE = 0o700
+"""Other accounts may read nothing: the log and its snapshots have passwords."""
 
-def replace_file(path: Path, content: bytes, mode: int = 0o644, *, note: str = "") -> None:
+
+def replace_file(path: Path, content: bytes, *, note: str = "") -> None:
     """Writes `path` by way of `<path>.tmp`, fsync, atomic rename and fsync of the directory.
 
     Raises StorageError, in which `note` describes the consequences; the old content of `path` is then still
@@ -20,7 +24,7 @@ def replace_file(path: Path, content: bytes, mode: int = 0o644, *, note: str = "
     try:
         temporary.unlink(missing_ok=True)
         try:
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
             try:
                 write_all(descriptor, content)
                 os.fsync(descriptor)
@@ -74,7 +78,7 @@ def create_directory(directory: Path) -> None:
             missing.append(parent)
             parent = parent.parent
         for path in reversed(missing):
-            path.mkdir(exist_ok=True)
+            path.mkdir(DIRECTORY_MODE, exist_ok=True)
             _fsync_directory(path.parent)
     except OSError as error:
         raise cannot("create the directory", directory, error) from error

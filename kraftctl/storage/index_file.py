@@ -13,7 +13,7 @@ from bisect import bisect_left
 from pathlib import Path
 from typing import Final
 
-from kraftctl.storage.durable_files import write_all_at
+from kraftctl.storage.durable_files import FILE_MODE, write_all_at
 from kraftctl.storage.errors import cannot
 
 CLOSED: Final = -1
@@ -37,7 +37,7 @@ class IndexFile:
         self._entry = entry
         self._entries_max = size_bytes_max // entry.size
         try:
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, FILE_MODE)
         except OSError as error:
             raise cannot("open", path, error) from error
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from kraftctl.storage.directory_entries import remove, rename
-from kraftctl.storage.durable_files import write_all_at
+from kraftctl.storage.durable_files import FILE_MODE, write_all_at
 from kraftctl.storage.errors import CorruptLogError, StorageError, cannot
 from kraftctl.storage.index_file import CLOSED, INDEX_BYTES_MAX
 from kraftctl.storage.offset_index import INDEX_INTERVAL_BYTES, OffsetIndex
@@ -57,7 +57,7 @@ class Segment:
         self._bytes_since_index_entry = 0
         self._lock = threading.Lock()  # guards the offset index and the end of the file; never held for long
         try:
-            self.descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+            self.descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, FILE_MODE)
         except OSError as error:
             raise cannot("open", self.path, error) from error
         self.offset_index = OffsetIndex(

@@ -134,6 +134,14 @@ class SnapshotStore:
                 store._sizes[snapshot_id] = size_in_bytes(path)
         return store
 
+    def free_bytes(self) -> int | None:
+        """Returns the room on the disk for files of this process; None if it is not known."""
+        try:
+            found = os.statvfs(self.directory)
+        except OSError:
+            return None
+        return found.f_bavail * found.f_frsize
+
     def ids(self) -> list[OffsetAndEpoch]:
         """The ids, rising by offset, then epoch."""
         return [info.snapshot_id for info in self.infos()]

@@ -7,6 +7,8 @@ from __future__ import annotations
 import ssl
 from typing import Final
 
+from kraftctl_protocol.escaped_text import escaped
+
 SECURITY_PROTOCOL: Final = "security.protocol"
 
 HOST_MISMATCHES: Final = (62, 64)
@@ -71,8 +73,7 @@ def refuse_ssl_alert(received: bytes) -> None:
 def plain_text(message: str) -> str:
     """Returns a message of the node in one line of limited length."""
     line = " ".join(message.split())
-    printable = "".join(each if each.isprintable() else "?" for each in line)
-    return printable[:MESSAGE_CHARACTERS_MAX]
+    return escaped(line)[:MESSAGE_CHARACTERS_MAX]
 
 
 def _ssl_text(error: ssl.SSLError) -> str:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from kraftctl_security.standard_output import guarded
 from kraftctl_spark.commands import compact, history, report, run, status
+from kraftctl_spark.commands.log_lines import log_to_standard_error
 
 if TYPE_CHECKING:
     from kraftctl_spark.tables.durable import Hook
@@ -72,7 +73,7 @@ def _run(arguments: list[str] | None, hook: Hook | None) -> int:
             file=sys.stderr,
         )
         return 2
-    logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
+    log_to_standard_error()
     logging.getLogger("py4j").setLevel(logging.WARNING)
     from kraftctl_protocol.file_errors import unplaced_error
     from kraftctl_spark.log.log_reader import ObserverError

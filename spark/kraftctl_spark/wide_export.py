@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from kraftctl_security.standard_output import guarded
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
+from kraftctl_spark.commands.log_lines import log_to_standard_error
 from kraftctl_spark.commands.path_flag import path_flag
 from kraftctl_spark.commands.stream_flags import add_stream_flags, schedule_of
 from kraftctl_spark.datasource.query_run import run_session, run_until, stop_on_signals
@@ -38,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(arguments: list[str] | None) -> int:
     options = _parse(arguments)
-    logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
+    log_to_standard_error()
     stop = stop_on_signals()
     try:
         check_output(options.output, options.checkpoint)

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 SASL_HANDSHAKE, SASL_AUTHENTICATE = 17, 36
 
-TOKEN_BYTES_MAX: Final = 512 * 1024
-"""Kafka's default of sasl.server.max.receive.size."""
+TOKEN_BYTES_MAX: Final = 8 * 1024
+"""A token of PLAIN or SCRAM and its header; Kafka's default of sasl.server.max.receive.size is 512 KiB."""
 
 UNFINISHED_COUNT: Final = 1_100
-"""Of the largest tokens: 560 MB. More connections that are not authenticated than there may be."""
+"""More connections that are not authenticated than there may be. Of Kafka's size, 560 MB."""
 
 CONNECTIONS_IN_A_ROW: Final = 25
 PAUSE_SECONDS: Final = 0.01

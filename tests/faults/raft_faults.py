@@ -14,6 +14,22 @@ VOTERS = "tests/raft/test_voter_changes.py"
 
 FAULTS = (
     PlantedFault(
+        "a-snapshot-grows-while-it-is-downloaded",
+        "kraftctl/raft/download_snapshot.py",
+        "is_expected and partition.size == download.size_bytes and end_position <= partition.size\n",
+        "is_expected\n",
+        ("tests/raft/test_snapshot_download.py",),
+        "A leader sends slices without end, although the first announced a small file.",
+    ),
+    PlantedFault(
+        "each-registration-has-a-line",
+        "kraftctl/node/registration.py",
+        "        lines = [outcome] if self._lines.admits() else []\n",
+        "        lines = [outcome]\n",
+        ("tests/node/test_registration_lines.py",),
+        "A leader that raises epochs writes a thousand lines a second into the log of a standby.",
+    ),
+    PlantedFault(
         "quorum-state-after-answers",
         "kraftctl/raft/raft_node.py",
         "        wake_observers_if_due(core)\n        return core.take_effects()\n",

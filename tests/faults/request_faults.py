@@ -18,6 +18,38 @@ FAULTS = (
         "A request is handled in a version that ApiVersions does not list.",
     ),
     PlantedFault(
+        "an-owner-has-any-number-of-tokens",
+        "kraftctl/controller/security/token_limits.py",
+        "    if tokens.count_of(token.owner) >= limits.per_owner_max:\n",
+        "    if False:\n",
+        ("tests/controller/test_token_limits.py",),
+        "Every authenticated user fills the memory of all nodes.",
+    ),
+    PlantedFault(
+        "renewers-have-any-length",
+        "kraftctl/controller/security/token_limits.py",
+        "    if names_bytes > NAMES_BYTES_MAX:\n",
+        "    if False:\n",
+        ("tests/controller/test_token_limits.py",),
+        "8,800 tokens had 1.0 GB of renewers.",
+    ),
+    PlantedFault(
+        "tokens-have-no-quota",
+        "kraftctl/controller/security/token_limits.py",
+        "        self.error = quota.admit(1)\n",
+        "        self.error = None\n",
+        ("tests/controller/test_token_limits.py",),
+        "One user renews tokens at any rate, and each renewal is a record in the log.",
+    ),
+    PlantedFault(
+        "removed-tokens-count",
+        "kraftctl/image/delegation_tokens_image.py",
+        "self.count_of(token.owner) - 1)\n",
+        "self.count_of(token.owner))\n",
+        ("tests/controller/test_token_limits.py",),
+        "An owner whose tokens have ended gets no new ones.",
+    ),
+    PlantedFault(
         "tokens-expire-by-the-monotonic-clock",
         "kraftctl/controller/security/delegation_token_control.py",
         "        token for token in state.image.delegation_tokens.tokens.values()"

@@ -23,6 +23,22 @@ FAULTS = (
         "A broker whose key was stolen moves the high watermark in the name of a voter.",
     ),
     PlantedFault(
+        "super-users-arrive-in-envelopes",
+        "kraftctl/controller/quorum_controller.py",
+        "        if context.envelope:\n",
+        "        if False:\n",
+        ("tests/node/test_envelope_principals.py",),
+        "The binding of ids contains nothing: a stolen key creates ACLs in the name of a super user.",
+    ),
+    PlantedFault(
+        "nodes-arrive-in-envelopes",
+        "kraftctl/controller/state/envelope_principals.py",
+        "        elif any(is_of_node(principal, template) for template in self._templates):\n",
+        "        elif False:\n",
+        ("tests/node/test_envelope_principals.py",),
+        "A broker acts as another node, whose id it may not claim itself.",
+    ),
+    PlantedFault(
         "names-of-nodes-are-not-compared",
         "kraftctl/node/request_gate.py",
         "        error = error or self._controller.state.node_principals.why_refused(context, request)\n",

@@ -14,6 +14,25 @@ LOOKUPS = "tests/server/security/test_credential_lookup.py"
 
 FAULTS = (
     PlantedFault(
+        "a-token-may-be-as-long-as-any-mechanism-allows",
+        EXCHANGE,
+        "            return self._servers.token_bytes_max(self._mechanism) + HEADER_BYTES_MAX\n",
+        "            return 512 * 1024\n",
+        (
+            f"{EXCHANGES}::test_a_token_has_the_limit_of_its_mechanism",
+            "tests/server/security/test_sasl_mechanisms.py::test_a_token_that_is_too_long_ends_the_connection",
+        ),
+        "A client that is not authenticated makes 512 KiB be parsed, and held.",
+    ),
+    PlantedFault(
+        "the-token-in-a-request-has-no-limit-of-its-own",
+        EXCHANGE,
+        "    if isinstance(body, SaslAuthenticateRequest) and len(body.auth_bytes) > token_bytes_max:\n",
+        "    if False:\n",
+        (f"{EXCHANGES}::test_a_token_has_the_limit_of_its_mechanism",),
+        "Where the header is short, a token has the bytes that were meant for the header.",
+    ),
+    PlantedFault(
         "requests-are-served-before-authentication",
         EXCHANGE,
         "        if api_key not in (ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE) or",
@@ -88,7 +107,7 @@ FAULTS = (
     PlantedFault(
         "long-frames-before-authentication",
         CONNECTION,
-        "        bytes_max = min(self._owner.max_frame_bytes, self._listener.receive_bytes_max)\n",
+        "        bytes_max = min(*limits, self._exchange.received_bytes_max)\n",
         "        bytes_max = self._owner.max_frame_bytes\n",
         (f"{CONNECTIONS}::test_frames_before_authentication_are_limited",),
         "Anybody makes the process hold frames of 100 MB (CVE-2022-34917).",

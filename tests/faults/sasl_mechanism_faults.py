@@ -11,6 +11,8 @@ PLAIN = f"{SASL}plain.py"
 SCRAMS = "tests/security/sasl/test_scram.py"
 PLAINS = "tests/security/sasl/test_plain.py"
 CONFIGS = "tests/security/sasl/test_sasl_config.py"
+SALTS = "protocol/kraftctl_security/sasl/scram_salts.py"
+UNKNOWN_USERS = "tests/security/sasl/test_unknown_users.py"
 LOCAL_USERS = "tests/server/security/test_local_users.py"
 
 FAULTS = (
@@ -73,11 +75,35 @@ FAULTS = (
     ),
     PlantedFault(
         "unknown-users-have-a-new-salt-each-time",
-        SERVER,
-        '    key = hmac.digest(secret, f"{mechanism} {name}".encode(), hash_name)\n',
-        "    key = __import__('os').urandom(64)\n",
-        (f"{SCRAMS}::test_an_unknown_user_gets_the_same_salt_each_time_and_no_other_user_gets_it",),
+        SALTS,
+        '    return hmac.digest(secret, f"{mechanism} {token_auth:d} {name}".encode(), "sha512")\n',
+        "    return __import__('os').urandom(64)\n",
+        (f"{UNKNOWN_USERS}::test_an_unknown_user_looks_the_same_each_time",),
         "A client that asks twice learns which users exist.",
+    ),
+    PlantedFault(
+        "unknown-users-have-the-iterations-of-new-ones",
+        SALTS,
+        "        iterations=ITERATIONS_MIN if example is None else example.iterations,\n",
+        "        iterations=ITERATIONS_MIN,\n",
+        (f"{UNKNOWN_USERS}::test_unknown_users_have_the_forms_of_known_ones",),
+        "Where users have 8,192 iterations, one message shows which exist.",
+    ),
+    PlantedFault(
+        "users-of-a-file-have-a-new-salt-at-each-start",
+        "protocol/kraftctl_security/sasl/scram_users.py",
+        "lambda *of: derived_salt(unknown_secret, *of)",
+        "lambda *of: new_salt()",
+        (f"{UNKNOWN_USERS}::test_a_user_of_a_file_has_the_salt_that_an_unknown_one_would_have",),
+        "Two controllers, or two starts, show which users are in the file.",
+    ),
+    PlantedFault(
+        "the-secret-of-unknown-users-is-new-at-each-start",
+        "kraftctl/server/security/unknown_users.py",
+        "        if len(found) == SECRET_BYTES:\n",
+        "        if len(found) > SECRET_BYTES:\n",
+        (f"{UNKNOWN_USERS}::test_the_secret_outlives_the_process",),
+        "A restart changes the salts of all users that do not exist.",
     ),
     PlantedFault(
         "ids-of-tokens-are-looked-up-as-users",

@@ -7,6 +7,14 @@ from tests.faults.planted_fault import PlantedFault
 PLANTED = "tests/cli/test_planted_secrets.py"
 FAULTS = (
     PlantedFault(
+        "directions-of-text-pass",
+        "protocol/kraftctl_protocol/escaped_text.py",
+        "    if text.isprintable():\n",
+        "    if text.isprintable() or '\\n' not in text:\n",
+        ("tests/protocol/test_escaped_text.py",),
+        "A name with U+202E turns what follows it in the log.",
+    ),
+    PlantedFault(
         "lines-about-configs-show-secrets",
         "protocol/kraftctl_protocol/secrets.py",
         "    return value if is_readable(resource_type, name) else REDACTED\n",

@@ -14,6 +14,14 @@ CONTEXTS = "protocol/kraftctl_security/tls/contexts.py"
 
 FAULTS = (
     PlantedFault(
+        "subjects-are-matched-by-an-engine-that-backtracks",
+        "protocol/kraftctl_security/tls/ssl_principal_mapper.py",
+        "        compile_pattern(text)\n        return re2.compile(text, options)\n",
+        "        return compile_pattern(text)\n",
+        ("tests/security/tls/test_ssl_config.py::test_a_long_subject_is_matched_in_a_moment",),
+        "One certificate stops a controller for minutes.",
+    ),
+    PlantedFault(
         "a-certificate-that-is-required-is-only-requested",
         CONTEXTS,
         "    CLIENT_AUTH_REQUIRED: ssl.CERT_REQUIRED,\n",

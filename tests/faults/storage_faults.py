@@ -9,6 +9,30 @@ POWER = "tests/storage/test_power_failure.py::test_power_fails_at_every_call[onl
 
 FAULTS = (
     PlantedFault(
+        "directories-are-open-to-others",
+        "kraftctl/storage/durable_files.py",
+        "            path.mkdir(DIRECTORY_MODE, exist_ok=True)\n",
+        "            path.mkdir(exist_ok=True)\n            path.chmod(0o755)\n",
+        ("tests/storage/test_private_files.py",),
+        "Any local account gets to the passwords in the log.",
+    ),
+    PlantedFault(
+        "segments-are-open-to-others",
+        "kraftctl/storage/durable_files.py",
+        "FILE_MODE = 0o600\n",
+        "FILE_MODE = 0o644\n",
+        ("tests/storage/test_private_files.py",),
+        "Any local account reads the passwords in the log, where the directory was made by others.",
+    ),
+    PlantedFault(
+        "a-snapshot-of-any-size-is-downloaded",
+        "kraftctl/server/process/snapshot_downloads.py",
+        "            if not self._has_room(snapshot_id, size_bytes):\n",
+        "            if False:\n",
+        ("tests/server/process/test_snapshot_downloads.py",),
+        "A leader fills the disk of a follower, whose next write ends it.",
+    ),
+    PlantedFault(
         "adopted-without-records-is-new",
         "kraftctl/storage/metadata_partition.py",
         "    return RecoveryPoint(replica.directory_id, quorum_epoch=int(has_been_used), stopped=True)\n",

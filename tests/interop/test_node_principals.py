@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from confluent_kafka import KafkaException
 
+from kraftctl.config.controller_config import STANDARD_AUTHORIZER
 from kraftctl.dev.settings import BROKER_LISTENER, CONTROLLER_LISTENER
 from tests.support.certificates import Authority, properties_of
 from tests.support.processes.clients import consume, create_topic, produce
@@ -59,3 +61,40 @@ def test_a_broker_with_the_certificate_of_another_is_refused(tmp_path: Path) -> 
         )
         assert "ClusterAuthorizationException" in second.log_file.read_text()
         await_live(cluster, {1})
+
+
+@pytest.mark.parametrize("rule", ["", "bound", "allowed"])
+def test_a_broker_forwards_what_a_super_user_asks_for(tmp_path: Path, rule: str) -> None:
+    """As in Kafka; with nodes bound to their ids, only for those that are allowed."""
+    authority = Authority()
+    settings = {
+        **SETTINGS,
+        "authorizer.class.name": STANDARD_AUTHORIZER,
+        "super.users": "User:CN=broker-1;User:CN=controller-3000;User:ANONYMOUS",
+    }
+    rules = {"listener.name.controller.ssl.client.auth": "required"}
+    if rule:
+        rules["kraftctl.node.principals"] = "User:CN=broker-{id};User:CN=controller-{id}"
+    if rule == "allowed":
+        rules["kraftctl.envelope.allowed.principals"] = "User:ANONYMOUS"
+    cluster = Cluster(
+        kafka(),
+        tmp_path / "cluster",
+        controllers=1,
+        brokers=1,
+        controller_settings={**settings, **rules},
+        broker_settings=settings,
+    )
+    (controller,), (broker,) = cluster.controllers, cluster.brokers
+    own = authority.issue(f"CN=controller-{controller.node_id}")
+    controller.properties |= properties_of(own, authority, tmp_path / "c", "listener.name.controller.")
+    controller.properties["super.users"] = settings["super.users"].replace("3000", str(controller.node_id))
+    own = authority.issue(f"CN=broker-{broker.node_id}")
+    broker.properties |= properties_of(own, authority, tmp_path / "b")
+    with cluster:
+        await_live(cluster, {broker.node_id})
+        if rule == "bound":
+            with pytest.raises(KafkaException, match="no broker may forward"):
+                create_topic(cluster.bootstrap_servers, "t", partitions=1, replicas=1)
+        else:
+            create_topic(cluster.bootstrap_servers, "t", partitions=1, replicas=1)

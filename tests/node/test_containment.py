@@ -136,15 +136,16 @@ class TestRequests:
         assert "Planted: as planned (test_containment.py:" in line
         assert not beat(node, 1).is_fenced
 
-    def test_a_record_that_cannot_be_encoded_refuses_its_request(self):
-        """`Type:name` of a principal can be longer than a string of a record may be."""
+    def test_a_record_that_cannot_be_encoded_refuses_its_request(self, plant):
         node = serving(1, delegation_token_secret_key="secret")
         end_offset = node.raft.end_offset
-        code = forwarded_token(node, "x" * 32_764)
+        plant(ApiKey.CREATE_DELEGATION_TOKEN, with_an_unencodable_record)
+        code = forwarded_token(node, "x" * 2_000)
         assert code == Errors.UNKNOWN_SERVER_ERROR
         assert node.raft.end_offset == end_offset
         assert "EncodeError" in node.notices[-1]
         assert len(node.notices[-1]) < 500, "it names the client, in part"
+        plant(ApiKey.CREATE_DELEGATION_TOKEN, lambda result: result)
         assert forwarded_token(node, "alice") == Errors.NONE
         assert node.process.node._answers.held_count == 0
 

@@ -52,7 +52,7 @@ def examples(n: int) -> list[Value]:
         effects.AppendBatch(n, n, 1, b"batch", False),
         effects.FlushLog(n),
         effects.TruncateLog(n),
-        effects.SaveSnapshotSlice(snapshot_id, 0, b"data"),
+        effects.SaveSnapshotSlice(snapshot_id, 0, b"data", 4),
         effects.FinishSnapshot(snapshot_id),
         effects.StartOver(snapshot_id),
         effects.Respond(n, VoteResponse()),

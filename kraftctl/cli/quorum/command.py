@@ -25,6 +25,7 @@ from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_vote
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.uuids import uuid_from_string
@@ -101,7 +102,8 @@ def run(args: argparse.Namespace) -> int:
                 print(f"{args.command_config}: {sentence}", file=sys.stderr)
         _run(args, properties)
     except (AdminError, ConfigException, StorageError, PropertiesError) as error:
-        print(str(error) if properties is None else properties.hide(str(error)), file=sys.stderr)
+        text = str(error) if properties is None else properties.hide(str(error))
+        print(escaped(text, keep="\n"), file=sys.stderr)
         return 1
     except BrokenPipeError:
         raise
@@ -221,7 +223,7 @@ def _replace_voter(args: argparse.Namespace, session: Session) -> None:
         session.client,
         read_controller_properties(session.properties),
         clock=session.clock,
-        say=lambda line: print(line, flush=True),
+        say=lambda line: print(escaped(line), flush=True),
         stall_timeout_ms=args.timeout_ms,
     )
     session.await_leader()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
+from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.uuids import ZERO_UUID, uuid_to_string
 
 LABEL_WIDTH = 24
@@ -26,7 +27,7 @@ def status_text(cluster_id: str, quorum: QuorumInfo) -> str:
     leader = quorum.leader()
     furthest_behind = min(quorum.voters, key=lambda voter: voter.log_end_offset)
     values = {
-        "ClusterId": cluster_id,
+        "ClusterId": escaped(cluster_id),
         "LeaderId": quorum.leader_id,
         "LeaderEpoch": quorum.leader_epoch,
         "HighWatermark": quorum.high_watermark,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl_protocol.errors import Errors, error_of
+from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.generated.describe_quorum_request import DescribeQuorumRequest, TopicData
 from kraftctl_protocol.generated.describe_quorum_request import PartitionData as PartitionIndex
 from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse, PartitionData
@@ -26,7 +27,7 @@ class VoterEndpoint:
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.listener}://{host}:{self.port}"
+        return escaped(f"{self.listener}://{host}:{self.port}").replace('"', "\\x22")
 
 
 @dataclass(frozen=True)

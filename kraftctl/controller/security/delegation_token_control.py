@@ -7,16 +7,17 @@ brokers that forward them, or from clients that have authenticated, by a certifi
 
 from __future__ import annotations
 
-import hmac
 from typing import Final
 
 from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.failures import shortened
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.security.token_limits import TokenCharge, why_too_much
 from kraftctl.controller.state.authorization import ResourceType
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.delegation_tokens_image import DelegationToken
+from kraftctl.image.token_secrets import TokenSecrets
 from kraftctl.metadata import features
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
@@ -36,8 +37,6 @@ from kraftctl_protocol.uuids import random_uuid, uuid_to_string
 
 OWNER_VERSION: Final = 3
 """From this request version on a token may have another owner than the requester (KIP-373)."""
-
-HMAC_ALGORITHM: Final = "sha512"
 
 NO_TIMESTAMP: Final = -1
 """The timestamp where the request itself is refused. Other refusals have zeros, as Kafka's."""
@@ -92,6 +91,13 @@ def create_delegation_token(
         max_timestamp_ms=max_ms,
         expiration_timestamp_ms=min(max_ms, moment.wall_ms + state.config.delegation_token_expiry_time_ms),
     )
+    error = why_too_much(state, token)
+    if error is None:
+        charge = TokenCharge(state, context, moment)
+        error, response.throttle_time_ms = charge.error, charge.throttle_time_ms
+    if error is not None:
+        response.error_code = error.code
+        return _refused(response, context, error)
     response.issue_timestamp_ms = token.issue_timestamp_ms
     response.expiry_timestamp_ms = token.expiration_timestamp_ms
     response.max_timestamp_ms = token.max_timestamp_ms
@@ -113,6 +119,9 @@ def renew_delegation_token(
     token = _find(state, request.hmac)
     if not isinstance(token, ApiError):
         token = _why_expired(token, moment) or _why_not_renewer(token, context) or token
+    if not isinstance(token, ApiError):
+        charge = TokenCharge(state, context, moment)
+        token, response.throttle_time_ms = charge.error or token, charge.throttle_time_ms
     if isinstance(token, ApiError):
         response.error_code = token.code
         return _refused(response, context, token)
@@ -138,6 +147,9 @@ def expire_delegation_token(
     if not isinstance(token, ApiError):
         expired = None if ends_now else _why_expired(token, moment)
         token = _why_not_renewer(token, context) or expired or token
+    if not isinstance(token, ApiError):
+        charge = TokenCharge(state, context, moment)
+        token, response.throttle_time_ms = charge.error or token, charge.throttle_time_ms
     if isinstance(token, ApiError):
         response.error_code = token.code
         return _refused(response, context, token)
@@ -171,7 +183,7 @@ def token_hmac(state: ControllerState, token_id: str) -> bytes:
     """Returns the secret of a token, the same on every node of the cluster."""
     key = state.config.delegation_token_secret_key
     assert key is not None, "tokens are switched off"
-    return hmac.digest(key.encode(), token_id.encode(), HMAC_ALGORITHM)
+    return TokenSecrets(key).secret_of(token_id)
 
 
 def _why_not_served(state: ControllerState, context: RequestContext) -> ApiError | None:
@@ -205,11 +217,7 @@ def _find(state: ControllerState, secret: bytes) -> DelegationToken | ApiError:
     error = _why_disabled(state)
     if error is not None:
         return error
-    for token in state.image.delegation_tokens.tokens.values():
-        # In constant time (CVE-2021-38153).
-        if hmac.compare_digest(token_hmac(state, token.token_id), secret):
-            return token
-    return ApiError(Errors.DELEGATION_TOKEN_NOT_FOUND)
+    return state.image.delegation_tokens.token_of(secret) or ApiError(Errors.DELEGATION_TOKEN_NOT_FOUND)
 
 
 def _expired(token: DelegationToken, wall_ms: int) -> bool:

@@ -14,6 +14,7 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.state.authorization import Authorizer
 from kraftctl.controller.state.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.state.effective_configs import TopicSettings
+from kraftctl.controller.state.envelope_principals import EnvelopePrincipals
 from kraftctl.controller.state.inherited_topic_config import InheritedTopicConfigs
 from kraftctl.controller.state.log_levels import LogLevels
 from kraftctl.controller.state.mutation_quota import MutationQuotas
@@ -63,6 +64,11 @@ class ControllerState:
         self.metadata_loaded = False
         self.authorizer = Authorizer()
         self.node_principals = NodePrincipals(config.node_principals)
+        self.envelope_principals = EnvelopePrincipals(
+            super_users=config.super_users,
+            templates=config.node_principals,
+            allowed=config.envelope_allowed_principals,
+        )
         self.heartbeats = BrokerHeartbeatManager(config.broker_session_timeout_ms)
         self.kraft_version_upgrader = KRaftVersionUpgrader()
         self.mutation_quotas = MutationQuotas(

@@ -6,8 +6,7 @@ Kafka has no such rule: with CLUSTER_ACTION, a broker may register, fetch and vo
 
 from __future__ import annotations
 
-from typing import Final
-
+from kraftctl.config.node_principals import ID, NODES_KEY
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
@@ -25,9 +24,6 @@ from kraftctl_protocol.generated.update_raft_voter_request import UpdateRaftVote
 from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.message import Message
 
-KEY: Final = "kraftctl.node.principals"
-ID: Final = "{id}"
-
 
 class NodePrincipals:
     """The rule; `templates` are principals, Type:name, with `{id}` for the id of a node."""
@@ -42,7 +38,7 @@ class NodePrincipals:
         principal = str(context.principal)
         for node_id in acting_nodes(request):
             if principal not in [template.replace(ID, str(node_id)) for template in self._templates]:
-                reason = f"{principal} is not a principal of node {node_id} by {KEY}"
+                reason = f"{principal} is not a principal of node {node_id} by {NODES_KEY}"
                 return ApiError(Errors.CLUSTER_AUTHORIZATION_FAILED, reason)
         return None
 

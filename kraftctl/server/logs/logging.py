@@ -10,6 +10,7 @@ from typing import TextIO
 
 from kraftctl.server.logs.log_handler import BackgroundHandler
 from kraftctl.server.logs.shared_output import BLOCK_BYTES_MAX, SharedOutput
+from kraftctl_protocol.escaped_text import escaped
 from kraftctl_security.standard_output import descriptor_of
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
@@ -29,11 +30,8 @@ _PARTS = {
 }
 """Maps a logger to the part of a Kafka controller that logs; anything else is the server."""
 
-_CONTROL_CHARACTERS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {
-    code: f"\\u{code:04x}" for code in (0x2028, 0x2029)
-}
-"""Clients choose some names in lines: these characters could forge a line."""
-
+LINE_END = "\n"
+"""Separates the lines of a stack."""
 
 LATE = "standard output was not read in time. Next step: check what reads it"
 
@@ -50,10 +48,12 @@ class KafkaFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         level = _LEVEL_NAMES.get(record.levelno, record.levelname)
-        text = record.getMessage().translate(_CONTROL_CHARACTERS)
+        text = escaped(record.getMessage())
         part = self._part(record.name)
         line = f"[{self.formatTime(record)}] {level} {part}{text} ({record.name})"
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        if not record.exc_info:
+            return line
+        return f"{line}\n{escaped(self.formatException(record.exc_info), keep=LINE_END)}"
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
         second = int(record.created)

@@ -142,7 +142,7 @@ class EffectExecutor:
             self._cut_files(effect, partial(storage.truncate_log, effect.end_offset))
         elif isinstance(effect, effects.SaveSnapshotSlice):
             saving = partial(self._downloads.save, effect.snapshot_id, effect.position, effect.data)
-            self._store(effect, saving)
+            self._store(effect, partial(saving, effect.size_bytes))
         elif isinstance(effect, effects.FinishSnapshot):
             self._store(effect, partial(self._downloads.finish, effect.snapshot_id))
         elif isinstance(effect, effects.StartOver):

@@ -101,7 +101,9 @@ class Storage(Protocol):
 class Downloads(Protocol):
     """The one snapshot that is being fetched from the leader. Every method waits for the disk."""
 
-    def save(self, snapshot_id: OffsetAndEpoch, position: int, data: bytes) -> None: ...
+    def save(
+        self, snapshot_id: OffsetAndEpoch, position: int, data: bytes, size_bytes: int
+    ) -> SnapshotDownloaded | None: ...
 
     def finish(self, snapshot_id: OffsetAndEpoch) -> SnapshotDownloaded: ...
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
@@ -11,8 +10,7 @@ from typing import Final
 from kraftctl.controller.committed_credentials import CommittedCredentials
 from kraftctl_protocol.principal import KafkaPrincipal, parse_principal
 from kraftctl_protocol.scram import ITERATIONS_MIN, ScramCredential, credential, salt_password
-
-SALT_BYTES: Final = 24
+from kraftctl_security.sasl.scram_salts import Examples, derived_salt
 
 DERIVED_MAX: Final = 1_000
 """The number of derived credentials of tokens that are kept: deriving one takes milliseconds."""
@@ -40,12 +38,16 @@ class CredentialLookup:
         self,
         committed: CommittedCredentials,
         wall_ms: Callable[[], int],
-        random_bytes: Callable[[int], bytes] = os.urandom,
+        unknown_secret: bytes,
     ) -> None:
+        self.unknown_secret = unknown_secret
         self._committed = committed
         self._wall_ms = wall_ms
-        self._random_bytes = random_bytes
         self._derived: OrderedDict[tuple[int, str], ScramCredential] = OrderedDict()
+
+    def examples(self, mechanism: int) -> Examples:
+        """Returns some users of the log."""
+        return self._committed.some_scram_credentials(mechanism)
 
     def user(self, mechanism: int, name: str) -> ScramCredential | None:
         """Returns the credential that the log has of a user's password."""
@@ -79,6 +81,6 @@ class CredentialLookup:
 
     def _derive(self, mechanism: int, token_id: str) -> ScramCredential:
         password = base64.b64encode(self._committed.token_hmac(token_id))
-        salt = self._random_bytes(SALT_BYTES)
+        salt = derived_salt(self.unknown_secret, mechanism, token_id, token_auth=True)
         salted = salt_password(mechanism, password, salt, ITERATIONS_MIN)
         return credential(mechanism, salt=salt, salted_password=salted, iterations=ITERATIONS_MIN)

@@ -23,17 +23,17 @@ logger = logging.getLogger("kraftctl.server.sasl")
 FILE_BYTES_MAX: Final = 1024 * 1024
 
 
-def read_local_users(config: ControllerConfig) -> ScramUsers:
+def read_local_users(config: ControllerConfig, unknown_secret: bytes = b"") -> ScramUsers:
     """Reads the file. Raises ConfigException, which names the file and the line and shows no password."""
     users: ScramUsers = {}
     if config.scram_users_path:
-        users = _read(Path(config.scram_users_path))
+        users = _read(Path(config.scram_users_path), unknown_secret)
         logger.info("%d users of SCRAM are in %s", len(users), config.scram_users_path)
     _warn_without_own_user(config, users)
     return users
 
 
-def _read(path: Path) -> ScramUsers:
+def _read(path: Path, unknown_secret: bytes = b"") -> ScramUsers:
     try:
         if path.stat().st_size > FILE_BYTES_MAX:
             raise ConfigException([f"{SCRAM_USERS_PATH}: {path} has more than {FILE_BYTES_MAX:,} bytes"])
@@ -42,7 +42,7 @@ def _read(path: Path) -> ScramUsers:
             logger.warning("Other accounts may read the passwords in %s. Next step: chmod %s", path, mode)
         text = read_small_file(path, FILE_BYTES_MAX).decode()
         _refuse_variables(path, text)
-        return parse_scram_users(text)
+        return parse_scram_users(text, unknown_secret)
     except ScramUserError as error:
         raise ConfigException([f"{SCRAM_USERS_PATH}: {path}, {error}"]) from None
     except UnicodeDecodeError:

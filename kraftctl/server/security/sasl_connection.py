@@ -164,7 +164,10 @@ class SaslConnection(Connection):
             return
         if outcome.session is not None:
             self._complete(outcome.session, is_renewal=is_renewal)
-        self._respond(Close() if outcome.response is None else outcome.response)
+        else:
+            self._limit_to_tokens()
+        if not self._closed:
+            self._respond(Close() if outcome.response is None else outcome.response)
 
     def _complete(self, session: Session, *, is_renewal: bool) -> None:
         self._exchange = None
@@ -214,7 +217,10 @@ class SaslConnection(Connection):
     # Frames.
 
     def _limit_to_tokens(self) -> None:
-        bytes_max = min(self._owner.max_frame_bytes, self._listener.receive_bytes_max)
+        """Limits what is received next, also if its beginning has come already."""
+        assert self._exchange is not None
+        limits = (self._owner.max_frame_bytes, self._listener.receive_bytes_max)
+        bytes_max = min(*limits, self._exchange.received_bytes_max)
         unfinished, self._decoder = self._decoder, FrameDecoder(bytes_max)
         self._continue_with(unfinished)
 

@@ -38,6 +38,10 @@ WITH_HEADERS_VERSION: Final = 1
 REAUTHENTICATION_VERSION: Final = 1
 """From this version of SaslAuthenticate on, the response has the lifetime of a session."""
 
+HEADER_BYTES_MAX: Final = 4 * 1024
+"""The limit of a request without a token, and of what a request has besides its token: a client id, and the
+name and version of its software."""
+
 TEXT_LENGTH_MAX: Final = 1_000
 """The limit of a failure's text: names of principals are in some texts, and may be long."""
 
@@ -61,6 +65,10 @@ class SaslServers(Protocol):
 
     def server(self, mechanism: str) -> SaslServer:
         """Returns a server for one authentication by an enabled mechanism."""
+        ...
+
+    def token_bytes_max(self, mechanism: str) -> int:
+        """Returns the limit of one token of a client."""
         ...
 
     def session_ms_max(self, mechanism: str) -> int:
@@ -141,8 +149,31 @@ class SaslExchange:
         """Whether the next request is to be handled here, whatever it is."""
         return self._expects not in (_Expects.HANDSHAKE_OR_VERSIONS, _Expects.HANDSHAKE)
 
+    @property
+    def frame_bytes_max(self) -> int:
+        """The limit of the next frame."""
+        if self._expects == _Expects.RAW_TOKEN:
+            return self._servers.token_bytes_max(self._mechanism)
+        if self._expects == _Expects.TOKEN:
+            return self._servers.token_bytes_max(self._mechanism) + HEADER_BYTES_MAX
+        return HEADER_BYTES_MAX
+
+    @property
+    def received_bytes_max(self) -> int:
+        """The limit of what is to be received: a token may follow before its mechanism is answered."""
+        if self.expects_tokens:
+            return self.frame_bytes_max
+        of_tokens = [self._servers.token_bytes_max(each) for each in self._servers.mechanisms]
+        return max(of_tokens, default=0) + HEADER_BYTES_MAX
+
     def receive(self, frame: bytes) -> ReceivedRequest | str:
-        """Returns the request to handle, or why the connection has to be closed."""
+        """Returns the request to handle, or why the connection has to be closed.
+
+        Nothing is parsed of a frame that is too long: a client that has not been authenticated pays first.
+        """
+        if len(frame) > self.frame_bytes_max:
+            excess = f"frame of {len(frame)} bytes, more than the {self.frame_bytes_max} that are allowed"
+            return f"{excess}: {NO_SASL}" if self._is_first else excess
         if self._expects in (_Expects.RAW_TOKEN, _Expects.NOTHING_AFTER_WRONG_MECHANISM):
             return RawToken(frame)
         is_first, self._is_first = self._is_first, False
@@ -151,7 +182,7 @@ class SaslExchange:
             return f"{received}: {NO_SASL}" if is_first else received
         api_key = received.api.key
         if self._expects == _Expects.TOKEN:
-            return _complete(received)
+            return _complete(received, self._servers.token_bytes_max(self._mechanism))
         if api_key not in (ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE) or received.undecoded is not None:
             unexpected = f"unexpected request of type {_name(received)} before SASL authentication"
             if is_first:
@@ -245,19 +276,22 @@ class SaslExchange:
         return min(limits, default=None)
 
 
-def _complete(received: ReceivedRequest) -> ReceivedRequest | str:
+def _complete(received: ReceivedRequest, token_bytes_max: int) -> ReceivedRequest | str:
     """Decodes a request with a long token, which is one field. Nothing else is that long before
     authentication.
     """
-    if received.undecoded is None:
-        return received
-    if received.api.key != ApiKey.SASL_AUTHENTICATE:
-        return f"unexpected request of type {_name(received)}, of {received.undecoded.size_bytes} bytes"
     head = received.undecoded
-    try:
-        return ReceivedRequest(received.api, head.decode(TOKEN.memory_bytes_max))
-    except DecodeError as error:
-        return f"malformed request: {error}"
+    if head is not None:
+        if received.api.key != ApiKey.SASL_AUTHENTICATE:
+            return f"unexpected request of type {_name(received)}, of {head.size_bytes} bytes"
+        try:
+            received = ReceivedRequest(received.api, head.decode(TOKEN.memory_bytes_max))
+        except DecodeError as error:
+            return f"malformed request: {error}"
+    body = received.parsed.body
+    if isinstance(body, SaslAuthenticateRequest) and len(body.auth_bytes) > token_bytes_max:
+        return f"token of {len(body.auth_bytes)} bytes, more than the {token_bytes_max} of its mechanism"
+    return received
 
 
 def _is_answered(received: ReceivedRequest) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -10,7 +9,13 @@ from typing import TYPE_CHECKING
 from kraftctl_protocol.scram import MECHANISM_NAMES
 from kraftctl_security.sasl.mechanism import SaslServer
 from kraftctl_security.sasl.plain import PlainServer, PlainUsers
-from kraftctl_security.sasl.sasl_config import OAUTHBEARER, PLAIN, SaslListenerConfig, SaslMechanismConfig
+from kraftctl_security.sasl.sasl_config import (
+    OAUTHBEARER,
+    PLAIN,
+    TOKEN_BYTES_MAX,
+    SaslListenerConfig,
+    SaslMechanismConfig,
+)
 from kraftctl_security.sasl.scram_server import ScramCredentials, ScramServer
 
 if TYPE_CHECKING:
@@ -25,6 +30,7 @@ class ListenerSaslServers:
 
     def __init__(self, config: SaslListenerConfig, credentials: ScramCredentials) -> None:
         self.mechanisms = list(config.mechanisms)
+        self._receive_bytes_max = config.receive_bytes_max
         self._session_ms_max = {name: each.reauth_ms_max for name, each in config.mechanisms.items()}
         self._issuers: list[JwksEndpoint] = []
         self._makers = {name: self._maker(each, credentials) for name, each in config.mechanisms.items()}
@@ -39,6 +45,9 @@ class ListenerSaslServers:
 
     def server(self, mechanism: str) -> SaslServer:
         return self._makers[mechanism]()
+
+    def token_bytes_max(self, mechanism: str) -> int:
+        return min(self._receive_bytes_max, TOKEN_BYTES_MAX[mechanism])
 
     def session_ms_max(self, mechanism: str) -> int:
         return self._session_ms_max[mechanism]
@@ -64,7 +73,4 @@ class ListenerSaslServers:
 def _scram_maker(config: SaslMechanismConfig, credentials: ScramCredentials) -> Callable[[], SaslServer]:
     numbers = {name: number for number, name in MECHANISM_NAMES.items()}
     number = numbers[config.mechanism]
-    unknown_secret = os.urandom(32)
-    return lambda: ScramServer(
-        number, credentials, nonce=secrets.token_urlsafe(32), unknown_secret=unknown_secret
-    )
+    return lambda: ScramServer(number, credentials, nonce=secrets.token_urlsafe(32))

@@ -66,6 +66,15 @@ REAUTH_MS: Final = "connections.max.reauth.ms"
 RECEIVE_BYTES_MAX: Final = 512 * 1024
 """Kafka's default of sasl.server.max.receive.size (CVE-2022-34917)."""
 
+TOKEN_BYTES_MAX: Final[dict[str, int]] = {
+    PLAIN: 4 * 1024,
+    SCRAM_SHA_256: 4 * 1024,
+    SCRAM_SHA_512: 4 * 1024,
+    OAUTHBEARER: 64 * 1024,
+}
+"""The limit of one token of a client, below that of Kafka. Names and passwords have some hundred bytes, JWTs
+a few thousand, and those of users with very many groups some ten thousand."""
+
 
 class SaslMechanismConfig:
     """One mechanism that a listener offers, or that a client uses.

@@ -20,8 +20,8 @@ CHANNEL_BINDING: Final = base64.b64encode(GS2_HEADER.encode()).decode()
 
 _SASL_NAME = re.compile(r"(?:[^\x00=,]|=2C|=3D)++")
 _ESCAPES = re.compile(r"=2C|=3D")
-_NONCE = re.compile(r"[\x21-\x7e]+")
-_EXTENSION = re.compile(r"([A-Za-z]+)=([^\x00]+)")
+_NONCE = re.compile(r"[\x21-\x7e]++")
+_EXTENSION = re.compile(r"([A-Za-z]++)=([^\x00]++)")
 _BASE64 = re.compile(r"(?:[a-zA-Z0-9/+]{4})*+(?:[a-zA-Z0-9/+]{3}=|[a-zA-Z0-9/+]{2}==)?")
 _ITERATIONS = re.compile(r"[0-9]{1,10}")
 

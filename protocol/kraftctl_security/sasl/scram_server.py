@@ -9,7 +9,7 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Protocol
 
 from kraftctl_protocol.principal import USER_TYPE, KafkaPrincipal
 from kraftctl_protocol.scram import HASHES, ITERATIONS_MIN, MECHANISM_NAMES, ScramCredential
@@ -22,10 +22,7 @@ from kraftctl_security.sasl.scram_messages import (
     parse_client_first,
     server_first,
 )
-
-_SALT_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
-_SALT_BYTES: Final = 25
-"""Kafka's tools make salts of 130 random bits, written with these digits."""
+from kraftctl_security.sasl.scram_salts import Examples, unknown_credential
 
 
 class TokenCredential(Protocol):
@@ -37,7 +34,14 @@ class TokenCredential(Protocol):
 
 
 class ScramCredentials(Protocol):
-    """The users and tokens that a listener knows. An exception of these methods ends the connection."""
+    """The users and tokens that a listener knows. An exception of `user` or `token` ends the connection."""
+
+    unknown_secret: bytes
+    """The salts of users that do not exist are made of this and the name."""
+
+    def examples(self, mechanism: int) -> Examples:
+        """Returns some users, which those that do not exist have to resemble; none if there are none yet."""
+        ...
 
     def user(self, mechanism: int, name: str) -> ScramCredential | None:
         """Returns a user's credential; `mechanism` is the number of the log."""
@@ -49,19 +53,16 @@ class ScramCredentials(Protocol):
 class ScramServer:
     """Authenticates once. `nonce` is printable ASCII without commas, and has not been used before.
 
-    An unknown user gets a salt, too, always the same one for a name and an `unknown_secret`, and is refused
-    like one with a wrong password. Kafka refuses at the first message, which reveals the existing users.
+    An unknown user gets a salt, too, always the same one for a name, and is refused like one with a wrong
+    password. Kafka refuses at the first message, which reveals the existing users.
     """
 
-    def __init__(
-        self, mechanism: int, credentials: ScramCredentials, *, nonce: str, unknown_secret: bytes
-    ) -> None:
+    def __init__(self, mechanism: int, credentials: ScramCredentials, *, nonce: str) -> None:
         self.authenticated: Authenticated | None = None
         self._mechanism = mechanism
         self._hash = HASHES[mechanism]
         self._credentials = credentials
         self._nonce = nonce
-        self._unknown_secret = unknown_secret
         self._answer: Callable[[bytes, int], bytes] = self._answer_first
         self._first: ClientFirst | None = None
         self._server_first = ""
@@ -88,7 +89,7 @@ class ScramServer:
                 "Authentication failed: Client requested an authorization id that is different from username"
             )
         # Made for each name, so that it takes the same time for those that are known.
-        unknown = unknown_credential(self._unknown_secret, self._mechanism, first.name)
+        unknown = self._unknown(first)
         credential = self._look_up(first) or unknown
         if credential.iterations < ITERATIONS_MIN:
             raise self._refused(f"the credential has fewer than {ITERATIONS_MIN} iterations")
@@ -98,6 +99,16 @@ class ScramServer:
         self._server_first = server_first(self._nonce, credential.salt, credential.iterations)
         self._answer = self._answer_final
         return self._server_first.encode()
+
+    def _unknown(self, first: ClientFirst) -> ScramCredential:
+        known = self._credentials
+        return unknown_credential(
+            known.unknown_secret,
+            self._mechanism,
+            first.name,
+            {} if first.token_auth else known.examples(self._mechanism),
+            token_auth=first.token_auth,
+        )
 
     def _look_up(self, first: ClientFirst) -> ScramCredential | None:
         """Leaves the principal None when the user or the token is not known."""
@@ -146,16 +157,3 @@ class ScramServer:
     def _refused(self, reason: str) -> SaslAuthenticationError:
         text = "Authentication failed during authentication due to invalid credentials with SASL mechanism"
         return SaslAuthenticationError(f"{text} {MECHANISM_NAMES[self._mechanism]}", reason=reason)
-
-
-def unknown_credential(secret: bytes, mechanism: int, name: str) -> ScramCredential:
-    """Returns a credential without password: the same one for a name, and like one of Kafka's tools."""
-    hash_name = HASHES[mechanism]
-    key = hmac.digest(secret, f"{mechanism} {name}".encode(), hash_name)
-    digits = [_SALT_DIGITS[byte % len(_SALT_DIGITS)] for byte in key[:_SALT_BYTES]]
-    return ScramCredential(
-        salt="".join(digits).encode(),
-        stored_key=hmac.digest(key, b"stored key", hash_name),
-        server_key=hmac.digest(key, b"server key", hash_name),
-        iterations=ITERATIONS_MIN,
-    )

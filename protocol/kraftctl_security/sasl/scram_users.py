@@ -7,8 +7,7 @@ for users that it knows before it can read that log: those by which controllers 
 from __future__ import annotations
 
 import hmac
-import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from kraftctl_protocol.java_base64 import decode_base64
@@ -21,9 +20,9 @@ from kraftctl_protocol.scram import (
     credential,
     salt_password,
 )
+from kraftctl_security.sasl.scram_salts import Examples, derived_salt, new_salt
 from kraftctl_security.sasl.scram_server import ScramCredentials, TokenCredential
 
-SALT_BYTES: Final = 26
 KEYS: Final = ("name", "salt", "iterations", "password", "saltedpassword")
 
 NEXT_STEP: Final = "Next step: give a password; a shell variable that is not set is empty."
@@ -52,8 +51,13 @@ class LocalUsersFirst:
     """Finds users in a file, then in the metadata log. Tokens are in the log only."""
 
     def __init__(self, users: ScramUsers, others: ScramCredentials) -> None:
+        self.unknown_secret = others.unknown_secret
         self._users = users
         self._others = others
+
+    def examples(self, mechanism: int) -> Examples:
+        """Returns users of the log: those of the file have the form that is the default."""
+        return self._others.examples(mechanism)
 
     def user(self, mechanism: int, name: str) -> ScramCredential | None:
         """Looks in the file first: the log may not be known yet."""
@@ -63,8 +67,10 @@ class LocalUsersFirst:
         return self._others.token(mechanism, token_id)
 
 
-def parse_scram_users(text: str) -> ScramUsers:
+def parse_scram_users(text: str, unknown_secret: bytes = b"") -> ScramUsers:
     """Returns the users of a file. Empty lines and those that begin with `#` are left out.
+
+    A salt that is not in the file is the one that an unknown user of that name would get.
 
     Raises ScramUserError, which names the line.
     """
@@ -73,7 +79,7 @@ def parse_scram_users(text: str) -> ScramUsers:
         if not line.strip() or line.strip().startswith("#"):
             continue
         try:
-            user = parse_scram_user(line)
+            user = parse_scram_user(line, lambda *of: derived_salt(unknown_secret, *of))
         except ScramUserError as error:
             raise ScramUserError(f"line {number}: {error}") from None
         if not user.name:
@@ -86,7 +92,7 @@ def parse_scram_users(text: str) -> ScramUsers:
     return users
 
 
-def parse_scram_user(text: str) -> ScramUser:
+def parse_scram_user(text: str, salt_of: Callable[[int, str], bytes] = lambda *_: new_salt()) -> ScramUser:
     """Accepts the same as Kafka (ScramParser), but no empty password. A user with an empty name has no
     effect.
 
@@ -99,7 +105,7 @@ def parse_scram_user(text: str) -> ScramUser:
     if name is None:
         raise ScramUserError("You must supply 'name'.")
     iterations = _iterations(fields.get("iterations"))
-    salt = secrets.token_bytes(SALT_BYTES) if "salt" not in fields else _base64(fields, "salt")
+    salt = salt_of(mechanism, name) if "salt" not in fields else _base64(fields, "salt")
     salted_password = _salted_password(fields, mechanism, salt, iterations)
     found = credential(mechanism, salt=salt, salted_password=salted_password, iterations=iterations)
     return ScramUser(mechanism, name, found)

@@ -1,15 +1,20 @@
 """`ssl.principal.mapping.rules` makes the name of a principal from the subject of its certificate (KIP-371).
 
 It is like Kafka's SslPrincipalMapper: the first rule whose pattern matches the whole subject decides.
-Patterns are Java's: see kraftctl_security.java_patterns.
+Patterns are Java's: see kraftctl_security.java_patterns. Clients choose subjects, so RE2 matches them, in a
+time that grows with their length: `^CN=(.*?),OU=(.*?),O=(.*?),L=(.*?),ST=(.*?),C=(.*?)$`, of Kafka's
+documentation, takes seconds of an engine that backtracks. See docs/adr/0017.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kraftctl_security.java_patterns import PatternError, compile_pattern
+
+if TYPE_CHECKING:
+    from re2 import _Match, _Regexp
 
 _RULE: Final = r"(DEFAULT)|RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?).*?|(.*?)"
 _SPLITTER: Final = re.compile(rf"\s*({_RULE})\s*(?:,\s*|$)", re.ASCII)
@@ -17,8 +22,14 @@ _PARSER: Final = re.compile(_RULE, re.ASCII)
 _BACK_REFERENCE: Final = re.compile(r"\$([0-9]+)")
 _DIGITS_MAX: Final = 9
 
-_OTHER_LINE_ENDS: Final = re.compile("[\r\x85\u2028\u2029]")
-"""A dot in a pattern matches them in Python, and not in Java."""
+_UNLIKE_JAVA: Final = frozenset("\x0b\r\x85\u2028\u2029")
+r"""A dot matches a line end and `\s` no vertical tab in RE2; both are the other way round in Java."""
+
+_IGNORES_CASE: Final = "(?i"
+"""RE2 takes a Kelvin sign for a k and a long s for an s where case is ignored; Java knows ASCII there."""
+
+_MEMORY_BYTES_MAX: Final = 1024 * 1024
+"""The limit of a compiled pattern and of the states that RE2 keeps of it."""
 
 
 class RuleError(Exception):
@@ -32,7 +43,7 @@ class NoMatchingRuleError(Exception):
 class _Rule:
     """A rule; a pattern of None is DEFAULT. `case` is L, U or empty."""
 
-    def __init__(self, pattern: re.Pattern[str] | None, replacement: str, case: str) -> None:
+    def __init__(self, pattern: _Regexp | None, replacement: str, case: str) -> None:
         self.pattern = pattern
         self.replacement = replacement
         self.case = case
@@ -42,7 +53,9 @@ class _Rule:
         pattern = self.pattern
         if pattern is None:
             return subject
-        if _OTHER_LINE_ENDS.search(subject) is not None or pattern.fullmatch(subject) is None:
+        if not _UNLIKE_JAVA.isdisjoint(subject) or pattern.fullmatch(subject) is None:
+            return None
+        if _IGNORES_CASE in pattern.pattern and not subject.isascii():
             return None
         # Every match is replaced, as by Java's replaceAll, not only the one of the whole subject.
         parts: list[str] = []
@@ -88,13 +101,29 @@ def _parsed(rule: str) -> _Rule | None:
         return _Rule(None, "", "")
     if match.group(2) is None:
         return None  # an empty rule
-    try:
-        pattern = compile_pattern(match.group(2))
-    except PatternError as error:
-        raise RuleError(str(error)) from error
+    pattern = _compiled(match.group(2))
     replacement = _with_literal_references(match.group(3), pattern.groups)
     _check_replacement(replacement, pattern)
     return _Rule(pattern, replacement, match.group(4))
+
+
+def _compiled(text: str) -> _Regexp:
+    # With RE2: 3 MiB that listeners without rules have no use for.
+    import re2
+
+    options = re2.Options()
+    options.max_mem = _MEMORY_BYTES_MAX
+    options.log_errors = False
+    try:
+        compile_pattern(text)
+        return re2.compile(text, options)
+    except PatternError as error:
+        raise RuleError(str(error)) from error
+    except re2.error as error:
+        raise RuleError(
+            f"the pattern '{text}' cannot be matched in a time that grows with the subject alone"
+            f" ({error}). Next step: write it without (?=, (?!, (?<, (?>, \\1, a++ and repetitions above 1000"
+        ) from error
 
 
 def _with_literal_references(replacement: str, groups_count: int) -> str:
@@ -121,7 +150,7 @@ def _with_literal_references(replacement: str, groups_count: int) -> str:
     return result
 
 
-def _check_replacement(replacement: str, pattern: re.Pattern[str]) -> None:
+def _check_replacement(replacement: str, pattern: _Regexp) -> None:
     """Refuses a bad replacement with the configuration; Java refuses it when it is used first."""
     for _, reference in _pieces(replacement, pattern.groups):
         known = reference is None or reference <= pattern.groups
@@ -129,7 +158,7 @@ def _check_replacement(replacement: str, pattern: re.Pattern[str]) -> None:
             raise RuleError(f"the replacement '{replacement}' names a group that its pattern does not have")
 
 
-def _expand(replacement: str, match: re.Match[str]) -> str:
+def _expand(replacement: str, match: _Match) -> str:
     parts: list[str] = []
     for text, reference in _pieces(replacement, match.re.groups):
         parts.append(text if reference is None else match.group(reference) or "")

@@ -77,6 +77,9 @@ class HistoryTables:
             remove_unnamed(self._output, manifest, self._hook)
             return self._merged(manifest, spare_large=False)
 
+    def _has_secrets(self) -> bool:
+        return any(one.secrets for one in self._raw.manifests())
+
     def _caught_up(self, raw: list[Manifest]) -> HistoryManifest:
         manifest = read_manifest(self._output)
         if manifest is not None and self._damaged(manifest):
@@ -121,7 +124,7 @@ class HistoryTables:
     def _commit_batch(self, before: HistoryManifest, batch: list[Manifest]) -> HistoryManifest:
         state = self._state(before)
         name = range_name(before.end, batch[-1].end - 1)
-        with VersionFiles(self._output, self._hook) as files:
+        with VersionFiles(self._output, self._hook, self._has_secrets()) as files:
             for manifests in _together(batch):
                 state.advance(self._tables, manifests, partial(files.add_made, name))
             for table, schema in SCHEMAS.items():
@@ -171,7 +174,7 @@ class HistoryTables:
         if not any(runs.values()):
             return manifest
         state = self._state(manifest)
-        with VersionFiles(self._output, self._hook) as files:
+        with VersionFiles(self._output, self._hook, self._has_secrets()) as files:
             replaced: set[str] = set()
             for table, run in runs.items():
                 for file in run:

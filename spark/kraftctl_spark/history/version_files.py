@@ -27,7 +27,7 @@ MakeRows = Callable[[], Mapping[str, pa.Table]]
 class _File:
     """A file that is being written. Row groups have the same rows however the rows arrive."""
 
-    def __init__(self, table: str, path: Path) -> None:
+    def __init__(self, table: str, path: Path, has_secrets: bool) -> None:
         make_directory(path.parent)
         self.table = table
         self.path = path
@@ -35,6 +35,8 @@ class _File:
         self.rows = 0
         self._held: list[pa.Table] = []
         schema = SCHEMAS[table]
+        if has_secrets:
+            self.temporary.touch(0o600)
         self.writer = pq.ParquetWriter(self.temporary, schema, **parquet_options(schema))
 
     def add(self, rows: pa.Table) -> None:
@@ -62,8 +64,9 @@ class _File:
 class VersionFiles:
     """The files of one commit. A thread makes rows, and one writes them, while the next step is computed."""
 
-    def __init__(self, output: Path, hook: Hook) -> None:
+    def __init__(self, output: Path, hook: Hook, has_secrets: bool = False) -> None:
         self._output = output
+        self._has_secrets = has_secrets
         self._hook = hook
         self._files: dict[Path, _File] = {}
         self._maker, self._writer = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
@@ -104,7 +107,7 @@ class VersionFiles:
         path = self._output / table / f"{name}.parquet"
         if path not in self._files:
             with writing(path):
-                self._files[path] = _File(table, path)
+                self._files[path] = _File(table, path, self._has_secrets)
         self._files[path].add(rows)
 
     def publish(self) -> list[TableFile]:

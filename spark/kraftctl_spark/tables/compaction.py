@@ -156,7 +156,7 @@ def _merge(output: Output, run: list[Manifest]) -> Manifest:
         sources = [file for one in run for file in one.files if file.table == table]
         if not sources:
             continue
-        with RangeWriter(output.directory, name, output.hook) as writer:
+        with RangeWriter(output.directory, name, output.hook, has_secrets=run[-1].secrets) as writer:
             for group in _row_groups(output, sources, schema):
                 writer.write_tables({table: group})
             staged += writer.finish()

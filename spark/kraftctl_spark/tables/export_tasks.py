@@ -83,7 +83,8 @@ def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[Metad
     counts = RowCounts()
     markers: list[Marker] = []
     epoch, timestamp_ms = task.range.epoch, 0
-    with RangeWriter(settings.output, task.name, settings.hook) as writer:
+    has_secrets = settings.include_secrets
+    with RangeWriter(settings.output, task.name, settings.hook, has_secrets=has_secrets) as writer:
         for rows in chunks:
             mark_aborted(rows, task.aborted)
             markers += markers_of(rows)

@@ -76,10 +76,12 @@ def publish_files(output: Path, staged: Iterable[StagedFile], hook: Hook = no_ho
 
 
 class _Unfinished:
-    """A Parquet file that is written under its temporary name."""
+    """A Parquet file that is written under its temporary name; with secrets, others may not read it."""
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
+    def __init__(self, path: Path, schema: pa.Schema, has_secrets: bool) -> None:
         self.path = path
+        if has_secrets:
+            path.touch(0o600)
         # Parquet's writer makes several small writes per column.
         self._sink = pa.BufferedOutputStream(pa.OSFile(str(path), "wb"), BUFFER_BYTES)
         self._writer = pq.ParquetWriter(self._sink, schema, **parquet_options(schema))
@@ -96,8 +98,9 @@ class _Unfinished:
 class RangeWriter:
     """Writes one file per table. No file has its final name before `publish_files`."""
 
-    def __init__(self, output: Path, name: str, hook: Hook = no_hook) -> None:
+    def __init__(self, output: Path, name: str, hook: Hook = no_hook, *, has_secrets: bool = False) -> None:
         self._output = output
+        self._has_secrets = has_secrets
         self._name = name
         self._hook = hook
         self._held: dict[str, list[pa.Table]] = {}
@@ -142,7 +145,7 @@ class RangeWriter:
         try:
             with writing(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                return _Unfinished(temporary, table_schemas()[name])
+                return _Unfinished(temporary, table_schemas()[name], self._has_secrets)
         except OSError:
             temporary.unlink(missing_ok=True)
             raise

@@ -25,9 +25,13 @@ class KnownToken:
 class KnownUsers:
     """`ScramCredentials` of a test."""
 
-    def __init__(self) -> None:
+    def __init__(self, unknown_secret: bytes = SECRET) -> None:
+        self.unknown_secret = unknown_secret
         self.users: dict[tuple[int, str], ScramCredential] = {}
         self.tokens: dict[tuple[int, str], KnownToken] = {}
+
+    def examples(self, mechanism: int) -> dict[str, ScramCredential]:
+        return {name: each for (of_mechanism, name), each in self.users.items() if of_mechanism == mechanism}
 
     def user(self, mechanism: int, name: str) -> ScramCredential | None:
         return self.users.get((mechanism, name))
@@ -49,7 +53,7 @@ def made(mechanism: int, password: str, iterations: int = 4_096) -> ScramCredent
 
 
 def server(users: KnownUsers, mechanism: int = SHA_256, *, nonce: str = "servers") -> ScramServer:
-    return ScramServer(mechanism, users, nonce=nonce, unknown_secret=SECRET)
+    return ScramServer(mechanism, users, nonce=nonce)
 
 
 def refusal(side: ScramServer, token: bytes, wall_ms: int = WALL_MS) -> SaslAuthenticationError:

@@ -171,7 +171,7 @@ def test_their_clients_authenticate_to_our_servers(theirs: Kafka) -> None:
         )
 
         def server(mechanism: int = mechanism, known: KnownUsers = known) -> ScramServer:
-            return ScramServer(mechanism, known, nonce="abc", unknown_secret=b"")
+            return ScramServer(mechanism, known, nonce="abc")
 
         assert their_client_with_our_server(theirs, server(), scram, name, password) == (
             name if is_ascii(name) else None
@@ -207,12 +207,12 @@ def test_tokens_authenticate_their_owners(theirs: Kafka) -> None:
         known = KnownUsers()
         known.add_token(mechanism, "id-1", "hmac", "owner", WALL_MS + 1)
         known.add(mechanism, "id-1", "of a user")
-        server = ScramServer(mechanism, known, nonce="abc", unknown_secret=b"")
+        server = ScramServer(mechanism, known, nonce="abc")
         owner = their_client_with_our_server(theirs, server, scram, "id-1", "hmac", token_auth=True)
         assert owner == "owner"
         assert server.authenticated is not None
         assert server.authenticated.principal.token_authenticated
-        server = ScramServer(mechanism, known, nonce="abc", unknown_secret=b"")
+        server = ScramServer(mechanism, known, nonce="abc")
         assert their_client_with_our_server(theirs, server, scram, "id-1", "hmac") is None
 
 
@@ -281,7 +281,7 @@ def test_first_messages_have_the_same_verdict(theirs: Kafka) -> None:
     answered = 0
     for token in messages(scaled(4_000)):
         answer = theirs.ask("evaluate", theirs.side("server", "SCRAM-SHA-256"), encoded(token))[0]
-        found = verdict(ScramServer(1, known, nonce="abc", unknown_secret=b""), token)
+        found = verdict(ScramServer(1, known, nonce="abc"), token)
         assert found == answer or (found == "refused" and b"m=x," in token), token
         answered += found == "more"
     assert answered > 500
@@ -336,7 +336,7 @@ def test_last_messages_that_kafka_refuses_are_refused(theirs: Kafka) -> None:
         assert final is not None
         answer = theirs.ask("evaluate", side, encoded(final.replace(old, new, 1)))[0]
         client = ScramClient(2, "alice", "p", nonce="clients", token_auth=False)
-        server = ScramServer(2, known, nonce="abc", unknown_secret=b"")
+        server = ScramServer(2, known, nonce="abc")
         final = client.evaluate(server.evaluate(client.evaluate(b"") or b"", WALL_MS))
         assert final is not None
         found = verdict(server, final.replace(old, new, 1))

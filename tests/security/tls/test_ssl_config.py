@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import time
 
 import pytest
 
@@ -221,3 +222,65 @@ def test_a_subject_that_no_rule_applies_to_has_no_name() -> None:
 def test_patterns_that_mean_something_else_in_java_are_refused(pattern: str) -> None:
     with pytest.raises(RuleError, match="pattern"):
         SslPrincipalMapper(f"RULE:{pattern}/x/".replace("\\\\", "\\"))
+
+
+KAFKAS_RULE = "RULE:^CN=(.*?),OU=(.*?),O=(.*?),L=(.*?),ST=(.*?),C=(.*?)$/$1@$2/L"
+
+
+@pytest.mark.parametrize("count", [48, 2_000])
+def test_a_long_subject_is_matched_in_a_moment(count: int) -> None:
+    """The rule of Kafka's documentation. An engine that backtracks takes seconds for the first."""
+    attributes = [f"{keyword}=a" for keyword in ("OU", "O", "L", "ST") for _ in range(count)]
+    began = time.process_time()
+    with pytest.raises(NoMatchingRuleError):
+        SslPrincipalMapper(KAFKAS_RULE).name(",".join(["CN=x", *attributes]))
+    assert time.process_time() - began < 1
+    subject = ",".join(["CN=Duke", *attributes, "C=de"])
+    assert SslPrincipalMapper(KAFKAS_RULE).name(subject).startswith("duke@a")
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "RULE:(.?)*/x/",
+        "RULE:(a|aa)*/$1/",
+        "RULE:(?:(?:a*)*)*b/x/",
+        "RULE:a?/x/,RULE:.{0,900}b/x/",
+        "RULE:[^,]*?/x/",
+    ],
+)
+def test_no_rule_takes_long(rules: str) -> None:
+    mapper = SslPrincipalMapper(rules)
+    began = time.process_time()
+    for subject in ("a" * 1_024, "a," * 512, "=" * 1_024):
+        try:
+            mapper.name(subject)
+        except NoMatchingRuleError:
+            continue
+    assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(?=CN)CN=.*",
+        "CN=(?!a).*",
+        "(?<=C)N=.*",
+        "(a)\\1",
+        "a++",
+        "(?>a)b",
+        "a{1001}",
+        "(?:a{600}){3}",
+        "\\u0041",
+    ],
+)
+def test_what_would_backtrack_is_refused_at_start(pattern: str) -> None:
+    with pytest.raises(RuleError, match="Next step: write it without"):
+        SslPrincipalMapper(f"RULE:{pattern}/x/")
+
+
+@pytest.mark.parametrize("subject", ["CN=admın", "CN=ad\u017fmin", "CN=\u212aafka"])
+def test_ignoring_case_is_for_ascii_as_in_java(subject: str) -> None:
+    with pytest.raises(NoMatchingRuleError):
+        SslPrincipalMapper("RULE:(?i)^CN=.*$/admin/").name(subject)
+    assert SslPrincipalMapper("RULE:(?i)^cn=.*$/admin/").name("CN=Admin") == "admin"

@@ -90,7 +90,7 @@ def test_a_token_for_a_name_that_no_record_can_hold(tmp_path: Path) -> None:
         with ControllerClient(node.port) as client:
             broker = StandInBroker(client, 1, node.cluster_id)
             await_result(broker.register, "the controller is active")
-            assert token_error(client, "x" * NAME_BYTES) == Errors.UNKNOWN_SERVER_ERROR
+            assert token_error(client, "x" * NAME_BYTES) == Errors.POLICY_VIOLATION
             hello = ApiVersionsRequest(client_software_name="test", client_software_version="1")
             assert client.call(hello, 3, ApiVersionsResponse).error_code == Errors.NONE
             assert token_error(client, "alice") == Errors.NONE

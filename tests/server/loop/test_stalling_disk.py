@@ -200,8 +200,8 @@ def test_a_download_is_saved_verified_and_takes_the_place_of_the_log(
         async with stage(partition, monkeypatch) as scene:
             request_id = scene.request("answered")
             scene.script[0] = [
-                effects.SaveSnapshotSlice(SNAPSHOT_ID, 0, data[:50]),
-                effects.SaveSnapshotSlice(SNAPSHOT_ID, 50, data[50:]),
+                effects.SaveSnapshotSlice(SNAPSHOT_ID, 0, data[:50], len(data)),
+                effects.SaveSnapshotSlice(SNAPSHOT_ID, 50, data[50:], len(data)),
                 effects.FinishSnapshot(SNAPSHOT_ID),
                 respond(request_id),
             ]

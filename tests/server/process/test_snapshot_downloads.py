@@ -89,3 +89,31 @@ def test_records_are_decoded_while_they_come_in(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(CheckpointReader, "records", not_again)
     assert downloads.finish(SNAPSHOT_ID).size_bytes == len(data)
+
+
+@pytest.mark.parametrize("size_bytes", [1 << 62, (1 << 63) - 1])
+def test_a_snapshot_that_does_not_fit_is_not_begun(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, size_bytes: int
+) -> None:
+    """A leader announces any size, and sends for as long as it is asked."""
+    data = snapshot()
+    downloads = SnapshotDownloads(SnapshotStore.open(tmp_path))
+    refused = downloads.save(SNAPSHOT_ID, 0, data[:10], size_bytes)
+    assert refused is not None
+    assert (refused.snapshot_id, refused.size_bytes) == (SNAPSHOT_ID, 0)
+    assert downloads.save(SNAPSHOT_ID, 10, data[10:], size_bytes) is None
+    assert downloads.finish(SNAPSHOT_ID).size_bytes == 0
+    assert list(tmp_path.iterdir()) == []
+    assert f"of {size_bytes} bytes, and {tmp_path} has room for" in caplog.text
+    assert downloads.save(SNAPSHOT_ID, 0, data, len(data)) is None
+    assert downloads.finish(SNAPSHOT_ID).size_bytes == len(data)
+
+
+def test_the_room_of_a_small_disk_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = snapshot()
+    store = SnapshotStore.open(tmp_path)
+    for free_bytes, fits in ((len(data) * 2, True), (len(data), False), (None, True)):
+        downloads = SnapshotDownloads(store)
+        monkeypatch.setattr(store, "free_bytes", lambda free_bytes=free_bytes: free_bytes)
+        assert (downloads.save(SNAPSHOT_ID, 0, data, len(data)) is None) == fits
+        downloads.abort()

@@ -31,13 +31,19 @@ class NamingServer:
 class NamingServers:
     """NAMING, and ASKING with one question."""
 
-    def __init__(self, *, session_ms_max: int = 0, expires_at_ms: int | None = None) -> None:
+    def __init__(
+        self, *, session_ms_max: int = 0, expires_at_ms: int | None = None, token_bytes_max: int = 4096
+    ) -> None:
         self.mechanisms = ["NAMING", "ASKING"]
         self._session_ms_max = session_ms_max
         self._expires_at_ms = expires_at_ms
+        self._token_bytes_max = token_bytes_max
 
     def server(self, mechanism: str) -> NamingServer:
         return NamingServer(self.mechanisms.index(mechanism), self._expires_at_ms)
+
+    def token_bytes_max(self, mechanism: str) -> int:
+        return self._token_bytes_max
 
     def session_ms_max(self, mechanism: str) -> int:
         return self._session_ms_max

@@ -35,7 +35,7 @@ class Cluster:
     def __init__(self) -> None:
         self.active = ActiveController(delegation_token_secret_key="secret")
         committed = CommittedCredentials(self.active.controller)
-        self.lookup = CredentialLookup(committed, lambda: self.active.now_ms, lambda count: b"s" * count)
+        self.lookup = CredentialLookup(committed, lambda: self.active.now_ms, b"secret")
 
     def upsertion(self, iterations: int = 4096, name: str = "alice") -> AlterUserScramCredentialsRequest:
         salted = hashlib.pbkdf2_hmac("sha256", b"password", b"salt", iterations)

@@ -43,6 +43,11 @@ SCRAM-SHA-256=[name=controller,password={SECRET},iterations=8192]
 class UnreadLog:
     """The metadata log of a node that has no leader."""
 
+    unknown_secret = b"of a node"
+
+    def examples(self, mechanism: int) -> dict[str, ScramCredential]:
+        return {}
+
     def user(self, mechanism: int, name: str) -> ScramCredential | None:
         raise CredentialsUnavailableError("not read yet")
 
@@ -72,7 +77,7 @@ def authenticate(server: ScramServer, client: ScramClient) -> str:
 @pytest.mark.parametrize("mechanism", [SHA_256, SHA_512])
 def test_a_user_of_the_file_authenticates_before_the_log_is_read(path: Path, mechanism: int) -> None:
     known = LocalUsersFirst(read(path), UnreadLog())
-    server = ScramServer(mechanism, known, nonce="servers", unknown_secret=b"")
+    server = ScramServer(mechanism, known, nonce="servers")
     client = ScramClient(mechanism, "controller", SECRET, nonce="clients", token_auth=False)
     assert authenticate(server, client) == "User:controller"
 
@@ -189,6 +194,6 @@ def test_the_controllers_of_the_page_know_each_other(
     number = MECHANISM_NUMBERS[config.controller_sasl.mechanism]
     name, password = (config.controller_sasl.options[key] for key in ("username", "password"))
     assert f"User:{name}" in config.super_users
-    server = ScramServer(number, known, nonce="servers", unknown_secret=b"")
+    server = ScramServer(number, known, nonce="servers")
     client = ScramClient(number, name, password, nonce="clients", token_auth=False)
     assert authenticate(server, client) == f"User:{name}"

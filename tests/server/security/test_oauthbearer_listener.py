@@ -55,7 +55,7 @@ async def serving(issuer: HttpsIssuer) -> AsyncIterator[tuple[SocketServer, Hand
     committed = CommittedCredentials(ActiveController().controller)
     await server.bind()
     try:
-        await server.accept(handler, credentials=CredentialLookup(committed, lambda: 0))
+        await server.accept(handler, credentials=CredentialLookup(committed, lambda: 0, b"secret"))
         yield server, handler
     finally:
         await server.stop()

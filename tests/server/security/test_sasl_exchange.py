@@ -169,14 +169,47 @@ def test_another_request_between_tokens_is_answered_and_ends_the_connection(body
     assert talk.is_over()
 
 
-def test_long_tokens_are_taken_and_other_long_requests_are_not() -> None:
+@pytest.mark.parametrize("token_bytes_max", [1, 100, 4096, 65_536])
+@pytest.mark.parametrize("version", [0, 1])
+def test_a_token_has_the_limit_of_its_mechanism(version: int, token_bytes_max: int) -> None:
+    """With a header and without one; nothing of a longer one is looked at."""
+    for excess in (0, 1, 5_000, 500_000):
+        talk = Talk(token_bytes_max=token_bytes_max)
+        talk.handshake(version=version)
+        token = b"a" * (token_bytes_max + excess)
+        outcome = talk.send(request_bytes(SaslAuthenticateRequest(token), 2) if version else token)
+        if excess == 0:
+            assert isinstance(outcome, Outcome)
+            assert outcome.session is not None
+        else:
+            assert isinstance(outcome, str)
+            assert f"more than the {token_bytes_max}" in outcome or excess > 4_096
+
+
+def test_a_long_client_id_leaves_room_for_a_token() -> None:
     talk = Talk()
     talk.handshake()
-    assert talk.token(b"a" * 500_000)[1].session is not None
-    talk = Talk()
+    header = RequestHeader(SaslAuthenticateRequest.API_KEY, 2, 1, "c" * 4_000)
+    outcome = talk.send(encode_request(header, SaslAuthenticateRequest(b"a" * 4_096)))
+    assert isinstance(outcome, Outcome)
+    assert outcome.session is not None
+
+
+@pytest.mark.parametrize("is_renewed", [False, True])
+def test_requests_before_a_token_have_a_limit_of_their_own(is_renewed: bool) -> None:
+    for body, version in (
+        (ApiVersionsRequest(client_software_name="c" * 4_100), 4),
+        (SaslHandshakeRequest("N" * 4_100), 1),
+    ):
+        talk = Talk(previous=ALICE if is_renewed else None, token_bytes_max=65_536)
+        assert "more than the 4096" in str(talk.send(request_bytes(body, version)))
+
+
+def test_other_long_requests_are_not_taken_for_tokens() -> None:
+    talk = Talk(token_bytes_max=65_536)
     talk.handshake()
     header = RequestHeader(request_api_key=VoteRequest.API_KEY, client_id="c")
-    assert "of 70" in str(talk.send(encode_request(header, VoteRequest()) + bytes(70_000)))
+    assert "of 66" in str(talk.send(encode_request(header, VoteRequest()) + bytes(66_000)))
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ class Cluster:
         handler = Handler()
         server = SocketServer(ControllerConfig({**PROPERTIES, **SASL, **properties}))
         committed = CommittedCredentials(self.active.controller)
-        lookup = CredentialLookup(committed, lambda: self.active.now_ms)
+        lookup = CredentialLookup(committed, lambda: self.active.now_ms, b"secret")
         await server.bind()
         await server.accept(handler, credentials=lookup)
         for listener in server.listeners:
@@ -265,6 +265,55 @@ def test_until_the_log_is_read_users_of_the_file_are_served_and_no_other_is_refu
             await authenticate(await connect(server), scram(1, "alice", PASSWORD))
 
     run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "receive_size", "token_bytes_max"),
+    [
+        ("PLAIN", None, 4_096),
+        ("SCRAM-SHA-256", None, 4_096),
+        ("SCRAM-SHA-512", None, 4_096),
+        ("PLAIN", 100, 100),
+        ("SCRAM-SHA-512", 5_000, 4_096),
+    ],
+)
+@pytest.mark.parametrize("version", [0, 1])
+def test_a_token_that_is_too_long_ends_the_connection(
+    caplog: pytest.LogCaptureFixture,
+    version: int,
+    mechanism: str,
+    receive_size: int | None,
+    token_bytes_max: int,
+) -> None:
+    """From the size of its frame, before the rest is there. sasl.server.max.receive.size is a limit, too."""
+
+    async def scenario() -> None:
+        keys = {} if receive_size is None else {"sasl.server.max.receive.size": str(receive_size)}
+        async with Cluster().serving(**keys) as (server, _):
+            frame_bytes_max = (
+                token_bytes_max if version == 0 else min(token_bytes_max + 4_096, receive_size or 9_999)
+            )
+            client = await connect(server)
+            await shake_hands(client, mechanism, version=version)
+            client.send(frame_bytes_max.to_bytes(4, "big"))
+            await expect_served_beside(server)
+            client.send(bytes(frame_bytes_max))
+            await client.expect_closed()
+            client = await connect(server)
+            await shake_hands(client, mechanism, version=version)
+            client.send((frame_bytes_max + 1).to_bytes(4, "big"))
+            await client.expect_closed()
+            assert f"of {frame_bytes_max + 1} bytes, more than the {frame_bytes_max} that" in caplog.text
+            assert server.accounts.budget.held_bytes == 0
+
+    run(scenario)
+
+
+async def expect_served_beside(server: SocketServer) -> None:
+    """A whole turn of the loop has passed."""
+    client = await connect(server)
+    await authenticate(client, PlainClient("bob", "bob-secret"))
+    client.close()
 
 
 def test_a_session_lasts_as_long_as_its_mechanism_says() -> None:

@@ -13,15 +13,16 @@ ERROR_ACKNOWLEDGEMENT: Final = SEPARATOR
 
 AUTH_KEY: Final = "auth"
 
-_NAME: Final = rb"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
-_KEY: Final = rb"[A-Za-z]+"
-_VALUE: Final = rb"[\x21-\x7e \t\r\n]+"
+# Possessive: a peer's bytes are looked at once, and the matcher keeps no places to return to.
+_NAME: Final = rb"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)++"
+_KEY: Final = rb"[A-Za-z]++"
+_VALUE: Final = rb"[\x21-\x7e \t\r\n]++"
 
 _MESSAGE: Final = re.compile(
-    rb"n,(?:a=(?P<authorization_id>" + _NAME + rb"))?,\x01"
-    rb"(?P<pairs>(?:" + _KEY + rb"=" + _VALUE + rb"\x01)*)\x01"
+    rb"n,(?:a=(?P<authorization_id>" + _NAME + rb"))?+,\x01"
+    rb"(?P<pairs>(?:" + _KEY + rb"=" + _VALUE + rb"\x01)*+)\x01"
 )
-_AUTH: Final = re.compile(r"(?P<scheme>[A-Za-z0-9_]+) +(?P<token>[-_~+/.a-zA-Z0-9]+=*)")
+_AUTH: Final = re.compile(r"(?P<scheme>[A-Za-z0-9_]++) ++(?P<token>[-_~+/.a-zA-Z0-9]++=*+)")
 
 _EXTENSION_NAME: Final = re.compile(_KEY.decode())
 _EXTENSION_VALUE: Final = re.compile(_VALUE.decode())

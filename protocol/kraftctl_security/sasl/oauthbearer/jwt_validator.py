@@ -28,8 +28,8 @@ from kraftctl_security.sasl.oauthbearer.verification_keys import (
 
 _JWS: Final = PyJWS(algorithms=sorted(KEY_TYPES))
 
-TOKEN_CHARACTERS_MAX: Final = 256 * 1024
-"""The limit is half of Kafka's sasl.server.max.receive.size. Tokens have a few thousand characters."""
+TOKEN_CHARACTERS_MAX: Final = 64 * 1024
+"""The limit of a listener. Tokens have a few thousand characters."""
 
 NESTED: Final = ("jwt", "application/jwt")
 """The content types of a JWT whose claims are in another JWT."""

@@ -116,7 +116,7 @@ REFUSED = {
     ),
     "claims-with-a-name-twice": (EC.sign(b'{"sub":"a","sub":"b"}'), "its claims cannot be read"),
     "claims-are-a-list": (EC.sign(b"[]"), "its claims cannot be read"),
-    "long": ("a" * (TOKEN_CHARACTERS_MAX + 1), "at most 262144"),
+    "long": ("a" * (TOKEN_CHARACTERS_MAX + 1), "at most 65536"),
     "expired": (EC.sign(claims(iat=NOW - 100, exp=NOW - 30)), "it has expired"),
     "no-end": (EC.sign(claims(exp=None)), "it needs the claims exp and iat"),
     "no-begin": (EC.sign(claims(iat=None)), "it needs the claims exp and iat"),
