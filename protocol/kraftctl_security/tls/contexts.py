@@ -21,6 +21,7 @@ from kraftctl_security.tls.ssl_config import (
     SslConfig,
 )
 from kraftctl_security.tls.store_error import StoreError
+from kraftctl_security.tls.store_files import FileState, store_states
 from kraftctl_security.tls.stores import KeyStore, load_keystore, load_truststore
 
 VERSIONS: Final = {TLS_1_2: ssl.TLSVersion.TLSv1_2, TLS_1_3: ssl.TLSVersion.TLSv1_3}
@@ -32,11 +33,20 @@ VERIFY_MODES: Final = {
 
 
 class Stores:
-    """The content of a keystore and a truststore, read one after the other; None without one."""
+    """The content of a keystore and a truststore, read one after the other; None without one.
 
-    def __init__(self, keystore: KeyStore | None, trusted: list[x509.Certificate] | None) -> None:
+    `files` are their states before that.
+    """
+
+    def __init__(
+        self,
+        keystore: KeyStore | None,
+        trusted: list[x509.Certificate] | None,
+        files: list[FileState] | None = None,
+    ) -> None:
         self.keystore = keystore
         self.trusted = trusted
+        self.files = files
 
     def same_as(self, other: Stores) -> bool:
         """Returns whether all certificates are the same, and so the key: it fits the first of them."""
@@ -49,9 +59,11 @@ def _chain(stores: Stores) -> list[x509.Certificate]:
 
 def load_stores(config: SslConfig) -> Stores:
     """Reads the stores of a configuration. Raises StoreError."""
+    files = store_states(config)
     return Stores(
         None if config.keystore is None else load_keystore(config.keystore),
         None if config.truststore is None else load_truststore(config.truststore),
+        files,
     )
 
 
