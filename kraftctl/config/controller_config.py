@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from kraftctl.config.audit_config import AuditConfig
 from kraftctl.config.connection_limits import ConnectionLimits
+from kraftctl.config.dynamic_keys import DYNAMIC_TRUST
 from kraftctl.config.endpoints import (
     DEFAULT_LISTENERS,
     SASL_PROTOCOLS,
@@ -145,6 +146,8 @@ class ControllerConfig:
 
     authorizer_class_name: str
     super_users: list[str]
+    dynamic_trust: bool
+    """Whether dynamic configs may change whom the listeners of this node trust."""
     node_principals: list[str]
     """Principals with `{id}` for the id of a node; empty without a rule."""
     allow_everyone_if_no_acl_found: bool
@@ -373,6 +376,7 @@ class ControllerConfig:
                 values.refuse(
                     "super.users", values.text("super.users"), f"expected Type:name entries, got '{name}'"
                 )
+        self.dynamic_trust = values.boolean(DYNAMIC_TRUST, False)
         self.node_principals = _node_principals(values)
         self.allow_everyone_if_no_acl_found = values.boolean("allow.everyone.if.no.acl.found", False)
         self.delegation_token_secret_key = values.optional_text("delegation.token.secret.key") or None

@@ -25,6 +25,7 @@ OWN_KEYS: Final = (
     "kraftctl.authorizer.log.max.bytes",
     "kraftctl.authorizer.log.max.files",
     "kraftctl.authorizer.log.path",
+    "kraftctl.dynamic.trust",
     "kraftctl.node.principals",
     "kraftctl.observer.fetch.interval.ms",
     "kraftctl.scram.users.path",

@@ -38,7 +38,7 @@ def element(tag: int, *parts: bytes) -> bytes:
 
 
 def endless(tag: int, *parts: bytes) -> bytes:
-    """The same in BER, with a length that its end tells."""
+    """The same in BER, without a length: its end is marked."""
     return bytes([tag, 0x80]) + b"".join(parts) + b"\0\0"
 
 
@@ -78,7 +78,7 @@ def pbe(identifier: str, iterations: int) -> bytes:
 
 
 def encrypted_key(algorithm: bytes) -> bytes:
-    """An EncryptedPrivateKeyInfo whose key nobody can decrypt; that is seen after the derivation."""
+    """An EncryptedPrivateKeyInfo that cannot be decrypted; that is seen after the derivation."""
     return sequence(algorithm, octets(bytes(64)))
 
 

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.config.dynamic_keys import changes_trust
 from kraftctl.controller.results.failures import reason_of
 from kraftctl.server.process.detached_calls import call_detached
 from kraftctl.server.security.expiry_lines import ExpiryLines
@@ -126,7 +127,7 @@ class SslReloading:
         look = self._late.get(listener)
         if look is None:
             now = datetime.datetime.fromtimestamp(self._wall_ms() / 1000, datetime.UTC)
-            call = partial(stores.look, self._driver.dynamic_configs(), now, forced=forced)
+            call = partial(stores.look, self._dynamic_configs(), now, forced=forced)
             look = self._late[listener] = asyncio.ensure_future(call_detached(call))
             await asyncio.wait([look], timeout=self._late_seconds)
             if not look.done():
@@ -134,6 +135,13 @@ class SslReloading:
         if look.done():
             del self._late[listener]
             self._finish(stores, look, forced=forced)
+
+    def _dynamic_configs(self) -> dict[str, str] | None:
+        """Returns those of this node that it may follow: whom it trusts, its properties file decides."""
+        dynamic = self._driver.dynamic_configs()
+        if dynamic is None or self._server.config.dynamic_trust:
+            return dynamic
+        return {key: value for key, value in dynamic.items() if not changes_trust(key)}
 
     def _finish(self, stores: WatchedStores, look: asyncio.Task[Replacement | None], *, forced: bool) -> None:
         try:

@@ -81,8 +81,8 @@ class WatchedStores:
         check_dates(stores, now)
         if not is_first:
             check_names(config, self.stores, stores)
-            if self._reaches_controllers:
-                check_peers(self.config, self.stores, config, stores, now)
+        if self._reaches_controllers:
+            check_peers(self.config, self.stores, config, stores, now, is_first=is_first)
         replacement = Replacement(
             config, stores, server_context(config, stores), client_context(config, stores)
         )
@@ -92,8 +92,8 @@ class WatchedStores:
     def _altered(self, dynamic: dict[str, str] | None) -> tuple[bool, bool]:
         """Returns whether dynamic configs differ from the last check, and whether they are the first ones.
 
-        The first ones are applied without comparison, as at a start: with each of those before, they have
-        been compared.
+        The first ones are not compared with those of the file: with each of those before, they have been
+        compared. What other controllers refused then, they refuse now.
         """
         if dynamic is None:
             return False, False

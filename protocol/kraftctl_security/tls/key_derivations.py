@@ -15,7 +15,7 @@ ITERATIONS_MAX: Final = 5_000_000
 ITERATIONS_TOTAL_MAX: Final = 10_000_000
 
 SCRYPT_BYTES_MAX: Final = 32 * 1024 * 1024
-"""OpenSSL's limit (SCRYPT_MAX_MEM)."""
+"""The limit of OpenSSL, SCRYPT_MAX_MEM."""
 
 SCRYPT_ITERATIONS: Final = 2
 """The iterations of PBKDF2 that take the time of one block of scrypt."""

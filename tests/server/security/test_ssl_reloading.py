@@ -292,6 +292,32 @@ def test_stores_of_dynamic_configs(tmp_path: Path) -> None:
     run(scenario)
 
 
+def test_dynamic_configs_do_not_change_whom_a_controller_trusts(tmp_path: Path) -> None:
+    """The right to alter configs would otherwise be the right to connect as anybody."""
+
+    async def scenario() -> None:
+        async with reloading(tmp_path) as running:
+            (tmp_path / "other.pem").write_text(OTHER.pem + authority().pem)
+            new = renewed()
+            (tmp_path / "dynamic.pem").write_text(new.pem())
+            for value in (
+                {"ssl.truststore.location": str(tmp_path / "other.pem")},
+                {"ssl.truststore.location": "", "ssl.truststore.certificates": OTHER.pem},
+                {"ssl.truststore.type": "JKS", "ssl.truststore.password": "x"},
+            ):
+                keystore = {"ssl.keystore.location": str(tmp_path / "dynamic.pem")}
+                running.driver.dynamic = {PREFIX + key: each for key, each in (value | keystore).items()}
+                await running.settle()
+                assert await running.serial() == serial_of(new), "its own key may change"
+                with pytest.raises((ssl.SSLError, ConnectionError)):
+                    await running.serial(context_of(OTHER.issue(BROKER)))
+            swap(running.truststore, OTHER.pem + authority().pem)
+            await running.settle()
+            await running.serial(context_of(OTHER.issue(BROKER)))
+
+    run(scenario)
+
+
 def test_a_keystore_of_the_type_jks_is_read_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with reloading(tmp_path) as running:
@@ -321,7 +347,7 @@ def test_dynamic_configs_that_cannot_be_used_change_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario() -> None:
-        async with reloading(tmp_path) as running:
+        async with reloading(tmp_path, {"kraftctl.dynamic.trust": "true"}) as running:
             for name, value in {
                 "ssl.keystore.type": "BKS",
                 "ssl.keystore.location": str(tmp_path / "nowhere.pem"),
@@ -351,7 +377,8 @@ def test_the_first_dynamic_configs_after_a_start_are_not_compared(tmp_path: Path
 
     async def scenario() -> None:
         found = write_stores(tmp_path, identity())
-        async with serving_ssl({**NO_TEXTS, **found, **REQUIRED}) as (server, handler):
+        trust = {"kraftctl.dynamic.trust": "true"}
+        async with serving_ssl({**NO_TEXTS, **found, **REQUIRED, **trust}) as (server, handler):
             running = Reloaded(server, handler, tmp_path)
             running.driver.dynamic = None
             await running.settle()
@@ -370,6 +397,24 @@ def test_the_first_dynamic_configs_after_a_start_are_not_compared(tmp_path: Path
             assert await running.serial(client) == serial_of(own), "compared from then on"
 
     run(scenario)
+
+
+def test_a_keystore_that_controllers_do_not_accept_is_not_used_at_the_next_start(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """When it was altered it was refused, and is in the log nevertheless."""
+
+    async def scenario() -> None:
+        found = write_stores(tmp_path, identity())
+        async with serving_ssl({**NO_TEXTS, **found, **REQUIRED}) as (server, handler):
+            running = Reloaded(server, handler, tmp_path)
+            (tmp_path / "dynamic.pem").write_text(OTHER.issue("CN=controller", ("127.0.0.1",)).pem())
+            running.driver.dynamic = {f"{PREFIX}ssl.keystore.location": str(tmp_path / "dynamic.pem")}
+            await running.reloading.look()
+            assert await running.serial() == serial_of(identity())
+
+    run(scenario)
+    assert "two controllers with the new stores cannot connect" in caplog.text
 
 
 @both_loops
