@@ -183,6 +183,14 @@ FAULTS = (
         "Changes of keys, ten thousand in a piece, take the loop for a quarter of a second.",
     ),
     PlantedFault(
+        "records-that-are-refused-cost-nothing",
+        TRANSPORT,
+        "        finally:\n            self._listener.turns.end_records(began_ns)\n",
+        "        self._listener.turns.end_records(began_ns)\n",
+        (f"{RECORDS}::test_a_flood_of_records_without_data_ends_the_connection",),
+        "Forty connections with changes of keys are refused in one turn of 80 ms.",
+    ),
+    PlantedFault(
         "a-piece-of-records-is-read-in-one-turn",
         "kraftctl/server/security/ssl_records.py",
         "        for _ in range(RECORDS_PER_TURN):\n",

@@ -215,19 +215,25 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
     # Records.
 
     def _receive(self, data: bytes) -> None:
+        turns = self._listener.turns
+        if self._waits_for_turn or turns.are_records_crowded():
+            self._records.receive(data)
+            self._wait_for_turn()
+            return
+        began_ns = turns.begin_records()
         try:
             block = self._records.only(data)
         except (ssl.SSLError, ExcessiveRecordsError) as error:
+            turns.end_records(began_ns)
             self._refuse_record(error)
             return
-        if block is not None:
-            self._pass_on(block)
-            return
-        self._records.receive(data)
-        if self._waits_for_turn or self._listener.turns.are_records_crowded():
-            self._wait_for_turn()
-        else:
+        if block is None:
+            self._records.receive(data)
             self._read()
+            return
+        if not block:
+            turns.end_records(began_ns)
+        self._pass_on(block)
 
     def _read(self) -> None:
         """Passes on what the next records have, as one block; further ones wait for a turn."""
@@ -238,7 +244,8 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
         except (ssl.SSLError, ExcessiveRecordsError) as error:
             self._refuse_record(error)
             return
-        self._listener.turns.end_records(began_ns)
+        finally:
+            self._listener.turns.end_records(began_ns)
         self._flush()  # an answer to a change of keys
         self._pass_on(blocks[0] if len(blocks) == 1 else b"".join(blocks))
         if records.has_record and not self._is_paused and not self._is_closing:
