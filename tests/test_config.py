@@ -97,6 +97,7 @@ def test_defaults_are_those_of_kafka_4_3() -> None:
         pytest.param(
             "kraftctl.node.principals", "User:b-{id}; User:c-{id}", ["User:b-{id}", "User:c-{id}"], id="nodes"
         ),
+        pytest.param("kraftctl.dynamic.trust", "TRUE", True, id="trust-in-the-log"),
         pytest.param("kraftctl.observer.fetch.interval.ms", "0", 0, id="every-change-wakes-observers"),
         pytest.param("log.dirs", "a , b,a", ["a", "b"], id="repeated-list-entry"),
     ],

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from kraftctl.config.audit_config import AuditConfig
 from kraftctl.config.connection_limits import ConnectionLimits
+from kraftctl.config.dynamic_keys import DYNAMIC_TRUST
 from kraftctl.config.endpoints import (
     DEFAULT_LISTENERS,
     SASL_PROTOCOLS,
@@ -147,6 +148,8 @@ class ControllerConfig:
 
     authorizer_class_name: str
     super_users: list[str]
+    dynamic_trust: bool
+    """Whether dynamic configs may change whom the listeners of this node trust."""
     node_principals: list[str]
     """Principals with `{id}` for the id of a node; empty without a rule."""
     envelope_allowed_principals: list[str] | None
@@ -378,6 +381,7 @@ class ControllerConfig:
                 values.refuse(
                     "super.users", values.text("super.users"), f"expected Type:name entries, got '{name}'"
                 )
+        self.dynamic_trust = values.boolean(DYNAMIC_TRUST, False)
         self.node_principals = read_node_principals(values)
         self.envelope_allowed_principals = read_allowed_principals(values)
         if self.envelope_allowed_principals is None:

@@ -39,7 +39,28 @@ STORE_KEYS: Final = (
 )
 """These are set for one node, with the prefix of a listener: Kafka's SslConfigs.RECONFIGURABLE_CONFIGS."""
 
+TRUST_KEYS: Final = (
+    "ssl.truststore.type",
+    "ssl.truststore.location",
+    "ssl.truststore.password",
+    "ssl.truststore.certificates",
+)
+"""Those of STORE_KEYS that decide whose certificates a listener accepts. No other dynamic config of a
+controller has a part in whom it trusts: what else decides that is read at the start."""
+
+DYNAMIC_TRUST: Final = "kraftctl.dynamic.trust"
+"""Kafka has no such key: there, who may alter configs may change whom a node trusts."""
+
+_TRUST_ENDS: Final = tuple([f".{key}" for key in TRUST_KEYS])
 _LISTENER_KEY = re.compile(r"(listener\.name\.[^.]*\.)(.*)", re.DOTALL)
+
+
+def changes_trust(key: str) -> bool:
+    """Returns whether a dynamic config with this key would change whom a listener trusts.
+
+    The name of a listener may have dots, which splitting a key does not know.
+    """
+    return key.startswith("listener.name.") and key.endswith(_TRUST_ENDS)
 
 
 def split_listener_key(key: str) -> tuple[str, str]:

@@ -27,6 +27,7 @@ OWN_KEYS: Final = (
     "kraftctl.authorizer.log.path",
     "kraftctl.delegation.tokens.max",
     "kraftctl.delegation.tokens.max.per.owner",
+    "kraftctl.dynamic.trust",
     "kraftctl.envelope.allowed.principals",
     "kraftctl.node.principals",
     "kraftctl.observer.fetch.interval.ms",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 FILE_BYTES_MAX: Final = 16 * 1024 * 1024
-"""Keystores, properties and users have some thousand bytes."""
+"""Properties and users have some thousand bytes."""
 
 WRITER_SECONDS_MAX: Final = 10.0
 """The time a FIFO or a terminal may take for the next bytes, where one is read at all."""
@@ -43,9 +43,14 @@ def read_small_file(path: str | Path, bytes_max: int = FILE_BYTES_MAX) -> bytes:
     """Reads a file that may be read again later. Raises OSError, whose strerror says what it is."""
     descriptor = _opened(path)
     try:
-        kind = _KINDS.get(stat.S_IFMT(os.fstat(descriptor).st_mode))
-        if kind is not None:
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(found.st_mode):
+            kind = _KINDS.get(stat.S_IFMT(found.st_mode), "of another kind")
             raise OSError(errno.EINVAL, f"it is {kind}, and has to be a file", str(path))
+        if found.st_size > bytes_max:
+            raise _too_long(path, bytes_max)
         return _content(descriptor, path, bytes_max)
     finally:
         os.close(descriptor)
@@ -82,4 +87,8 @@ def _content(descriptor: int, path: str | Path, bytes_max: int) -> bytes:
             return bytes(content)
         content += part
         if len(content) > bytes_max:
-            raise OSError(errno.E2BIG, f"it has more than {bytes_max:,} bytes", str(path))
+            raise _too_long(path, bytes_max)
+
+
+def _too_long(path: str | Path, bytes_max: int) -> OSError:
+    return OSError(errno.E2BIG, f"it has more than {bytes_max:,} bytes", str(path))

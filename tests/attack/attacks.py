@@ -19,6 +19,7 @@ from tests.attack.crowds import CROWDS, crowd
 from tests.attack.dense_bodies import DENSE, names_to_delete, tags
 from tests.attack.frames import APPEND, SET, compact, config_change, envelope, metadata_fetch, request
 from tests.attack.sasl_attacks import SASL, first_messages, silent_clients, unfinished_tokens
+from tests.attack.ssl_attacks import changes_of_keys, finite_fields, records_of_a_byte
 
 ANSWER_SECONDS_MAX = 120.0
 
@@ -427,4 +428,7 @@ ATTACKS = [
     Attack("ACL checks", "15,000 names against 5,000 ACLs", many_acl_checks, with_authorizer_only=True),
     Attack("handshakes", "of SSL, as fast as they go", handshakes, over_ssl_only=True),
     Attack("unfinished handshakes", "5,000 beginnings", unfinished_handshakes, over_ssl_only=True),
+    Attack("finite fields", "ClientHellos with ffdhe8192", finite_fields, over_ssl_only=True),
+    Attack("changes of keys", "360,000 of TLS 1.3", changes_of_keys, over_ssl_only=True),
+    Attack("records of a byte", "360,000 of them", records_of_a_byte, over_ssl_only=True),
 ]  # fmt: skip

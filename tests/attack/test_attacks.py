@@ -71,7 +71,11 @@ def test_an_attack_is_withstood(attack: Attack, template: Template, place: Path)
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "name", ["handshakes", "unfinished handshakes", "unread answers", "slow connections"]
+    "name",
+    [
+        *("handshakes", "unfinished handshakes", "unread answers", "slow connections"),
+        *("finite fields", "changes of keys", "records of a byte"),
+    ],
 )
 def test_an_attack_over_ssl_is_withstood(name: str, place: Path) -> None:
     template = Template(Path(tempfile.mkdtemp(dir=place)) / "template", authorizer=False, over_ssl=True)

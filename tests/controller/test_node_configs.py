@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.config.dynamic_keys import LIMIT_KEYS, LISTENER_LIMIT_KEYS, STORE_KEYS
-from kraftctl.controller.configuration_control.incremental_alter_configs import DELETE, SET
+from kraftctl.config.dynamic_keys import LIMIT_KEYS, LISTENER_LIMIT_KEYS, STORE_KEYS, TRUST_KEYS
+from kraftctl.controller.configuration_control.incremental_alter_configs import APPEND, DELETE, SET
 from kraftctl.controller.configuration_control.node_configs import node_configs
 from kraftctl.controller.state.effective_configs import OBEYED_CONFIGS
 from kraftctl.metadata.config_definitions import config_source as sources
@@ -16,6 +16,9 @@ from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs impor
 from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.alter_configs_request import AlterableConfig as LegacyConfig
+from kraftctl_protocol.generated.alter_configs_request import AlterConfigsRequest
+from kraftctl_protocol.generated.alter_configs_request import AlterConfigsResource as LegacyResource
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.describe_configs_request import (
     DescribeConfigsRequest,
@@ -126,15 +129,63 @@ def test_what_is_not_obeyed_is_stored_named_and_can_be_deleted() -> None:
     assert active.controller.image.configurations.config(BROKER, OWN) == {}
 
 
-def test_stores_of_a_listener_that_uses_ssl_are_obeyed() -> None:
-    ssl = {"listener.security.protocol.map": "CONTROLLER:SSL", "ssl.keystore.type": "PEM"}
-    ssl["ssl.keystore.location"] = "/keys.pem"
+OWN_STORE_KEYS = [
+    "ssl.key.password",
+    "ssl.keystore.certificate.chain",
+    "ssl.keystore.key",
+    "ssl.keystore.location",
+    "ssl.keystore.password",
+    "ssl.keystore.type",
+]
+"""The key and the certificate that a controller shows."""
+
+
+@pytest.mark.parametrize("trust", ["false", "true"])
+def test_stores_of_a_listener_that_uses_ssl_are_obeyed_but_none_changes_whom_it_trusts(trust: str) -> None:
+    """Of all keys, with the prefix of the listener: what else has a part in that is no dynamic config."""
+    ssl = {"listener.security.protocol.map": "CONTROLLER:SASL_SSL", "ssl.keystore.type": "PEM"}
+    ssl |= {"ssl.keystore.location": "/keys.pem", "kraftctl.dynamic.trust": trust}
+    ssl |= {"sasl.enabled.mechanisms": "SCRAM-SHA-512", "sasl.mechanism.controller.protocol": "SCRAM-SHA-512"}
+    scram = "org.apache.kafka.common.security.scram.ScramLoginModule required username=a password=b;"
+    ssl[PREFIX + "scram-sha-512.sasl.jaas.config"] = scram
     config = ControllerConfig({**BASE_PROPERTIES, **ssl})
-    own = {PREFIX + key: "hush" for key in STORE_KEYS} | {PREFIX + "ssl.client.auth": "none"}
+    own = {PREFIX + key: "7" for key in (*ALL_KEYS, *STORE_KEYS, "scram-sha-512.sasl.jaas.config")}
     used = node_configs(config, own, {})
-    assert sorted(used.own) == sorted(PREFIX + key for key in STORE_KEYS)
-    assert [each.key for each in used.unused] == [PREFIX + "ssl.client.auth"]
-    assert node_configs(config, {}, own).cluster == {}, "they are of one node"
+    obeyed = {*LISTENER_LIMIT_KEYS, *(STORE_KEYS if trust == "true" else OWN_STORE_KEYS)}
+    assert sorted(used.own) == sorted(PREFIX + key for key in obeyed)
+    assert {*STORE_KEYS} - {*OWN_STORE_KEYS} == {*TRUST_KEYS}
+    refused = [each.line() for each in used.unused if "whom a controller trusts is decided" in each.line()]
+    assert len(refused) == (0 if trust == "true" else len(TRUST_KEYS))
+    assert node_configs(config, {}, own).cluster.keys() == {PREFIX + key for key in LISTENER_LIMIT_KEYS}
+
+
+@pytest.mark.parametrize("key", TRUST_KEYS)
+@pytest.mark.parametrize("listener", ["controller", "other", "with.dots"])
+def test_nobody_changes_whom_a_controller_trusts_through_the_log(key: str, listener: str) -> None:
+    """Of no controller: who may alter configs would else connect as any of them. A broker's is its own."""
+    active = ActiveController()
+    active.start_brokers(1)
+    active.controller.follow_quorum(NODE_ID, 1, [NODE_ID, 3001])
+    prefixed = f"listener.name.{listener}.{key}"
+    for name in (OWN, "3001", CLUSTER_DEFAULT):
+        for operation in (SET, APPEND):
+            change = AlterableConfig(name=prefixed, config_operation=operation, value="hush")
+            resource = AlterConfigsResource(resource_type=BROKER, resource_name=name, configs=[change])
+            answer = active.request(IncrementalAlterConfigsRequest(resources=[resource])).responses[0]
+            assert answer.error_code in (Errors.INVALID_CONFIG, Errors.INVALID_REQUEST)
+        whole = LegacyResource(BROKER, name, [LegacyConfig(prefixed, "hush")])
+        (refused,) = active.request(AlterConfigsRequest(resources=[whole])).responses
+        assert refused.error_code == Errors.INVALID_CONFIG
+        text = f"{prefixed} would change whom a controller trusts, which its properties file decides."
+        assert refused.error_message is not None
+        assert refused.error_message.startswith(text)
+        assert "hush" not in refused.error_message
+        store(active, name, prefixed, "hush")
+        assert alter(active, name, prefixed, None) == Errors.NONE, "what is there can be deleted"
+    assert alter(active, "1", prefixed, "hush") == Errors.NONE
+    assert alter(active, OWN, f"listener.name.{listener}.ssl.keystore.location", "/k") == Errors.NONE
+    allowed = ActiveController(kraftctl_dynamic_trust="true")
+    assert alter(allowed, OWN, prefixed, "hush") == Errors.NONE
 
 
 INVALID = [

@@ -97,8 +97,8 @@ FAULTS = (
     PlantedFault(
         "an-authority-may-be-replaced-in-one-step",
         REPLACEMENT,
-        "    if why_no_handshake(old_server, old_client) is None:\n",
-        "    if False:\n",
+        "    elif not is_first:\n",
+        "    elif False:\n",
         (f"{REPLACEMENT_TESTS}::test_an_authority_is_replaced_in_three_steps",),
         "The first controller with the new authority leaves the quorum.",
     ),

@@ -98,7 +98,7 @@ FAULTS = (
     PlantedFault(
         "a-fifo-is-read-as-an-empty-file",
         FILES,
-        "        if kind is not None:\n",
+        "        if not stat.S_ISREG(found.st_mode):\n",
         "        if False:\n",
         (f"{DESCRIPTORS}::test_what_is_read_again_has_to_be_a_file",),
         "The error is about an empty keystore, after ten seconds.",

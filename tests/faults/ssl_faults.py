@@ -5,6 +5,15 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 SSL = "tests/server/security/test_ssl.py"
+TURNS = "tests/server/security/test_handshake_turns.py"
+RECORDS = "tests/server/security/test_ssl_records.py"
+GROUPS = "tests/server/security/test_ssl_groups.py"
+SHOWN = "tests/server/security/test_client_certificates.py"
+HOSTILE = "tests/security/tls/test_hostile_stores.py"
+READER = "tests/server/security/test_store_reader.py"
+RELOADING = "tests/server/security/test_ssl_reloading.py"
+CONFIGS = "tests/controller/test_node_configs.py"
+DERIVATIONS = "protocol/kraftctl_security/tls/key_derivations.py"
 PEERS = "tests/server/peers/test_ssl_peers.py"
 STORES = "tests/security/tls/test_stores.py"
 CONFIG = "tests/security/tls/test_ssl_config.py"
@@ -136,17 +145,114 @@ FAULTS = (
     PlantedFault(
         "all-handshakes-in-one-turn",
         "kraftctl/server/security/handshake_turns.py",
-        "        for _ in range(HANDSHAKES_PER_TURN):\n",
-        "        for _ in range(1_000):\n",
-        (f"{SSL}::test_handshakes_take_turns",),
+        "            while self._order and self._clock.thread_ns() - began_ns < TURN_NS:\n",
+        "            while self._order:\n",
+        (f"{TURNS}::test_a_turn_has_as_many_steps_as_fit_into_it",),
         "A burst of clients delays the heartbeats of brokers by a second.",
+    ),
+    PlantedFault(
+        "finite-fields-are-offered",
+        "protocol/kraftctl_security/tls/openssl_settings.py",
+        "    context.set_ecdh_curve(ONLY_GROUP)\n",
+        "    return\n",
+        (f"{GROUPS}::test_finite_fields_are_refused_without_work",),
+        "One ClientHello takes a tenth of a second of the loop.",
+    ),
+    PlantedFault(
+        "sessions-with-certificates-are-kept",
+        CONTEXTS,
+        "    keep_nothing_of_clients(context)\n",
+        "",
+        (f"{SHOWN}::test_no_session_is_kept",),
+        "A thousand handshakes with long chains take all memory.",
+    ),
+    PlantedFault(
+        "any-number-of-certificates-is-shown",
+        TRANSPORT,
+        "        if certificates_count > CERTIFICATES_MAX:\n",
+        "        if certificates_count > 1_000:\n",
+        (f"{SHOWN}::test_a_chain_has_ten_certificates_and_16_kilobytes_at_most",),
+        "Each connection holds as many certificates as its client likes.",
+    ),
+    PlantedFault(
+        "rules-are-applied-to-subjects-of-any-length",
+        "protocol/kraftctl_security/tls/distinguished_name.py",
+        "    if len(subject) > SUBJECT_BYTES_MAX:\n",
+        "    if len(subject) > 1_000_000:\n",
+        (f"{SHOWN}::test_a_subject_has_twenty_parts_and_a_kilobyte_at_most",),
+        "A rule that backtracks takes seconds for a subject that its client chose.",
+    ),
+    PlantedFault(
+        "records-without-data-are-not-counted",
+        "kraftctl/server/security/ssl_records.py",
+        "        self._without_data += 1\n",
+        "",
+        (f"{RECORDS}::test_records_without_data_are_few",),
+        "Changes of keys, ten thousand in a piece, take the loop for a quarter of a second.",
+    ),
+    PlantedFault(
+        "records-that-are-refused-cost-nothing",
+        TRANSPORT,
+        "        finally:\n            self._listener.turns.end_records(began_ns)\n",
+        "        self._listener.turns.end_records(began_ns)\n",
+        (f"{RECORDS}::test_a_flood_of_records_without_data_ends_the_connection",),
+        "Forty connections with changes of keys are refused in one turn of 80 ms.",
+    ),
+    PlantedFault(
+        "a-piece-of-records-is-read-in-one-turn",
+        "kraftctl/server/security/ssl_records.py",
+        "        for _ in range(RECORDS_PER_TURN):\n",
+        "        for _ in range(1_000_000):\n",
+        (f"{RECORDS}::test_one_turn_reads_a_limited_number_of_records",),
+        "Ten thousand records of a byte are read while heartbeats wait.",
+    ),
+    PlantedFault(
+        "iterations-of-a-mac-are-not-bounded",
+        DERIVATIONS,
+        "            self._charge(_integer(inner[2]))\n",
+        "            pass\n",
+        (HOSTILE,),
+        "A keystore that a dynamic config names holds a processor for minutes.",
+    ),
+    PlantedFault(
+        "bytes-behind-a-part-hide-its-iterations",
+        DERIVATIONS,
+        "            found, _ = self.element(octets, 0, depth)\n",
+        "            found, end = self.element(octets, 0, depth)\n"
+        "            if end != len(octets):\n                return\n",
+        (f"{HOSTILE}::test_iterations_are_found_wherever_openssl_finds_them",),
+        "OpenSSL ignores bytes behind a part, and derives its key.",
+    ),
+    PlantedFault(
+        "stores-are-read-without-a-limit-of-time",
+        "protocol/kraftctl_security/tls/store_process.py",
+        "        (resource.RLIMIT_CPU, limits.processor_seconds),\n",
+        "",
+        (f"{READER}::test_it_ends_beyond_its_limits",),
+        "What is encrypted twice is opened for minutes.",
+    ),
+    PlantedFault(
+        "dynamic-configs-change-whom-a-controller-trusts",
+        "kraftctl/server/security/ssl_reloading.py",
+        "        if dynamic is None or self._server.config.dynamic_trust:\n",
+        "        if True:\n",
+        (f"{RELOADING}::test_dynamic_configs_do_not_change_whom_a_controller_trusts",),
+        "Who may alter configs connects as any controller.",
+    ),
+    PlantedFault(
+        "a-truststore-is-accepted-into-the-log",
+        "kraftctl/controller/configuration_control/node_configs.py",
+        "    if config.dynamic_trust or not changes_trust(key):\n        return None\n    return (\n",
+        "    if key:\n        return None\n    return (\n",
+        (f"{CONFIGS}::test_nobody_changes_whom_a_controller_trusts_through_the_log",),
+        "Its administrator believes that the controller uses it.",
     ),
     PlantedFault(
         "handshakes-in-the-order-of-arrival",
         "kraftctl/server/security/handshake_turns.py",
-        "            self._waiting[address] = steps  # behind the others\n",
-        "            self._waiting = {address: steps, **self._waiting}\n",
-        (f"{SSL}::test_handshakes_take_turns",),
+        "            taken_ns = self._time_ns + self._clock.thread_ns() - began_ns\n",
+        "            taken_ns = self._time_ns\n",
+        (f"{TURNS}::test_the_address_that_took_least_goes_first",),
         "A broker connects after all clients of a crowded address.",
     ),
     PlantedFault(

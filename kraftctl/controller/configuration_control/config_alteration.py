@@ -17,6 +17,7 @@ from kraftctl.controller.configuration_control.node_configs import (
     PER_IP_KEYS,
     why_limit_invalid,
     why_no_client_may_connect,
+    why_trust_unchanged,
 )
 from kraftctl.controller.configuration_control.validate_configs import (
     ResourceCheck,
@@ -164,8 +165,8 @@ class ConfigAlteration:
 
         Brokers check broker configs before they forward them; a controller stores what it is sent, as
         Kafka's does. Checked here are the configs that elections depend on (KIP-966 for
-        min.insync.replicas), limits of connections that a controller applies itself, and cordoned
-        directories, which only a broker can check (KIP-1066).
+        min.insync.replicas), limits of connections that a controller applies itself, whom it
+        trusts, and cordoned directories, which only a broker can check (KIP-1066).
         """
         if key == MIN_INSYNC_REPLICAS and self._image.features.elr_enabled:
             reason = why_min_isr_change_refused(name, value)
@@ -177,7 +178,7 @@ class ConfigAlteration:
             except InvalidConfigValueError as error:
                 return str(error)
         if value is not None and self._is_of_controllers(name):
-            reason = why_limit_invalid(key, value)
+            reason = why_limit_invalid(key, value) or why_trust_unchanged(self._state.config, key)
             if reason is not None:
                 return reason
         if key == CORDONED_LOG_DIRS:

@@ -4,6 +4,7 @@
 |--|--|
 | `LIMIT_KEYS`, and `LISTENER_LIMIT_KEYS` with a listener's prefix | applied when it is committed |
 | `STORE_KEYS` with a listener's prefix, of the own node | applied when it is committed and can be used |
+| `TRUST_KEYS` among them | applied only with `kraftctl.dynamic.trust` |
 | `OBEYED_CONFIGS` | elections of partition leaders obey it |
 | what topics inherit, as the cluster's default | part of what is answered about topics |
 | any other | stored, as Kafka's controllers store it, and without effect: the static value is shown |
@@ -18,6 +19,7 @@ from typing import Final
 from kraftctl.config.connection_limits import ConnectionLimits
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.dynamic_keys import (
+    DYNAMIC_TRUST,
     LIMIT_KEYS,
     LISTENER_LIMIT_KEYS,
     MAX_CONNECTION_CREATION_RATE,
@@ -25,6 +27,7 @@ from kraftctl.config.dynamic_keys import (
     MAX_CONNECTIONS_PER_IP,
     MAX_CONNECTIONS_PER_IP_OVERRIDES,
     STORE_KEYS,
+    changes_trust,
     split_listener_key,
 )
 from kraftctl.controller.state.effective_configs import OBEYED_CONFIGS, usable_value
@@ -43,6 +46,12 @@ _AT_LEAST_ONE: Final = (MAX_CONNECTIONS, MAX_CONNECTION_CREATION_RATE)
 """These are at least one, as in Kafka: zero would end the connections by which it could be undone."""
 
 PER_IP_KEYS: Final = (MAX_CONNECTIONS_PER_IP, MAX_CONNECTIONS_PER_IP_OVERRIDES)
+
+
+WITHOUT_TRUST: Final = (
+    "whom a controller trusts is decided by its properties file. Next step: delete it, and set the truststore"
+    f" there, or {DYNAMIC_TRUST}=true"
+)
 
 
 class UnusedConfig:
@@ -118,6 +127,17 @@ def why_limit_invalid(key: str, value: str) -> str | None:
     return None
 
 
+def why_trust_unchanged(config: ControllerConfig, key: str) -> str | None:
+    """Returns why no dynamic config may have this key; None if one may."""
+    if config.dynamic_trust or not changes_trust(key):
+        return None
+    return (
+        f"{key} would change whom a controller trusts, which its properties file decides. Next step: set the"
+        " truststore there; a new content of the file is used without a restart. With"
+        f" {DYNAMIC_TRUST}=true on all controllers, who may alter configs decides it, as in Kafka"
+    )
+
+
 def why_no_client_may_connect(
     config: ControllerConfig, own: dict[str, str], cluster: dict[str, str]
 ) -> str | None:
@@ -160,7 +180,9 @@ def _why_not_used(config: ControllerConfig, prefixes: list[str], key: str, value
     if prefix and prefix not in prefixes:
         return "this controller has no such listener"
     if prefix and base in STORE_KEYS:
-        return None if prefix in _ssl_prefixes(config) else "the listener does not use SSL"
+        if prefix not in _ssl_prefixes(config):
+            return "the listener does not use SSL"
+        return None if config.dynamic_trust or not changes_trust(key) else WITHOUT_TRUST
     if base in (LISTENER_LIMIT_KEYS if prefix else LIMIT_KEYS):
         return why_limit_invalid(key, value)
     if key in STORE_KEYS:

@@ -206,7 +206,7 @@ class SocketServer:
             loop.time,
         )
         self.answers = TurnAnswers(loop)
-        self._handshake_turns = HandshakeTurns(loop)
+        self._handshake_turns = HandshakeTurns(loop, Clock())
         self._unfinished_handshakes: UnfinishedHandshakes[SslTransport] = UnfinishedHandshakes()
         self._unauthenticated: UnfinishedHandshakes[SaslConnection] = UnfinishedHandshakes()
         self._loop = loop

@@ -15,14 +15,17 @@ from functools import partial
 from typing import Final, Protocol
 
 from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.config.dynamic_keys import changes_trust
 from kraftctl.controller.results.failures import reason_of
 from kraftctl.server.process.detached_calls import call_detached
 from kraftctl.server.security.expiry_lines import ExpiryLines
 from kraftctl.server.security.ssl_metrics import SslMetrics
 from kraftctl.server.security.ssl_transport import SslListener
+from kraftctl.server.security.store_reader import read_stores
 from kraftctl.server.security.watched_stores import Replacement, WatchedStores
 from kraftctl_security.config_values import ConfigException
 from kraftctl_security.tls.contexts import Stores
+from kraftctl_security.tls.ssl_config import SslConfig
 from kraftctl_security.tls.store_error import StoreError
 from kraftctl_security.tls.store_replacement import name_of
 
@@ -77,6 +80,7 @@ class SslReloading:
         driver: Driver,
         wall_ms: Callable[[], int],
         late_seconds: float = LATE_SECONDS,
+        read: Callable[[SslConfig], Stores] = read_stores,
     ) -> None:
         self._server = server
         self._driver = driver
@@ -90,18 +94,24 @@ class SslReloading:
                 server.config.originals,
                 server.config.ssl[listener],
                 stores,
+                read,
                 reaches_controllers=listener == self._to_controllers,
             )
             for listener, stores in server.ssl_stores.items()
         ]
         self._expiry_lines = ExpiryLines(server.ssl_metrics)
+        self._late: dict[str, asyncio.Task[Replacement | None]] = {}
 
     async def run(self, requested: asyncio.Event) -> None:
         """Checks every two seconds, and immediately when `requested` is set; until it is cancelled."""
         self._expiry_lines.check(self._watched, self._wall_ms())
-        while True:
-            forced = await _is_requested(requested)
-            await self.look(forced=forced)
+        try:
+            while True:
+                forced = await _is_requested(requested)
+                await self.look(forced=forced)
+        finally:
+            for late in self._late.values():
+                late.cancel()
 
     async def look(self, *, forced: bool = False) -> None:
         """Checks the stores of all listeners, once."""
@@ -112,11 +122,30 @@ class SslReloading:
         self._expiry_lines.check(self._watched, self._wall_ms(), have_changed=have_changed)
 
     async def _look_at(self, stores: WatchedStores, *, forced: bool) -> None:
-        now = datetime.datetime.fromtimestamp(self._wall_ms() / 1000, datetime.UTC)
-        late = asyncio.get_running_loop().call_later(self._late_seconds, _log_late, stores.listener)
+        """Waits for one look, but not for ever: files of other listeners may be on other file systems."""
+        listener = stores.listener
+        look = self._late.get(listener)
+        if look is None:
+            now = datetime.datetime.fromtimestamp(self._wall_ms() / 1000, datetime.UTC)
+            call = partial(stores.look, self._dynamic_configs(), now, forced=forced)
+            look = self._late[listener] = asyncio.ensure_future(call_detached(call))
+            await asyncio.wait([look], timeout=self._late_seconds)
+            if not look.done():
+                _log_late(listener)
+        if look.done():
+            del self._late[listener]
+            self._finish(stores, look, forced=forced)
+
+    def _dynamic_configs(self) -> dict[str, str] | None:
+        """Returns those of this node that it may follow: whom it trusts, its properties file decides."""
+        dynamic = self._driver.dynamic_configs()
+        if dynamic is None or self._server.config.dynamic_trust:
+            return dynamic
+        return {key: value for key, value in dynamic.items() if not changes_trust(key)}
+
+    def _finish(self, stores: WatchedStores, look: asyncio.Task[Replacement | None], *, forced: bool) -> None:
         try:
-            dynamic = self._driver.dynamic_configs()
-            replacement = await call_detached(partial(stores.look, dynamic, now, forced=forced))
+            replacement = look.result()
         except (StoreError, ConfigException) as error:
             self._failed(stores, str(error))
         except Exception as error:  # noqa: BLE001 - otherwise nothing would ever be read again
@@ -126,8 +155,6 @@ class SslReloading:
                 self._use(stores.listener, replacement)
             elif forced:
                 logger.info("Listener %s: keys and certificates are the same", stores.listener)
-        finally:
-            late.cancel()
 
     def _use(self, listener: str, replacement: Replacement) -> None:
         self._server.ssl_listeners[listener].context = replacement.server

@@ -1,7 +1,7 @@
 """SSL between an accepted socket and its Connection: the handshake, then records.
 
 The SSL of the event loops is not used: it counts a response as sent that is still in the socket's transport
-(docs/adr/0009). Here nothing is kept besides an unfinished record: what the socket does not take is counted
+(docs/adr/0009). Here nothing is kept besides what was received last: what the socket does not take is counted
 as for PLAINTEXT.
 """
 
@@ -15,11 +15,14 @@ from typing import Any, Final, cast
 from kraftctl.server.connections.connection import Connection
 from kraftctl.server.connections.foreign_clients import ForeignClients
 from kraftctl.server.security.handshake_turns import HandshakeTurns
+from kraftctl.server.security.ssl_records import RECORD_BYTES_MAX, ExcessiveRecordsError, SslRecords
 from kraftctl.server.security.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import ANONYMOUS, USER_TYPE, KafkaPrincipal
 from kraftctl_security.authentication_failures import EXPIRED, NOT_YET_VALID
-from kraftctl_security.tls.distinguished_name import subject_name
+from kraftctl_security.tls.distinguished_name import client_name
+from kraftctl_security.tls.openssl_settings import keeps_sessions, shown_certificates
+from kraftctl_security.tls.ssl_config import TLS_1_2
 from kraftctl_security.tls.ssl_principal_mapper import NoMatchingRuleError, SslPrincipalMapper
 from kraftctl_security.tls.trial_handshake import handshake_failure
 
@@ -31,14 +34,11 @@ DATE_STEPS: Final = {
 HANDSHAKE_SECONDS_MAX: Final = 10.0
 """A client of Kafka waits this long for a connection (socket.connection.setup.timeout.ms)."""
 
-HANDSHAKE_BYTES_MAX: Final = 128 * 1024
-"""The limit of a client whose handshake is not finished. Its certificates are the longest part, a few
-kilobytes."""
-
 HANDSHAKE_RECORD: Final = 22
 """The first byte that a client of TLS sends."""
 
-RECORD_BYTES_MAX: Final = 16 * 1024
+CERTIFICATES_MAX: Final = 10
+"""The number of certificates that a client shows: its own, and those of its issuers."""
 
 PIECE_BYTES: Final = 16 * RECORD_BYTES_MAX
 """The size of a piece to encrypt, so that a long response is not in memory a second time."""
@@ -70,7 +70,7 @@ class SslListener:
         """
         if certificate is None or self.mapper is None:
             return ANONYMOUS
-        return KafkaPrincipal(USER_TYPE, self.mapper.name(subject_name(certificate)))
+        return KafkaPrincipal(USER_TYPE, self.mapper.name(client_name(certificate)))
 
 
 class SslTransport(asyncio.Transport, asyncio.Protocol):
@@ -84,14 +84,15 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
         super().__init__()
         self._listener = listener
         self._connection: Connection | None = connection
-        self._incoming = ssl.MemoryBIO()
-        self._outgoing = ssl.MemoryBIO()
-        self._ssl = listener.context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+        self._records = SslRecords(listener.context)
+        self._ssl = self._records.ssl
         self._socket: asyncio.Transport
         self._is_established = False
         self._is_closing = False
         self._socket_is_full = False
-        self._handshake_bytes = 0
+        self._waits_for_turn = False
+        self._is_paused = False
+        """Whether the Connection takes no data now."""
         self._timeout: asyncio.TimerHandle | None = None
 
     # The protocol of the socket.
@@ -113,14 +114,13 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._is_closing:
             return
-        self._incoming.write(data)
         if self._is_established:
-            self._read()
+            self._receive(data)
             return
-        if self._handshake_bytes == 0 and data[0] != HANDSHAKE_RECORD:
+        if self._records.is_untouched and data[0] != HANDSHAKE_RECORD:
             self._refuse_foreign(data)
             return
-        self._handshake_bytes += len(data)
+        self._records.receive(data)
         self._socket.pause_reading()
         self._listener.turns.wait(self._peer_host, self._handshake)
 
@@ -151,23 +151,28 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
         if self._is_closing or self._is_established:
             return
         try:
-            self._ssl.do_handshake()
-        except ssl.SSLWantReadError:
-            self._flush()
-            if self._handshake_bytes > HANDSHAKE_BYTES_MAX:
-                self._refuse(f"the SSL handshake has more than {HANDSHAKE_BYTES_MAX} bytes")
-            else:
-                self._socket.resume_reading()
+            is_finished = self._records.handshake()
         except ssl.SSLError as error:
             self._flush()  # the alert
             self._refuse(f"the SSL handshake failed: {_reason(error)}")
+        except ExcessiveRecordsError as excess:
+            self._refuse(f"the SSL handshake has more than {excess}")
         else:
             self._flush()
-            self._establish()
+            if is_finished:
+                self._establish()
+            else:
+                self._socket.resume_reading()
 
     def _establish(self) -> None:
         assert self._connection is not None
         self._end_handshake()
+        certificates_count = shown_certificates(self._ssl)
+        if certificates_count > CERTIFICATES_MAX:
+            self._refuse(
+                f"the client shows {certificates_count} certificates, and {CERTIFICATES_MAX} are allowed"
+            )
+            return
         try:
             principal = self._listener.principal(self._ssl.getpeercert(binary_form=True))
         except (DecodeError, NoMatchingRuleError) as error:
@@ -209,34 +214,79 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
 
     # Records.
 
-    def _read(self) -> None:
-        """Passes on all that is complete, as one block: only an unfinished record stays here."""
-        blocks: list[bytes] = []
-        has_ended = False
-        try:
-            while not has_ended and (self._incoming.pending or self._ssl.pending()):
-                block = self._ssl.read(RECORD_BYTES_MAX)
-                has_ended = not block
-                blocks.append(block)
-        except ssl.SSLWantReadError:
-            pass
-        except ssl.SSLError as error:
-            self._refuse(f"a record cannot be read: {_reason(error)}")
+    def _receive(self, data: bytes) -> None:
+        turns = self._listener.turns
+        if self._waits_for_turn or turns.are_records_crowded():
+            self._records.receive(data)
+            self._wait_for_turn()
             return
-        if self._outgoing.pending:
-            self._flush()  # an answer to a change of keys
-        data = blocks[0] if len(blocks) == 1 else b"".join(blocks)
+        began_ns = turns.begin_records()
+        try:
+            block = self._records.only(data)
+        except (ssl.SSLError, ExcessiveRecordsError) as error:
+            turns.end_records(began_ns)
+            self._refuse_record(error)
+            return
+        if block is None:
+            self._records.receive(data)
+            self._read()
+            return
+        if not block:
+            turns.end_records(began_ns)
+        self._pass_on(block)
+
+    def _read(self) -> None:
+        """Passes on what the next records have, as one block; further ones wait for a turn."""
+        records = self._records
+        began_ns = self._listener.turns.begin_records()
+        try:
+            blocks = records.blocks()
+        except (ssl.SSLError, ExcessiveRecordsError) as error:
+            self._refuse_record(error)
+            return
+        finally:
+            self._listener.turns.end_records(began_ns)
+        self._flush()  # an answer to a change of keys
+        self._pass_on(blocks[0] if len(blocks) == 1 else b"".join(blocks))
+        if records.has_record and not self._is_paused and not self._is_closing:
+            self._wait_for_turn()
+
+    def _pass_on(self, data: bytes) -> None:
         if data and self._connection is not None:
             self._connection.data_received(data)
-        if has_ended:
+        if self._records.has_ended:
             # The connection sends first what it has collected for the end of this turn.
             if self._connection is not None:
                 self._connection.close()
             self.close()
+        elif not data:
+            self._flush()
+
+    def _refuse_record(self, error: ssl.SSLError | ExcessiveRecordsError) -> None:
+        if isinstance(error, ssl.SSLError):
+            self._refuse(f"a record cannot be read: {_reason(error)}")
+        else:
+            self._refuse(f"it sends more than {error}")
+
+    def _wait_for_turn(self) -> None:
+        """Has nothing more received before the records that are here are read."""
+        if not self._waits_for_turn:
+            self._waits_for_turn = True
+            self._socket.pause_reading()
+            self._listener.turns.wait(self._peer_host, self._read_in_turn)
+
+    def _read_in_turn(self) -> None:
+        self._waits_for_turn = False
+        if self._is_closing or self._is_paused:
+            return
+        self._read()
+        if not self._waits_for_turn and not self._is_paused:
+            self.resume_reading()
 
     def _flush(self) -> None:
-        if self._outgoing.pending and not self._socket.is_closing():
-            self._socket.write(self._outgoing.read())
+        encrypted = self._records.encrypted()
+        if encrypted and not self._socket.is_closing():
+            self._socket.write(encrypted)
 
     # The transport of the Connection.
 
@@ -251,7 +301,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
             view = memoryview(data)
             for start in range(0, len(view), PIECE_BYTES):
                 self._ssl.write(view[start : start + PIECE_BYTES])
-                pieces.append(self._outgoing.read())
+                pieces.append(self._records.encrypted())
         if len(pieces) == 1:
             self._socket.write(pieces[0])
         else:
@@ -263,7 +313,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
             return
         self._is_closing = True
         self._end_handshake()
-        if self._is_established:
+        if self._is_established and not (keeps_sessions() and self._ssl.version() == TLS_1_2):
             try:
                 self._ssl.unwrap()
             except ssl.SSLError:
@@ -280,11 +330,15 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
         return self._is_closing
 
     def pause_reading(self) -> None:
+        self._is_paused = True
         if not self._socket.is_closing():
             self._socket.pause_reading()
 
     def resume_reading(self) -> None:
-        if not self._socket.is_closing():
+        self._is_paused = False
+        if self._records.has_record:
+            self._wait_for_turn()
+        elif not self._waits_for_turn and not self._socket.is_closing():
             self._socket.resume_reading()
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import datetime
 import ssl
+from collections.abc import Callable
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.dynamic_keys import STORE_KEYS
 from kraftctl_security.config_providers.resolve import refuse_variables
-from kraftctl_security.tls.contexts import Stores, client_context, load_stores, server_context
+from kraftctl_security.tls.contexts import Stores, client_context, server_context
 from kraftctl_security.tls.ssl_config import SslConfig, listener_prefix
 from kraftctl_security.tls.store_files import FileState, store_states
 from kraftctl_security.tls.store_replacement import check_dates, check_names, check_peers
@@ -30,8 +31,8 @@ class Replacement:
 
 
 class WatchedStores:
-    """The stores of one listener. `properties` are those of the file. `reaches_controllers`: this node
-    is also a client with them.
+    """The stores of one listener. `properties` are those of the file, and `read` reads what they name.
+    `reaches_controllers`: this node is also a client with them.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class WatchedStores:
         properties: dict[str, str],
         config: SslConfig,
         stores: Stores,
+        read: Callable[[SslConfig], Stores],
         *,
         reaches_controllers: bool,
     ) -> None:
@@ -47,10 +49,11 @@ class WatchedStores:
         self.config = config
         self.stores = stores
         self._properties = properties
+        self._read = read
         self._reaches_controllers = reaches_controllers
         self._dynamic: dict[str, str] | None = None
         self._tried: SslConfig = config
-        self._tried_files: list[FileState] | None = None
+        self._tried_files = stores.files
         self._seen_files: list[FileState] | None = None
 
     def look(
@@ -72,14 +75,14 @@ class WatchedStores:
             return None
         self._tried_files = files
         config = self._tried
-        stores = load_stores(config)
+        stores = self._read(config)
         if stores.same_as(self.stores):
             return None
         check_dates(stores, now)
         if not is_first:
             check_names(config, self.stores, stores)
-            if self._reaches_controllers:
-                check_peers(self.config, self.stores, config, stores, now)
+        if self._reaches_controllers:
+            check_peers(self.config, self.stores, config, stores, now, is_first=is_first)
         replacement = Replacement(
             config, stores, server_context(config, stores), client_context(config, stores)
         )
@@ -89,8 +92,8 @@ class WatchedStores:
     def _altered(self, dynamic: dict[str, str] | None) -> tuple[bool, bool]:
         """Returns whether dynamic configs differ from the last check, and whether they are the first ones.
 
-        The first ones are applied without comparison, as at a start: with each of those before, they have
-        been compared.
+        The first ones are not compared with those of the file: with each of those before, they have been
+        compared. What other controllers refused then, they refuse now.
         """
         if dynamic is None:
             return False, False

@@ -13,6 +13,7 @@ from typing import Final
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
 
+from kraftctl_security.tls.openssl_settings import choose_groups, keep_nothing_of_clients
 from kraftctl_security.tls.ssl_config import (
     CLIENT_AUTH_REQUESTED,
     CLIENT_AUTH_REQUIRED,
@@ -21,6 +22,7 @@ from kraftctl_security.tls.ssl_config import (
     SslConfig,
 )
 from kraftctl_security.tls.store_error import StoreError
+from kraftctl_security.tls.store_files import FileState, store_states
 from kraftctl_security.tls.stores import KeyStore, load_keystore, load_truststore
 
 VERSIONS: Final = {TLS_1_2: ssl.TLSVersion.TLSv1_2, TLS_1_3: ssl.TLSVersion.TLSv1_3}
@@ -32,11 +34,20 @@ VERIFY_MODES: Final = {
 
 
 class Stores:
-    """The content of a keystore and a truststore, read one after the other; None without one."""
+    """The content of a keystore and a truststore, read one after the other; None without one.
 
-    def __init__(self, keystore: KeyStore | None, trusted: list[x509.Certificate] | None) -> None:
+    `files` are their states before that.
+    """
+
+    def __init__(
+        self,
+        keystore: KeyStore | None,
+        trusted: list[x509.Certificate] | None,
+        files: list[FileState] | None = None,
+    ) -> None:
         self.keystore = keystore
         self.trusted = trusted
+        self.files = files
 
     def same_as(self, other: Stores) -> bool:
         """Returns whether all certificates are the same, and so the key: it fits the first of them."""
@@ -49,9 +60,11 @@ def _chain(stores: Stores) -> list[x509.Certificate]:
 
 def load_stores(config: SslConfig) -> Stores:
     """Reads the stores of a configuration. Raises StoreError."""
+    files = store_states(config)
     return Stores(
         None if config.keystore is None else load_keystore(config.keystore),
         None if config.truststore is None else load_truststore(config.truststore),
+        files,
     )
 
 
@@ -61,10 +74,10 @@ def server_context(config: SslConfig, stores: Stores | None = None) -> ssl.SSLCo
     assert stores.keystore is not None, "the configuration requires it"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     _restrict(context, config.server_protocols, config.cipher_suites)
-    # Without tickets, no session of TLS 1.3 is resumed: each handshake verifies the client's certificate.
-    # Of TLS 1.2, OpenSSL keeps 20,480 sessions for two hours, and Python's ssl cannot prevent it.
+    # No session is resumed: each handshake verifies the client's certificate.
     context.options |= ssl.OP_NO_TICKET
     context.num_tickets = 0
+    keep_nothing_of_clients(context)
     _use_keystore(context, stores.keystore)
     context.verify_mode = VERIFY_MODES.get(config.client_auth, ssl.CERT_NONE)
     if stores.trusted is not None:
@@ -95,11 +108,17 @@ def _restrict(context: ssl.SSLContext, protocols: list[str], cipher_suites: list
     context.maximum_version = VERSIONS[protocols[-1]]
     # As Kafka: a peer cannot ask for further handshakes.
     context.options |= ssl.OP_NO_RENEGOTIATION
-    if cipher_suites:
-        try:
-            context.set_ciphers(":".join(cipher_suites))
-        except ssl.SSLError as error:
-            raise StoreError(f"OpenSSL offers none of ssl.cipher.suites: {error}") from error
+    choose_groups(context)
+    try:
+        context.set_ciphers(":".join(cipher_suites or _without_finite_fields(context)))
+    except ssl.SSLError as error:
+        raise StoreError(f"OpenSSL offers none of ssl.cipher.suites: {error}") from error
+
+
+def _without_finite_fields(context: ssl.SSLContext) -> list[str]:
+    """Returns the suites of TLS 1.2 that OpenSSL offers, without DHE: a peer would choose its numbers."""
+    names = [each["name"] for each in context.get_ciphers() if each["protocol"] != TLS_1_3]
+    return [name for name in names if not name.startswith("DHE-")]
 
 
 def _trust(context: ssl.SSLContext, config: SslConfig, certificates: list[x509.Certificate]) -> None:

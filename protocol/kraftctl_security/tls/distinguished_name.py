@@ -34,6 +34,10 @@ KEYWORDS: Final = {
 }
 """The keywords of RFC 2253. Values of other types are shown as bytes."""
 
+SUBJECT_BYTES_MAX: Final = 1_024
+SUBJECT_ATTRIBUTES_MAX: Final = 20
+"""The limits of a client's subject, before the operator's rules are applied to it."""
+
 ESCAPED: Final = frozenset(',=+<>#;"\\')
 
 TAG_NUMBER_MASK: Final = 0x1F
@@ -76,13 +80,38 @@ class _Der:
 
 def subject_name(certificate: bytes) -> str:
     """Returns the subject of an X.509 certificate in DER; DecodeError when it cannot be read."""
+    return _name(_subject(certificate))
+
+
+def client_name(certificate: bytes) -> str:
+    """Returns the same of a client's certificate; DecodeError also when it is too long for rules."""
+    subject = _subject(certificate)
+    if len(subject) > SUBJECT_BYTES_MAX:
+        raise DecodeError(f"its subject has {len(subject):,} bytes, and {SUBJECT_BYTES_MAX:,} are allowed")
+    count = _attributes_count(subject)
+    if count > SUBJECT_ATTRIBUTES_MAX:
+        raise DecodeError(f"its subject has {count} parts, and {SUBJECT_ATTRIBUTES_MAX} are allowed")
+    return _name(subject)
+
+
+def _subject(certificate: bytes) -> bytes:
     to_be_signed = _Der(_Der(_Der(certificate).content(SEQUENCE)).content(SEQUENCE))
     tag, _, _ = to_be_signed.element()
     if tag == EXPLICIT_VERSION:
         to_be_signed.content(INTEGER)
     for _ in ("signature algorithm", "issuer", "validity"):
         to_be_signed.content(SEQUENCE)
-    return _name(to_be_signed.content(SEQUENCE))
+    return to_be_signed.content(SEQUENCE)
+
+
+def _attributes_count(subject: bytes) -> int:
+    count, names = 0, _Der(subject)
+    while names.more:
+        attributes = _Der(names.content(SET))
+        while attributes.more:
+            attributes.content(SEQUENCE)
+            count += 1
+    return count
 
 
 def _name(content: bytes) -> str:

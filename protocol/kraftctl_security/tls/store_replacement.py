@@ -58,23 +58,30 @@ def check_names(config: SslConfig, old: Stores, new: Stores) -> None:
 
 
 def check_peers(
-    old_config: SslConfig, old: Stores, new_config: SslConfig, new: Stores, now: datetime.datetime
+    old_config: SslConfig,
+    old: Stores,
+    new_config: SslConfig,
+    new: Stores,
+    now: datetime.datetime,
+    *,
+    is_first: bool = False,
 ) -> None:
     """Raises StoreError unless controllers with the new stores and with the old ones accept each other.
 
-    New stores on both sides are checked, too. New stores need nothing that the old ones do not have, except
-    where an old certificate has expired.
+    New stores on both sides are checked, too; with `is_first`, they alone: others may have them for long.
+    New stores need nothing that the old ones do not have, except where an old certificate has expired.
     """
     old_server, old_client = _contexts(old_config, old)
     new_server, new_client = _contexts(new_config, new)
     pairs = [("two controllers with the new stores", new_server, new_client)]
-    if why_no_handshake(old_server, old_client) is None:
+    if why_no_handshake(old_server, old_client) is not None:
+        if not _has_expired(old, now):
+            return
+    elif not is_first:
         pairs += [
             ("a controller with the new stores and a client with those in use", new_server, old_client),
             ("a controller with the stores in use and a client with the new ones", old_server, new_client),
         ]
-    elif not _has_expired(old, now):
-        return
     for who, server, client in pairs:
         reason = why_no_handshake(server, client)
         if reason is not None:

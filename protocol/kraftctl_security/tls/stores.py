@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
-import re
 from typing import Final, TypeAlias
 
 from cryptography import x509
@@ -15,16 +13,19 @@ from cryptography.hazmat.primitives.serialization import pkcs12
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.small_files import read_small_file
 from kraftctl_security.tls.jks_stores import is_jks, jks_certificates, jks_key, refuse_other_formats
+from kraftctl_security.tls.key_derivations import ExcessiveDerivationError, check_derivations
+from kraftctl_security.tls.pem_blocks import pem_blocks
 from kraftctl_security.tls.ssl_stores import PEM, KeyStoreConfig, TrustStoreConfig
 from kraftctl_security.tls.store_error import StoreError
 from kraftctl_security.tls.unreadable import UNREADABLE
 
 PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 
-_BLOCK: Final = re.compile(
-    r"-+BEGIN ([A-Z0-9 ]+?)-+\s(?:[ \t]*[^\r\n:]*:[^\r\n]*[\r\n]+)*([a-zA-Z0-9/+=\s]*)-+END \1-+"
-)
-"""A PEM block may be on one line, as a property usually is; text around it is ignored."""
+STORE_BYTES_MAX: Final = 1024 * 1024
+"""Keystores have some thousand bytes. A truststore with all public authorities has 220 KB."""
+
+RSA_BITS_MAX: Final = 8_192
+"""A handshake with such a key takes 0.1 s of the processor, and checking its primes several seconds."""
 
 KEYSTORE: Final = "the keystore "
 CERTIFICATE: Final = "CERTIFICATE"
@@ -97,7 +98,7 @@ def load_truststore(config: TrustStoreConfig) -> list[x509.Certificate]:
 
 def _read(location: str, source: str) -> bytes:
     try:
-        return read_small_file(location)
+        return read_small_file(location, STORE_BYTES_MAX)
     except OSError as error:
         key = "ssl.keystore.location" if source.startswith(KEYSTORE) else "ssl.truststore.location"
         raise StoreError(file_error("read", source, error, named_by=key)) from error
@@ -115,6 +116,7 @@ def _pkcs12(
 ) -> tuple[object | None, list[x509.Certificate]]:
     """Returns the key, if there is one, and all certificates, that of the key first."""
     refuse_other_formats(data, source)
+    _check_derivations(data, source)
     try:
         store = pkcs12.load_pkcs12(data, None if password is None else password.encode())
     except UNREADABLE as error:
@@ -126,15 +128,9 @@ def _pkcs12(
     return store.key, [each.certificate for each in (*own, *store.additional_certs)]
 
 
-def _blocks(text: str, kinds: tuple[str, ...]) -> list[tuple[str, bytes]]:
-    """Returns kind and content of each block of one of `kinds`."""
-    found = [(match.group(1), match.group(2)) for match in _BLOCK.finditer(text)]
-    return [(kind, base64.b64decode("".join(data.split()))) for kind, data in found if kind in kinds]
-
-
 def _pem_certificates(text: str, source: str) -> list[x509.Certificate]:
     try:
-        certificates = [x509.load_der_x509_certificate(data) for _, data in _blocks(text, (CERTIFICATE,))]
+        certificates = [x509.load_der_x509_certificate(data) for _, data in pem_blocks(text, (CERTIFICATE,))]
     except UNREADABLE as error:
         raise StoreError(f"{source} has a certificate that cannot be read: {error}") from error
     if not certificates:
@@ -144,7 +140,7 @@ def _pem_certificates(text: str, source: str) -> list[x509.Certificate]:
 
 def _pem_key(text: str, password: str | None, source: str) -> PrivateKey:
     try:
-        keys = _blocks(text, (PRIVATE_KEY, ENCRYPTED_PRIVATE_KEY))
+        keys = pem_blocks(text, (PRIVATE_KEY, ENCRYPTED_PRIVATE_KEY))
     except binascii.Error as error:
         raise StoreError(f"{source} has a private key that cannot be read") from error
     if len(keys) != 1:
@@ -157,26 +153,48 @@ def _pem_key(text: str, password: str | None, source: str) -> PrivateKey:
         raise StoreError(f"{source} has an encrypted private key. Next step: set ssl.key.password.")
     if kind == PRIVATE_KEY and password is not None:
         raise StoreError(f"{source} has a private key that is not encrypted, but ssl.key.password is set")
+    _check_derivations(data, source)
+    return _loaded_key(data, source, password, ". Next step: check ssl.key.password.")
+
+
+def _check_derivations(data: bytes, source: str) -> None:
     try:
-        key = serialization.load_der_private_key(data, None if password is None else password.encode())
-    except UNREADABLE as error:
+        check_derivations(data)
+    except ExcessiveDerivationError as error:
         raise StoreError(
-            f"{source} has a private key that cannot be read. Next step: check ssl.key.password."
+            f"{source} is not opened: {error}. Next step: encrypt it with fewer iterations, as `openssl"
+            " pkcs12 -iter` and `openssl pkcs8 -iter` do."
         ) from error
-    return _supported(key, source)
 
 
-def _loaded_key(der: bytes, source: str) -> PrivateKey:
+def _loaded_key(der: bytes, source: str, password: str | None = None, next_step: str = "") -> PrivateKey:
+    """Loads a key, whose primes are looked at only when it is not too long for that."""
+    secret = None if password is None else password.encode()
     try:
-        key = serialization.load_der_private_key(der, None)
+        key = serialization.load_der_private_key(der, secret, unsafe_skip_rsa_key_validation=True)
+        supported = _supported(key, source)
+        if isinstance(supported, rsa.RSAPrivateKey):
+            serialization.load_der_private_key(plain_key(supported), None)
     except UNREADABLE as error:
-        raise StoreError(f"{source} has a private key that cannot be read") from error
-    return _supported(key, source)
+        raise StoreError(f"{source} has a private key that cannot be read{next_step}") from error
+    return supported
+
+
+def plain_key(key: PrivateKey) -> bytes:
+    """Returns the key as PKCS8 in DER, not encrypted."""
+    return key.private_bytes(
+        serialization.Encoding.DER, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
 
 
 def _supported(key: object, source: str) -> PrivateKey:
     if not isinstance(key, PrivateKey):
         raise StoreError(f"{source} has a private key that is neither RSA nor EC")
+    if key.key_size > RSA_BITS_MAX:
+        raise StoreError(
+            f"{source} has a private key of {key.key_size:,} bits, and {RSA_BITS_MAX:,} are allowed. Next"
+            " step: a shorter one, or one of EC."
+        )
     return key
 
 

@@ -47,6 +47,7 @@ END = "after the loop has served"
 DETACHED = "on a thread that nothing waits for"
 OUTPUT = "on the thread of that output"
 ISSUER = "on the thread of that issuer"
+PROCESS = "in a process that a thread waits for, which has a time-out"
 COMMAND = "in commands, which have no loop"
 NEVER = "it does not wait: a device or socket of the kernel, or a task"
 
@@ -77,6 +78,7 @@ WAITS = {
     "kraftctl/server/security/unknown_users.py": {"read_small_file": START, "secrets.token_bytes": START},
     "kraftctl/server/logs/shared_output.py": {"os.open": START, "write_whole": OUTPUT},
     "kraftctl/server/security/ssl_reloading.py": {"call_detached": DETACHED},
+    "kraftctl/server/security/store_reader.py": {"subprocess.Popen": DETACHED},
     "kraftctl/server/process/storage_threads.py": {"asyncio.sleep": NEVER, "self._loop.run_in_executor": END},
     "kraftctl/server/process/worker_thread.py": {"self._worker.join": END},
     "protocol/kraftctl_security/addresses/host_lookup.py": {"socket.getaddrinfo": DETACHED},
@@ -105,6 +107,7 @@ WAITS = {
     },
     "protocol/kraftctl_security/tls/shown_certificate.py": {"socket.create_connection": DETACHED},
     "protocol/kraftctl_security/tls/store_files.py": {"os.stat": DETACHED},
+    "protocol/kraftctl_security/tls/store_process.py": {"sys.stdin": PROCESS, "sys.stdout": PROCESS},
     "protocol/kraftctl_security/tls/stores.py": {"read_small_file": DETACHED},
 }
 """File -> call -> where it is made. What is read again while a controller runs is DETACHED; stores are read

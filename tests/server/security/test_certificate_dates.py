@@ -152,7 +152,9 @@ def test_the_own_certificate_is_not_valid_yet(caplog: pytest.LogCaptureFixture) 
 
 def check(own: Identity, now_ms: int) -> None:
     config = configured(own, LASTING)
-    stores = WatchedStores("CONTROLLER", {}, config, load_stores(config), reaches_controllers=True)
+    stores = WatchedStores(
+        "CONTROLLER", {}, config, load_stores(config), load_stores, reaches_controllers=True
+    )
     ExpiryLines(SslMetrics()).check([stores], now_ms)
 
 

@@ -6,15 +6,12 @@ import asyncio
 import gc
 import socket
 import ssl
-from functools import partial
-from itertools import pairwise
 
 import pytest
 
 from kraftctl.server.connections.connection import Connection
 from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.security import ssl_transport, unfinished_handshakes
-from kraftctl.server.security.handshake_turns import HANDSHAKES_PER_TURN, HandshakeTurns
 from kraftctl.server.security.ssl_transport import SslTransport
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.requests import decode_response
@@ -280,41 +277,6 @@ def test_a_handshake_may_arrive_byte_by_byte(loop: str) -> None:
             client.close()
 
     run(scenario, loop)
-
-
-def test_handshakes_take_turns() -> None:
-    """Between a few of them the loop does everything else; an address with many does not delay another."""
-
-    async def scenario() -> None:
-        loop = asyncio.get_running_loop()
-        turns = HandshakeTurns(loop)
-        done: list[str] = []
-        for number in range(20):
-            turns.wait("crowd", partial(done.append, f"crowd {number}"))
-        turns.wait("honest", partial(done.append, "honest"))
-        seen: list[int] = []
-        while len(done) < 21:
-            await asyncio.sleep(0)
-            seen.append(len(done))
-        assert max(after - before for before, after in pairwise(seen)) == HANDSHAKES_PER_TURN
-        assert "honest" in done[:2]
-        assert [each for each in done if each != "honest"] == [f"crowd {number}" for number in range(20)]
-
-    run(scenario)
-
-
-def test_a_step_that_fails_stops_no_other() -> None:
-    async def scenario() -> None:
-        loop = asyncio.get_running_loop()
-        turns = HandshakeTurns(loop)
-        failures: list[object] = []
-        loop.set_exception_handler(lambda _, context: failures.append(context["exception"]))
-        done: list[int] = []
-        for number in range(3 * HANDSHAKES_PER_TURN):
-            turns.wait("", partial(done.append, number) if number % 2 else partial(next, iter(())))
-        await eventually(lambda: len(done) == len(failures) == 3 * HANDSHAKES_PER_TURN // 2)
-
-    run(scenario)
 
 
 def test_unfinished_handshakes_count_as_connections() -> None:

@@ -8,18 +8,25 @@ import re
 import socket
 import ssl
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from cryptography import x509
 
-from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.security.ssl_reloading import SslReloading
-from kraftctl_protocol.requests import decode_response
 from kraftctl_security.tls import store_files
+from kraftctl_security.tls.contexts import load_stores
+from tests.server.security.reloaded_ssl import (
+    NO_TEXTS,
+    PREFIX,
+    REQUIRED,
+    Reloaded,
+    reloading,
+    renewed,
+    serial_of,
+    served,
+    swap,
+)
 from tests.server.security.ssl_serving import (
     BROKER,
     authority,
@@ -29,82 +36,9 @@ from tests.server.security.ssl_serving import (
     serving_ssl,
     write_stores,
 )
-from tests.server.serving import UNREGISTER_BROKER, Client, Handler, both_loops, run, unregister
-from tests.support.certificates import DAY, Authority, Identity
+from tests.server.serving import both_loops, run
+from tests.support.certificates import DAY, Authority
 from tests.support.jks import jks
-
-REQUIRED = {"ssl.client.auth": "required"}
-NO_TEXTS = {"ssl.keystore.key": "", "ssl.keystore.certificate.chain": "", "ssl.truststore.certificates": ""}
-PREFIX = "listener.name.controller."
-
-
-class RunningDriver:
-    """What reloading needs of the driver: dynamic configs, and somebody to take the context of a client."""
-
-    def __init__(self) -> None:
-        self.dynamic: dict[str, str] | None = {}
-        self.contexts: list[ssl.SSLContext] = []
-
-    def use_ssl_context(self, context: ssl.SSLContext) -> None:
-        self.contexts.append(context)
-
-    def dynamic_configs(self) -> dict[str, str] | None:
-        return self.dynamic
-
-
-class Reloaded:
-    """A server whose stores are files in `directory`, and its reloading."""
-
-    def __init__(self, server: SocketServer, handler: Handler, directory: Path) -> None:
-        self.server = server
-        self.handler = handler
-        self.driver = RunningDriver()
-        self.reloading = SslReloading(server, self.driver, Clock().wall_ms)
-        self.keystore = directory / "keystore.pem"
-        self.truststore = directory / "truststore.pem"
-
-    async def settle(self) -> None:
-        """Two looks, as a change is used with the second."""
-        await self.reloading.look()
-        await self.reloading.look()
-
-    async def serial(self, context: ssl.SSLContext | None = None) -> int:
-        """The serial number of the certificate that a new connection is shown."""
-        client = await connect_ssl(self.server, context or context_of(identity(BROKER)))
-        await served(client)
-        shown = client.writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        client.writer.transport.abort()
-        return x509.load_der_x509_certificate(shown).serial_number
-
-
-async def served(client: Client) -> None:
-    client.request(unregister(5), 0, correlation_id=42)
-    assert decode_response(await client.frame(), UNREGISTER_BROKER, 0)[0] == 42
-
-
-@asynccontextmanager
-async def reloading(directory: Path, properties: dict[str, str] | None = None) -> AsyncIterator[Reloaded]:
-    found = write_stores(directory, identity())
-    async with serving_ssl({**NO_TEXTS, **found, **REQUIRED, **(properties or {})}) as (server, handler):
-        running = Reloaded(server, handler, directory)
-        await running.settle()
-        yield running
-
-
-def serial_of(own: Identity) -> int:
-    return own.chain[0].serial_number
-
-
-def renewed() -> Identity:
-    """A new key and certificate for the same controller."""
-    return authority().issue("CN=controller", ("127.0.0.1",))
-
-
-def swap(path: Path, text: str) -> None:
-    """Replace a file as programs do that write it anew."""
-    fresh = path.with_suffix(".new")
-    fresh.write_text(text)
-    fresh.rename(path)
 
 
 @both_loops
@@ -270,7 +204,7 @@ def test_a_reload_on_request_waits_for_no_second_look(
 
 
 def test_who_is_trusted_changes_at_once_for_sessions_of_tls_1_2_too(tmp_path: Path) -> None:
-    """A session holds the certificate that was accepted then: with the new context it is not resumed."""
+    """A session holds the certificate that was accepted then: none is resumed."""
 
     async def scenario() -> None:
         async with reloading(tmp_path, {"ssl.allow.dn.changes": "true"}) as running:
@@ -281,7 +215,7 @@ def test_who_is_trusted_changes_at_once_for_sessions_of_tls_1_2_too(tmp_path: Pa
             port = running.server.bound_ports["CONTROLLER"]
             session, was_reused = await asyncio.to_thread(blocking_handshake, context, port, None)
             session, was_reused = await asyncio.to_thread(blocking_handshake, context, port, session)
-            assert was_reused, "the sessions of one context are"
+            assert not was_reused
             swap(running.truststore, authority().pem)
             await running.settle()
             with pytest.raises((ssl.SSLError, ConnectionError)):
@@ -358,6 +292,32 @@ def test_stores_of_dynamic_configs(tmp_path: Path) -> None:
     run(scenario)
 
 
+def test_dynamic_configs_do_not_change_whom_a_controller_trusts(tmp_path: Path) -> None:
+    """The right to alter configs would otherwise be the right to connect as anybody."""
+
+    async def scenario() -> None:
+        async with reloading(tmp_path) as running:
+            (tmp_path / "other.pem").write_text(OTHER.pem + authority().pem)
+            new = renewed()
+            (tmp_path / "dynamic.pem").write_text(new.pem())
+            for value in (
+                {"ssl.truststore.location": str(tmp_path / "other.pem")},
+                {"ssl.truststore.location": "", "ssl.truststore.certificates": OTHER.pem},
+                {"ssl.truststore.type": "JKS", "ssl.truststore.password": "x"},
+            ):
+                keystore = {"ssl.keystore.location": str(tmp_path / "dynamic.pem")}
+                running.driver.dynamic = {PREFIX + key: each for key, each in (value | keystore).items()}
+                await running.settle()
+                assert await running.serial() == serial_of(new), "its own key may change"
+                with pytest.raises((ssl.SSLError, ConnectionError)):
+                    await running.serial(context_of(OTHER.issue(BROKER)))
+            swap(running.truststore, OTHER.pem + authority().pem)
+            await running.settle()
+            await running.serial(context_of(OTHER.issue(BROKER)))
+
+    run(scenario)
+
+
 def test_a_keystore_of_the_type_jks_is_read_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with reloading(tmp_path) as running:
@@ -387,7 +347,7 @@ def test_dynamic_configs_that_cannot_be_used_change_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario() -> None:
-        async with reloading(tmp_path) as running:
+        async with reloading(tmp_path, {"kraftctl.dynamic.trust": "true"}) as running:
             for name, value in {
                 "ssl.keystore.type": "BKS",
                 "ssl.keystore.location": str(tmp_path / "nowhere.pem"),
@@ -417,7 +377,8 @@ def test_the_first_dynamic_configs_after_a_start_are_not_compared(tmp_path: Path
 
     async def scenario() -> None:
         found = write_stores(tmp_path, identity())
-        async with serving_ssl({**NO_TEXTS, **found, **REQUIRED}) as (server, handler):
+        trust = {"kraftctl.dynamic.trust": "true"}
+        async with serving_ssl({**NO_TEXTS, **found, **REQUIRED, **trust}) as (server, handler):
             running = Reloaded(server, handler, tmp_path)
             running.driver.dynamic = None
             await running.settle()
@@ -438,6 +399,24 @@ def test_the_first_dynamic_configs_after_a_start_are_not_compared(tmp_path: Path
     run(scenario)
 
 
+def test_a_keystore_that_controllers_do_not_accept_is_not_used_at_the_next_start(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """When it was altered it was refused, and is in the log nevertheless."""
+
+    async def scenario() -> None:
+        found = write_stores(tmp_path, identity())
+        async with serving_ssl({**NO_TEXTS, **found, **REQUIRED}) as (server, handler):
+            running = Reloaded(server, handler, tmp_path)
+            (tmp_path / "dynamic.pem").write_text(OTHER.issue("CN=controller", ("127.0.0.1",)).pem())
+            running.driver.dynamic = {f"{PREFIX}ssl.keystore.location": str(tmp_path / "dynamic.pem")}
+            await running.reloading.look()
+            assert await running.serial() == serial_of(identity())
+
+    run(scenario)
+    assert "two controllers with the new stores cannot connect" in caplog.text
+
+
 @both_loops
 def test_a_file_system_that_does_not_answer_delays_nothing(
     loop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -455,7 +434,7 @@ def test_a_file_system_that_does_not_answer_delays_nothing(
     async def scenario() -> None:
         async with reloading(tmp_path) as running:
             monkeypatch.setattr(store_files.os, "stat", hanging)
-            late = SslReloading(running.server, running.driver, Clock().wall_ms, late_seconds=0.0)
+            late = SslReloading(running.server, running.driver, Clock().wall_ms, 0.0, load_stores)
             looking = asyncio.ensure_future(late.look())
             await asyncio.to_thread(asked.wait, 20.0)
             assert await running.serial() == serial_of(identity())
