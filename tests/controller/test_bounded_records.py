@@ -29,10 +29,9 @@ from kraftctl_protocol.generated.broker_registration_request import (
     Listener,
 )
 from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
-from kraftctl_protocol.generated.create_delegation_token_request import (
-    CreatableRenewers,
-    CreateDelegationTokenRequest,
-)
+from kraftctl_protocol.generated.create_delegation_token_request import CreateDelegationTokenRequest
+from kraftctl_protocol.generated.create_delegation_token_response import CreateDelegationTokenResponse
+from kraftctl_protocol.generated.delegation_token_record import DelegationTokenRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.principal import KafkaPrincipal
@@ -148,16 +147,16 @@ class TestBatches:
 
     @pytest.mark.prevents("oversized-record")
     @pytest.mark.parametrize(("renewers", "error"), [(250, Errors.NONE), (270, Errors.POLICY_VIOLATION)])
-    def test_one_record_that_no_batch_can_hold(self, renewers: int, error: Errors) -> None:
-        """Its list has no limit of its own."""
+    def test_one_record_that_no_batch_can_hold(
+        self, monkeypatch: pytest.MonkeyPatch, renewers: int, error: Errors
+    ) -> None:
+        """Its list has no limit of its own in the schema."""
         active = ActiveController(delegation_token_secret_key="secret")
-        request = CreateDelegationTokenRequest(
-            renewers=[
-                CreatableRenewers(principal_type="User", principal_name=f"{index:03}" + "r" * 31_990)
-                for index in range(renewers)
-            ],
-            max_lifetime_ms=-1,
-        )
+        names = [f"User:{index:03}" + "r" * 31_990 for index in range(renewers)]
+        record = DelegationTokenRecord(owner="User:a", requester="User:a", renewers=names, token_id="t")
+        result = ControllerResult.atomic_of([RecordAndVersion(record, 0)], CreateDelegationTokenResponse())
+        monkeypatch.setitem(HANDLERS, ApiKey.CREATE_DELEGATION_TOKEN, lambda *_: result)
+        request = CreateDelegationTokenRequest()
         context = active.context(request, None, principal=KafkaPrincipal("User", "a"), envelope=True)
         before = active.end_offset
         assert active.request(request, context=context).error_code == error
