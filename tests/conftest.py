@@ -7,15 +7,19 @@ expected one of the two, and a run that would test the other one stops.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import uvloop
+
+LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -51,6 +55,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "start_quorum" in getattr(item, "fixturenames", ()):
             item.add_marker("quorum")
+
+
+def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> dict[str, LoopFactory]:
+    """An async test runs on the loop that production uses; marked `both_loops`, on asyncio's own as well."""
+    factories: dict[str, LoopFactory] = {"uvloop": uvloop.new_event_loop}
+    if item.get_closest_marker("both_loops") is not None:
+        factories["asyncio"] = asyncio.new_event_loop
+    return factories
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

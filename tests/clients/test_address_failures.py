@@ -110,76 +110,65 @@ def test_more_addresses_than_are_tried_do_not_refuse(situation: Situations) -> N
 
 
 @both_loops
-def test_a_controller_does_not_ask_itself_when_its_name_has_others(loop: str, situation: Situations) -> None:
+async def test_a_controller_does_not_ask_itself_when_its_name_has_others(situation: Situations) -> None:
     """As of a name that has the addresses of all controllers. Its own address refuses nothing, either."""
     there = situation(PLAINTEXT)
     there.names.addresses[NAME] = [V4, V6]
     own = there.good(V4)
-
-    async def test() -> None:
-        asker = asker_of(there)
-        asker.peers.is_own = lambda host, port: (host, port) == (V4, there.port)
-        assert await ask(asker, 1) is None
-        assert await ask(asker, 2) is None
-        assert not asker.refused
-        with there.node(V6):
-            assert await ask(asker, 3) == ANSWERED
-        there.names.addresses[NAME] = [V4]
-        disconnect(asker)
-        assert await ask(asker, 4) == ANSWERED
-        assert len(own.requests) == 1
-        await asker.peers.stop()
-
-    run(test, loop)
+    asker = asker_of(there)
+    asker.peers.is_own = lambda host, port: (host, port) == (V4, there.port)
+    assert await ask(asker, 1) is None
+    assert await ask(asker, 2) is None
+    assert not asker.refused
+    with there.node(V6):
+        assert await ask(asker, 3) == ANSWERED
+    there.names.addresses[NAME] = [V4]
+    disconnect(asker)
+    assert await ask(asker, 4) == ANSWERED
+    assert len(own.requests) == 1
+    await asker.peers.stop()
 
 
-def test_a_server_knows_where_it_listens() -> None:
-    async def test() -> None:
-        for host, own, others in (
-            ("127.0.0.1", ["127.0.0.1"], ["127.0.0.2", "::1"]),
-            ("0.0.0.0", ["127.0.0.1", "10.1.2.3"], ["::1"]),
-            ("[::1]", ["::1"], ["127.0.0.1"]),
-            ("", ["127.0.0.1", "::1"], []),
-        ):
-            async with serving({"listeners": f"CONTROLLER://{host}:0"}) as (server, _):
-                port = server.bound_ports["CONTROLLER"]
-                assert all(server.listens_at(each, port) for each in own)
-                assert not any(server.listens_at(each, port) for each in others)
-                assert not server.listens_at(own[0], port + 1)
-
-    run(test)
+async def test_a_server_knows_where_it_listens() -> None:
+    for host, own, others in (
+        ("127.0.0.1", ["127.0.0.1"], ["127.0.0.2", "::1"]),
+        ("0.0.0.0", ["127.0.0.1", "10.1.2.3"], ["::1"]),
+        ("[::1]", ["::1"], ["127.0.0.1"]),
+        ("", ["127.0.0.1", "::1"], []),
+    ):
+        async with serving({"listeners": f"CONTROLLER://{host}:0"}) as (server, _):
+            port = server.bound_ports["CONTROLLER"]
+            assert all(server.listens_at(each, port) for each in own)
+            assert not any(server.listens_at(each, port) for each in others)
+            assert not server.listens_at(own[0], port + 1)
 
 
 @pytest.mark.parametrize("protocol", [PLAINTEXT, SSL])
-def test_the_one_that_was_slow_is_left_without_a_word(
+async def test_the_one_that_was_slow_is_left_without_a_word(
     protocol: str, situation: Situations, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is a controller, too; its answer comes when another was faster."""
     caplog.set_level(logging.INFO)
     there = situation(protocol)
     properties = {"listeners": f"CONTROLLER://{V4}:{there.port}"}
-
-    async def test() -> None:
-        own = identity("CN=slow", hosts=(NAME,))
-        slow = serving(properties) if protocol == PLAINTEXT else serving_ssl(properties, own)
-        async with slow as (server, handler):
-            handler.holding = True
-            there.names.addresses[NAME] = [V4, V6]
-            with there.node(V6):
-                asker = asker_of(there)
-                caplog.clear()
-                assert await ask(asker, 1) == ANSWERED
-                await handler.until(lambda: not server.listeners[0].connections)
-                for _ in range(len(handler.held)):
-                    handler.release()
-                assert await ask(asker, 2) == ANSWERED
-                await asker.peers.stop()
-        assert [record.getMessage() for record in caplog.records] == []
-
-    run(test)
+    own = identity("CN=slow", hosts=(NAME,))
+    slow = serving(properties) if protocol == PLAINTEXT else serving_ssl(properties, own)
+    async with slow as (server, handler):
+        handler.holding = True
+        there.names.addresses[NAME] = [V4, V6]
+        with there.node(V6):
+            asker = asker_of(there)
+            caplog.clear()
+            assert await ask(asker, 1) == ANSWERED
+            await handler.until(lambda: not server.listeners[0].connections)
+            for _ in range(len(handler.held)):
+                handler.release()
+            assert await ask(asker, 2) == ANSWERED
+            await asker.peers.stop()
+    assert [record.getMessage() for record in caplog.records] == []
 
 
-def test_what_was_silent_is_remembered_by_each_client(situation: Situations) -> None:
+async def test_what_was_silent_is_remembered_by_each_client(situation: Situations) -> None:
     """Also over later connections: the address is not tried again while another serves."""
     there = situation(PLAINTEXT)
     there.names.addresses[NAME] = [V4, V6]
@@ -194,7 +183,7 @@ def test_what_was_silent_is_remembered_by_each_client(situation: Situations) -> 
             disconnect(asker)
         await asker.peers.stop()
 
-    run(controller)
+    await controller()
     assert bad.accepted_count == 1
     with admin_of(there) as admin:
         for _ in range(3):
@@ -233,7 +222,7 @@ def not_leading() -> Message:
     return FetchResponse(responses=[FetchableTopicResponse(partitions=[partition])])
 
 
-def test_a_bootstrap_name_of_all_controllers_is_asked_at_each_address(
+async def test_a_bootstrap_name_of_all_controllers_is_asked_at_each_address(
     situation: Situations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two that join would ask each other for ever, and never the third one, which leads."""
@@ -252,11 +241,11 @@ def test_a_bootstrap_name_of_all_controllers_is_asked_at_each_address(
             assert await asker.answer_to(send_id) is not None
         await asker.peers.stop()
 
-    run(controller)
+    await controller()
     assert (len(joining.requests), len(leader.requests)) == (1, 3)
 
 
-def test_a_voter_that_knows_no_leader_is_asked_again_at_its_address(situation: Situations) -> None:
+async def test_a_voter_that_knows_no_leader_is_asked_again_at_its_address(situation: Situations) -> None:
     there = situation(PLAINTEXT)
     there.names.addresses[NAME] = [V4, V6]
     voter = there.good(V4, {FetchRequest: lambda _: not_leading()})
@@ -270,7 +259,7 @@ def test_a_voter_that_knows_no_leader_is_asked_again_at_its_address(situation: S
             assert await asker.answer_to(send_id) is not None
         await asker.peers.stop()
 
-    run(controller)
+    await controller()
     assert len(voter.requests) == 3
 
 
@@ -382,7 +371,7 @@ def test_what_is_no_name_of_a_host_is_an_error_as_others(host: str) -> None:
             admin.cluster_id()
 
 
-def test_another_address_answers_sasl_in_the_same_attempt(
+async def test_another_address_answers_sasl_in_the_same_attempt(
     situation: Situations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(peers, "SASL_SECONDS_MAX", 0.05)
@@ -396,10 +385,10 @@ def test_another_address_answers_sasl_in_the_same_attempt(
         assert await ask(asker, 1) == ANSWERED
         await asker.peers.stop()
 
-    run(controller)
+    await controller()
 
 
-def test_one_lookup_at_a_time_and_its_late_answer_is_used(situation: Situations) -> None:
+async def test_one_lookup_at_a_time_and_its_late_answer_is_used(situation: Situations) -> None:
     """A resolver that hangs is not asked by every attempt: each would keep a thread."""
     there = situation(PLAINTEXT)
     there.names.addresses[NAME] = [V4]
@@ -417,10 +406,10 @@ def test_one_lookup_at_a_time_and_its_late_answer_is_used(situation: Situations)
         assert len(there.names.asked) == 1
         await asker.peers.stop()
 
-    run(controller)
+    await controller()
 
 
-def test_a_resolver_that_fails_does_not_take_away_what_is_known(
+async def test_a_resolver_that_fails_does_not_take_away_what_is_known(
     situation: Situations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = situation(PLAINTEXT)
@@ -440,10 +429,10 @@ def test_a_resolver_that_fails_does_not_take_away_what_is_known(
         assert len(node.requests) == 3
         await asker.peers.stop()
 
-    run(controller)
+    await controller()
 
 
-def test_a_name_may_have_other_addresses_later(situation: Situations) -> None:
+async def test_a_name_may_have_other_addresses_later(situation: Situations) -> None:
     """As of a pod that was started again: the former address is that of another one by then."""
     there = situation(PLAINTEXT)
     there.names.addresses[NAME] = [V4]
@@ -458,11 +447,11 @@ def test_a_name_may_have_other_addresses_later(situation: Situations) -> None:
         assert await ask(asker, 2) == ANSWERED
         await asker.peers.stop()
 
-    run(controller)
+    await controller()
     assert (len(former.requests), len(present.requests)) == (1, 1)
 
 
-def test_what_breaks_later_is_left_for_another_address(situation: Situations) -> None:
+async def test_what_breaks_later_is_left_for_another_address(situation: Situations) -> None:
     """A connection that has served may become silent, as behind a firewall that forgets it."""
     there = situation(PLAINTEXT)
     there.names.addresses[NAME] = [V4, V6]
@@ -477,7 +466,7 @@ def test_what_breaks_later_is_left_for_another_address(situation: Situations) ->
         assert await ask(asker, 3) == ANSWERED
         await asker.peers.stop()
 
-    run(controller)
+    await controller()
     assert (len(first.requests), len(second.requests)) == (2, 1)
 
 

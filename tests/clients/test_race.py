@@ -11,46 +11,40 @@ from kraftctl.server.peers.connecting import Race
 from kraftctl_security.addresses.host_addresses import Address
 from kraftctl_security.addresses.known_hosts import KnownHost
 from tests.clients.situation import PLAINTEXT, Situation
-from tests.server.serving import both_loops, run
+from tests.server.serving import both_loops
 from tests.support.wire.bad_addresses import NAME, V4, V6
 
 Situations = Callable[[str], Situation]
 
 
 @both_loops
-def test_the_winner_is_closed_if_the_others_take_too_long_to_end(loop: str, situation: Situations) -> None:
+async def test_the_winner_is_closed_if_the_others_take_too_long_to_end(situation: Situations) -> None:
     """The time of the request is over then, and there is no use for the connection."""
     there = situation(PLAINTEXT)
     there.names.addresses[NAME] = [V4, V6]
+    ends, closed = asyncio.Event(), asyncio.Event()
 
-    async def test() -> None:
-        ends, closed = asyncio.Event(), asyncio.Event()
+    class Connection:
+        def close(self) -> None:
+            closed.set()
 
-        class Connection:
-            def close(self) -> None:
-                closed.set()
+    async def greet(address: Address, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Connection:
+        if str(address) == V4:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                ends.set()
+                await asyncio.Event().wait()
+        writer.transport.abort()
+        return Connection()
 
-        async def greet(
-            address: Address, _: asyncio.StreamReader, writer: asyncio.StreamWriter
-        ) -> Connection:
-            if str(address) == V4:
-                try:
-                    await asyncio.Event().wait()
-                except asyncio.CancelledError:
-                    ends.set()
-                    await asyncio.Event().wait()
-            writer.transport.abort()
-            return Connection()
-
-        servers = [await asyncio.start_server(lambda _, writer: None, host, there.port) for host in (V4, V6)]
-        race = Race(KnownHost(NAME, there.port), greet, context=None, is_own=lambda _host, _port: False)
-        running = asyncio.ensure_future(race.run())
-        await ends.wait()
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        assert closed.is_set()
-        for server in servers:
-            server.close()
-
-    run(test, loop)
+    servers = [await asyncio.start_server(lambda _, writer: None, host, there.port) for host in (V4, V6)]
+    race = Race(KnownHost(NAME, there.port), greet, context=None, is_own=lambda _host, _port: False)
+    running = asyncio.ensure_future(race.run())
+    await ends.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert closed.is_set()
+    for server in servers:
+        server.close()

@@ -53,7 +53,6 @@ VERDICTS = {
     ("resolved_properties.py", "'[^\\\\s,;"): PROPERTIES,
     ("resolved_properties.py", "f'(?<!"): PROPERTIES,
     ("tls/ssl_principal_mapper.py", "f'\\\\s*({_RULE})"): PROPERTIES,
-    ("tls/stores.py", "'-+BEGIN"): "reads stores, on a thread of their own",
     ("datasource/failure_cause.py", "'^(?:Caused by: )?"): "reads what this host's JVM reports",
 }
 """What is not proved: the end of the file's name and the beginning of the expression in it; and why the time
@@ -146,7 +145,6 @@ def test_every_expression_has_a_verdict() -> None:
         for row in rows:
             unused.pop(row, None)
     assert not missing, "\n".join(missing)
-    unused.pop(("tls/stores.py", "'-+BEGIN"), None)
     assert not unused, "verdicts without an expression that needs them"
     assert proved > 50
 

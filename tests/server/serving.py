@@ -188,4 +188,4 @@ def run(test: Callable[[], Awaitable[None]], loop: str = "uvloop") -> None:
         runner.run(limited())
 
 
-both_loops = pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
+both_loops = pytest.mark.both_loops

@@ -18,7 +18,7 @@ from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
 from tests.server.security.sasl_serving import serving_sasl
 from tests.server.security.ssl_serving import connect_ssl, context_of, identity, serving_ssl
-from tests.server.serving import Client, connect, eventually, request_bytes, run, serving, unregister
+from tests.server.serving import Client, connect, eventually, request_bytes, serving, unregister
 from tests.support.certificates import Authority
 
 
@@ -90,16 +90,14 @@ def test_each_known_protocol_is_spoken() -> None:
 
 
 @pytest.mark.parametrize("kind", SPOKEN)
-def test_another_protocol_on_a_listener_without_ssl(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_another_protocol_on_a_listener_without_ssl(
+    kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
     data, name = SPOKEN[kind]
     peers: list[str] = []
-
-    async def scenario() -> None:
-        async with serving() as (server, handler):
-            peers.extend([await turned_away(await connect(server), data) for _ in range(3)])
-            assert handler.requests == []
-
-    run(scenario)
+    async with serving() as (server, handler):
+        peers.extend([await turned_away(await connect(server), data) for _ in range(3)])
+        assert handler.requests == []
     (line,) = lines(caplog)
     assert line.startswith(
         f"Closing connection from {peers[0]} to listener CONTROLLER: it speaks {name}, and "
@@ -109,26 +107,19 @@ def test_another_protocol_on_a_listener_without_ssl(kind: str, caplog: pytest.Lo
 
 
 @pytest.mark.parametrize("kind", [kind for kind in SPOKEN if SPOKEN[kind][1] != "SSL"])
-def test_another_protocol_on_a_listener_with_ssl(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_another_protocol_on_a_listener_with_ssl(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     data, name = SPOKEN[kind]
-
-    async def scenario() -> None:
-        async with serving_ssl() as (server, _):
-            await turned_away(await connect(server), data)
-
-    run(scenario)
+    async with serving_ssl() as (server, _):
+        await turned_away(await connect(server), data)
     (line,) = lines(caplog)
     framed = {protocol.name for _, protocol in FRAMED}
     said = KAFKA if name in framed else name
     assert f"it speaks {said}. Next step: " in line
 
 
-def test_kafka_without_ssl_on_a_listener_with_ssl(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario() -> None:
-        async with serving_ssl() as (server, _):
-            await turned_away(await connect(server), encode_frame(FIRST_KAFKA))
-
-    run(scenario)
+async def test_kafka_without_ssl_on_a_listener_with_ssl(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving_ssl() as (server, _):
+        await turned_away(await connect(server), encode_frame(FIRST_KAFKA))
     (line,) = lines(caplog)
     assert (
         "to listener CONTROLLER: it does not begin with SSL: it speaks Kafka's protocol without SSL" in line
@@ -136,107 +127,80 @@ def test_kafka_without_ssl_on_a_listener_with_ssl(caplog: pytest.LogCaptureFixtu
     assert "Next step: check the client's security.protocol: the listener's is SSL" in line
 
 
-def test_another_protocol_within_ssl(caplog: pytest.LogCaptureFixture) -> None:
+async def test_another_protocol_within_ssl(caplog: pytest.LogCaptureFixture) -> None:
     """A browser, or a health check over HTTPS."""
-
-    async def scenario() -> None:
-        async with serving_ssl() as (server, _):
-            await turned_away(await connect_ssl(server), SPOKEN["http-get"][0])
-
-    run(scenario)
+    async with serving_ssl() as (server, _):
+        await turned_away(await connect_ssl(server), SPOKEN["http-get"][0])
     assert "it speaks HTTP, and" in lines(caplog)[0]
 
 
 @pytest.mark.parametrize("kind", ["tls", "http-get", "postgresql-ssl", "zookeeper"])
-def test_another_protocol_on_a_listener_with_sasl(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_another_protocol_on_a_listener_with_sasl(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     data, name = SPOKEN[kind]
-
-    async def scenario() -> None:
-        async with serving_sasl() as (server, _):
-            await turned_away(await connect(server), data)
-
-    run(scenario)
+    async with serving_sasl() as (server, _):
+        await turned_away(await connect(server), data)
     assert f"it speaks {name}, and" in lines(caplog)[0]
 
 
-def test_sasl_on_a_listener_without(caplog: pytest.LogCaptureFixture) -> None:
+async def test_sasl_on_a_listener_without(caplog: pytest.LogCaptureFixture) -> None:
     """It is answered as Kafka does, and said once."""
-
-    async def scenario() -> None:
-        async with serving() as (server, _):
-            for _ in range(3):
-                client = await connect(server)
-                client.request(SaslHandshakeRequest("PLAIN"), 1)
-                client.writer.write_eof()
-                await client.expect_ended()
-
-    run(scenario)
+    async with serving() as (server, _):
+        for _ in range(3):
+            client = await connect(server)
+            client.request(SaslHandshakeRequest("PLAIN"), 1)
+            client.writer.write_eof()
+            await client.expect_ended()
     (line,) = lines(caplog)
     assert "it wants to authenticate by SASL, and the security protocol of this listener is PLAINTEXT" in line
     assert "Next step: " in line
 
 
-def test_no_sasl_on_a_listener_with(caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_sasl_on_a_listener_with(caplog: pytest.LogCaptureFixture) -> None:
     """As Kafka's clients begin: with ApiVersions, which is answered."""
-
-    async def scenario() -> None:
-        async with serving_sasl() as (server, _):
-            client = await connect(server)
-            client.send(encode_frame(FIRST_KAFKA))
-            await client.frame()
-            client.request(unregister(1), 0)
-            await client.expect_ended()
-
-    run(scenario)
+    async with serving_sasl() as (server, _):
+        client = await connect(server)
+        client.send(encode_frame(FIRST_KAFKA))
+        await client.frame()
+        client.request(unregister(1), 0)
+        await client.expect_ended()
     (line,) = lines(caplog)
     assert "UnregisterBrokerRequest before SASL authentication: it does not authenticate. Next step: " in line
 
 
 @pytest.mark.parametrize("serve", [serving, serving_ssl, serving_sasl])
 @pytest.mark.parametrize("reset", [False, True])
-def test_a_health_check_that_only_connects_is_silent(
+async def test_a_health_check_that_only_connects_is_silent(
     serve: object, reset: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def scenario() -> None:
-        async with serve() as (server, _):  # type: ignore[operator]
-            for _ in range(3):
-                probe = socket.create_connection(("127.0.0.1", server.bound_ports["CONTROLLER"]))
-                if reset:
-                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                await eventually(lambda: len(server.listeners[0].connections) > 0)
-                probe.close()
-                await eventually(lambda: len(server.listeners[0].connections) == 0)
-
-    run(scenario)
+    async with serve() as (server, _):  # type: ignore[operator]
+        for _ in range(3):
+            probe = socket.create_connection(("127.0.0.1", server.bound_ports["CONTROLLER"]))
+            if reset:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            await eventually(lambda: len(server.listeners[0].connections) > 0)
+            probe.close()
+            await eventually(lambda: len(server.listeners[0].connections) == 0)
     assert [record for record in caplog.records if record.levelname == "WARNING"] == []
 
 
-def test_the_bytes_may_come_one_after_the_other(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario() -> None:
-        async with serving() as (server, _):
-            client = await connect(server)
-            client.send(b"GE")
-            await eventually(
-                lambda: any(each._decoder.held_bytes for each in server.listeners[0].connections)
-            )
-            client.send(b"T / HTTP/1.1\r\n")
-            await client.expect_ended()
-
-    run(scenario)
+async def test_the_bytes_may_come_one_after_the_other(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving() as (server, _):
+        client = await connect(server)
+        client.send(b"GE")
+        await eventually(lambda: any(each._decoder.held_bytes for each in server.listeners[0].connections))
+        client.send(b"T / HTTP/1.1\r\n")
+        await client.expect_ended()
     (line,) = lines(caplog)
     assert "it speaks HTTP, and" in line
 
 
-def test_later_bytes_are_not_taken_for_another_protocol(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario() -> None:
-        async with serving() as (server, _):
-            client = await connect(server)
-            client.request(unregister(1), 0)
-            await client.frame()
-            client.send(b"GET / HTTP/1.1\r\n\r\n")
-            await client.expect_ended()
-
-    run(scenario)
+async def test_later_bytes_are_not_taken_for_another_protocol(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving() as (server, _):
+        client = await connect(server)
+        client.request(unregister(1), 0)
+        await client.frame()
+        client.send(b"GET / HTTP/1.1\r\n\r\n")
+        await client.expect_ended()
     assert "frame of 1195725856 bytes" in lines(caplog)[0]
 
 
@@ -263,36 +227,28 @@ API_LINES = [
 
 
 @pytest.mark.parametrize(("kind", "said"), API_LINES)
-def test_a_client_of_brokers(kind: bytes, said: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_client_of_brokers(kind: bytes, said: str, caplog: pytest.LogCaptureFixture) -> None:
     """One that does not ask which APIs are served."""
-
-    async def scenario() -> None:
-        async with serving() as (server, _):
-            for _ in range(3):
-                await turned_away(await connect(server), encode_frame(kind + bytes(40)))
-
-    run(scenario)
+    async with serving() as (server, _):
+        for _ in range(3):
+            await turned_away(await connect(server), encode_frame(kind + bytes(40)))
     (line,) = lines(caplog)
     assert f"to listener CONTROLLER: {said}" in line
     assert ("Next step: give the client the address of a broker" in line) == ("brokers" in said)
 
 
-def test_a_certificate_that_is_refused_repeatedly_is_said_rarely(
+async def test_a_certificate_that_is_refused_repeatedly_is_said_rarely(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """A controller whose certificate has expired connects twice a second, until somebody renews it."""
-
-    async def scenario() -> None:
-        async with serving_ssl({"ssl.client.auth": "required"}) as (server, _):
-            for own in (identity(expired=True), identity(expired=True), Authority("CN=Other").issue("CN=a")):
-                with contextlib.suppress(OSError):
-                    client = await connect_ssl(server, context_of(own))
-                    client.request(unregister(1), 0)
-                    await client.expect_ended()
-            await turned_away(await connect(server), SPOKEN["http-get"][0])
-            await eventually(lambda: server.metrics.connections_count == 0)
-
-    run(scenario)
+    async with serving_ssl({"ssl.client.auth": "required"}) as (server, _):
+        for own in (identity(expired=True), identity(expired=True), Authority("CN=Other").issue("CN=a")):
+            with contextlib.suppress(OSError):
+                client = await connect_ssl(server, context_of(own))
+                client.request(unregister(1), 0)
+                await client.expect_ended()
+        await turned_away(await connect(server), SPOKEN["http-get"][0])
+        await eventually(lambda: server.metrics.connections_count == 0)
     expired, other, http = lines(caplog)
     assert "certificate has expired" in expired
     assert "unable to get local issuer certificate" in other

@@ -14,7 +14,6 @@ from tests.server.serving import (
     connect,
     eventually,
     request_bytes,
-    run,
     serving,
     unregister,
 )
@@ -70,106 +69,88 @@ async def frames(client: Client, count: int) -> int:
 
 
 @both_loops
-def test_requests_wait_in_their_order_one_at_a_time(loop: str) -> None:
-    async def scenario() -> None:
-        handler = Turns()
-        async with serving(handler=handler) as (server, _):
-            client = await connect(server)
-            for number in (1, 2, 3):
-                client.request(unregister(number), 0)
-            for number in (1, 2, 3):
-                await handler.let()
-                assert ids(handler)[-1] == number
-            assert await frames(client, 3) == 3
-            assert len(handler.ended) == 3
-            assert handler.waiting == []
-
-    run(scenario, loop)
+async def test_requests_wait_in_their_order_one_at_a_time() -> None:
+    handler = Turns()
+    async with serving(handler=handler) as (server, _):
+        client = await connect(server)
+        for number in (1, 2, 3):
+            client.request(unregister(number), 0)
+        for number in (1, 2, 3):
+            await handler.let()
+            assert ids(handler)[-1] == number
+        assert await frames(client, 3) == 3
+        assert len(handler.ended) == 3
+        assert handler.waiting == []
 
 
 @both_loops
-def test_what_waits_counts_as_unfinished_and_stops_reading(loop: str) -> None:
+async def test_what_waits_counts_as_unfinished_and_stops_reading() -> None:
     """The limit of all connections covers it, and the sender keeps what comes behind."""
-
-    async def scenario() -> None:
-        handler = Turns()
-        async with serving(handler=handler) as (server, _):
-            client = await connect(server)
-            data = encode_frame(request_bytes(unregister(1), 0))
-            client.send(data)
-            await handler.until(lambda: bool(handler.waiting))
-            assert server.accounts.budget.held_bytes == len(data) - 4
-            for _ in range(100):
-                client.request(unregister(2), 0)
-            await asyncio.sleep(0.01)
-            assert server.accounts.budget.held_bytes <= 101 * len(data)
-            for _ in range(101):
-                await handler.let()
-                await client.frame()
-
-    run(scenario, loop)
-
-
-@both_loops
-def test_a_response_leaves_at_once_while_others_wait(loop: str) -> None:
-    """The next turn is theirs, and what is collected would leave behind it."""
-
-    async def scenario() -> None:
-        handler = Turns()
-        async with serving(handler=handler) as (server, _):
-            client = await connect(server)
-            for number in (1, 2):
-                client.request(unregister(number), 0)
-            await handler.until(lambda: bool(handler.waiting))
-            sent: list[int] = []
-            for crowded in (False, True):
-                handler.crowded = crowded
-                await handler.let()
-                sent.append(len(server.answers._connections))
-                await client.frame()
-            assert sent == [1, 0]
-
-    run(scenario, loop)
-
-
-@both_loops
-def test_a_closed_connection_begins_nothing(loop: str) -> None:
-    async def scenario() -> None:
-        handler = Turns()
-        async with serving(handler=handler) as (server, _):
-            client = await connect(server)
-            client.request(unregister(1), 0)
-            await handler.until(lambda: bool(handler.waiting))
-            server.accounts.budget.holders()[0].abort()
-            await client.expect_closed()
-            assert server.accounts.budget.held_bytes == 0
-            await handler.let()
-            assert handler.requests == []
-
-    run(scenario, loop)
-
-
-@both_loops
-def test_a_response_that_comes_late_waits_for_its_turn(loop: str) -> None:
-    """What a commit releases is not encoded in one turn; one that waits when its client leaves is dropped."""
-
-    async def scenario() -> None:
-        handler = Turns()
-        handler.holding = True
-        async with serving(handler=handler) as (server, _):
-            client = await connect(server)
-            client.request(unregister(1), 0)
-            await handler.let()
-            handler.responses_wait = True
-            handler.release()
-            assert len(handler.waiting) == 1
+    handler = Turns()
+    async with serving(handler=handler) as (server, _):
+        client = await connect(server)
+        data = encode_frame(request_bytes(unregister(1), 0))
+        client.send(data)
+        await handler.until(lambda: bool(handler.waiting))
+        assert server.accounts.budget.held_bytes == len(data) - 4
+        for _ in range(100):
+            client.request(unregister(2), 0)
+        await asyncio.sleep(0.01)
+        assert server.accounts.budget.held_bytes <= 101 * len(data)
+        for _ in range(101):
             await handler.let()
             await client.frame()
-            client.request(unregister(2), 0)
-            await handler.let()
-            handler.release()
-            client.close()
-            await eventually(lambda: server.accounts.quotas.count == 0)
-            await handler.let()
 
-    run(scenario, loop)
+
+@both_loops
+async def test_a_response_leaves_at_once_while_others_wait() -> None:
+    """The next turn is theirs, and what is collected would leave behind it."""
+    handler = Turns()
+    async with serving(handler=handler) as (server, _):
+        client = await connect(server)
+        for number in (1, 2):
+            client.request(unregister(number), 0)
+        await handler.until(lambda: bool(handler.waiting))
+        sent: list[int] = []
+        for crowded in (False, True):
+            handler.crowded = crowded
+            await handler.let()
+            sent.append(len(server.answers._connections))
+            await client.frame()
+        assert sent == [1, 0]
+
+
+@both_loops
+async def test_a_closed_connection_begins_nothing() -> None:
+    handler = Turns()
+    async with serving(handler=handler) as (server, _):
+        client = await connect(server)
+        client.request(unregister(1), 0)
+        await handler.until(lambda: bool(handler.waiting))
+        server.accounts.budget.holders()[0].abort()
+        await client.expect_closed()
+        assert server.accounts.budget.held_bytes == 0
+        await handler.let()
+        assert handler.requests == []
+
+
+@both_loops
+async def test_a_response_that_comes_late_waits_for_its_turn() -> None:
+    """What a commit releases is not encoded in one turn; one that waits when its client leaves is dropped."""
+    handler = Turns()
+    handler.holding = True
+    async with serving(handler=handler) as (server, _):
+        client = await connect(server)
+        client.request(unregister(1), 0)
+        await handler.let()
+        handler.responses_wait = True
+        handler.release()
+        assert len(handler.waiting) == 1
+        await handler.let()
+        await client.frame()
+        client.request(unregister(2), 0)
+        await handler.let()
+        handler.release()
+        client.close()
+        await eventually(lambda: server.accounts.quotas.count == 0)
+        await handler.let()

@@ -128,7 +128,7 @@ class BoundPort(logging.Handler):
             self.known.set_result(int(found[1]))
 
 
-def test_a_controller_on_port_0_registers_the_port_that_it_was_given(tmp_path: Path) -> None:
+async def test_a_controller_on_port_0_registers_the_port_that_it_was_given(tmp_path: Path) -> None:
     properties = PROPERTIES | {"log.dirs": str(tmp_path / "data"), "listeners": "CONTROLLER://localhost:9093"}
     file = tmp_path / "controller.properties"
     file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
@@ -154,7 +154,7 @@ def test_a_controller_on_port_0_registers_the_port_that_it_was_given(tmp_path: P
             await serving
         return port, registered_at
 
-    port, registered_at = asyncio.run(run())
+    port, registered_at = await run()
     assert port != 0
     assert registered_at == port
 

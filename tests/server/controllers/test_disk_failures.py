@@ -118,7 +118,7 @@ def config_of(log_dir: Path, **properties: str) -> ControllerConfig:
 
 
 @pytest.mark.prevents("KAFKA-13114", "KAFKA-13148")
-def test_a_failing_fsync_acknowledges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failing_fsync_acknowledges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = config_of(tmp_path)
     port = config.listeners[0].port
     meta = MetaProperties(CLUSTER_ID, 3000, random_uuid(random.Random(1)))
@@ -138,7 +138,7 @@ def test_a_failing_fsync_acknowledges_nothing(tmp_path: Path, monkeypatch: pytes
             await serving
         return acknowledged
 
-    acknowledged = asyncio.run(run())
+    acknowledged = await run()
     monkeypatch.setattr(os, "fdatasync", fdatasync)
     assert acknowledged == {f"topic-{number}" for number in range(10)}
 
@@ -173,7 +173,7 @@ def create_when_up(port: int, before: Callable[[int], None]) -> set[str]:
         ("replace", "*.checkpoint", errno.EROFS, "write the snapshot"),
     ],
 )
-def test_what_ends_a_running_controller_names_file_action_and_next_step(
+async def test_what_ends_a_running_controller_names_file_action_and_next_step(
     tmp_path: Path, call: str, path: str, number: int, action: str
 ) -> None:
     config = config_of(tmp_path, **{"metadata.log.max.record.bytes.between.snapshots": "1"})
@@ -188,7 +188,7 @@ def test_what_ends_a_running_controller_names_file_action_and_next_step(
             await asyncio.wait_for(run_controller(config, meta, asyncio.Event()), 30.0)
 
     with pytest.raises(StorageError) as ended:
-        asyncio.run(run())
+        await run()
     said, _, step = str(ended.value).partition("Next step: ")
     assert f"cannot {action} {tmp_path}/" in said
     assert os.strerror(number) in said

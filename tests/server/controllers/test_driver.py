@@ -47,24 +47,20 @@ class Storage:
         return 1
 
 
-def test_what_is_appended_during_the_last_flush_is_left_to_the_end_of_the_log() -> None:
+async def test_what_is_appended_during_the_last_flush_is_left_to_the_end_of_the_log() -> None:
     """Closing the log flushes it; the node is not notified any more."""
-
-    async def scenario() -> None:
-        node: Any = Node()
-        storage: Any = Storage()
-        driver = driver_of(node, storage)
-        driver.start()
-        stopping = asyncio.ensure_future(driver.stop())
-        while not driver._threads._flush_thread.is_stopping:
-            await asyncio.sleep(0)
-        storage.may_end.set()
-        await stopping
-        while not node.flushed:
-            await asyncio.sleep(0)
-        assert not driver.failed.done(), driver.failed.exception()
-
-    asyncio.run(scenario())
+    node: Any = Node()
+    storage: Any = Storage()
+    driver = driver_of(node, storage)
+    driver.start()
+    stopping = asyncio.ensure_future(driver.stop())
+    while not driver._threads._flush_thread.is_stopping:
+        await asyncio.sleep(0)
+    storage.may_end.set()
+    await stopping
+    while not node.flushed:
+        await asyncio.sleep(0)
+    assert not driver.failed.done(), driver.failed.exception()
 
 
 class OverdueNode(Node):
@@ -81,20 +77,16 @@ class OverdueNode(Node):
         raise AssertionError("a broken invariant")
 
 
-def test_after_a_failure_nothing_is_processed_and_no_timer_runs() -> None:
+async def test_after_a_failure_nothing_is_processed_and_no_timer_runs() -> None:
     """An overdue deadline would keep the loop busy, and the inbox growing, until the process has stopped."""
-
-    async def scenario() -> None:
-        node: Any = OverdueNode()
-        storage: Any = Storage()
-        driver = driver_of(node, storage)
-        driver.start()
-        driver.offer(events.DeadlineReached())
-        loop = driver._node_loop
-        assert (node.steps, len(loop._inbox), loop._timer) == (1, 0, None)
-        assert isinstance(driver.failed.exception(), AssertionError)
-
-    asyncio.run(scenario())
+    node: Any = OverdueNode()
+    storage: Any = Storage()
+    driver = driver_of(node, storage)
+    driver.start()
+    driver.offer(events.DeadlineReached())
+    loop = driver._node_loop
+    assert (node.steps, len(loop._inbox), loop._timer) == (1, 0, None)
+    assert isinstance(driver.failed.exception(), AssertionError)
 
 
 class NoticingNode(Node):
@@ -110,7 +102,7 @@ class NoticingNode(Node):
         ]
 
 
-def test_a_notice_is_logged_under_its_source_and_level(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_notice_is_logged_under_its_source_and_level(caplog: pytest.LogCaptureFixture) -> None:
     """Operators filter by logger, and turn on what is logged at DEBUG."""
 
     async def scenario() -> None:
@@ -119,7 +111,7 @@ def test_a_notice_is_logged_under_its_source_and_level(caplog: pytest.LogCapture
         driver_of(node, storage).start()
 
     with caplog.at_level(logging.DEBUG, "kraftctl"):
-        asyncio.run(scenario())
+        await scenario()
     assert [line for line in caplog.record_tuples if line[0] != "asyncio"] == [
         ("kraftctl.raft", logging.INFO, "voted"),
         ("kraftctl.controller", logging.DEBUG, "refused"),

@@ -15,7 +15,7 @@ from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.logs.log_levels import LOGGERS, current_log_levels
 from kraftctl.server.running_settings import RunningSettings
 from kraftctl_security.config_values import INT_MAX, ConfigValues
-from tests.server.serving import Client, both_loops, eventually, run, serving, unregister
+from tests.server.serving import Client, both_loops, eventually, serving, unregister
 
 TWO_LISTENERS = {
     "listeners": "CONTROLLER://127.0.0.1:0,OTHER://127.0.0.1:0",
@@ -73,24 +73,21 @@ LIMITS = [
 
 
 @pytest.mark.parametrize(("own", "cluster", "static", "admitted"), LIMITS)
-def test_limits_apply_when_they_are_committed_and_end_when_they_are_deleted(
+async def test_limits_apply_when_they_are_committed_and_end_when_they_are_deleted(
     own: Configs, cluster: Configs, static: Configs, admitted: int
 ) -> None:
-    async def scenario() -> None:
-        async with serving({**TWO_LISTENERS, **static}) as (server, _):
-            settings = RunningSettings(server)
-            before = server.accounts.quotas.limits
-            settings.node_configs(NodeConfigsChanged(own, cluster))
-            clients = await open_as_many(server, 5, "CONTROLLER", "127.0.0.1")
-            assert len(clients) == admitted
-            settings.node_configs(NodeConfigsChanged({}, {}))
-            assert vars_of(server.accounts.quotas.limits) == vars_of(before)
-            for client in clients:
-                client.close()
-            await eventually(lambda: server.accounts.quotas.count == 0)
-            assert set(server.accounts.quotas.by_listener.values()) <= {0}
-
-    run(scenario)
+    async with serving({**TWO_LISTENERS, **static}) as (server, _):
+        settings = RunningSettings(server)
+        before = server.accounts.quotas.limits
+        settings.node_configs(NodeConfigsChanged(own, cluster))
+        clients = await open_as_many(server, 5, "CONTROLLER", "127.0.0.1")
+        assert len(clients) == admitted
+        settings.node_configs(NodeConfigsChanged({}, {}))
+        assert vars_of(server.accounts.quotas.limits) == vars_of(before)
+        for client in clients:
+            client.close()
+        await eventually(lambda: server.accounts.quotas.count == 0)
+        assert set(server.accounts.quotas.by_listener.values()) <= {0}
 
 
 def vars_of(limits: ConnectionLimits) -> dict[str, object]:
@@ -106,23 +103,20 @@ def vars_of(limits: ConnectionLimits) -> dict[str, object]:
     }
 
 
-def test_other_listeners_and_addresses_are_not_concerned() -> None:
-    async def scenario() -> None:
-        async with serving(TWO_LISTENERS) as (server, _):
-            settings = RunningSettings(server)
-            own = {"listener.name.controller.max.connections": "1", "max.connections.per.ip": "2"}
-            settings.node_configs(NodeConfigsChanged(own, {}))
-            clients = await open_as_many(server, 2, "CONTROLLER", "127.0.0.1")
-            assert len(clients) == 1
-            clients += await open_as_many(server, 2, "OTHER", "127.0.0.1")
-            assert len(clients) == 2, "the address has two"
-            clients += await open_as_many(server, 3, "OTHER", "127.0.0.2")
-            assert len(clients) == 4
-            for client in clients:
-                client.close()
-            await eventually(lambda: server.accounts.quotas.count == 0)
-
-    run(scenario)
+async def test_other_listeners_and_addresses_are_not_concerned() -> None:
+    async with serving(TWO_LISTENERS) as (server, _):
+        settings = RunningSettings(server)
+        own = {"listener.name.controller.max.connections": "1", "max.connections.per.ip": "2"}
+        settings.node_configs(NodeConfigsChanged(own, {}))
+        clients = await open_as_many(server, 2, "CONTROLLER", "127.0.0.1")
+        assert len(clients) == 1
+        clients += await open_as_many(server, 2, "OTHER", "127.0.0.1")
+        assert len(clients) == 2, "the address has two"
+        clients += await open_as_many(server, 3, "OTHER", "127.0.0.2")
+        assert len(clients) == 4
+        for client in clients:
+            client.close()
+        await eventually(lambda: server.accounts.quotas.count == 0)
 
 
 @pytest.mark.parametrize(
@@ -135,68 +129,58 @@ def test_other_listeners_and_addresses_are_not_concerned() -> None:
         pytest.param({"max.connections.per.ip": "1"}, [0, 1, 2], id="of-an-address"),
     ],
 )
-def test_a_lower_limit_closes_what_was_idle_longest_as_in_kafka(configs: Configs, kept: list[int]) -> None:
+async def test_a_lower_limit_closes_what_was_idle_longest_as_in_kafka(
+    configs: Configs, kept: list[int]
+) -> None:
     """SocketServer.closeExcessConnections: max.connections alone, and the least recently used ones."""
-
-    async def scenario() -> None:
-        async with serving() as (server, _):
-            clients = await open_as_many(server, 3, "CONTROLLER", "127.0.0.1")
-            for client in (clients[0], clients[2]):
+    async with serving() as (server, _):
+        clients = await open_as_many(server, 3, "CONTROLLER", "127.0.0.1")
+        for client in (clients[0], clients[2]):
+            client.request(unregister(1), 0)
+            await client.frame()
+        RunningSettings(server).node_configs(NodeConfigsChanged(configs, {}))
+        await eventually(lambda: server.accounts.quotas.count == len(kept))
+        assert await open_as_many(server, 1, "CONTROLLER", "127.0.0.1") == []
+        for index, client in enumerate(clients):
+            if index in kept:
                 client.request(unregister(1), 0)
                 await client.frame()
-            RunningSettings(server).node_configs(NodeConfigsChanged(configs, {}))
-            await eventually(lambda: server.accounts.quotas.count == len(kept))
-            assert await open_as_many(server, 1, "CONTROLLER", "127.0.0.1") == []
-            for index, client in enumerate(clients):
-                if index in kept:
-                    client.request(unregister(1), 0)
-                    await client.frame()
-                else:
-                    await client.expect_ended()
-                client.close()
-
-    run(scenario)
+            else:
+                await client.expect_ended()
+            client.close()
 
 
-def test_a_lower_limit_spares_the_connections_of_voters() -> None:
+async def test_a_lower_limit_spares_the_connections_of_voters() -> None:
     """Commits wait for their fetches."""
-
-    async def scenario() -> None:
-        async with serving() as (server, _):
-            clients = await open_as_many(server, 3, "CONTROLLER", "127.0.0.1")
-            connections = sorted(server._connections(), key=lambda each: each.last_active)
-            server.accounts.voters.note(2, connections[0])
-            RunningSettings(server).node_configs(NodeConfigsChanged({"max.connections": "1"}, {}))
-            await eventually(lambda: server.accounts.quotas.count == 1)
-            assert server._connections() == connections[:1]
-            for client in clients:
-                client.close()
-
-    run(scenario)
+    async with serving() as (server, _):
+        clients = await open_as_many(server, 3, "CONTROLLER", "127.0.0.1")
+        connections = sorted(server._connections(), key=lambda each: each.last_active)
+        server.accounts.voters.note(2, connections[0])
+        RunningSettings(server).node_configs(NodeConfigsChanged({"max.connections": "1"}, {}))
+        await eventually(lambda: server.accounts.quotas.count == 1)
+        assert server._connections() == connections[:1]
+        for client in clients:
+            client.close()
 
 
 @both_loops
-def test_connections_that_come_too_fast_wait_in_the_backlog(loop: str) -> None:
+async def test_connections_that_come_too_fast_wait_in_the_backlog() -> None:
     """None is turned away; the clock of the rate is the test's."""
-
-    async def scenario() -> None:
-        async with serving() as (server, _):
-            now = [1_000.0]
-            server.accounts.quotas = ConnectionQuotas(server.config.connection_limits, lambda: now[0])
-            settings = RunningSettings(server)
-            settings.node_configs(NodeConfigsChanged({"max.connection.creation.rate": "1000"}, {}))
-            for _ in range(1000 * RATE_WINDOW_SECONDS):
-                server.accounts.quotas.accepted("CONTROLLER")
-            client = Client(*await asyncio.open_connection("127.0.0.1", server.bound_ports["CONTROLLER"]))
-            client.request(unregister(1), 0)
-            await asyncio.sleep(0.02)
-            assert server.accounts.quotas.count == 0
-            now[0] += 0.0015
-            await client.frame()
-            assert server.accounts.quotas.pause_seconds("CONTROLLER") > 0, "it was counted"
-            client.close()
-
-    run(scenario, loop)
+    async with serving() as (server, _):
+        now = [1_000.0]
+        server.accounts.quotas = ConnectionQuotas(server.config.connection_limits, lambda: now[0])
+        settings = RunningSettings(server)
+        settings.node_configs(NodeConfigsChanged({"max.connection.creation.rate": "1000"}, {}))
+        for _ in range(1000 * RATE_WINDOW_SECONDS):
+            server.accounts.quotas.accepted("CONTROLLER")
+        client = Client(*await asyncio.open_connection("127.0.0.1", server.bound_ports["CONTROLLER"]))
+        client.request(unregister(1), 0)
+        await asyncio.sleep(0.02)
+        assert server.accounts.quotas.count == 0
+        now[0] += 0.0015
+        await client.frame()
+        assert server.accounts.quotas.pause_seconds("CONTROLLER") > 0, "it was counted"
+        client.close()
 
 
 def test_a_rate_lets_a_window_of_connections_pass_and_then_so_many_in_a_second() -> None:
@@ -240,23 +224,19 @@ def test_overrides_are_found_by_the_address_of_a_client(host: str, address: str)
 # Lines for the log.
 
 
-def test_changes_and_what_has_no_effect_are_named_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_changes_and_what_has_no_effect_are_named_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-
-    async def scenario() -> None:
-        async with serving() as (server, _):
-            caplog.clear()
-            settings = RunningSettings(server)
-            own = {
-                "max.connections": "3",
-                "num.io.threads": "4",
-                "listener.name.controller.ssl.key.password": "hush",
-            }
-            for _ in range(2):
-                settings.node_configs(NodeConfigsChanged(own, {"max.connections.per.ip": "none"}))
-            settings.node_configs(NodeConfigsChanged({}, {}))
-
-    run(scenario)
+    async with serving() as (server, _):
+        caplog.clear()
+        settings = RunningSettings(server)
+        own = {
+            "max.connections": "3",
+            "num.io.threads": "4",
+            "listener.name.controller.ssl.key.password": "hush",
+        }
+        for _ in range(2):
+            settings.node_configs(NodeConfigsChanged(own, {"max.connections.per.ip": "none"}))
+        settings.node_configs(NodeConfigsChanged({}, {}))
     lines = [f"{record.levelname} {record.getMessage()}" for record in caplog.records]
     settings_lines = [line for line in lines if "dynamic config" in line]
     no_limit, other = "no limit", "by dynamic configs"
@@ -273,21 +253,18 @@ def test_changes_and_what_has_no_effect_are_named_once(caplog: pytest.LogCapture
     assert "num.io.threads=4 of node 1 has no effect on this controller: " in warnings[2]
 
 
-def test_any_number_of_configs_without_effect_makes_few_lines(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario() -> None:
-        async with serving() as (server, _):
-            caplog.clear()
-            own = {f"unknown.{number}": "x" * 10_000 for number in range(5_000)}
-            RunningSettings(server).node_configs(NodeConfigsChanged(own, {}))
-
-    run(scenario)
+async def test_any_number_of_configs_without_effect_makes_few_lines(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving() as (server, _):
+        caplog.clear()
+        own = {f"unknown.{number}": "x" * 10_000 for number in range(5_000)}
+        RunningSettings(server).node_configs(NodeConfigsChanged(own, {}))
     lines = [record.getMessage() for record in caplog.records]
     assert len(lines) == 101
     assert lines[-1] == "4900 more dynamic configs have no effect"
     assert max(map(len, lines)) < 500
 
 
-def test_levels_of_loggers_change_while_requests_are_answered(caplog: pytest.LogCaptureFixture) -> None:
+async def test_levels_of_loggers_change_while_requests_are_answered(caplog: pytest.LogCaptureFixture) -> None:
     names = [None, *LOGGERS]
     before = {name: logging.getLogger(name).level for name in names}
 
@@ -310,7 +287,7 @@ def test_levels_of_loggers_change_while_requests_are_answered(caplog: pytest.Log
 
     try:
         logging.getLogger().setLevel(logging.WARNING)
-        run(scenario)
+        await scenario()
     finally:
         for name, number in before.items():
             logging.getLogger(name).setLevel(number)

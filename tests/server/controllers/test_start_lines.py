@@ -68,7 +68,7 @@ def nothing(partition: Path) -> None:
         pytest.param(nothing, OTHERS, None, "", id="nothing"),
     ],
 )
-def test_it_warns_only_where_an_operator_must_know(
+async def test_it_warns_only_where_an_operator_must_know(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
     damage: Callable[[Path], None],
@@ -101,7 +101,7 @@ def test_it_warns_only_where_an_operator_must_know(
         stop.set()
         await run_controller(config, MetaProperties(CLUSTER_ID, NODE_ID, DIRECTORY_ID), stop)
 
-    asyncio.run(start_and_stop())
+    await start_and_stop()
     lines = [record for record in caplog.records if record.name == "kraftctl.storage"]
     assert [record.levelname for record in lines] == ([] if level is None else [level])
     assert all(text in record.getMessage() for record in lines)

@@ -30,7 +30,7 @@ from kraftctl_protocol.generated.api_versions_response import ApiVersionsRespons
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_security.config_values import INT_MAX
-from tests.server.serving import Client, both_loops, connect, eventually, run, serving, unregister
+from tests.server.serving import Client, both_loops, connect, eventually, serving, unregister
 from tests.support.wire.controller_client import ControllerClient, StandInBroker
 
 LIMIT = 160
@@ -52,66 +52,56 @@ def test_open_descriptors_are_counted() -> None:
 
 
 @both_loops
-def test_the_last_connection_that_fits_is_served_and_the_next_one_turned_away(loop: str) -> None:
-    async def scenario() -> None:
-        async with serving() as (server, _):
-            server.accounts.quotas.descriptors_max = 20
-            clients = [await connect(server) for _ in range(20)]
-            await expect_answer(clients[-1])
-            for _ in range(10):
-                await (await connect(server)).expect_closed()
-            assert server.metrics.refused_connections_count == 10
-            assert server.accounts.quotas.count == 20
-            line = server.metrics.take_pressure(60_000)
-            assert line is not None
-            assert "10 connections were refused" in line
-            clients.pop().close()
-            await eventually(lambda: server.accounts.quotas.count == 19)
-            await expect_answer(await connect(server))
-            await expect_answer(clients[0])
-
-    run(scenario, loop)
+async def test_the_last_connection_that_fits_is_served_and_the_next_one_turned_away() -> None:
+    async with serving() as (server, _):
+        server.accounts.quotas.descriptors_max = 20
+        clients = [await connect(server) for _ in range(20)]
+        await expect_answer(clients[-1])
+        for _ in range(10):
+            await (await connect(server)).expect_closed()
+        assert server.metrics.refused_connections_count == 10
+        assert server.accounts.quotas.count == 20
+        line = server.metrics.take_pressure(60_000)
+        assert line is not None
+        assert "10 connections were refused" in line
+        clients.pop().close()
+        await eventually(lambda: server.accounts.quotas.count == 19)
+        await expect_answer(await connect(server))
+        await expect_answer(clients[0])
 
 
 @both_loops
-def test_at_the_limit_idle_connections_of_the_crowded_address_make_room(
-    loop: str, monkeypatch: pytest.MonkeyPatch
+async def test_at_the_limit_idle_connections_of_the_crowded_address_make_room(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connection_accounts, "IDLE_SECONDS_MIN", 0.0)
-
-    async def scenario() -> None:
-        async with serving() as (server, handler):
-            server.accounts.quotas.descriptors_max = 20
-            handler.holding = True
-            parked = await connect(server)
-            parked.request(unregister(3), 0)
-            await handler.until(lambda: bool(handler.held))
-            handler.holding = False
-            elsewhere = await connect_from(server.bound_ports["CONTROLLER"], "127.0.0.2")
-            await eventually(lambda: server.accounts.quotas.count == 2)
-            idle = [await connect(server) for _ in range(18)]
-            await eventually(lambda: server.accounts.quotas.count == 20)
-            await expect_answer(await connect(server))
-            closed = [asyncio.ensure_future(client.expect_closed()) for client in idle]
-            await asyncio.wait(closed, return_when=asyncio.FIRST_COMPLETED)
-            assert (server.metrics.closed_idle_count, server.metrics.refused_connections_count) == (1, 0)
-            handler.release()
-            await parked.frame()
-            await expect_answer(elsewhere)
-            for client in (parked, elsewhere, *idle):
-                client.close()
-            await asyncio.gather(*closed)
-
-    run(scenario, loop)
+    async with serving() as (server, handler):
+        server.accounts.quotas.descriptors_max = 20
+        handler.holding = True
+        parked = await connect(server)
+        parked.request(unregister(3), 0)
+        await handler.until(lambda: bool(handler.held))
+        handler.holding = False
+        elsewhere = await connect_from(server.bound_ports["CONTROLLER"], "127.0.0.2")
+        await eventually(lambda: server.accounts.quotas.count == 2)
+        idle = [await connect(server) for _ in range(18)]
+        await eventually(lambda: server.accounts.quotas.count == 20)
+        await expect_answer(await connect(server))
+        closed = [asyncio.ensure_future(client.expect_closed()) for client in idle]
+        await asyncio.wait(closed, return_when=asyncio.FIRST_COMPLETED)
+        assert (server.metrics.closed_idle_count, server.metrics.refused_connections_count) == (1, 0)
+        handler.release()
+        await parked.frame()
+        await expect_answer(elsewhere)
+        for client in (parked, elsewhere, *idle):
+            client.close()
+        await asyncio.gather(*closed)
 
 
-def test_a_larger_max_connections_gets_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario() -> None:
-        for value in (str(INT_MAX), "100", "2000000000"):
-            async with serving({"max.connections": value}):
-                pass
-
-    run(scenario)
+async def test_a_larger_max_connections_gets_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    for value in (str(INT_MAX), "100", "2000000000"):
+        async with serving({"max.connections": value}):
+            pass
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert len(warnings) == 1
     assert warnings[0].startswith("max.connections=2000000000 is more than the limit of ")
@@ -141,25 +131,22 @@ class NoDescriptors:
 
 @both_loops
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOBUFS])
-def test_accepting_continues_after_it_has_failed_for_lack_of_descriptors(loop: str, number: int) -> None:
-    async def scenario() -> None:
-        failures = [OSError(number, os.strerror(number)) for _ in range(3)]
-        real_init = Acceptor.__init__
+async def test_accepting_continues_after_it_has_failed_for_lack_of_descriptors(number: int) -> None:
+    failures = [OSError(number, os.strerror(number)) for _ in range(3)]
+    real_init = Acceptor.__init__
 
-        def init(self: Acceptor, loop: Any, listening: Any, *arguments: Any) -> None:
-            real_init(self, loop, NoDescriptors(listening, failures), *arguments)  # type: ignore[arg-type]
+    def init(self: Acceptor, loop: Any, listening: Any, *arguments: Any) -> None:
+        real_init(self, loop, NoDescriptors(listening, failures), *arguments)  # type: ignore[arg-type]
 
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Acceptor, "__init__", init)
-            async with serving() as (server, _):
-                while failures:
-                    client = await connect(server)
-                    await asyncio.wait([asyncio.ensure_future(client.expect_closed())], timeout=1.0)
-                await expect_answer(await connect(server))
-                if number != errno.ENOBUFS:
-                    assert server.metrics.refused_connections_count > 0
-
-    run(scenario, loop)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Acceptor, "__init__", init)
+        async with serving() as (server, _):
+            while failures:
+                client = await connect(server)
+                await asyncio.wait([asyncio.ensure_future(client.expect_closed())], timeout=1.0)
+            await expect_answer(await connect(server))
+            if number != errno.ENOBUFS:
+                assert server.metrics.refused_connections_count > 0
 
 
 class LimitedController(KraftctlController):

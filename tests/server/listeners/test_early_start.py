@@ -11,7 +11,7 @@ from kraftctl.config.controller_config import STANDARD_AUTHORIZER, ControllerCon
 from kraftctl.server.listeners.early_start import late_listeners
 from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.security import once_loaded
-from tests.server.serving import PROPERTIES, Client, Handler, run, unregister
+from tests.server.serving import PROPERTIES, Client, Handler, unregister
 
 pytestmark = pytest.mark.prevents("KAFKA-13649")
 
@@ -30,38 +30,31 @@ async def asked(server: SocketServer, listener: str) -> Client:
     return client
 
 
-def test_others_wait_until_the_acls_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_others_wait_until_the_acls_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(once_loaded, "CHECK_SECONDS", 0.01)
-
-    async def scenario() -> None:
-        loaded = asyncio.Event()
-        server = SocketServer(ControllerConfig(INTERNAL_FIRST))
-        await server.bind()
-        await server.accept(Handler(), loaded.is_set)
-        outside = await asked(server, "EXTERNAL")
-        inside = await asked(server, "INTERNAL")
-        assert await inside.frame()
-        assert server.metrics.connections_count == 1, "the other one is not accepted"
-        loaded.set()
-        assert await outside.frame()
-        outside.close()
-        inside.close()
-        await server.stop()
-
-    run(scenario)
+    loaded = asyncio.Event()
+    server = SocketServer(ControllerConfig(INTERNAL_FIRST))
+    await server.bind()
+    await server.accept(Handler(), loaded.is_set)
+    outside = await asked(server, "EXTERNAL")
+    inside = await asked(server, "INTERNAL")
+    assert await inside.frame()
+    assert server.metrics.connections_count == 1, "the other one is not accepted"
+    loaded.set()
+    assert await outside.frame()
+    outside.close()
+    inside.close()
+    await server.stop()
 
 
-def test_it_may_stop_before_they_are_loaded() -> None:
-    async def scenario() -> None:
-        server = SocketServer(ControllerConfig(INTERNAL_FIRST))
-        await server.bind()
-        await server.accept(Handler(), lambda: False)
-        outside = await asked(server, "EXTERNAL")
-        await server.stop()
-        await outside.expect_ended()
-        outside.close()
-
-    run(scenario)
+async def test_it_may_stop_before_they_are_loaded() -> None:
+    server = SocketServer(ControllerConfig(INTERNAL_FIRST))
+    await server.bind()
+    await server.accept(Handler(), lambda: False)
+    outside = await asked(server, "EXTERNAL")
+    await server.stop()
+    await outside.expect_ended()
+    outside.close()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from tests.server.serving import (
     connect,
     eventually,
     request_bytes,
-    run,
     serving,
     unregister,
 )
@@ -53,151 +52,128 @@ GARBAGE = [
 
 @both_loops
 @pytest.mark.parametrize("data", GARBAGE)
-def test_malformed_input_closes_only_its_connection(data: bytes, loop: str) -> None:
-    async def scenario() -> None:
-        async with serving() as (server, handler):
+async def test_malformed_input_closes_only_its_connection(data: bytes) -> None:
+    async with serving() as (server, handler):
+        client = await connect(server)
+        client.send(data)
+        await client.expect_closed()
+        assert handler.requests == []
+        await expect_served(server)
+        await eventually(lambda: server.accounts.budget.held_bytes == 0)
+
+
+async def test_random_bytes_never_reach_the_handler_as_anything_odd() -> None:
+    generator = random.Random(20261121)
+    async with serving() as (server, handler):
+        handler.answer = lambda request: UnregisterBrokerResponse()
+        for _ in range(300):
             client = await connect(server)
-            client.send(data)
-            await client.expect_closed()
-            assert handler.requests == []
-            await expect_served(server)
-            await eventually(lambda: server.accounts.budget.held_bytes == 0)
-
-    run(scenario, loop)
-
-
-def test_random_bytes_never_reach_the_handler_as_anything_odd() -> None:
-    async def scenario() -> None:
-        generator = random.Random(20261121)
-        async with serving() as (server, handler):
-            handler.answer = lambda request: UnregisterBrokerResponse()
-            for _ in range(300):
-                client = await connect(server)
-                payload = generator.randbytes(generator.randrange(8, 200))
-                if generator.random() < 0.8:
-                    # A known API, so that the damage is in the body.
-                    payload = generator.choice([1, 18, 52, 56, 58, 62, 63]).to_bytes(2, "big") + payload[2:]
-                    payload = payload[:2] + generator.randrange(19).to_bytes(2, "big") + payload[4:]
-                client.send(encode_frame(payload))
-                client.writer.write_eof()
-                await client.reader.read()
-                client.close()
-            await expect_served(server)
-
-    run(scenario)
+            payload = generator.randbytes(generator.randrange(8, 200))
+            if generator.random() < 0.8:
+                # A known API, so that the damage is in the body.
+                payload = generator.choice([1, 18, 52, 56, 58, 62, 63]).to_bytes(2, "big") + payload[2:]
+                payload = payload[:2] + generator.randrange(19).to_bytes(2, "big") + payload[4:]
+            client.send(encode_frame(payload))
+            client.writer.write_eof()
+            await client.reader.read()
+            client.close()
+        await expect_served(server)
 
 
-def test_a_half_frame_costs_what_was_sent_not_what_was_announced() -> None:
-    async def scenario() -> None:
-        async with serving() as (server, _):
-            tracemalloc.start()
-            clients = [await connect(server) for _ in range(50)]
-            for client in clients:
-                client.send((100 * 1024 * 1024).to_bytes(4, "big") + b"x")
-            await eventually(lambda: server.accounts.budget.held_bytes == 50 * 5)
-            _, peak = tracemalloc.get_traced_memory()
-            tracemalloc.stop()
-            assert peak < 32 * 1024 * 1024
-            await expect_served(server)
-            for client in clients:
-                client.close()
-            await eventually(lambda: server.accounts.budget.held_bytes == 0)
-
-    run(scenario)
+async def test_a_half_frame_costs_what_was_sent_not_what_was_announced() -> None:
+    async with serving() as (server, _):
+        tracemalloc.start()
+        clients = [await connect(server) for _ in range(50)]
+        for client in clients:
+            client.send((100 * 1024 * 1024).to_bytes(4, "big") + b"x")
+        await eventually(lambda: server.accounts.budget.held_bytes == 50 * 5)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 32 * 1024 * 1024
+        await expect_served(server)
+        for client in clients:
+            client.close()
+        await eventually(lambda: server.accounts.budget.held_bytes == 0)
 
 
-def test_unfinished_requests_of_all_connections_share_one_budget() -> None:
-    async def scenario() -> None:
-        limits = {"socket.request.max.bytes": "100000", "queued.max.request.bytes": "250000"}
-        async with serving(limits) as (server, _):
-            clients = [await connect(server) for _ in range(4)]
-            for client in clients:
-                client.send((100_000).to_bytes(4, "big") + bytes(90_000))
-            closed = [asyncio.ensure_future(client.expect_closed()) for client in clients]
-            await asyncio.wait(closed, return_when=asyncio.FIRST_COMPLETED)
-            assert server.accounts.budget.held_bytes <= 250_000 + 100_000
-            await expect_served(server)
-            for client in clients:
-                client.close()
-            await asyncio.gather(*closed)
-
-    run(scenario)
+async def test_unfinished_requests_of_all_connections_share_one_budget() -> None:
+    limits = {"socket.request.max.bytes": "100000", "queued.max.request.bytes": "250000"}
+    async with serving(limits) as (server, _):
+        clients = [await connect(server) for _ in range(4)]
+        for client in clients:
+            client.send((100_000).to_bytes(4, "big") + bytes(90_000))
+        closed = [asyncio.ensure_future(client.expect_closed()) for client in clients]
+        await asyncio.wait(closed, return_when=asyncio.FIRST_COMPLETED)
+        assert server.accounts.budget.held_bytes <= 250_000 + 100_000
+        await expect_served(server)
+        for client in clients:
+            client.close()
+        await asyncio.gather(*closed)
 
 
 @both_loops
-def test_later_requests_are_not_read_without_end_while_one_is_parked(loop: str) -> None:
-    async def scenario() -> None:
-        async with serving() as (server, handler):
-            handler.holding = True
-            client = await connect(server)
-            client.request(unregister(0), 0)
-            await handler.until(lambda: bool(handler.held))
-            flood = encode_frame(request_bytes(unregister(1), 0))
-            client.send(flood * (8 * 1024 * 1024 // len(flood)))
-            await eventually(lambda: server.accounts.budget.held_bytes > 0)
-            await asyncio.sleep(0.05)
-            assert server.accounts.budget.held_bytes < 1024 * 1024
-            handler.holding = False
-            handler.release()
+async def test_later_requests_are_not_read_without_end_while_one_is_parked() -> None:
+    async with serving() as (server, handler):
+        handler.holding = True
+        client = await connect(server)
+        client.request(unregister(0), 0)
+        await handler.until(lambda: bool(handler.held))
+        flood = encode_frame(request_bytes(unregister(1), 0))
+        client.send(flood * (8 * 1024 * 1024 // len(flood)))
+        await eventually(lambda: server.accounts.budget.held_bytes > 0)
+        await asyncio.sleep(0.05)
+        assert server.accounts.budget.held_bytes < 1024 * 1024
+        handler.holding = False
+        handler.release()
+        await client.frame()
+        await eventually(lambda: len(handler.requests) > 10_000)
+        client.close()
+
+
+@both_loops
+async def test_a_slow_reader_gets_no_further_answers_until_it_reads() -> None:
+    async with serving() as (server, handler):
+        text = "x" * 30_000
+        handler.answer = lambda request: UnregisterBrokerResponse(error_message=text)
+        client = await connect(server)
+        count = 20_000
+        frame = encode_frame(request_bytes(unregister(1), 0))
+        client.send(frame * count)
+        await eventually(lambda: len(handler.requests) > 10)
+        await asyncio.sleep(0.1)
+        answered = len(handler.requests)
+        assert answered < count
+        buffered_bytes = sum(
+            connection._transport.get_write_buffer_size()
+            for listener in server.listeners
+            for connection in listener.connections
+        )
+        assert 0 < buffered_bytes <= server.accounts.unsent.held_bytes < 2 * len(text), "one answer at a time"
+        await expect_served(server)
+        for _ in range(answered + 10):
             await client.frame()
-            await eventually(lambda: len(handler.requests) > 10_000)
+        client.close()
+        await eventually(lambda: server.accounts.unsent.held_bytes == 0)
+
+
+async def test_a_thousand_idle_connections_cost_little_and_are_reaped() -> None:
+    async with serving({"connections.max.idle.ms": "4000"}) as (server, handler):
+        handler.holding = True
+        parked = await connect(server)
+        parked.request(unregister(9), 0)
+        await handler.until(lambda: bool(handler.held))
+        tracemalloc.start()
+        clients: list[Client] = [await connect(server) for _ in range(1_000)]
+        await eventually(lambda: server.accounts.quotas.count == 1_001)
+        used, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert used < 64 * 1024 * 1024, "both ends of a connection are counted here"
+        await asyncio.gather(*(client.expect_closed() for client in clients))
+        await eventually(lambda: server.accounts.quotas.count == 1)
+        handler.release()
+        assert (await parked.frame())[:4] == (7).to_bytes(4, "big"), "waiting for an answer is not idle"
+        for client in [parked, *clients]:
             client.close()
-
-    run(scenario, loop)
-
-
-@both_loops
-def test_a_slow_reader_gets_no_further_answers_until_it_reads(loop: str) -> None:
-    async def scenario() -> None:
-        async with serving() as (server, handler):
-            text = "x" * 30_000
-            handler.answer = lambda request: UnregisterBrokerResponse(error_message=text)
-            client = await connect(server)
-            count = 20_000
-            frame = encode_frame(request_bytes(unregister(1), 0))
-            client.send(frame * count)
-            await eventually(lambda: len(handler.requests) > 10)
-            await asyncio.sleep(0.1)
-            answered = len(handler.requests)
-            assert answered < count
-            buffered_bytes = sum(
-                connection._transport.get_write_buffer_size()
-                for listener in server.listeners
-                for connection in listener.connections
-            )
-            assert 0 < buffered_bytes <= server.accounts.unsent.held_bytes < 2 * len(text), (
-                "one answer at a time"
-            )
-            await expect_served(server)
-            for _ in range(answered + 10):
-                await client.frame()
-            client.close()
-            await eventually(lambda: server.accounts.unsent.held_bytes == 0)
-
-    run(scenario, loop)
-
-
-def test_a_thousand_idle_connections_cost_little_and_are_reaped() -> None:
-    async def scenario() -> None:
-        async with serving({"connections.max.idle.ms": "4000"}) as (server, handler):
-            handler.holding = True
-            parked = await connect(server)
-            parked.request(unregister(9), 0)
-            await handler.until(lambda: bool(handler.held))
-            tracemalloc.start()
-            clients: list[Client] = [await connect(server) for _ in range(1_000)]
-            await eventually(lambda: server.accounts.quotas.count == 1_001)
-            used, _ = tracemalloc.get_traced_memory()
-            tracemalloc.stop()
-            assert used < 64 * 1024 * 1024, "both ends of a connection are counted here"
-            await asyncio.gather(*(client.expect_closed() for client in clients))
-            await eventually(lambda: server.accounts.quotas.count == 1)
-            handler.release()
-            assert (await parked.frame())[:4] == (7).to_bytes(4, "big"), "waiting for an answer is not idle"
-            for client in [parked, *clients]:
-                client.close()
-
-    run(scenario)
 
 
 @pytest.mark.parametrize(
@@ -210,51 +186,41 @@ def test_a_thousand_idle_connections_cost_little_and_are_reaped() -> None:
         ),
     ],
 )
-def test_connections_over_the_limit_are_closed_and_places_become_free_again(limits: dict[str, str]) -> None:
-    async def scenario() -> None:
-        async with serving(limits) as (server, _):
-            first, second = await connect(server), await connect(server)
-            await eventually(lambda: server.accounts.quotas.count == 2)
-            await (await connect(server)).expect_closed()
-            first.close()
-            await eventually(lambda: server.accounts.quotas.count == 1)
-            await expect_served(server)
-            second.close()
+async def test_connections_over_the_limit_are_closed_and_places_become_free_again(
+    limits: dict[str, str],
+) -> None:
+    async with serving(limits) as (server, _):
+        first, second = await connect(server), await connect(server)
+        await eventually(lambda: server.accounts.quotas.count == 2)
+        await (await connect(server)).expect_closed()
+        first.close()
+        await eventually(lambda: server.accounts.quotas.count == 1)
+        await expect_served(server)
+        second.close()
 
-    run(scenario)
 
-
-def test_a_port_in_use_is_named_with_what_to_do() -> None:
-    async def scenario() -> None:
-        async with serving() as (server, _):
-            port = server.bound_ports["CONTROLLER"]
-            with pytest.raises(ListenError, match=f"CONTROLLER://127.0.0.1:{port}: .*in use.*Next step"):
-                async with serving({"listeners": f"CONTROLLER://127.0.0.1:{port}"}):
-                    pass
-
-    run(scenario)
+async def test_a_port_in_use_is_named_with_what_to_do() -> None:
+    async with serving() as (server, _):
+        port = server.bound_ports["CONTROLLER"]
+        with pytest.raises(ListenError, match=f"CONTROLLER://127.0.0.1:{port}: .*in use.*Next step"):
+            async with serving({"listeners": f"CONTROLLER://127.0.0.1:{port}"}):
+                pass
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", ""])
-def test_hosts_that_bind(host: str) -> None:
-    async def scenario() -> None:
-        async with serving({"listeners": f"CONTROLLER://{host}:0"}) as (server, handler):
-            await expect_served(server)
-            assert handler.contexts[0].client_address == bytes([127, 0, 0, 1])
-
-    run(scenario)
+async def test_hosts_that_bind(host: str) -> None:
+    async with serving({"listeners": f"CONTROLLER://{host}:0"}) as (server, handler):
+        await expect_served(server)
+        assert handler.contexts[0].client_address == bytes([127, 0, 0, 1])
 
 
-def test_stop_delivers_answers_already_written_and_frees_the_port() -> None:
-    async def scenario() -> None:
-        async with serving() as (server, _):
-            client = await connect(server)
-            client.request(unregister(4), 0)
-            await client.frame()
-            port = server.bound_ports["CONTROLLER"]
-            await server.stop()
-            await client.expect_closed()
-            async with serving({"listeners": f"CONTROLLER://127.0.0.1:{port}"}) as (again, _):
-                await expect_served(again)
-
-    run(scenario)
+async def test_stop_delivers_answers_already_written_and_frees_the_port() -> None:
+    async with serving() as (server, _):
+        client = await connect(server)
+        client.request(unregister(4), 0)
+        await client.frame()
+        port = server.bound_ports["CONTROLLER"]
+        await server.stop()
+        await client.expect_closed()
+        async with serving({"listeners": f"CONTROLLER://127.0.0.1:{port}"}) as (again, _):
+            await expect_served(again)

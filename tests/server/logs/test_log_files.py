@@ -279,7 +279,7 @@ def test_one_client_cannot_fill_the_disk_or_hide_another(caplog: pytest.LogCaptu
     assert len(caplog.messages) == 1
 
 
-def test_the_loop_serves_while_the_disk_is_slow(tmp_path: Path) -> None:
+async def test_the_loop_serves_while_the_disk_is_slow(tmp_path: Path) -> None:
     """The loop hands lines over and is free again."""
     slow = SlowFile(tmp_path / "audit.log")
 
@@ -295,4 +295,4 @@ def test_the_loop_serves_while_the_disk_is_slow(tmp_path: Path) -> None:
         file.close()
         return turns
 
-    assert asyncio.run(serve()) == 1_000
+    assert await serve() == 1_000

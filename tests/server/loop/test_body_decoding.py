@@ -214,7 +214,7 @@ def test_any_other_failure_concerns_this_request_alone() -> None:
     assert (refused.request_id, refused.reason) == (1, "MemoryError while it was decoded")
 
 
-def test_the_loop_turns_while_a_long_request_is_decoded() -> None:
+async def test_the_loop_turns_while_a_long_request_is_decoded() -> None:
     async def scenario() -> int:
         loop = asyncio.get_running_loop()
         threads = StorageThreads(loop)
@@ -230,10 +230,10 @@ def test_the_loop_turns_while_a_long_request_is_decoded() -> None:
         await threads.stop()
         return turns
 
-    assert asyncio.run(scenario()) > 20
+    assert await scenario() > 20
 
 
-def test_the_collector_does_not_look_at_what_is_decoded() -> None:
+async def test_the_collector_does_not_look_at_what_is_decoded() -> None:
     """A million lists take it 100 ms, in which nothing else runs."""
     collections: list[int] = []
     bodies: list[Message] = []
@@ -258,7 +258,7 @@ def test_the_collector_does_not_look_at_what_is_decoded() -> None:
     frozen = gc.get_freeze_count()
     gc.callbacks.append(note)
     try:
-        asyncio.run(scenario())
+        await scenario()
         assert gc.get_freeze_count() >= frozen + 100_000
     finally:
         gc.callbacks.remove(note)

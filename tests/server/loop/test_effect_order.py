@@ -39,25 +39,21 @@ class Voter:
 
 
 @pytest.mark.prevents("tests-that-cannot-fail")
-def test_a_vote_is_on_disk_when_its_answer_leaves(tmp_path: Path) -> None:
+async def test_a_vote_is_on_disk_when_its_answer_leaves(tmp_path: Path) -> None:
     """ElectionSafety: otherwise a crash between the two lets this voter vote again."""
-
-    async def scenario() -> None:
-        partition = open_partition(tmp_path)
-        node: Any = Voter()
-        driver = driver_of(node, partition)
-        on_disk: asyncio.Future[ElectionState | None] = asyncio.get_running_loop().create_future()
-        driver.requests.submit(
-            CONTEXT, VoteRequest(), lambda response: on_disk.set_result(partition.read_quorum_state())
-        )
-        async with asyncio.timeout(20):
-            state = await on_disk
-        await driver.stop()
-        partition.close()
-        assert state is not None
-        assert (state.epoch, state.voted_id) == (5, 2)
-
-    asyncio.run(scenario())
+    partition = open_partition(tmp_path)
+    node: Any = Voter()
+    driver = driver_of(node, partition)
+    on_disk: asyncio.Future[ElectionState | None] = asyncio.get_running_loop().create_future()
+    driver.requests.submit(
+        CONTEXT, VoteRequest(), lambda response: on_disk.set_result(partition.read_quorum_state())
+    )
+    async with asyncio.timeout(20):
+        state = await on_disk
+    await driver.stop()
+    partition.close()
+    assert state is not None
+    assert (state.epoch, state.voted_id) == (5, 2)
 
 
 class Recovered:
@@ -72,26 +68,22 @@ class Recovered:
         return [effects.NoteRecovered(), effects.Respond(event.request_id, VoteResponse())]
 
 
-def test_the_end_of_a_recovery_is_on_disk_before_a_vote_leaves(tmp_path: Path) -> None:
+async def test_the_end_of_a_recovery_is_on_disk_before_a_vote_leaves(tmp_path: Path) -> None:
     """Otherwise a restart recovers again, and the vote is forgotten."""
-
-    async def scenario() -> None:
-        partition = open_partition(tmp_path)
-        partition.recovery_point.begin(RecoveryPoint(DIRECTORY_ID, quorum_epoch=5, recovering=True))
-        node: Any = Recovered()
-        driver = driver_of(node, partition)
-        on_disk: asyncio.Future[RecoveryPoint | None] = asyncio.get_running_loop().create_future()
-        driver.requests.submit(
-            CONTEXT, VoteRequest(), lambda response: on_disk.set_result(read_recovery_point(tmp_path))
-        )
-        async with asyncio.timeout(20):
-            point = await on_disk
-        await driver.stop()
-        partition.close()
-        assert point is not None
-        assert not point.recovering
-
-    asyncio.run(scenario())
+    partition = open_partition(tmp_path)
+    partition.recovery_point.begin(RecoveryPoint(DIRECTORY_ID, quorum_epoch=5, recovering=True))
+    node: Any = Recovered()
+    driver = driver_of(node, partition)
+    on_disk: asyncio.Future[RecoveryPoint | None] = asyncio.get_running_loop().create_future()
+    driver.requests.submit(
+        CONTEXT, VoteRequest(), lambda response: on_disk.set_result(read_recovery_point(tmp_path))
+    )
+    async with asyncio.timeout(20):
+        point = await on_disk
+    await driver.stop()
+    partition.close()
+    assert point is not None
+    assert not point.recovering
 
 
 class Loading:
@@ -112,7 +104,7 @@ class Loading:
 
 
 @pytest.mark.prevents("refused-without-reason")
-def test_a_log_is_not_read_while_it_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_log_is_not_read_while_it_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The start of the log may move between the check of an offset and the read."""
     may_cut, is_cut = threading.Event(), threading.Event()
     read_recent, start_over_at = MetadataLog.read_recent, MetadataPartition.start_over_at
@@ -127,26 +119,23 @@ def test_a_log_is_not_read_while_it_is_cut(tmp_path: Path, monkeypatch: pytest.M
         assert is_cut.wait(20)
         return read_recent(log, offset, max_bytes, end_offset)
 
-    async def scenario() -> None:
-        partition = open_partition(tmp_path)
-        for offset in range(5):
-            partition.log.append(batch(offset))
-        content = SnapshotBatches(1, 0)
-        partition.write_snapshot(OffsetAndEpoch(10, 1), [content.header(0), content.footer()])
-        monkeypatch.setattr(MetadataPartition, "start_over_at", start_over_late)
-        monkeypatch.setattr(MetadataLog, "read_recent", read_late)
-        node: Any = Loading()
-        driver = driver_of(node, partition)
-        driver.start()
-        for _ in range(5):
+    partition = open_partition(tmp_path)
+    for offset in range(5):
+        partition.log.append(batch(offset))
+    content = SnapshotBatches(1, 0)
+    partition.write_snapshot(OffsetAndEpoch(10, 1), [content.header(0), content.footer()])
+    monkeypatch.setattr(MetadataPartition, "start_over_at", start_over_late)
+    monkeypatch.setattr(MetadataLog, "read_recent", read_late)
+    node: Any = Loading()
+    driver = driver_of(node, partition)
+    driver.start()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    may_cut.set()
+    async with asyncio.timeout(20):
+        while not node.read and not driver.failed.done():
             await asyncio.sleep(0)
-        may_cut.set()
-        async with asyncio.timeout(20):
-            while not node.read and not driver.failed.done():
-                await asyncio.sleep(0)
-        await driver.stop()
-        partition.close()
-        assert not driver.failed.done(), driver.failed.exception()
-        assert [event.data for event in node.read] == [b""]
-
-    asyncio.run(scenario())
+    await driver.stop()
+    partition.close()
+    assert not driver.failed.done(), driver.failed.exception()
+    assert [event.data for event in node.read] == [b""]

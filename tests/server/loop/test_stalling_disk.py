@@ -33,7 +33,6 @@ from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import read_batches
-from tests.server.serving import run
 from tests.server.stalling_disk import Stage, stage
 from tests.storage.batches import batch
 from tests.support.partitions import open_partition
@@ -92,7 +91,7 @@ async def paused(scene: Stage) -> None:
 
 @pytest.mark.prevents("disk-on-the-loop")
 @pytest.mark.parametrize("call", ["write", "fsync", "replace"])
-def test_a_vote_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+async def test_a_vote_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     async def life() -> None:
         partition = open_partition(tmp_path)
         state = ElectionState(epoch=5, voted_id=2, data_version=1)
@@ -108,7 +107,7 @@ def test_a_vote_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call:
         assert (stored.epoch, stored.voted_id) == (5, 2)
         partition.close()
 
-    run(life)
+    await life()
 
 
 @pytest.mark.prevents("disk-on-the-loop")
@@ -116,7 +115,7 @@ def test_a_vote_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call:
     ("call", "part_of_path"),
     [("replace", ".log"), ("unlink", ".log"), ("ftruncate", ".log"), ("fsync", ".log")],
 )
-def test_the_log_is_truncated(
+async def test_the_log_is_truncated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, part_of_path: str
 ) -> None:
     async def life() -> None:
@@ -132,10 +131,10 @@ def test_the_log_is_truncated(
         partition.close()
         assert log_content(tmp_path) == [batch(0), batch(1), batch(2, 7)]
 
-    run(life)
+    await life()
 
 
-def test_the_log_is_truncated_during_a_flush(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_log_is_truncated_during_a_flush(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The truncation waits for the flush; the loop waits for neither."""
 
     async def life() -> None:
@@ -155,12 +154,12 @@ def test_the_log_is_truncated_during_a_flush(tmp_path: Path, monkeypatch: pytest
         partition.close()
         assert log_content(tmp_path) == [batch(0), batch(1, 7)]
 
-    run(life)
+    await life()
 
 
 @pytest.mark.prevents("disk-on-the-loop")
 @pytest.mark.parametrize("call", ["pwrite", "fsync", "ftruncate"])
-def test_records_are_appended_and_segments_roll(
+async def test_records_are_appended_and_segments_roll(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     """Nothing waits for the flush: later appends share the next one."""
@@ -184,12 +183,12 @@ def test_records_are_appended_and_segments_roll(
         assert log_content(tmp_path) == [batch(offset) for offset in range(11)]
         assert len(list((tmp_path / PARTITION_DIRECTORY).glob("*.log"))) == 3
 
-    run(life)
+    await life()
 
 
 @pytest.mark.prevents("disk-on-the-loop")
 @pytest.mark.parametrize("call", ["write", "pread", "fsync", "replace"])
-def test_a_download_is_saved_verified_and_takes_the_place_of_the_log(
+async def test_a_download_is_saved_verified_and_takes_the_place_of_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     """`SnapshotDownloaded` is the very next event, before others that have arrived."""
@@ -216,11 +215,11 @@ def test_a_download_is_saved_verified_and_takes_the_place_of_the_log(
         partition.close()
         assert open_partition(tmp_path).snapshots.ids() == [SNAPSHOT_ID]
 
-    run(life)
+    await life()
 
 
 @pytest.mark.parametrize("call", ["replace", "unlink", "fsync"])
-def test_the_log_starts_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+async def test_the_log_starts_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     async def life() -> None:
         partition = filled(tmp_path, 5)
         partition.write_snapshot(SNAPSHOT_ID, content())
@@ -233,7 +232,7 @@ def test_the_log_starts_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
         partition.close()
         assert log_content(tmp_path) == [batch(40)]
 
-    run(life)
+    await life()
 
 
 @pytest.mark.prevents("disk-on-the-loop")
@@ -241,7 +240,9 @@ def test_the_log_starts_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     ("call", "part_of_path"),
     [("replace", ".log"), ("unlink", ".log"), ("replace", ".checkpoint"), ("unlink", ".checkpoint.deleted")],
 )
-def test_retention(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, part_of_path: str) -> None:
+async def test_retention(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, part_of_path: str
+) -> None:
     """`LogStartChanged` is the very next event: before it, followers could be sent to deleted records."""
 
     async def life() -> None:
@@ -264,10 +265,10 @@ def test_retention(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, p
             assert partition.snapshots.ids() == [written]
         partition.close()
 
-    run(life)
+    await life()
 
 
-def test_records_that_are_not_in_memory_are_read_off_the_loop(
+async def test_records_that_are_not_in_memory_are_read_off_the_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing waits for a replica that is far behind, and it gets its records."""
@@ -289,10 +290,10 @@ def test_records_that_are_not_in_memory_are_read_off_the_loop(
             assert records == batch(3) + batch(4) + batch(5)
         partition.close()
 
-    run(life)
+    await life()
 
 
-def test_records_requested_before_a_truncation_are_read_before_it(
+async def test_records_requested_before_a_truncation_are_read_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A replica that is far behind is answered from the log as it was when the answer was decided."""
@@ -325,10 +326,12 @@ def test_records_requested_before_a_truncation_are_read_before_it(
         partition.close()
         assert log_content(tmp_path) == [batch(0), batch(1), batch(2), batch(3, 8)]
 
-    run(life)
+    await life()
 
 
-def test_a_log_is_read_up_to_where_it_was_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_log_is_read_up_to_where_it_was_committed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Later records may have been replaced when the answer arrives."""
 
     async def life() -> None:
@@ -347,10 +350,12 @@ def test_a_log_is_read_up_to_where_it_was_committed(tmp_path: Path, monkeypatch:
                 assert [one.header.base_offset for one in read_batches(read.data)] == [2, 3, 4, 5]
             partition.close()
 
-    run(life)
+    await life()
 
 
-def test_no_effect_follows_one_that_was_not_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_effect_follows_one_that_was_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def life() -> None:
         partition = open_partition(tmp_path)
         async with stage(partition, monkeypatch) as scene:
@@ -370,10 +375,10 @@ def test_no_effect_follows_one_that_was_not_stored(tmp_path: Path, monkeypatch: 
             assert partition.log.end_offset == 0
         partition.close()
 
-    run(life)
+    await life()
 
 
-def test_a_flush_that_fails_while_something_is_stored(
+async def test_a_flush_that_fails_while_something_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The effects after the stored one are not carried out any more."""
@@ -399,10 +404,10 @@ def test_a_flush_that_fails_while_something_is_stored(
         assert scene.node.journal == ["ResignRequested"]
         partition.close()
 
-    run(life)
+    await life()
 
 
-def test_stopping_waits_for_what_is_being_stored_and_begins_nothing_new(
+async def test_stopping_waits_for_what_is_being_stored_and_begins_nothing_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A vote that was not stored is never answered, not even while the controller stops."""
@@ -432,12 +437,12 @@ def test_stopping_waits_for_what_is_being_stored_and_begins_nothing_new(
         assert stored.epoch == 5
         partition.close()
 
-    run(life)
+    await life()
 
 
 @pytest.mark.prevents("endless-requests")
 @pytest.mark.parametrize("damage", ["flipped", "unreadable"])
-def test_a_node_that_cannot_read_its_own_log_resigns_and_then_stops(
+async def test_a_node_that_cannot_read_its_own_log_resigns_and_then_stops(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
     async def life() -> None:
@@ -462,11 +467,11 @@ def test_a_node_that_cannot_read_its_own_log_resigns_and_then_stops(
             assert scene.node.journal == ["ResignRequested", "ShutdownRequested"]
         partition.close()
 
-    run(life)
+    await life()
 
 
 @pytest.mark.prevents("disk-on-the-loop")
-def test_a_long_turn_is_measured_and_named(
+async def test_a_long_turn_is_measured_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def life() -> None:
@@ -481,6 +486,6 @@ def test_a_long_turn_is_measured_and_named(
             assert (probe.longest_turn, probe.longest_turn_ns) == ("TruncateLog", 2_000_000_000)
         partition.close()
 
-    run(life)
+    await life()
     lines = [line for line in caplog.messages if "event loop was blocked" in line]
     assert lines == ["The event loop was blocked by TruncateLog for 2000 ms"]

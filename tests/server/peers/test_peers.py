@@ -24,7 +24,7 @@ from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, V
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from kraftctl_protocol.message import Message
 from kraftctl_security import peer_codec
-from tests.server.serving import Handler, both_loops, run, serving, unregister
+from tests.server.serving import Handler, both_loops, serving, unregister
 
 VOTE = VoteRequest.API_KEY
 TIMEOUT_MS = 300
@@ -98,187 +98,150 @@ def vote(*, pre_vote: bool) -> VoteRequest:
 
 
 @both_loops
-def test_versions_are_requested_once_and_requests_answered_in_order(loop: str) -> None:
-    async def test() -> None:
-        async with asking() as (asker, _, handler):
-            for send_id in range(1, 6):
-                asker.ask(send_id, unregister(send_id))
-            for send_id in range(1, 6):
-                response = await asker.answer_to(send_id)
-                assert isinstance(response, UnregisterBrokerResponse)
-                assert response.throttle_time_ms == send_id
-            asked = [type(request).__name__ for request in handler.requests]
-            assert asked == ["ApiVersionsRequest"] + ["UnregisterBrokerRequest"] * 5
-            assert {context.client_id for context in handler.contexts} == {"raft-client-1"}
-
-    run(test, loop)
+async def test_versions_are_requested_once_and_requests_answered_in_order() -> None:
+    async with asking() as (asker, _, handler):
+        for send_id in range(1, 6):
+            asker.ask(send_id, unregister(send_id))
+        for send_id in range(1, 6):
+            response = await asker.answer_to(send_id)
+            assert isinstance(response, UnregisterBrokerResponse)
+            assert response.throttle_time_ms == send_id
+        asked = [type(request).__name__ for request in handler.requests]
+        assert asked == ["ApiVersionsRequest"] + ["UnregisterBrokerRequest"] * 5
+        assert {context.client_id for context in handler.contexts} == {"raft-client-1"}
 
 
-def test_the_highest_common_version_is_used() -> None:
-    async def test() -> None:
-        async with asking(vote_version_max=1) as (asker, _, handler):
-            asker.ask(1, vote(pre_vote=False))
-            assert isinstance(await asker.answer_to(1), VoteResponse)
-            assert handler.contexts[-1].version == 1
-
-    run(test)
+async def test_the_highest_common_version_is_used() -> None:
+    async with asking(vote_version_max=1) as (asker, _, handler):
+        asker.ask(1, vote(pre_vote=False))
+        assert isinstance(await asker.answer_to(1), VoteResponse)
+        assert handler.contexts[-1].version == 1
 
 
-def test_a_request_that_the_peer_does_not_know_is_not_sent() -> None:
+async def test_a_request_that_the_peer_does_not_know_is_not_sent() -> None:
     """KIP-996: an older controller knows no pre-votes; this one does not know Fetch either."""
-
-    async def test() -> None:
-        async with asking(vote_version_max=1) as (asker, _, handler):
-            asker.ask(1, vote(pre_vote=True))
-            asker.ask(2, FetchRequest())
-            for send_id in (1, 2):
-                response = await asker.answer_to(send_id)
-                assert response is not None
-                assert response.error_code == Errors.UNSUPPORTED_VERSION
-            assert [type(request).__name__ for request in handler.requests] == ["ApiVersionsRequest"]
-            asker.ask(3, vote(pre_vote=False))
-            assert await asker.answer_to(3) == VoteResponse()
-
-    run(test)
+    async with asking(vote_version_max=1) as (asker, _, handler):
+        asker.ask(1, vote(pre_vote=True))
+        asker.ask(2, FetchRequest())
+        for send_id in (1, 2):
+            response = await asker.answer_to(send_id)
+            assert response is not None
+            assert response.error_code == Errors.UNSUPPORTED_VERSION
+        assert [type(request).__name__ for request in handler.requests] == ["ApiVersionsRequest"]
+        asker.ask(3, vote(pre_vote=False))
+        assert await asker.answer_to(3) == VoteResponse()
 
 
 @both_loops
-def test_no_peer_listens(loop: str) -> None:
-    async def test() -> None:
-        asker = Asker(free_port())
+async def test_no_peer_listens() -> None:
+    asker = Asker(free_port())
+    asker.ask(1, vote(pre_vote=True))
+    assert await asker.answer_to(1) is None
+    asker.ask(2, vote(pre_vote=True))
+    assert await asker.answer_to(2) is None
+    asker.host = "localhost"  # of two addresses, perhaps
+    asker.ask(3, vote(pre_vote=True))
+    assert await asker.answer_to(3) is None
+    assert asker.refused == {1, 2, 3}
+    await asker.peers.stop()
+
+
+@both_loops
+async def test_a_connection_that_is_closed_before_an_answer_is_refused() -> None:
+    """By a process that ends, or by a proxy in front of none."""
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1")
+    asker = Asker(server.sockets[0].getsockname()[1])
+    asker.ask(1, vote(pre_vote=True))
+    assert await asker.answer_to(1) is None
+    assert asker.refused == {1}
+    await asker.peers.stop()
+    server.close()
+
+
+async def test_a_silent_peer_times_out_and_is_retried_over_a_new_connection() -> None:
+    async with asking() as (asker, _, handler):
         asker.ask(1, vote(pre_vote=True))
-        assert await asker.answer_to(1) is None
+        await asker.answer_to(1)
+        handler.holding = True
         asker.ask(2, vote(pre_vote=True))
         assert await asker.answer_to(2) is None
-        asker.host = "localhost"  # of two addresses, perhaps
+        handler.holding = False
         asker.ask(3, vote(pre_vote=True))
-        assert await asker.answer_to(3) is None
-        assert asker.refused == {1, 2, 3}
-        await asker.peers.stop()
-
-    run(test, loop)
-
-
-@both_loops
-def test_a_connection_that_is_closed_before_an_answer_is_refused(loop: str) -> None:
-    """By a process that ends, or by a proxy in front of none."""
-
-    async def test() -> None:
-        server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1")
-        asker = Asker(server.sockets[0].getsockname()[1])
-        asker.ask(1, vote(pre_vote=True))
-        assert await asker.answer_to(1) is None
-        assert asker.refused == {1}
-        await asker.peers.stop()
-        server.close()
-
-    run(test, loop)
-
-
-def test_a_silent_peer_times_out_and_is_retried_over_a_new_connection() -> None:
-    async def test() -> None:
-        async with asking() as (asker, _, handler):
-            asker.ask(1, vote(pre_vote=True))
-            await asker.answer_to(1)
-            handler.holding = True
-            asker.ask(2, vote(pre_vote=True))
-            assert await asker.answer_to(2) is None
-            handler.holding = False
-            asker.ask(3, vote(pre_vote=True))
-            assert await asker.answer_to(3) == VoteResponse()
-            asked = [type(request).__name__ for request in handler.requests]
-            assert asked.count("ApiVersionsRequest") == 2
-            assert not asker.refused
-
-    run(test)
+        assert await asker.answer_to(3) == VoteResponse()
+        asked = [type(request).__name__ for request in handler.requests]
+        assert asked.count("ApiVersionsRequest") == 2
+        assert not asker.refused
 
 
 @pytest.mark.prevents("backoff-without-end")
-def test_requests_that_wait_for_a_connection_do_not_prolong_the_backoff() -> None:
+async def test_requests_that_wait_for_a_connection_do_not_prolong_the_backoff() -> None:
     """They come faster than the backoff ends, and each in turn is too late: a voter was never heard again."""
-
-    async def test() -> None:
-        async with asking() as (asker, _, handler):
-            handler.holding = True
-            for send_id in range(400):
-                asker.ask(send_id, vote(pre_vote=True))
-                await asyncio.sleep(0.01)
-                if any(asker.answers.values()):
-                    return
-                if asker.answers:
-                    handler.holding = False  # from now on it answers whatever reaches it
-            pytest.fail("no request was sent any more")
-
-    run(test)
+    async with asking() as (asker, _, handler):
+        handler.holding = True
+        for send_id in range(400):
+            asker.ask(send_id, vote(pre_vote=True))
+            await asyncio.sleep(0.01)
+            if any(asker.answers.values()):
+                return
+            if asker.answers:
+                handler.holding = False  # from now on it answers whatever reaches it
+        pytest.fail("no request was sent any more")
 
 
-def test_what_waits_for_a_commit_does_not_stop_raft() -> None:
+async def test_what_waits_for_a_commit_does_not_stop_raft() -> None:
     """A leader answers a registration after followers have fetched its record over the other connection."""
-
-    async def test() -> None:
-        async with asking() as (asker, _, handler):
-            asker.ask(1, vote(pre_vote=True))
-            asker.ask(2, unregister(2))
-            await asker.answer_to(1)
-            await asker.answer_to(2)
-            handler.holding = True
-            asker.ask(3, unregister(3))
-            await handler.until(lambda: len(handler.held) == 1)
-            handler.holding = False
-            asker.ask(4, vote(pre_vote=True))
-            assert await asker.answer_to(4) == VoteResponse()
-            assert 3 not in asker.answers
-            handler.release()
-            assert await asker.answer_to(3) is not None
-
-    run(test)
+    async with asking() as (asker, _, handler):
+        asker.ask(1, vote(pre_vote=True))
+        asker.ask(2, unregister(2))
+        await asker.answer_to(1)
+        await asker.answer_to(2)
+        handler.holding = True
+        asker.ask(3, unregister(3))
+        await handler.until(lambda: len(handler.held) == 1)
+        handler.holding = False
+        asker.ask(4, vote(pre_vote=True))
+        assert await asker.answer_to(4) == VoteResponse()
+        assert 3 not in asker.answers
+        handler.release()
+        assert await asker.answer_to(3) is not None
 
 
-def test_a_closed_connection_is_opened_again() -> None:
-    async def test() -> None:
-        async with asking() as (asker, server, _):
-            asker.ask(1, vote(pre_vote=True))
-            await asker.answer_to(1)
-            for listener in server.listeners:
-                for connection in list(listener.connections):
-                    connection.abort()
-            asker.ask(2, vote(pre_vote=True))
-            await asker.answer_to(2)
-            asker.ask(3, vote(pre_vote=True))
-            assert await asker.answer_to(3) == VoteResponse()
-
-    run(test)
+async def test_a_closed_connection_is_opened_again() -> None:
+    async with asking() as (asker, server, _):
+        asker.ask(1, vote(pre_vote=True))
+        await asker.answer_to(1)
+        for listener in server.listeners:
+            for connection in list(listener.connections):
+                connection.abort()
+        asker.ask(2, vote(pre_vote=True))
+        await asker.answer_to(2)
+        asker.ask(3, vote(pre_vote=True))
+        assert await asker.answer_to(3) == VoteResponse()
 
 
-def test_nothing_is_answered_after_stop() -> None:
-    async def test() -> None:
-        async with asking() as (asker, _, handler):
-            handler.holding = True
-            asker.ask(1, vote(pre_vote=True))
-            asker.ask(2, vote(pre_vote=True))
-            await handler.until(lambda: len(handler.held) == 1)
-            await asker.peers.stop()
-            assert asker.answers == {}
-
-    run(test)
+async def test_nothing_is_answered_after_stop() -> None:
+    async with asking() as (asker, _, handler):
+        handler.holding = True
+        asker.ask(1, vote(pre_vote=True))
+        asker.ask(2, vote(pre_vote=True))
+        await handler.until(lambda: len(handler.held) == 1)
+        await asker.peers.stop()
+        assert asker.answers == {}
 
 
-def test_a_peer_that_triggers_a_bug_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_peer_that_triggers_a_bug_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bug in reading an answer must not stop requests to its address."""
 
     def broken(payload: bytes, api_key: int, version: int) -> tuple[int, Message]:
         raise KeyError(api_key)
 
-    async def test() -> None:
-        async with asking() as (asker, _, _):
-            monkeypatch.setattr(peer_codec, "decode_response", broken)
-            asker.ask(1, unregister(1))
-            assert await asker.answer_to(1) is None
-            monkeypatch.undo()
-            asker.ask(2, unregister(2))
-            assert isinstance(await asker.answer_to(2), UnregisterBrokerResponse)
-
-    run(test)
+    async with asking() as (asker, _, _):
+        monkeypatch.setattr(peer_codec, "decode_response", broken)
+        asker.ask(1, unregister(1))
+        assert await asker.answer_to(1) is None
+        monkeypatch.undo()
+        asker.ask(2, unregister(2))
+        assert isinstance(await asker.answer_to(2), UnregisterBrokerResponse)
 
 
 async def ask_former_addresses(asker: Asker, first_id: int) -> None:
@@ -294,35 +257,28 @@ async def ask_former_addresses(asker: Asker, first_id: int) -> None:
 
 
 @both_loops
-def test_addresses_that_are_used_no_more_are_forgotten_with_their_connections(loop: str) -> None:
+async def test_addresses_that_are_used_no_more_are_forgotten_with_their_connections() -> None:
     """A controller that moves again and again has left a connection at each address."""
-
-    async def test() -> None:
-        async with asking(timeout_ms=LONG_MS) as (asker, _, handler):
-            for send_id in (1, 1_001, 2_001):
-                asker.ask(send_id, unregister(1))
-                assert await asker.answer_to(send_id) is not None
-                await ask_former_addresses(asker, send_id + 1)
-            opened = [request for request in handler.requests if isinstance(request, ApiVersionsRequest)]
-            assert len(opened) == 3
-
-    run(test, loop)
+    async with asking(timeout_ms=LONG_MS) as (asker, _, handler):
+        for send_id in (1, 1_001, 2_001):
+            asker.ask(send_id, unregister(1))
+            assert await asker.answer_to(send_id) is not None
+            await ask_former_addresses(asker, send_id + 1)
+        opened = [request for request in handler.requests if isinstance(request, ApiVersionsRequest)]
+        assert len(opened) == 3
 
 
 @both_loops
-def test_an_address_with_a_request_under_way_is_not_forgotten(loop: str) -> None:
-    async def test() -> None:
-        async with asking(timeout_ms=LONG_MS) as (asker, _, handler):
-            asker.ask(1, unregister(1))
-            await asker.answer_to(1)
-            handler.holding = True
-            asker.ask(2, unregister(2))
-            await ask_former_addresses(asker, 1_001)
-            await handler.until(lambda: bool(handler.held))
-            handler.holding = False
-            handler.release()
-            assert await asker.answer_to(2) is not None
-            opened = [request for request in handler.requests if isinstance(request, ApiVersionsRequest)]
-            assert len(opened) == 1
-
-    run(test, loop)
+async def test_an_address_with_a_request_under_way_is_not_forgotten() -> None:
+    async with asking(timeout_ms=LONG_MS) as (asker, _, handler):
+        asker.ask(1, unregister(1))
+        await asker.answer_to(1)
+        handler.holding = True
+        asker.ask(2, unregister(2))
+        await ask_former_addresses(asker, 1_001)
+        await handler.until(lambda: bool(handler.held))
+        handler.holding = False
+        handler.release()
+        assert await asker.answer_to(2) is not None
+        opened = [request for request in handler.requests if isinstance(request, ApiVersionsRequest)]
+        assert len(opened) == 1

@@ -17,7 +17,7 @@ from kraftctl_protocol.generated.unregister_broker_response import UnregisterBro
 from kraftctl_security.sasl import client_exchange
 from tests.clients.sasl_script import SECRET, Script, TwoSteps, sasl_script
 from tests.server.peers.test_peers import Asker
-from tests.server.serving import both_loops, run, unregister
+from tests.server.serving import both_loops, unregister
 from tests.support.wire.scripted_node import ScriptedNode
 
 ANSWERED = UnregisterBrokerResponse(throttle_time_ms=7)
@@ -41,7 +41,7 @@ def named(node: ScriptedNode) -> list[str]:
 
 
 @both_loops
-def test_a_connection_is_authenticated_before_its_first_request(loop: str) -> None:
+async def test_a_connection_is_authenticated_before_its_first_request() -> None:
     async def test(node: ScriptedNode) -> None:
         asker = asker_of(node.port)
         for send_id in (1, 2):
@@ -50,11 +50,11 @@ def test_a_connection_is_authenticated_before_its_first_request(loop: str) -> No
         await asker.peers.stop()
 
     with node_of(sasl_script()) as node:
-        run(lambda: test(node), loop)
+        await test(node)
     assert named(node) == [*EXCHANGE, REQUEST, REQUEST]
 
 
-def test_a_session_is_renewed_before_the_request_that_follows_its_end(
+async def test_a_session_is_renewed_before_the_request_that_follows_its_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """KIP-368, over the same connection."""
@@ -69,11 +69,11 @@ def test_a_session_is_renewed_before_the_request_that_follows_its_end(
         await asker.peers.stop()
 
     with node_of(sasl_script(lifetime_ms=1)) as node:
-        run(lambda: test(node))
+        await test(node)
     assert named(node) == [*EXCHANGE, REQUEST, *EXCHANGE, REQUEST]
 
 
-def test_a_wrong_password_is_named_with_the_next_step_and_not_taken_for_a_dead_node(
+async def test_a_wrong_password_is_named_with_the_next_step_and_not_taken_for_a_dead_node(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Also when the node could not be reached before; and the line is not repeated with each attempt."""
@@ -93,7 +93,7 @@ def test_a_wrong_password_is_named_with_the_next_step_and_not_taken_for_a_dead_n
         await asker.peers.stop()
 
     with node_of(sasl_script()) as node:
-        run(lambda: test(node, free_port()))
+        await test(node, free_port())
     warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert len(warnings) == 1
     assert f"the controller at 127.0.0.1:{node.port} do not accept each other" in warnings[0]
@@ -104,7 +104,7 @@ def test_a_wrong_password_is_named_with_the_next_step_and_not_taken_for_a_dead_n
     assert named(node).count("SaslHandshakeRequest") == 3
 
 
-def test_the_line_is_repeated_while_nothing_changes(
+async def test_the_line_is_repeated_while_nothing_changes(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(peers, "WARNING_SECONDS", 0.0)
@@ -117,12 +117,12 @@ def test_the_line_is_repeated_while_nothing_changes(
         await asker.peers.stop()
 
     with node_of(sasl_script()) as node:
-        run(lambda: test(node))
+        await test(node)
     assert len([record for record in caplog.records if record.levelno == logging.WARNING]) == 2
 
 
 @pytest.mark.parametrize("kind", [SaslHandshakeRequest, SaslAuthenticateRequest])
-def test_a_node_that_closes_during_the_exchange_is_not_dead(
+async def test_a_node_that_closes_during_the_exchange_is_not_dead(
     kind: type[SaslHandshakeRequest] | type[SaslAuthenticateRequest],
 ) -> None:
     """As one does that has not read its users yet: it lives, and an election would change nothing."""
@@ -138,11 +138,11 @@ def test_a_node_that_closes_during_the_exchange_is_not_dead(
         await asker.peers.stop()
 
     with node_of(sasl_script() | {kind: lambda _: None}) as node:
-        run(lambda: test(node))
+        await test(node)
 
 
 @both_loops
-def test_a_mechanism_that_computes_does_not_stop_the_loop(loop: str) -> None:
+async def test_a_mechanism_that_computes_does_not_stop_the_loop() -> None:
     """Nor one that waits for a token."""
     evaluated, reached = threading.Event(), threading.Event()
 
@@ -164,4 +164,4 @@ def test_a_mechanism_that_computes_does_not_stop_the_loop(loop: str) -> None:
         await asker.peers.stop()
 
     with node_of(sasl_script()) as node:
-        run(lambda: test(node), loop)
+        await test(node)

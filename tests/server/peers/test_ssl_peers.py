@@ -18,7 +18,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_security.tls.store_error import StoreError
 from tests.server.peers.test_peers import Asker
 from tests.server.security.ssl_serving import authority, identity, node_context, serving_ssl, stores
-from tests.server.serving import PROPERTIES, Handler, both_loops, run, unregister
+from tests.server.serving import PROPERTIES, Handler, both_loops, unregister
 from tests.support.certificates import Authority, Identity
 
 REQUIRED = {"ssl.client.auth": "required"}
@@ -58,14 +58,11 @@ async def asked(
 
 
 @both_loops
-def test_a_controller_shows_the_certificate_of_its_first_listener(loop: str) -> None:
-    async def scenario() -> None:
-        async with serving_ssl(REQUIRED) as (server, handler):
-            response, _ = await asked(server, handler, config(identity(NAME), authority()))
-            assert response == UnregisterBrokerResponse(throttle_time_ms=7)
-            assert {str(context.principal) for context in handler.contexts} == {f"User:{NAME}"}
-
-    run(scenario, loop)
+async def test_a_controller_shows_the_certificate_of_its_first_listener() -> None:
+    async with serving_ssl(REQUIRED) as (server, handler):
+        response, _ = await asked(server, handler, config(identity(NAME), authority()))
+        assert response == UnregisterBrokerResponse(throttle_time_ms=7)
+        assert {str(context.principal) for context in handler.contexts} == {f"User:{NAME}"}
 
 
 def test_controllers_reach_each_other_by_the_first_listener() -> None:
@@ -74,114 +71,91 @@ def test_controllers_reach_each_other_by_the_first_listener() -> None:
 
 
 @both_loops
-def test_a_peer_that_is_not_what_it_should_be_gets_no_request(
-    loop: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def scenario() -> None:
-        async with serving_ssl() as (server, handler):
-            stranger = config(identity(NAME), Authority("CN=Other"))
-            assert await asked(server, handler, stranger) == (None, set())
-            elsewhere = config(identity(NAME), authority())
-            assert await asked(server, handler, elsewhere, "localhost") == (None, set())
-            assert handler.requests == []
-            key = "listener__name__controller__ssl__endpoint__identification__algorithm"
-            unchecked = config(identity(NAME), authority(), **{key: ""})
-            response, _ = await asked(server, handler, unchecked, "localhost")
-            assert response is not None
-
-    run(scenario, loop)
+async def test_a_peer_that_is_not_what_it_should_be_gets_no_request(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving_ssl() as (server, handler):
+        stranger = config(identity(NAME), Authority("CN=Other"))
+        assert await asked(server, handler, stranger) == (None, set())
+        elsewhere = config(identity(NAME), authority())
+        assert await asked(server, handler, elsewhere, "localhost") == (None, set())
+        assert handler.requests == []
+        key = "listener__name__controller__ssl__endpoint__identification__algorithm"
+        unchecked = config(identity(NAME), authority(), **{key: ""})
+        response, _ = await asked(server, handler, unchecked, "localhost")
+        assert response is not None
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert any("certificate verify failed: self-signed" in each for each in warnings)
     assert any("Hostname mismatch" in each for each in warnings)
 
 
 @both_loops
-def test_a_controller_whose_certificate_is_not_accepted_gets_no_answer(
-    loop: str, caplog: pytest.LogCaptureFixture
+async def test_a_controller_whose_certificate_is_not_accepted_gets_no_answer(
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Although the connection is closed before an answer, that does not begin an election: the peer lives."""
-
-    async def scenario() -> None:
-        async with serving_ssl(REQUIRED) as (server, handler):
-            stranger = config(Authority("CN=Other").issue(NAME), authority())
-            assert await asked(server, handler, stranger) == (None, set())
-            assert handler.requests == []
-
-    run(scenario, loop)
+    async with serving_ssl(REQUIRED) as (server, handler):
+        stranger = config(Authority("CN=Other").issue(NAME), authority())
+        assert await asked(server, handler, stranger) == (None, set())
+        assert handler.requests == []
     (warning,) = [record.getMessage() for record in caplog.records if record.name == "kraftctl.server.peers"]
     assert "UNKNOWN_CA. Next step: check ssl.keystore.* of the listener" in warning
 
 
 @both_loops
-def test_a_connection_that_is_closed_during_the_handshake_is_refused(loop: str) -> None:
+async def test_a_connection_that_is_closed_during_the_handshake_is_refused() -> None:
     """By a process that ends, or by a proxy in front of none."""
-
-    async def scenario() -> None:
-        server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1")
-        asker = Asker(server.sockets[0].getsockname()[1], peers_context(config(identity(NAME), authority())))
-        asker.ask(1, unregister(1))
-        assert await asker.answer_to(1) is None
-        assert asker.refused == {1}
-        await asker.peers.stop()
-        server.close()
-
-    run(scenario, loop)
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1")
+    asker = Asker(server.sockets[0].getsockname()[1], peers_context(config(identity(NAME), authority())))
+    asker.ask(1, unregister(1))
+    assert await asker.answer_to(1) is None
+    assert asker.refused == {1}
+    await asker.peers.stop()
+    server.close()
 
 
 @both_loops
-def test_a_connection_that_is_closed_after_the_handshake_is_not_refused(loop: str) -> None:
+async def test_a_connection_that_is_closed_after_the_handshake_is_not_refused() -> None:
     """The process lives; it may not accept the certificate, and not say so."""
-
-    async def scenario() -> None:
-        server = await asyncio.start_server(
-            lambda _, writer: writer.close(), "127.0.0.1", ssl=node_context(identity())
-        )
-        asker = Asker(server.sockets[0].getsockname()[1], peers_context(config(identity(NAME), authority())))
-        asker.ask(1, unregister(1))
-        assert await asker.answer_to(1) is None
-        assert asker.refused == set()
-        await asker.peers.stop()
-        server.close()
-
-    run(scenario, loop)
+    server = await asyncio.start_server(
+        lambda _, writer: writer.close(), "127.0.0.1", ssl=node_context(identity())
+    )
+    asker = Asker(server.sockets[0].getsockname()[1], peers_context(config(identity(NAME), authority())))
+    asker.ask(1, unregister(1))
+    assert await asker.answer_to(1) is None
+    assert asker.refused == set()
+    await asker.peers.stop()
+    server.close()
 
 
 @both_loops
-def test_a_connection_that_is_reset_after_the_handshake_is_not_refused(loop: str) -> None:
+async def test_a_connection_that_is_reset_after_the_handshake_is_not_refused() -> None:
     """So it ends where the process closes it while it has not read the first request."""
 
-    async def scenario() -> None:
-        def reset(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            sock = writer.get_extra_info("socket")
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            writer.transport.abort()
+    def reset(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        sock = writer.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
 
-        server = await asyncio.start_server(reset, "127.0.0.1", ssl=node_context(identity()))
-        asker = Asker(server.sockets[0].getsockname()[1], peers_context(config(identity(NAME), authority())))
-        asker.ask(1, unregister(1))
-        assert await asker.answer_to(1) is None
-        assert asker.refused == set()
-        await asker.peers.stop()
-        server.close()
-
-    run(scenario, loop)
+    server = await asyncio.start_server(reset, "127.0.0.1", ssl=node_context(identity()))
+    asker = Asker(server.sockets[0].getsockname()[1], peers_context(config(identity(NAME), authority())))
+    asker.ask(1, unregister(1))
+    assert await asker.answer_to(1) is None
+    assert asker.refused == set()
+    await asker.peers.stop()
+    server.close()
 
 
 @both_loops
-def test_a_peer_that_does_not_answer_the_handshake_times_out(loop: str) -> None:
-    async def scenario() -> None:
-        connected: list[asyncio.StreamWriter] = []
-        server = await asyncio.start_server(lambda _, writer: connected.append(writer), "127.0.0.1")
-        asker = Asker(server.sockets[0].getsockname()[1], peers_context(config(identity(NAME), authority())))
-        asker.ask(1, unregister(1))
-        assert await asker.answer_to(1) is None
-        assert asker.refused == set()
-        assert len(connected) == 1
-        await asker.peers.stop()
-        connected[0].close()
-        server.close()
-
-    run(scenario, loop)
+async def test_a_peer_that_does_not_answer_the_handshake_times_out() -> None:
+    connected: list[asyncio.StreamWriter] = []
+    server = await asyncio.start_server(lambda _, writer: connected.append(writer), "127.0.0.1")
+    asker = Asker(server.sockets[0].getsockname()[1], peers_context(config(identity(NAME), authority())))
+    asker.ask(1, unregister(1))
+    assert await asker.answer_to(1) is None
+    assert asker.refused == set()
+    assert len(connected) == 1
+    await asker.peers.stop()
+    connected[0].close()
+    server.close()
 
 
 def test_a_keystore_that_cannot_be_used_is_refused_before_anything_is_opened() -> None:

@@ -229,13 +229,13 @@ def test_names_without_an_answer_delay_nothing(
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1", "10.1.2.3"])
-def test_an_address_is_not_looked_up(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+async def test_an_address_is_not_looked_up(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     server = NameServer(monkeypatch)
-    assert asyncio.run(addresses_of(address, 9092))[0][4][:2] == (address, 9092)
+    assert (await addresses_of(address, 9092))[0][4][:2] == (address, 9092)
     assert server.asked == []
 
 
-def test_a_name_without_addresses_is_an_error_of_its_caller() -> None:
+async def test_a_name_without_addresses_is_an_error_of_its_caller() -> None:
     def fail() -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -245,10 +245,10 @@ def test_a_name_without_addresses_is_an_error_of_its_caller() -> None:
         assert [type(each) for each in results] == [socket.gaierror] * 3
         assert await calls.call("x", lambda: 1) == 1
 
-    asyncio.run(life())
+    await life()
 
 
-def test_the_own_name_is_looked_up_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_own_name_is_looked_up_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[threading.Thread] = []
 
     def qualified() -> str:
@@ -256,7 +256,7 @@ def test_the_own_name_is_looked_up_beside_the_loop(monkeypatch: pytest.MonkeyPat
         return "node.example"
 
     monkeypatch.setattr(name_lookup.socket, "getfqdn", qualified)
-    assert asyncio.run(own_name()) == "node.example"
+    assert await own_name() == "node.example"
     assert threads[0] is not threading.main_thread()
 
 

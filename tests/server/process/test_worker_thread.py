@@ -13,7 +13,7 @@ import uvloop
 
 from kraftctl.server.process.finished_call import Finished
 from kraftctl.server.process.worker_thread import WorkerThread
-from tests.server.serving import both_loops, eventually, run
+from tests.server.serving import both_loops, eventually
 
 
 def named(number: int) -> str:
@@ -25,39 +25,31 @@ class Large:
 
 
 @both_loops
-def test_calls_run_in_order_on_one_thread_and_end_on_the_loop(loop: str) -> None:
+async def test_calls_run_in_order_on_one_thread_and_end_on_the_loop() -> None:
     ended: list[tuple[int, str]] = []
+    thread = WorkerThread(asyncio.get_running_loop(), "worker")
 
-    async def scenario() -> None:
-        thread = WorkerThread(asyncio.get_running_loop(), "worker")
+    def done(finished: Finished[str]) -> None:
+        ended.append((threading.get_ident(), finished.result()))
 
-        def done(finished: Finished[str]) -> None:
-            ended.append((threading.get_ident(), finished.result()))
-
-        for number in range(100):
-            thread.run(partial(named, number), done)
-        await eventually(lambda: len(ended) == 100)
-        thread.stop()
-        thread.close()
-
-    run(scenario, loop)
+    for number in range(100):
+        thread.run(partial(named, number), done)
+    await eventually(lambda: len(ended) == 100)
+    thread.stop()
+    thread.close()
     here = threading.get_ident()
     assert ended == [(here, f"worker {number}") for number in range(100)]
 
 
 @both_loops
-def test_a_failure_is_reported_and_the_thread_goes_on(loop: str) -> None:
+async def test_a_failure_is_reported_and_the_thread_goes_on() -> None:
     ended: list[Finished[float]] = []
-
-    async def scenario() -> None:
-        thread = WorkerThread(asyncio.get_running_loop(), "worker")
-        for divisor in (0, 4):
-            thread.run(partial(lambda by: 1 / by, divisor), ended.append)
-        await eventually(lambda: len(ended) == 2)
-        thread.stop()
-        thread.close()
-
-    run(scenario, loop)
+    thread = WorkerThread(asyncio.get_running_loop(), "worker")
+    for divisor in (0, 4):
+        thread.run(partial(lambda by: 1 / by, divisor), ended.append)
+    await eventually(lambda: len(ended) == 2)
+    thread.stop()
+    thread.close()
     failed, calculated = ended
     assert isinstance(failed.exception(), ZeroDivisionError)
     with pytest.raises(ZeroDivisionError):
@@ -66,59 +58,47 @@ def test_a_failure_is_reported_and_the_thread_goes_on(loop: str) -> None:
 
 
 @both_loops
-def test_a_thread_that_waits_keeps_nothing_of_its_last_call(loop: str) -> None:
+async def test_a_thread_that_waits_keeps_nothing_of_its_last_call() -> None:
     """Decoded requests take 128 MiB."""
+    thread = WorkerThread(asyncio.get_running_loop(), "worker")
+    taken, returned = Large(), Large()
+    freed: list[weakref.ref[Large]] = [weakref.ref(taken), weakref.ref(returned)]
 
-    async def scenario() -> None:
-        thread = WorkerThread(asyncio.get_running_loop(), "worker")
-        taken, returned = Large(), Large()
-        freed: list[weakref.ref[Large]] = [weakref.ref(taken), weakref.ref(returned)]
+    def call(taken: Large, returned: Large) -> Large:
+        return returned
 
-        def call(taken: Large, returned: Large) -> Large:
-            return returned
-
-        thread.run(partial(call, taken, returned), lambda finished: None)
-        del taken, returned
-        await eventually(lambda: all(each() is None for each in freed))
-        thread.stop()
-        thread.close()
-
-    run(scenario, loop)
+    thread.run(partial(call, taken, returned), lambda finished: None)
+    del taken, returned
+    await eventually(lambda: all(each() is None for each in freed))
+    thread.stop()
+    thread.close()
 
 
 @both_loops
-def test_ends_that_come_together_are_all_reported(loop: str) -> None:
+async def test_ends_that_come_together_are_all_reported() -> None:
     """The loop is woken up once for several."""
     third_runs = threading.Event()
     ended: list[Finished[None]] = []
-
-    async def scenario() -> None:
-        thread = WorkerThread(asyncio.get_running_loop(), "worker")
-        for call in (lambda: None, lambda: None, third_runs.set):
-            thread.run(call, ended.append)
-        assert third_runs.wait(20)  # on the loop, which is late
-        await eventually(lambda: len(ended) == 3)
-        thread.stop()
-        thread.close()
-
-    run(scenario, loop)
+    thread = WorkerThread(asyncio.get_running_loop(), "worker")
+    for call in (lambda: None, lambda: None, third_runs.set):
+        thread.run(call, ended.append)
+    assert third_runs.wait(20)  # on the loop, which is late
+    await eventually(lambda: len(ended) == 3)
+    thread.stop()
+    thread.close()
 
 
 @both_loops
-def test_what_ended_before_the_stop_is_reported_after_it(loop: str) -> None:
+async def test_what_ended_before_the_stop_is_reported_after_it() -> None:
     """A log that was flushed is not flushed again."""
     ended: list[Finished[None]] = []
-
-    async def scenario() -> None:
-        thread = WorkerThread(asyncio.get_running_loop(), "worker")
-        thread.run(lambda: None, ended.append)
-        thread.stop()
-        assert not ended
-        thread.close()
-        await asyncio.sleep(0)
-        assert len(ended) == 1
-
-    run(scenario, loop)
+    thread = WorkerThread(asyncio.get_running_loop(), "worker")
+    thread.run(lambda: None, ended.append)
+    thread.stop()
+    assert not ended
+    thread.close()
+    await asyncio.sleep(0)
+    assert len(ended) == 1
 
 
 def test_descriptors_are_given_back() -> None:

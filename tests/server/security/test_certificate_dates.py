@@ -19,7 +19,7 @@ from tests.clients.test_blocking_connection import answered, connect
 from tests.security.tls.test_store_replacement import configured
 from tests.server.peers.test_peers import Asker
 from tests.server.security.ssl_serving import authority, connect_ssl, context_of, node_context, serving_ssl
-from tests.server.serving import eventually, run, unregister
+from tests.server.serving import eventually, unregister
 from tests.support.certificates import DAY, Authority, Identity
 from tests.support.wire.scripted_node import ScriptedNode
 
@@ -64,7 +64,7 @@ def test_other_failures_ask_for_no_certificate() -> None:
 
 
 @pytest.mark.parametrize("kind", NODES)
-def test_a_controller_names_the_certificate_of_the_other_one(
+async def test_a_controller_names_the_certificate_of_the_other_one(
     kind: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     own, trusted, reason, step = NODES[kind]
@@ -74,15 +74,12 @@ def test_a_controller_names_the_certificate_of_the_other_one(
             each.getMessage() for each in caplog.records if "do not accept each other" in each.getMessage()
         ]
 
-    async def scenario() -> None:
-        async with serving_ssl(own=own) as (server, _):
-            asker = Asker(server.bound_ports["CONTROLLER"], context_of(trusted=trusted))
-            asker.ask(1, unregister(1))
-            assert await asker.answer_to(1) is None
-            await eventually(lambda: bool(lines()))
-            await asker.peers.stop()
-
-    run(scenario)
+    async with serving_ssl(own=own) as (server, _):
+        asker = Asker(server.bound_ports["CONTROLLER"], context_of(trusted=trusted))
+        asker.ask(1, unregister(1))
+        assert await asker.answer_to(1) is None
+        await eventually(lambda: bool(lines()))
+        await asker.peers.stop()
     (line,) = lines()
     assert reason in line
     assert step in line
@@ -96,20 +93,17 @@ def test_a_controller_names_the_certificate_of_the_other_one(
         pytest.param(EARLY, "certificate is not yet valid", "compare the clock", id="not-yet-valid"),
     ],
 )
-def test_a_listener_names_what_to_do_about_that_of_a_client(
+async def test_a_listener_names_what_to_do_about_that_of_a_client(
     own: Identity, reason: str, step: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def scenario() -> None:
-        async with serving_ssl({"ssl.client.auth": "required"}) as (server, _):
-            try:
-                client = await connect_ssl(server, context_of(own))
-                client.request(unregister(1), 0)
-                await client.expect_ended()
-            except OSError:
-                pass
-            await eventually(lambda: "is not accepted" in caplog.text)
-
-    run(scenario)
+    async with serving_ssl({"ssl.client.auth": "required"}) as (server, _):
+        try:
+            client = await connect_ssl(server, context_of(own))
+            client.request(unregister(1), 0)
+            await client.expect_ended()
+        except OSError:
+            pass
+        await eventually(lambda: "is not accepted" in caplog.text)
     assert f"the certificate of the client is not accepted: {reason}. Next step: {step}" in caplog.text
 
 

@@ -22,7 +22,7 @@ from tests.server.security.ssl_serving import (
     identity,
     serving_ssl,
 )
-from tests.server.serving import UNREGISTER_BROKER, Client, eventually, run, unregister
+from tests.server.serving import UNREGISTER_BROKER, Client, eventually, unregister
 from tests.support.certificates import Authority, Identity
 
 REQUIRED = {"ssl.client.auth": "required"}
@@ -65,23 +65,19 @@ CHAINS = {
 
 @pytest.mark.parametrize("version", ["TLSv1.2", "TLSv1.3"])
 @pytest.mark.parametrize("case", CHAINS)
-def test_a_chain_has_ten_certificates_and_16_kilobytes_at_most(
+async def test_a_chain_has_ten_certificates_and_16_kilobytes_at_most(
     case: str, version: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     extra, reason = CHAINS[case]
-
-    async def scenario() -> None:
-        async with serving_ssl(REQUIRED) as (server, _):
-            context = context_with(identity(BROKER), extra, tmp_path / "shown.pem", version)
-            if reason is None:
-                await served(await connect_ssl(server, context))
-                return
-            with pytest.raises((ssl.SSLError, ConnectionError, EOFError)):
-                await served(await connect_ssl(server, context))
-            await eventually(lambda: server.metrics.connections_count == 0)
-
-    run(scenario)
-    assert reason is None or reason in caplog.text
+    async with serving_ssl(REQUIRED) as (server, _):
+        context = context_with(identity(BROKER), extra, tmp_path / "shown.pem", version)
+        if reason is None:
+            await served(await connect_ssl(server, context))
+            return
+        with pytest.raises((ssl.SSLError, ConnectionError, EOFError)):
+            await served(await connect_ssl(server, context))
+        await eventually(lambda: server.metrics.connections_count == 0)
+    assert reason in caplog.text
 
 
 SUBJECTS = {
@@ -95,47 +91,37 @@ SUBJECTS = {
 
 
 @pytest.mark.parametrize("case", SUBJECTS)
-def test_a_subject_has_twenty_parts_and_a_kilobyte_at_most(
+async def test_a_subject_has_twenty_parts_and_a_kilobyte_at_most(
     case: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Before the operator's rules are applied to it, which may take long."""
     subject, reason = SUBJECTS[case]
-
-    async def scenario() -> None:
-        async with serving_ssl(REQUIRED) as (server, handler):
-            context = context_of(authority().issue(subject))
-            if reason is None:
-                await served(await connect_ssl(server, context))
-                assert str(handler.contexts[-1].principal) == f"User:{subject}"
-                return
-            with pytest.raises((ssl.SSLError, ConnectionError, EOFError)):
-                await served(await connect_ssl(server, context))
-
-    run(scenario)
-    assert (
-        reason is None
-        or f"the client has no name: its subject has {reason}" in caplog.text
-        or (reason in caplog.text)
-    )
+    async with serving_ssl(REQUIRED) as (server, handler):
+        context = context_of(authority().issue(subject))
+        if reason is None:
+            await served(await connect_ssl(server, context))
+            assert str(handler.contexts[-1].principal) == f"User:{subject}"
+            return
+        with pytest.raises((ssl.SSLError, ConnectionError, EOFError)):
+            await served(await connect_ssl(server, context))
+    assert f"the client has no name: its subject has {reason}" in caplog.text or reason in caplog.text
 
 
 @pytest.mark.parametrize("end", ["close", "abort"])
 @pytest.mark.parametrize("library", [True, False])
-def test_no_session_is_kept(library: bool, end: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_no_session_is_kept(
+    library: bool, end: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Also where the library cannot be asked, and the client says properly that it leaves."""
     if not library:
         monkeypatch.setattr(openssl_settings, "_library", lambda: None)
         monkeypatch.setattr(ssl_transport, "keeps_sessions", lambda: True)
-
-    async def scenario() -> None:
-        async with serving_ssl(REQUIRED) as (server, _):
-            for version in ("TLSv1.2", "TLSv1.3"):
-                context = context_of(identity(BROKER), ssl__enabled__protocols=version)
-                for _ in range(3):
-                    await end_of_one(server, context, end)
-                assert sessions(server) == 0, version
-
-    run(scenario)
+    async with serving_ssl(REQUIRED) as (server, _):
+        for version in ("TLSv1.2", "TLSv1.3"):
+            context = context_of(identity(BROKER), ssl__enabled__protocols=version)
+            for _ in range(3):
+                await end_of_one(server, context, end)
+            assert sessions(server) == 0, version
 
 
 async def end_of_one(server: SocketServer, context: ssl.SSLContext, end: str) -> None:

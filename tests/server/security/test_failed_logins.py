@@ -8,12 +8,12 @@ import pytest
 
 from tests.server.security.naming_servers import BAD, NamingServers
 from tests.server.security.sasl_serving import send_token, serving_sasl, shake_hands
-from tests.server.serving import connect, run
+from tests.server.serving import connect
 
 NO_DELAY = {"connection.failed.authentication.delay.ms": "0"}
 
 
-def test_other_clients_do_not_hide_a_failure(caplog: pytest.LogCaptureFixture) -> None:
+async def test_other_clients_do_not_hide_a_failure(caplog: pytest.LogCaptureFixture) -> None:
     """The lines about connections have used up their limit."""
 
     async def scenario() -> None:
@@ -26,5 +26,5 @@ def test_other_clients_do_not_hide_a_failure(caplog: pytest.LogCaptureFixture) -
             await client.expect_closed()
 
     with caplog.at_level(logging.WARNING):
-        run(scenario)
+        await scenario()
     assert [record.name for record in caplog.records][-1] == "kraftctl.server.sasl"

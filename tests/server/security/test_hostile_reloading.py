@@ -23,11 +23,10 @@ from tests.server.security.reloaded_ssl import (
     swap,
 )
 from tests.server.security.ssl_serving import identity, serving_ssl, write_stores
-from tests.server.serving import run
 from tests.support.hostile_stores import encrypted_key, pbes2, pbkdf2
 
 
-def test_what_dynamic_configs_name_is_read_by_a_process_and_never_hurts(
+async def test_what_dynamic_configs_name_is_read_by_a_process_and_never_hurts(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is read at its change, at the start after that, when the log has it, and on SIGHUP."""
@@ -39,25 +38,21 @@ def test_what_dynamic_configs_name_is_read_by_a_process_and_never_hurts(
         str(tmp_path / "fifo"): "it is a FIFO, and has to be a file. Next step: ",
         str(slow): f"the keystore {slow} is not opened: a key takes 200,000,000 iterations to derive",
     }
-
-    async def scenario() -> None:
-        async with reloading(tmp_path) as running:
-            server = running.server
-            for location in named:
-                for _ in range(2):
-                    started = SslReloading(server, running.driver, Clock().wall_ms)
-                    running.driver.dynamic = {
-                        f"{PREFIX}ssl.keystore.location": location,
-                        f"{PREFIX}ssl.key.password": "secret",
-                    }
-                    await started.look()
-                    assert await running.serial() == serial_of(identity())
-                await started.look(forced=True)
-            running.driver.dynamic = {}
-            await started.look()
-            assert server.ssl_metrics.failed_reloads_count == 3 * len(named)
-
-    run(scenario)
+    async with reloading(tmp_path) as running:
+        server = running.server
+        for location in named:
+            for _ in range(2):
+                started = SslReloading(server, running.driver, Clock().wall_ms)
+                running.driver.dynamic = {
+                    f"{PREFIX}ssl.keystore.location": location,
+                    f"{PREFIX}ssl.key.password": "secret",
+                }
+                await started.look()
+                assert await running.serial() == serial_of(identity())
+            await started.look(forced=True)
+        running.driver.dynamic = {}
+        await started.look()
+        assert server.ssl_metrics.failed_reloads_count == 3 * len(named)
     errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     for reason in named.values():
         assert sum(reason in line for line in errors) == 3
@@ -69,7 +64,7 @@ def encrypted_pem(algorithm: bytes) -> str:
     return f"-----BEGIN ENCRYPTED PRIVATE KEY-----\n{content}\n-----END ENCRYPTED PRIVATE KEY-----\n"
 
 
-def test_a_file_system_that_does_not_answer_delays_no_other_listener(
+async def test_a_file_system_that_does_not_answer_delays_no_other_listener(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The first listener is not looked at again before it is answered, and one line says so."""
@@ -81,30 +76,27 @@ def test_a_file_system_that_does_not_answer_delays_no_other_listener(
             assert answered.wait(60.0)
         return stat(path)
 
-    async def scenario() -> None:
-        found = {
-            f"listener.name.{name}.{key}": value
-            for name in ("controller", "second")
-            for key, value in write_stores(
-                tmp_path / ("first" if name == "controller" else name), identity()
-            ).items()
-        }
-        listeners = {
-            "listeners": "CONTROLLER://127.0.0.1:0,SECOND://127.0.0.1:0",
-            "controller.listener.names": "CONTROLLER,SECOND",
-            "listener.security.protocol.map": "CONTROLLER:SSL,SECOND:SSL",
-        }
-        async with serving_ssl({**NO_TEXTS, **listeners, **found}) as (server, _):
-            monkeypatch.setattr(store_files.os, "stat", hanging)
-            late = SslReloading(server, RunningDriver(), Clock().wall_ms, 0.5, load_stores)
-            new = renewed()
-            swap(tmp_path / "second" / "keystore.pem", new.pem())
-            for _ in range(3):
-                await late.look()
-            assert server.ssl_metrics.reloads_count == 1
-            answered.set()
-            while late._late:
-                await late.look()
-
-    run(scenario)
+    found = {
+        f"listener.name.{name}.{key}": value
+        for name in ("controller", "second")
+        for key, value in write_stores(
+            tmp_path / ("first" if name == "controller" else name), identity()
+        ).items()
+    }
+    listeners = {
+        "listeners": "CONTROLLER://127.0.0.1:0,SECOND://127.0.0.1:0",
+        "controller.listener.names": "CONTROLLER,SECOND",
+        "listener.security.protocol.map": "CONTROLLER:SSL,SECOND:SSL",
+    }
+    async with serving_ssl({**NO_TEXTS, **listeners, **found}) as (server, _):
+        monkeypatch.setattr(store_files.os, "stat", hanging)
+        late = SslReloading(server, RunningDriver(), Clock().wall_ms, 0.5, load_stores)
+        new = renewed()
+        swap(tmp_path / "second" / "keystore.pem", new.pem())
+        for _ in range(3):
+            await late.look()
+        assert server.ssl_metrics.reloads_count == 1
+        answered.set()
+        while late._late:
+            await late.look()
     assert caplog.text.count("their file system does not answer") == 1

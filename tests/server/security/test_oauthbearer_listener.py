@@ -19,7 +19,7 @@ from kraftctl_security.sasl.oauthbearer.initial_response import InitialResponse
 from kraftctl_security.sasl.oauthbearer.issuer_url import ALLOWED_URLS
 from kraftctl_security.tls.store_error import StoreError
 from tests.server.security.sasl_serving import expect_served, send_token, shake_hands
-from tests.server.serving import PROPERTIES, Client, Handler, connect, run
+from tests.server.serving import PROPERTIES, Client, Handler, connect
 from tests.support.active_controller import ActiveController
 from tests.support.https_issuer import AUDIENCE, ISSUER, HttpsIssuer
 
@@ -76,7 +76,7 @@ async def present_until_accepted(server: SocketServer, token: str) -> tuple[Clie
         client.close()
 
 
-def test_a_client_has_the_name_in_its_token_as_long_as_that_is_valid(tmp_path: Path) -> None:
+async def test_a_client_has_the_name_in_its_token_as_long_as_that_is_valid(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with serving(issuer) as (server, handler):
             issuer.lifetime_s = 50
@@ -86,10 +86,10 @@ def test_a_client_has_the_name_in_its_token_as_long_as_that_is_valid(tmp_path: P
             assert handler.contexts[-1].principal == KafkaPrincipal("User", "alice")
 
     with HttpsIssuer(tmp_path, {}) as issuer:
-        run(scenario)
+        await scenario()
 
 
-def test_a_token_that_is_refused_ends_the_connection_after_the_error(tmp_path: Path) -> None:
+async def test_a_token_that_is_refused_ends_the_connection_after_the_error(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with serving(issuer) as (server, _):
             await present_until_accepted(server, issuer.token("alice"))
@@ -101,10 +101,10 @@ def test_a_token_that_is_refused_ends_the_connection_after_the_error(tmp_path: P
             await client.expect_closed()
 
     with HttpsIssuer(tmp_path, {}) as issuer:
-        run(scenario)
+        await scenario()
 
 
-def test_the_loop_does_not_wait_for_an_issuer(tmp_path: Path) -> None:
+async def test_the_loop_does_not_wait_for_an_issuer(tmp_path: Path) -> None:
     """It accepts connections and answers while the issuer holds the only request for its keys."""
 
     async def scenario() -> None:
@@ -118,10 +118,10 @@ def test_the_loop_does_not_wait_for_an_issuer(tmp_path: Path) -> None:
 
     with HttpsIssuer(tmp_path, {}) as issuer:
         held = issuer.hold("/jwks")
-        run(scenario)
+        await scenario()
 
 
-def test_a_truststore_that_cannot_be_read_ends_the_start(tmp_path: Path) -> None:
+async def test_a_truststore_that_cannot_be_read_ends_the_start(tmp_path: Path) -> None:
     async def scenario() -> None:
         issuer.truststore.unlink()
         with pytest.raises(StoreError, match="Listener CONTROLLER: for the issuer of tokens, cannot read"):
@@ -129,4 +129,4 @@ def test_a_truststore_that_cannot_be_read_ends_the_start(tmp_path: Path) -> None
                 pass
 
     with HttpsIssuer(tmp_path, {}) as issuer:
-        run(scenario)
+        await scenario()

@@ -16,7 +16,7 @@ from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
 from tests.server.security.ssl_serving import authority, identity, stores
 from tests.server.security.test_sasl_mechanisms import SASL, SCRAM_MODULE
-from tests.server.serving import PROPERTIES, eventually, run
+from tests.server.serving import PROPERTIES, eventually
 
 SSL = {"listener.security.protocol.map": "CONTROLLER:SSL", **stores(identity(), authority())}
 REQUIRED = {**SSL, "ssl.client.auth": "required"}
@@ -78,7 +78,7 @@ def cluster_action(principal: str, permission: int = 3) -> AccessControlEntryRec
         pytest.param(SECURED, cluster_action("User:other"), True, True, id="an-acl-for-another"),
     ],
 )
-def test_what_is_said(
+async def test_what_is_said(
     properties: dict[str, str],
     entry: AccessControlEntryRecord | None,
     at_start: bool,
@@ -108,4 +108,4 @@ def test_what_is_said(
         assert "kafka-acls --add --allow-principal User:controller" in caplog.text or not after_load
 
     with caplog.at_level(logging.WARNING):
-        run(scenario)
+        await scenario()

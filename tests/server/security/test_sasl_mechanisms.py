@@ -31,7 +31,7 @@ from kraftctl_security.sasl.plain import PlainClient
 from kraftctl_security.sasl.scram_client import ScramClient
 from tests.server.security.sasl_serving import answer_of, expect_served, send_token, shake_hands
 from tests.server.security.ssl_serving import authority, connect_ssl, context_of, identity, stores
-from tests.server.serving import PROPERTIES, Client, Handler, connect, run
+from tests.server.serving import PROPERTIES, Client, Handler, connect
 from tests.support.active_controller import ActiveController
 
 ALICE = KafkaPrincipal("User", "alice")
@@ -116,17 +116,14 @@ async def authenticate(client: Client, mechanism: SaslClient) -> int:
         pytest.param(lambda: scram(2, "alice", PASSWORD), "alice", id="scram-sha-512"),
     ],
 )
-def test_each_mechanism_authenticates(mechanism, name: str) -> None:  # type: ignore[no-untyped-def]
-    async def scenario() -> None:
-        async with Cluster().serving() as (server, handler):
-            client = await connect(server)
-            assert await authenticate(client, mechanism()) == 0
-            await expect_served(client)
-            assert str(handler.contexts[0].principal) == f"User:{name}"
-            assert not handler.contexts[0].principal.token_authenticated
-            client.close()
-
-    run(scenario)
+async def test_each_mechanism_authenticates(mechanism, name: str) -> None:  # type: ignore[no-untyped-def]
+    async with Cluster().serving() as (server, handler):
+        client = await connect(server)
+        assert await authenticate(client, mechanism()) == 0
+        await expect_served(client)
+        assert str(handler.contexts[0].principal) == f"User:{name}"
+        assert not handler.contexts[0].principal.token_authenticated
+        client.close()
 
 
 @pytest.mark.parametrize(
@@ -145,42 +142,36 @@ def test_each_mechanism_authenticates(mechanism, name: str) -> None:  # type: ig
         ),
     ],
 )
-def test_who_is_refused(mechanism, text: str) -> None:  # type: ignore[no-untyped-def]
-    async def scenario() -> None:
-        async with Cluster().serving() as (server, handler):
-            client = await connect(server)
-            with pytest.raises(SaslAuthenticationError, match=text):
-                await authenticate(client, mechanism())
-            await client.expect_closed()
-            assert handler.contexts == []
-
-    run(scenario)
+async def test_who_is_refused(mechanism, text: str) -> None:  # type: ignore[no-untyped-def]
+    async with Cluster().serving() as (server, handler):
+        client = await connect(server)
+        with pytest.raises(SaslAuthenticationError, match=text):
+            await authenticate(client, mechanism())
+        await client.expect_closed()
+        assert handler.contexts == []
 
 
 @pytest.mark.parametrize("mechanism", [1, 2])
-def test_a_token_authenticates_as_its_owner_until_it_expires(mechanism: int) -> None:
-    async def scenario() -> None:
-        cluster = Cluster()
-        created = cluster.create_token()
-        password = base64.b64encode(created.hmac).decode()
-        async with cluster.serving() as (server, handler):
-            client = await connect(server)
-            cluster.active.now_ms = created.expiry_timestamp_ms - 60_000
-            lifetime_ms = await authenticate(
-                client, scram(mechanism, created.token_id, password, token_auth=True)
+async def test_a_token_authenticates_as_its_owner_until_it_expires(mechanism: int) -> None:
+    cluster = Cluster()
+    created = cluster.create_token()
+    password = base64.b64encode(created.hmac).decode()
+    async with cluster.serving() as (server, handler):
+        client = await connect(server)
+        cluster.active.now_ms = created.expiry_timestamp_ms - 60_000
+        lifetime_ms = await authenticate(
+            client, scram(mechanism, created.token_id, password, token_auth=True)
+        )
+        assert lifetime_ms == 60_000
+        await expect_served(client)
+        assert handler.contexts[0].principal == ALICE
+        assert handler.contexts[0].principal.token_authenticated
+        client.close()
+        cluster.active.now_ms += 60_000
+        with pytest.raises(SaslAuthenticationError, match="invalid credentials"):
+            await authenticate(
+                await connect(server), scram(mechanism, created.token_id, password, token_auth=True)
             )
-            assert lifetime_ms == 60_000
-            await expect_served(client)
-            assert handler.contexts[0].principal == ALICE
-            assert handler.contexts[0].principal.token_authenticated
-            client.close()
-            cluster.active.now_ms += 60_000
-            with pytest.raises(SaslAuthenticationError, match="invalid credentials"):
-                await authenticate(
-                    await connect(server), scram(mechanism, created.token_id, password, token_auth=True)
-                )
-
-    run(scenario)
 
 
 class NodeHandler(Handler):
@@ -203,68 +194,55 @@ class NodeHandler(Handler):
         return 0
 
 
-def test_a_client_of_sasl_creates_a_token_with_which_no_other_is_created() -> None:
+async def test_a_client_of_sasl_creates_a_token_with_which_no_other_is_created() -> None:
     """KIP-48, from socket to socket."""
-
-    async def scenario() -> None:
-        cluster = Cluster()
-        async with cluster.serving() as (server, _):
-            server.listeners[0].handler = NodeHandler(cluster.active)
-            client = await connect(server)
-            await authenticate(client, scram(2, "alice", PASSWORD))
-            created = await answer_of(client, CreateDelegationTokenRequest(), 3)
-            assert isinstance(created, CreateDelegationTokenResponse)
-            assert (created.error_code, created.principal_name) == (0, "alice")
-            client.close()
-            password = base64.b64encode(created.hmac).decode()
-            client = await connect(server)
-            await authenticate(client, scram(2, created.token_id, password, token_auth=True))
-            refused = await answer_of(client, CreateDelegationTokenRequest(), 3)
-            assert isinstance(refused, CreateDelegationTokenResponse)
-            assert refused.error_code == Errors.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
-            client.close()
-
-    run(scenario)
-
-
-def test_a_token_that_was_removed_does_not_authenticate() -> None:
-    async def scenario() -> None:
-        cluster = Cluster()
-        created = cluster.create_token()
+    cluster = Cluster()
+    async with cluster.serving() as (server, _):
+        server.listeners[0].handler = NodeHandler(cluster.active)
+        client = await connect(server)
+        await authenticate(client, scram(2, "alice", PASSWORD))
+        created = await answer_of(client, CreateDelegationTokenRequest(), 3)
+        assert isinstance(created, CreateDelegationTokenResponse)
+        assert (created.error_code, created.principal_name) == (0, "alice")
+        client.close()
         password = base64.b64encode(created.hmac).decode()
-        async with cluster.serving() as (server, _):
-            await authenticate(await connect(server), scram(2, created.token_id, password, token_auth=True))
-            request = ExpireDelegationTokenRequest(hmac=created.hmac, expiry_time_period_ms=-1)
-            context = cluster.active.context(request, None, principal=ALICE, envelope=True)
-            cluster.active.request(request, context=context)
-            with pytest.raises(SaslAuthenticationError):
-                await authenticate(
-                    await connect(server), scram(2, created.token_id, password, token_auth=True)
-                )
+        client = await connect(server)
+        await authenticate(client, scram(2, created.token_id, password, token_auth=True))
+        refused = await answer_of(client, CreateDelegationTokenRequest(), 3)
+        assert isinstance(refused, CreateDelegationTokenResponse)
+        assert refused.error_code == Errors.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+        client.close()
 
-    run(scenario)
+
+async def test_a_token_that_was_removed_does_not_authenticate() -> None:
+    cluster = Cluster()
+    created = cluster.create_token()
+    password = base64.b64encode(created.hmac).decode()
+    async with cluster.serving() as (server, _):
+        await authenticate(await connect(server), scram(2, created.token_id, password, token_auth=True))
+        request = ExpireDelegationTokenRequest(hmac=created.hmac, expiry_time_period_ms=-1)
+        context = cluster.active.context(request, None, principal=ALICE, envelope=True)
+        cluster.active.request(request, context=context)
+        with pytest.raises(SaslAuthenticationError):
+            await authenticate(await connect(server), scram(2, created.token_id, password, token_auth=True))
 
 
 @pytest.mark.prevents("kafka-dev#106")
-def test_until_the_log_is_read_users_of_the_file_are_served_and_no_other_is_refused() -> None:
+async def test_until_the_log_is_read_users_of_the_file_are_served_and_no_other_is_refused() -> None:
     """A quorum forms by users that are not in the log (kafka-dev#106)."""
-
-    async def scenario() -> None:
-        cluster = Cluster()
-        async with cluster.serving() as (server, _):
-            state = cluster.active.controller.state
-            state.metadata_loaded = False
-            client = await connect(server)
-            await authenticate(client, PlainClient("bob", "bob-secret"))
-            await expect_served(client)
-            client.close()
-            client = await connect(server)
-            with pytest.raises((EOFError, ConnectionError)):
-                await authenticate(client, scram(1, "alice", PASSWORD))
-            state.metadata_loaded = True
-            await authenticate(await connect(server), scram(1, "alice", PASSWORD))
-
-    run(scenario)
+    cluster = Cluster()
+    async with cluster.serving() as (server, _):
+        state = cluster.active.controller.state
+        state.metadata_loaded = False
+        client = await connect(server)
+        await authenticate(client, PlainClient("bob", "bob-secret"))
+        await expect_served(client)
+        client.close()
+        client = await connect(server)
+        with pytest.raises((EOFError, ConnectionError)):
+            await authenticate(client, scram(1, "alice", PASSWORD))
+        state.metadata_loaded = True
+        await authenticate(await connect(server), scram(1, "alice", PASSWORD))
 
 
 @pytest.mark.parametrize(
@@ -278,7 +256,7 @@ def test_until_the_log_is_read_users_of_the_file_are_served_and_no_other_is_refu
     ],
 )
 @pytest.mark.parametrize("version", [0, 1])
-def test_a_token_that_is_too_long_ends_the_connection(
+async def test_a_token_that_is_too_long_ends_the_connection(
     caplog: pytest.LogCaptureFixture,
     version: int,
     mechanism: str,
@@ -286,27 +264,23 @@ def test_a_token_that_is_too_long_ends_the_connection(
     token_bytes_max: int,
 ) -> None:
     """From the size of its frame, before the rest is there. sasl.server.max.receive.size is a limit, too."""
-
-    async def scenario() -> None:
-        keys = {} if receive_size is None else {"sasl.server.max.receive.size": str(receive_size)}
-        async with Cluster().serving(**keys) as (server, _):
-            frame_bytes_max = (
-                token_bytes_max if version == 0 else min(token_bytes_max + 4_096, receive_size or 9_999)
-            )
-            client = await connect(server)
-            await shake_hands(client, mechanism, version=version)
-            client.send(frame_bytes_max.to_bytes(4, "big"))
-            await expect_served_beside(server)
-            client.send(bytes(frame_bytes_max))
-            await client.expect_closed()
-            client = await connect(server)
-            await shake_hands(client, mechanism, version=version)
-            client.send((frame_bytes_max + 1).to_bytes(4, "big"))
-            await client.expect_closed()
-            assert f"of {frame_bytes_max + 1} bytes, more than the {frame_bytes_max} that" in caplog.text
-            assert server.accounts.budget.held_bytes == 0
-
-    run(scenario)
+    keys = {} if receive_size is None else {"sasl.server.max.receive.size": str(receive_size)}
+    async with Cluster().serving(**keys) as (server, _):
+        frame_bytes_max = (
+            token_bytes_max if version == 0 else min(token_bytes_max + 4_096, receive_size or 9_999)
+        )
+        client = await connect(server)
+        await shake_hands(client, mechanism, version=version)
+        client.send(frame_bytes_max.to_bytes(4, "big"))
+        await expect_served_beside(server)
+        client.send(bytes(frame_bytes_max))
+        await client.expect_closed()
+        client = await connect(server)
+        await shake_hands(client, mechanism, version=version)
+        client.send((frame_bytes_max + 1).to_bytes(4, "big"))
+        await client.expect_closed()
+        assert f"of {frame_bytes_max + 1} bytes, more than the {frame_bytes_max} that" in caplog.text
+        assert server.accounts.budget.held_bytes == 0
 
 
 async def expect_served_beside(server: SocketServer) -> None:
@@ -316,50 +290,41 @@ async def expect_served_beside(server: SocketServer) -> None:
     client.close()
 
 
-def test_a_session_lasts_as_long_as_its_mechanism_says() -> None:
-    async def scenario() -> None:
-        keys = {
-            "connections.max.reauth.ms": "90000",
-            "listener.name.controller.scram-sha-256.connections.max.reauth.ms": "30000",
-        }
-        async with Cluster().serving(**keys) as (server, _):
-            for mechanism, expected_ms in (
-                (PlainClient("bob", "bob-secret"), 90_000),
-                (scram(1, "alice", PASSWORD), 30_000),
-            ):
-                client = await connect(server)
-                assert await authenticate(client, mechanism) == expected_ms
-                client.close()
-
-    run(scenario)
-
-
-def test_over_ssl_the_certificate_is_verified_and_the_user_is_named() -> None:
-    async def scenario() -> None:
-        keys = {
-            "listener.security.protocol.map": "CONTROLLER:SASL_SSL",
-            "listener.name.controller.ssl.client.auth": "required",
-            "ssl.principal.mapping.rules": "RULE:^CN=other$/x/",
-            **stores(identity(), authority()),
-        }
-        async with Cluster().serving(**keys) as (server, handler):
-            client = await connect_ssl(server, context_of(identity("CN=broker")))
-            await authenticate(client, scram(2, "alice", PASSWORD))
-            await expect_served(client)
-            assert str(handler.contexts[0].principal) == "User:alice"
+async def test_a_session_lasts_as_long_as_its_mechanism_says() -> None:
+    keys = {
+        "connections.max.reauth.ms": "90000",
+        "listener.name.controller.scram-sha-256.connections.max.reauth.ms": "30000",
+    }
+    async with Cluster().serving(**keys) as (server, _):
+        for mechanism, expected_ms in (
+            (PlainClient("bob", "bob-secret"), 90_000),
+            (scram(1, "alice", PASSWORD), 30_000),
+        ):
+            client = await connect(server)
+            assert await authenticate(client, mechanism) == expected_ms
             client.close()
-            with pytest.raises((OSError, EOFError)):
-                await shake_hands(await connect_ssl(server))
-
-    run(scenario)
 
 
-def test_a_listener_with_sasl_does_not_open_without_credentials() -> None:
-    async def scenario() -> None:
-        server = SocketServer(ControllerConfig({**PROPERTIES, **SASL}))
-        await server.bind()
-        with pytest.raises(AssertionError):
-            await server.accept(Handler())
-        await server.stop()
+async def test_over_ssl_the_certificate_is_verified_and_the_user_is_named() -> None:
+    keys = {
+        "listener.security.protocol.map": "CONTROLLER:SASL_SSL",
+        "listener.name.controller.ssl.client.auth": "required",
+        "ssl.principal.mapping.rules": "RULE:^CN=other$/x/",
+        **stores(identity(), authority()),
+    }
+    async with Cluster().serving(**keys) as (server, handler):
+        client = await connect_ssl(server, context_of(identity("CN=broker")))
+        await authenticate(client, scram(2, "alice", PASSWORD))
+        await expect_served(client)
+        assert str(handler.contexts[0].principal) == "User:alice"
+        client.close()
+        with pytest.raises((OSError, EOFError)):
+            await shake_hands(await connect_ssl(server))
 
-    run(scenario)
+
+async def test_a_listener_with_sasl_does_not_open_without_credentials() -> None:
+    server = SocketServer(ControllerConfig({**PROPERTIES, **SASL}))
+    await server.bind()
+    with pytest.raises(AssertionError):
+        await server.accept(Handler())
+    await server.stop()

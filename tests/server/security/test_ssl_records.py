@@ -25,7 +25,6 @@ from tests.server.serving import (
     connect,
     eventually,
     request_bytes,
-    run,
     unregister,
 )
 from tests.support.wire.tls_records import ALERT, HANDSHAKE, ClientRecords
@@ -175,22 +174,18 @@ def test_a_handshake_has_limited_bytes_and_records(case: str) -> None:
 
 @both_loops
 @pytest.mark.parametrize("kind", WITHOUT_DATA)
-def test_a_flood_of_records_without_data_ends_the_connection(
-    kind: str, loop: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+async def test_a_flood_of_records_without_data_ends_the_connection(
+    kind: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It may come together with the end of the handshake, in one piece of 256 KiB."""
-
-    async def scenario() -> None:
-        async with serving_ssl() as (server, _):
-            client, records = await connected(server, tmp_path)
-            client.send(b"".join(WITHOUT_DATA[kind](records) for _ in range(5_000)))
-            await client.expect_ended()
-            await eventually(lambda: server.metrics.connections_count == 0)
-            if kind.startswith("changes-of-keys"):
-                taken_ns = server._handshake_turns._records_ns
-                assert taken_ns > WITHOUT_DATA_MAX * 1_000, "what is refused has taken time, too"
-
-    run(scenario, loop)
+    async with serving_ssl() as (server, _):
+        client, records = await connected(server, tmp_path)
+        client.send(b"".join(WITHOUT_DATA[kind](records) for _ in range(5_000)))
+        await client.expect_ended()
+        await eventually(lambda: server.metrics.connections_count == 0)
+        if kind.startswith("changes-of-keys"):
+            taken_ns = server._handshake_turns._records_ns
+            assert taken_ns > WITHOUT_DATA_MAX * 1_000, "what is refused has taken time, too"
     assert (
         "it sends more than 32 records without data" in caplog.text
         or "a record cannot be read" in caplog.text
@@ -198,22 +193,17 @@ def test_a_flood_of_records_without_data_ends_the_connection(
 
 
 @both_loops
-def test_requests_in_records_of_a_byte_are_answered_in_turn(loop: str, tmp_path: Path) -> None:
+async def test_requests_in_records_of_a_byte_are_answered_in_turn(tmp_path: Path) -> None:
     """Ten of them in one piece are some hundred records; others are served meanwhile."""
-
-    async def scenario() -> None:
-        async with serving_ssl() as (server, handler):
-            client, records = await connected(server, tmp_path)
-            other, other_records = await connected(server, tmp_path)
-            frames = b"".join(
-                encode_frame(request_bytes(unregister(number), 0, correlation_id=number))
-                for number in range(10)
-            )
-            client.send(b"".join(records.record(frames[at : at + 1]) for at in range(len(frames))))
-            other.send(other_records.record(encode_frame(request_bytes(unregister(1), 0))))
-            assert await other.reader.read(1)
-            await eventually(lambda: len(handler.contexts) == 11)
-            client.close()
-            other.close()
-
-    run(scenario, loop)
+    async with serving_ssl() as (server, handler):
+        client, records = await connected(server, tmp_path)
+        other, other_records = await connected(server, tmp_path)
+        frames = b"".join(
+            encode_frame(request_bytes(unregister(number), 0, correlation_id=number)) for number in range(10)
+        )
+        client.send(b"".join(records.record(frames[at : at + 1]) for at in range(len(frames))))
+        other.send(other_records.record(encode_frame(request_bytes(unregister(1), 0))))
+        assert await other.reader.read(1)
+        await eventually(lambda: len(handler.contexts) == 11)
+        client.close()
+        other.close()

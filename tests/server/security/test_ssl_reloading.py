@@ -36,59 +36,52 @@ from tests.server.security.ssl_serving import (
     serving_ssl,
     write_stores,
 )
-from tests.server.serving import both_loops, run
+from tests.server.serving import both_loops
 from tests.support.certificates import DAY, Authority
 from tests.support.jks import jks
 
 
 @both_loops
-def test_new_connections_get_the_new_certificate_and_old_ones_stay(loop: str, tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with reloading(tmp_path) as running:
-            before = await connect_ssl(running.server, context_of(identity(BROKER)))
-            assert await running.serial() == serial_of(identity())
-            assert running.driver.contexts == [], "nothing has changed"
-            new = renewed()
-            swap(running.keystore, new.pem())
-            await running.settle()
-            assert await running.serial() == serial_of(new)
-            await served(before)
-            assert len(running.driver.contexts) == 1, "other controllers are shown it, too"
-            assert running.server.ssl_metrics.reloads_count == 1
-            await running.settle()
-            assert len(running.driver.contexts) == 1
-            before.close()
-
-    run(scenario, loop)
+async def test_new_connections_get_the_new_certificate_and_old_ones_stay(tmp_path: Path) -> None:
+    async with reloading(tmp_path) as running:
+        before = await connect_ssl(running.server, context_of(identity(BROKER)))
+        assert await running.serial() == serial_of(identity())
+        assert running.driver.contexts == [], "nothing has changed"
+        new = renewed()
+        swap(running.keystore, new.pem())
+        await running.settle()
+        assert await running.serial() == serial_of(new)
+        await served(before)
+        assert len(running.driver.contexts) == 1, "other controllers are shown it, too"
+        assert running.server.ssl_metrics.reloads_count == 1
+        await running.settle()
+        assert len(running.driver.contexts) == 1
+        before.close()
 
 
-def test_the_same_contents_in_a_new_file_change_nothing(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with reloading(tmp_path) as running:
-            context = running.server.ssl_listeners["CONTROLLER"].context
-            swap(running.keystore, running.keystore.read_text())
-            await running.settle()
-            assert running.server.ssl_listeners["CONTROLLER"].context is context
-
-    run(scenario)
+async def test_the_same_contents_in_a_new_file_change_nothing(tmp_path: Path) -> None:
+    async with reloading(tmp_path) as running:
+        context = running.server.ssl_listeners["CONTROLLER"].context
+        swap(running.keystore, running.keystore.read_text())
+        await running.settle()
+        assert running.server.ssl_listeners["CONTROLLER"].context is context
 
 
-def test_a_file_that_is_being_written_is_not_read(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario() -> None:
-        async with reloading(tmp_path) as running:
-            new = renewed()
-            for length in (100, 500, 700):
-                running.keystore.write_text(new.pem()[:length])
-                await running.reloading.look()
-            running.keystore.write_text(new.pem())
-            await running.settle()
-            assert await running.serial() == serial_of(new)
-
-    run(scenario)
+async def test_a_file_that_is_being_written_is_not_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with reloading(tmp_path) as running:
+        new = renewed()
+        for length in (100, 500, 700):
+            running.keystore.write_text(new.pem()[:length])
+            await running.reloading.look()
+        running.keystore.write_text(new.pem())
+        await running.settle()
+        assert await running.serial() == serial_of(new)
     assert "cannot be used" not in caplog.text
 
 
-def test_links_that_are_swapped_together_as_kubernetes_does(tmp_path: Path) -> None:
+async def test_links_that_are_swapped_together_as_kubernetes_does(tmp_path: Path) -> None:
     """`keystore.pem` leads to `..data/keystore.pem`, and `..data` to a directory of this version."""
 
     async def scenario() -> None:
@@ -109,7 +102,7 @@ def test_links_that_are_swapped_together_as_kubernetes_does(tmp_path: Path) -> N
             assert await running.serial() == serial_of(new)
 
     new = renewed()
-    run(scenario)
+    await scenario()
 
 
 OTHER = Authority("CN=Other")
@@ -133,55 +126,47 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("case", DAMAGED)
-def test_a_keystore_that_cannot_be_used_changes_nothing(
+async def test_a_keystore_that_cannot_be_used_changes_nothing(
     case: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     text, reason = DAMAGED[case]
-
-    async def scenario() -> None:
-        async with reloading(tmp_path) as running:
-            swap(running.keystore, text)
-            for _ in range(3):
-                await running.settle()
-            assert await running.serial() == serial_of(identity())
-            metrics = running.server.ssl_metrics
-            assert (metrics.failed_reloads_count, metrics.failing_listeners) == (1, {"CONTROLLER"})
-            new = renewed()
-            swap(running.keystore, new.pem())
+    async with reloading(tmp_path) as running:
+        swap(running.keystore, text)
+        for _ in range(3):
             await running.settle()
-            assert await running.serial() == serial_of(new)
-            assert metrics.failing_listeners == set()
-
-    run(scenario)
+        assert await running.serial() == serial_of(identity())
+        metrics = running.server.ssl_metrics
+        assert (metrics.failed_reloads_count, metrics.failing_listeners) == (1, {"CONTROLLER"})
+        new = renewed()
+        swap(running.keystore, new.pem())
+        await running.settle()
+        assert await running.serial() == serial_of(new)
+        assert metrics.failing_listeners == set()
     (line,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     assert line.startswith("Listener CONTROLLER keeps its keys and certificates")
     assert reason in line
 
 
-def test_a_keystore_that_is_gone_changes_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario() -> None:
-        async with reloading(tmp_path) as running:
-            running.keystore.unlink()
-            await running.settle()
-            assert await running.serial() == serial_of(identity())
-
-    run(scenario)
+async def test_a_keystore_that_is_gone_changes_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with reloading(tmp_path) as running:
+        running.keystore.unlink()
+        await running.settle()
+        assert await running.serial() == serial_of(identity())
     assert f"cannot read the keystore {tmp_path / 'keystore.pem'}: No such file or directory" in caplog.text
 
 
-def test_names_may_change_where_that_is_allowed(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        allowed = {"ssl.allow.dn.changes": "true", "ssl.allow.san.changes": "true"}
-        async with reloading(tmp_path, allowed) as running:
-            new = authority().issue("CN=renamed", ("127.0.0.1", "b.example"))
-            swap(running.keystore, new.pem())
-            await running.settle()
-            assert await running.serial() == serial_of(new)
-
-    run(scenario)
+async def test_names_may_change_where_that_is_allowed(tmp_path: Path) -> None:
+    allowed = {"ssl.allow.dn.changes": "true", "ssl.allow.san.changes": "true"}
+    async with reloading(tmp_path, allowed) as running:
+        new = authority().issue("CN=renamed", ("127.0.0.1", "b.example"))
+        swap(running.keystore, new.pem())
+        await running.settle()
+        assert await running.serial() == serial_of(new)
 
 
-def test_a_reload_on_request_waits_for_no_second_look(
+async def test_a_reload_on_request_waits_for_no_second_look(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario() -> None:
@@ -200,29 +185,25 @@ def test_a_reload_on_request_waits_for_no_second_look(
             task.cancel()
 
     caplog.set_level("INFO")
-    run(scenario)
+    await scenario()
 
 
-def test_who_is_trusted_changes_at_once_for_sessions_of_tls_1_2_too(tmp_path: Path) -> None:
+async def test_who_is_trusted_changes_at_once_for_sessions_of_tls_1_2_too(tmp_path: Path) -> None:
     """A session holds the certificate that was accepted then: none is resumed."""
-
-    async def scenario() -> None:
-        async with reloading(tmp_path, {"ssl.allow.dn.changes": "true"}) as running:
-            both = authority().pem + OTHER.pem
-            swap(running.truststore, both)
-            await running.settle()
-            context = context_of(OTHER.issue(BROKER), ssl__enabled__protocols="TLSv1.2")
-            port = running.server.bound_ports["CONTROLLER"]
-            session, was_reused = await asyncio.to_thread(blocking_handshake, context, port, None)
-            session, was_reused = await asyncio.to_thread(blocking_handshake, context, port, session)
-            assert not was_reused
-            swap(running.truststore, authority().pem)
-            await running.settle()
-            with pytest.raises((ssl.SSLError, ConnectionError)):
-                await asyncio.to_thread(blocking_handshake, context, port, session)
-            assert await running.serial() == serial_of(identity())
-
-    run(scenario)
+    async with reloading(tmp_path, {"ssl.allow.dn.changes": "true"}) as running:
+        both = authority().pem + OTHER.pem
+        swap(running.truststore, both)
+        await running.settle()
+        context = context_of(OTHER.issue(BROKER), ssl__enabled__protocols="TLSv1.2")
+        port = running.server.bound_ports["CONTROLLER"]
+        session, was_reused = await asyncio.to_thread(blocking_handshake, context, port, None)
+        session, was_reused = await asyncio.to_thread(blocking_handshake, context, port, session)
+        assert not was_reused
+        swap(running.truststore, authority().pem)
+        await running.settle()
+        with pytest.raises((ssl.SSLError, ConnectionError)):
+            await asyncio.to_thread(blocking_handshake, context, port, session)
+        assert await running.serial() == serial_of(identity())
 
 
 def blocking_handshake(
@@ -241,7 +222,7 @@ def blocking_handshake(
 # Expiry.
 
 
-def test_what_expires_is_announced(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_what_expires_is_announced(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         async with reloading(tmp_path) as running:
             metrics = running.server.ssl_metrics
@@ -253,7 +234,7 @@ def test_what_expires_is_announced(tmp_path: Path, caplog: pytest.LogCaptureFixt
             await running.settle()
 
     caplog.set_level("INFO")
-    run(scenario)
+    await scenario()
     lines = [record.getMessage() for record in caplog.records if "expires in" in record.getMessage()]
     step = "Next step: replace it there; no restart is needed."
     trusted = f"the trusted certificate 'CN=Test CA,O=kraftctl' in {tmp_path}/truststore.pem"
@@ -273,153 +254,132 @@ def test_what_expires_is_announced(tmp_path: Path, caplog: pytest.LogCaptureFixt
 # Dynamic configs.
 
 
-def test_stores_of_dynamic_configs(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with reloading(tmp_path) as running:
-            new, newer = renewed(), renewed()
-            (tmp_path / "dynamic.pem").write_text(new.pem())
-            location = {f"{PREFIX}ssl.keystore.location": str(tmp_path / "dynamic.pem")}
-            running.driver.dynamic = {**location, "log.retention.ms": "1", "ssl.keystore.location": "/no"}
-            await running.reloading.look()
-            assert await running.serial() == serial_of(new)
-            swap(tmp_path / "dynamic.pem", newer.pem())
-            await running.settle()
-            assert await running.serial() == serial_of(newer)
-            running.driver.dynamic = {}
-            await running.reloading.look()
-            assert await running.serial() == serial_of(identity())
-
-    run(scenario)
+async def test_stores_of_dynamic_configs(tmp_path: Path) -> None:
+    async with reloading(tmp_path) as running:
+        new, newer = renewed(), renewed()
+        (tmp_path / "dynamic.pem").write_text(new.pem())
+        location = {f"{PREFIX}ssl.keystore.location": str(tmp_path / "dynamic.pem")}
+        running.driver.dynamic = {**location, "log.retention.ms": "1", "ssl.keystore.location": "/no"}
+        await running.reloading.look()
+        assert await running.serial() == serial_of(new)
+        swap(tmp_path / "dynamic.pem", newer.pem())
+        await running.settle()
+        assert await running.serial() == serial_of(newer)
+        running.driver.dynamic = {}
+        await running.reloading.look()
+        assert await running.serial() == serial_of(identity())
 
 
-def test_dynamic_configs_do_not_change_whom_a_controller_trusts(tmp_path: Path) -> None:
+async def test_dynamic_configs_do_not_change_whom_a_controller_trusts(tmp_path: Path) -> None:
     """The right to alter configs would otherwise be the right to connect as anybody."""
-
-    async def scenario() -> None:
-        async with reloading(tmp_path) as running:
-            (tmp_path / "other.pem").write_text(OTHER.pem + authority().pem)
-            new = renewed()
-            (tmp_path / "dynamic.pem").write_text(new.pem())
-            for value in (
-                {"ssl.truststore.location": str(tmp_path / "other.pem")},
-                {"ssl.truststore.location": "", "ssl.truststore.certificates": OTHER.pem},
-                {"ssl.truststore.type": "JKS", "ssl.truststore.password": "x"},
-            ):
-                keystore = {"ssl.keystore.location": str(tmp_path / "dynamic.pem")}
-                running.driver.dynamic = {PREFIX + key: each for key, each in (value | keystore).items()}
-                await running.settle()
-                assert await running.serial() == serial_of(new), "its own key may change"
-                with pytest.raises((ssl.SSLError, ConnectionError)):
-                    await running.serial(context_of(OTHER.issue(BROKER)))
-            swap(running.truststore, OTHER.pem + authority().pem)
+    async with reloading(tmp_path) as running:
+        (tmp_path / "other.pem").write_text(OTHER.pem + authority().pem)
+        new = renewed()
+        (tmp_path / "dynamic.pem").write_text(new.pem())
+        for value in (
+            {"ssl.truststore.location": str(tmp_path / "other.pem")},
+            {"ssl.truststore.location": "", "ssl.truststore.certificates": OTHER.pem},
+            {"ssl.truststore.type": "JKS", "ssl.truststore.password": "x"},
+        ):
+            keystore = {"ssl.keystore.location": str(tmp_path / "dynamic.pem")}
+            running.driver.dynamic = {PREFIX + key: each for key, each in (value | keystore).items()}
             await running.settle()
-            await running.serial(context_of(OTHER.issue(BROKER)))
-
-    run(scenario)
-
-
-def test_a_keystore_of_the_type_jks_is_read_again(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with reloading(tmp_path) as running:
-            new, newer, path = renewed(), renewed(), tmp_path / "store.jks"
-            path.write_bytes(jks("store", keys=[("k", new, "inner")]))
-            running.driver.dynamic = {
-                f"{PREFIX}ssl.keystore.location": str(path),
-                f"{PREFIX}ssl.keystore.type": "JKS",
-                f"{PREFIX}ssl.keystore.password": "store",
-                f"{PREFIX}ssl.key.password": "inner",
-            }
-            await running.reloading.look()
-            assert await running.serial() == serial_of(new)
-            fresh = tmp_path / "fresh"
-            fresh.write_bytes(jks("store", keys=[("k", newer, "inner")]))
-            fresh.rename(path)
-            await running.settle()
-            assert await running.serial() == serial_of(newer)
-            path.write_bytes(path.read_bytes()[:-1])
-            await running.settle()
-            assert await running.serial() == serial_of(newer)
-
-    run(scenario)
+            assert await running.serial() == serial_of(new), "its own key may change"
+            with pytest.raises((ssl.SSLError, ConnectionError)):
+                await running.serial(context_of(OTHER.issue(BROKER)))
+        swap(running.truststore, OTHER.pem + authority().pem)
+        await running.settle()
+        await running.serial(context_of(OTHER.issue(BROKER)))
 
 
-def test_dynamic_configs_that_cannot_be_used_change_nothing(
+async def test_a_keystore_of_the_type_jks_is_read_again(tmp_path: Path) -> None:
+    async with reloading(tmp_path) as running:
+        new, newer, path = renewed(), renewed(), tmp_path / "store.jks"
+        path.write_bytes(jks("store", keys=[("k", new, "inner")]))
+        running.driver.dynamic = {
+            f"{PREFIX}ssl.keystore.location": str(path),
+            f"{PREFIX}ssl.keystore.type": "JKS",
+            f"{PREFIX}ssl.keystore.password": "store",
+            f"{PREFIX}ssl.key.password": "inner",
+        }
+        await running.reloading.look()
+        assert await running.serial() == serial_of(new)
+        fresh = tmp_path / "fresh"
+        fresh.write_bytes(jks("store", keys=[("k", newer, "inner")]))
+        fresh.rename(path)
+        await running.settle()
+        assert await running.serial() == serial_of(newer)
+        path.write_bytes(path.read_bytes()[:-1])
+        await running.settle()
+        assert await running.serial() == serial_of(newer)
+
+
+async def test_dynamic_configs_that_cannot_be_used_change_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def scenario() -> None:
-        async with reloading(tmp_path, {"kraftctl.dynamic.trust": "true"}) as running:
-            for name, value in {
-                "ssl.keystore.type": "BKS",
-                "ssl.keystore.location": str(tmp_path / "nowhere.pem"),
-                "ssl.keystore.key": "hunter2",
-                "ssl.truststore.password": "${env:HOME}",
-                "ssl.truststore.location": "${file:/etc/x:location}",
-            }.items():
-                running.driver.dynamic = {PREFIX + name: value}
-                await running.settle()
-                assert await running.serial() == serial_of(identity())
-            assert running.server.ssl_metrics.failed_reloads_count == 5
-            new = renewed()
-            swap(tmp_path / "nowhere.pem", new.pem())
-            running.driver.dynamic = {f"{PREFIX}ssl.keystore.location": str(tmp_path / "nowhere.pem")}
-            await running.reloading.look()
-            assert await running.serial() == serial_of(new)
-
-    run(scenario)
+    async with reloading(tmp_path, {"kraftctl.dynamic.trust": "true"}) as running:
+        for name, value in {
+            "ssl.keystore.type": "BKS",
+            "ssl.keystore.location": str(tmp_path / "nowhere.pem"),
+            "ssl.keystore.key": "hunter2",
+            "ssl.truststore.password": "${env:HOME}",
+            "ssl.truststore.location": "${file:/etc/x:location}",
+        }.items():
+            running.driver.dynamic = {PREFIX + name: value}
+            await running.settle()
+            assert await running.serial() == serial_of(identity())
+        assert running.server.ssl_metrics.failed_reloads_count == 5
+        new = renewed()
+        swap(tmp_path / "nowhere.pem", new.pem())
+        running.driver.dynamic = {f"{PREFIX}ssl.keystore.location": str(tmp_path / "nowhere.pem")}
+        await running.reloading.look()
+        assert await running.serial() == serial_of(new)
     assert "Invalid value BKS for configuration listener.name.controller.ssl.keystore.type" in caplog.text
     assert "listener.name.controller.ssl.truststore.password: it has ${env:...}" in caplog.text
     assert "listener.name.controller.ssl.truststore.location: it has ${file:...}" in caplog.text
     assert "hunter2" not in caplog.text
 
 
-def test_the_first_dynamic_configs_after_a_start_are_not_compared(tmp_path: Path) -> None:
+async def test_the_first_dynamic_configs_after_a_start_are_not_compared(tmp_path: Path) -> None:
     """They were when they were altered: since then each authority may have been replaced."""
-
-    async def scenario() -> None:
-        found = write_stores(tmp_path, identity())
-        trust = {"kraftctl.dynamic.trust": "true"}
-        async with serving_ssl({**NO_TEXTS, **found, **REQUIRED, **trust}) as (server, handler):
-            running = Reloaded(server, handler, tmp_path)
-            running.driver.dynamic = None
-            await running.settle()
-            own = OTHER.issue("CN=dynamic", ("127.0.0.1",))
-            (tmp_path / "dynamic.pem").write_text(own.pem())
-            (tmp_path / "trusted.pem").write_text(OTHER.pem)
-            running.driver.dynamic = {
-                f"{PREFIX}ssl.keystore.location": str(tmp_path / "dynamic.pem"),
-                f"{PREFIX}ssl.truststore.location": str(tmp_path / "trusted.pem"),
-            }
-            await running.reloading.look()
-            client = context_of(OTHER.issue(BROKER), trusted=OTHER)
-            assert await running.serial(client) == serial_of(own)
-            running.driver.dynamic = {}
-            await running.reloading.look()
-            assert await running.serial(client) == serial_of(own), "compared from then on"
-
-    run(scenario)
+    found = write_stores(tmp_path, identity())
+    trust = {"kraftctl.dynamic.trust": "true"}
+    async with serving_ssl({**NO_TEXTS, **found, **REQUIRED, **trust}) as (server, handler):
+        running = Reloaded(server, handler, tmp_path)
+        running.driver.dynamic = None
+        await running.settle()
+        own = OTHER.issue("CN=dynamic", ("127.0.0.1",))
+        (tmp_path / "dynamic.pem").write_text(own.pem())
+        (tmp_path / "trusted.pem").write_text(OTHER.pem)
+        running.driver.dynamic = {
+            f"{PREFIX}ssl.keystore.location": str(tmp_path / "dynamic.pem"),
+            f"{PREFIX}ssl.truststore.location": str(tmp_path / "trusted.pem"),
+        }
+        await running.reloading.look()
+        client = context_of(OTHER.issue(BROKER), trusted=OTHER)
+        assert await running.serial(client) == serial_of(own)
+        running.driver.dynamic = {}
+        await running.reloading.look()
+        assert await running.serial(client) == serial_of(own), "compared from then on"
 
 
-def test_a_keystore_that_controllers_do_not_accept_is_not_used_at_the_next_start(
+async def test_a_keystore_that_controllers_do_not_accept_is_not_used_at_the_next_start(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """When it was altered it was refused, and is in the log nevertheless."""
-
-    async def scenario() -> None:
-        found = write_stores(tmp_path, identity())
-        async with serving_ssl({**NO_TEXTS, **found, **REQUIRED}) as (server, handler):
-            running = Reloaded(server, handler, tmp_path)
-            (tmp_path / "dynamic.pem").write_text(OTHER.issue("CN=controller", ("127.0.0.1",)).pem())
-            running.driver.dynamic = {f"{PREFIX}ssl.keystore.location": str(tmp_path / "dynamic.pem")}
-            await running.reloading.look()
-            assert await running.serial() == serial_of(identity())
-
-    run(scenario)
+    found = write_stores(tmp_path, identity())
+    async with serving_ssl({**NO_TEXTS, **found, **REQUIRED}) as (server, handler):
+        running = Reloaded(server, handler, tmp_path)
+        (tmp_path / "dynamic.pem").write_text(OTHER.issue("CN=controller", ("127.0.0.1",)).pem())
+        running.driver.dynamic = {f"{PREFIX}ssl.keystore.location": str(tmp_path / "dynamic.pem")}
+        await running.reloading.look()
+        assert await running.serial() == serial_of(identity())
     assert "two controllers with the new stores cannot connect" in caplog.text
 
 
 @both_loops
-def test_a_file_system_that_does_not_answer_delays_nothing(
-    loop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+async def test_a_file_system_that_does_not_answer_delays_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Connections are served, a line says so, and the process ends without an answer."""
     asked, answered = threading.Event(), threading.Event()
@@ -431,30 +391,24 @@ def test_a_file_system_that_does_not_answer_delays_nothing(
             assert answered.wait(60.0)
         return stat(path)
 
-    async def scenario() -> None:
-        async with reloading(tmp_path) as running:
-            monkeypatch.setattr(store_files.os, "stat", hanging)
-            late = SslReloading(running.server, running.driver, Clock().wall_ms, 0.0, load_stores)
-            looking = asyncio.ensure_future(late.look())
-            await asyncio.to_thread(asked.wait, 20.0)
-            assert await running.serial() == serial_of(identity())
-            assert "Listener CONTROLLER keeps its keys and certificates: its keystore" in caplog.text
-            assert "Next step: check where they are mounted" in caplog.text
-            looking.cancel()
-
-    run(scenario, loop)
+    async with reloading(tmp_path) as running:
+        monkeypatch.setattr(store_files.os, "stat", hanging)
+        late = SslReloading(running.server, running.driver, Clock().wall_ms, 0.0, load_stores)
+        looking = asyncio.ensure_future(late.look())
+        await asyncio.to_thread(asked.wait, 20.0)
+        assert await running.serial() == serial_of(identity())
+        assert "Listener CONTROLLER keeps its keys and certificates: its keystore" in caplog.text
+        assert "Next step: check where they are mounted" in caplog.text
+        looking.cancel()
     answered.set()
 
 
-def test_a_fifo_in_place_of_a_keystore_changes_nothing(
+async def test_a_fifo_in_place_of_a_keystore_changes_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def scenario() -> None:
-        async with reloading(tmp_path) as running:
-            running.keystore.unlink()
-            os.mkfifo(running.keystore)
-            await running.settle()
-            assert await running.serial() == serial_of(identity())
-            assert "it is a FIFO, and has to be a file" in caplog.text
-
-    run(scenario)
+    async with reloading(tmp_path) as running:
+        running.keystore.unlink()
+        os.mkfifo(running.keystore)
+        await running.settle()
+        assert await running.serial() == serial_of(identity())
+        assert "it is a FIFO, and has to be a file" in caplog.text
