@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 
 from kraftctl.dev.kafka_distribution import DEFAULT_KAFKA_VERSION
 from kraftctl_protocol.message import Field, Message
-from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES, column_name, field_name
+from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES
+from kraftctl_spark.rows.record_names import column_name, field_name
 from kraftctl_spark.rows.schema import arrow_schema, typed_columns
 from tests.support.processes.kafka import dump_log
 

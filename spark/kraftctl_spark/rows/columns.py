@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.uuids import uuid_to_string
 from kraftctl_spark.rows.decoded_columns import array_of, bits, decoded_columns
-from kraftctl_spark.rows.metadata_rows import MetadataRows, RecordKind, column_kind, field_name
+from kraftctl_spark.rows.metadata_rows import MetadataRows, RecordKind, column_kind
+from kraftctl_spark.rows.record_names import field_name
 from kraftctl_spark.rows.row_runs import RowRuns
 from kraftctl_spark.rows.schema import field_type, typed_columns
 

@@ -12,7 +12,8 @@ from functools import cache
 import pyarrow as pa
 
 from kraftctl_spark.rows.columns import RowKinds, common_columns, typed_columns_of
-from kraftctl_spark.rows.metadata_rows import UNDECODABLE_TYPE, MetadataRows, column_name, field_name
+from kraftctl_spark.rows.metadata_rows import UNDECODABLE_TYPE, MetadataRows
+from kraftctl_spark.rows.record_names import column_name, field_name
 from kraftctl_spark.rows.schema import field_type, typed_columns
 
 RECORDS = "records"

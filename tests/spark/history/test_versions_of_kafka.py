@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.spark.compared_rows import compare_rows
 from tests.spark.history.asked import SparkHistory, in_duckdb
 from tests.spark.history.test_versions import SEED, Tables, gappy, history
 from tests.spark.metadata_histories import History
-from tests.spark.view_check import compare_rows, kafka_states, local_spark
+from tests.spark.view_check import kafka_states, local_spark
 
 pytestmark = [pytest.mark.java, pytest.mark.spark, pytest.mark.slow]
 
