@@ -205,9 +205,9 @@ FAULTS = (
     PlantedFault(
         "an-outage-ends-with-each-change",
         f"{QUESTIONS}/outages.sql",
-        "coalesce(lag(goes_on_at) OVER in_order <> valid_from_offset, true) AS begins,",
+        "coalesce(lag(continued_at) OVER in_order <> start_offset, true) AS begins,",
         "true AS begins,",
-        (f"{ASKED}::test_outages",),
+        (f"{ASKED}::test_an_answer_is_that_of_a_plain_loop[outages]",),
         "One long outage is counted as many short ones.",
     ),
     PlantedFault(
@@ -289,6 +289,22 @@ FAULTS = (
         '        WHERE at_one"""',
         ("tests/spark/test_difference.py::test_a_topic_that_grew",),
         "A topic that got partitions between two points is the same in the difference of both.",
+    ),
+    PlantedFault(
+        "duckdb-passes-over-what-has-not-ended",
+        f"{QUESTIONS}/dialects.py",
+        '"arg_max_null"',
+        '"arg_max"',
+        (f"{ASKED}::test_an_answer_is_that_of_a_plain_loop[fencing_timeline]",),
+        "A state of a broker that lasts has the end of an earlier one.",
+    ),
+    PlantedFault(
+        "duckdb-rounds-to-seconds",
+        f"{QUESTIONS}/dialects.py",
+        "f\"(epoch_us({self.sql(node, 'this')}) // 1000000)\"",
+        "f\"CAST(epoch({self.sql(node, 'this')}) AS BIGINT)\"",
+        (f"{ASKED}::test_an_hour_ends_with_its_last_millisecond",),
+        "What happens in the last half second of an hour is counted in the next one.",
     ),
     PlantedFault(
         "trino-is-asked-with-functions-of-spark",

@@ -56,7 +56,7 @@ class RowKinds:
 
 
 def common_columns(rows: MetadataRows, kinds: RowKinds, cluster_id: str) -> dict[str, CommonColumn]:
-    """Returns the columns that every row has, by their names in the wide table."""
+    """Returns the columns that every row has, by their names in `format("kraft")`."""
     runs, count, types = rows.runs, len(rows), kinds.kinds
     of_snapshot = rows.snapshot_end_offset is not None
     nulls = _one_value(None, pa.int64(), count)

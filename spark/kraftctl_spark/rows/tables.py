@@ -33,7 +33,7 @@ _PLACE: tuple[tuple[str, pa.DataType], ...] = (
 """The columns of every table. No field of a record has one of these names."""
 
 _SOURCES = {"log_epoch": "epoch", "record_version": "version"}
-"""The columns that have another name in the wide table."""
+"""The columns that have another name in `format("kraft")`."""
 
 _RECORD: tuple[tuple[str, pa.DataType], ...] = (
     ("type", pa.string()),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sqlglot
@@ -19,7 +20,7 @@ from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.history.questions import dialects
 from kraftctl_spark.history.questions.files import text_of
 from kraftctl_spark.history.questions.questions import OF_BROKERS, parameters_of, sources
-from kraftctl_spark.history.schema import SCHEMAS, encode_versions
+from kraftctl_spark.history.schema import EVENTS, SCHEMAS, encode_versions
 from kraftctl_spark.history.versions.kinds import BROKERS, KINDS, PARTITIONS, TOPICS, Kind
 from kraftctl_spark.history.versions.versions import Version
 from tests.spark.compared_rows import compare_rows
@@ -211,6 +212,25 @@ def one_version(kind: Kind, key: tuple[int | str, ...], ended_by: str | None, **
     return Version(key, all_values, 3, 3000, False, 3, 7, 6000, ended_by)
 
 
+def write_history(directory: Path, found: dict[str, pa.Table]) -> None:
+    """These tables, and all others without rows."""
+    for name, schema in SCHEMAS.items():
+        (directory / name).mkdir()
+        pq.write_table(found.get(name, schema.empty_table()), directory / name / "0.parquet")
+
+
+def test_an_hour_ends_with_its_last_millisecond(tmp_path: Path) -> None:
+    change = {"offset": 4, "kind": "ISR shrank", "subject": "t-0", "partition_id": 0}
+    changes = [
+        change | {"time": time_ms * 1000, "before": "[1, 2]", "after": "[1]"}
+        for time_ms in (3_600_000, 7_199_999, 7_200_000)
+    ]
+    write_history(tmp_path, {EVENTS: pa.Table.from_pylist(changes, SCHEMAS[EVENTS])})
+    with in_duckdb(tmp_path) as asked:
+        rows = asked.rows("isr_churn_per_hour")
+    assert {row["hour"].timestamp(): row["shrinks"] for row in rows} == {3600: 2, 7200: 1}
+
+
 @pytest.mark.parametrize(("ended_by", "intervals"), [("changed", [(3, None)]), ("gap", [(3, 7), (7, None)])])
 def test_a_gap_of_one_offset_ends_what_is_so(
     tmp_path: Path, ended_by: str, intervals: list[tuple[int, int | None]]
@@ -224,11 +244,8 @@ def test_a_gap_of_one_offset_ends_what_is_so(
             one_version(BROKERS, (1,), end, broker_epoch=2, state="fenced") for end in (ended_by, None)
         ],
     }
-    tables = {name: schema.empty_table() for name, schema in SCHEMAS.items()}
-    tables |= {kind.name: encode_versions(kind, versions, "cluster") for kind, versions in found.items()}
-    for name, rows in tables.items():
-        (tmp_path / name).mkdir()
-        pq.write_table(rows, tmp_path / name / "0.parquet")
+    encoded = {kind.name: encode_versions(kind, rows, "cluster") for kind, rows in found.items()}
+    write_history(tmp_path, encoded)
     with in_duckdb(tmp_path) as asked:
         outages, fencings = asked.rows("outages"), asked.rows("fencing_timeline")
     for rows in (
