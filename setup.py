@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -74,6 +75,7 @@ class BuildWithQuestions(build_py):
             sources = os.pathsep.join(str(ROOT / root) for root in (".", "protocol", "spark"))
             variables = {**os.environ, "PYTHONPATH": sources, "PYTHONDONTWRITEBYTECODE": "1"}
             target = str(Path(self.build_lib, "kraftctl_spark/history/sql").absolute())
+            shutil.rmtree(target, ignore_errors=True)  # `make build` keeps the results of earlier builds.
             writer = ("-m", "kraftctl_spark.history.questions.dialects", target)
             subprocess.run([sys.executable, *writer], check=True, env=variables)
 

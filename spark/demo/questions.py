@@ -10,9 +10,9 @@ import duckdb
 from kraftctl_spark.history.questions.files import text_of
 
 QUESTIONS = {
-    "elections": ("offset", "topic_partition", "old_leader", "new_leader", "unclean"),
+    "elections": ("offset", "topic", "partition_id", "old_leader", "new_leader", "kind", "cause"),
     "fencing_timeline": ("broker_id", "broker_epoch", "state", "start_offset", "end_offset"),
-    "config_audit": ("offset", "config", "old_value", "new_value"),
+    "config_audit": ("offset", "resource_type", "resource_name", "name", "old_value", "new_value"),
 }
 """The questions, each with the columns that are shown."""
 ROWS_SHOWN = 15

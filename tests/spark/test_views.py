@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,13 +22,10 @@ from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.history import DIRECTORY
 from kraftctl_spark.history.history_tables import HistoryTables
-from kraftctl_spark.tables.compaction import compact
-from kraftctl_spark.tables.manifest import Output
 from kraftctl_spark.views import UnknownPointError, diff, register_views, state_at
-from tests.spark.fake_controller import FakeController, FakeQuorum
+from tests.spark.history.test_versions import FIRST_PART, SEED, Tables, export, gappy, history
 from tests.spark.history_truth import Row
-from tests.spark.metadata_histories import EPOCH, History, generate
-from tests.spark.typed_export import exporting
+from tests.spark.metadata_histories import EPOCH, History
 from tests.spark.view_check import (
     compare_state,
     kafka_states,
@@ -38,12 +34,7 @@ from tests.spark.view_check import (
 
 pytestmark = [pytest.mark.java, pytest.mark.spark, pytest.mark.slow]
 
-SEED = 20261121
-OFFSETS_COMPARED = 20
-IN_EVERY_RUN = (0, 1, 9, 12, 18)
-"""Of these: one in each part, by offset and by time, before and after compaction. The others are `long`."""
-FIRST_PART = 200
-"""End of the export before the start of the log is deleted."""
+__all__ = ["gappy", "history"]
 
 
 @pytest.fixture(scope="module")
@@ -52,86 +43,39 @@ def spark() -> Iterator[SparkSession]:
         yield session
 
 
-@pytest.fixture(scope="module")
-def history() -> History:
-    return generate(SEED, 600, snapshots=(250, 420))
-
-
-def export(history: History, directory: Path, ends: list[int], deleted_up_to: tuple[int, ...] = ()) -> None:
-    """Exports up to each end; after each, the log before the next of these offsets is deleted."""
-    quorum = FakeQuorum()
-    controller = FakeController(quorum, 1)
-    quorum.append(*history.batches)
-    try:
-        with exporting(directory, controller.endpoint, include_secrets=True) as exporter:
-            for index, end in enumerate(ends):
-                exporter.export_to(end, EPOCH)
-                if index < len(deleted_up_to):
-                    start = deleted_up_to[index]
-                    quorum.batches = history.batches_from(start)
-                    quorum.log_start_offset = start
-                    quorum.snapshot, quorum.snapshot_bytes = (start, EPOCH), history.snapshots[start]
-    finally:
-        controller.close()
+def views_of(made: History, directory: Path) -> Path:
+    """The tables of a log, with their history."""
+    export(made, directory, [made.end])
     HistoryTables(directory, directory / DIRECTORY).catch_up()
-
-
-@dataclass
-class Gappy:
-    """The same log of which two parts were deleted before they were exported."""
-
-    directory: Path
-    known: list[range]
-    """Offsets at which the state is known."""
-
-
-@pytest.fixture(scope="module")
-def gappy(history: History, tmp_path_factory: pytest.TempPathFactory) -> Gappy:
-    directory = tmp_path_factory.mktemp("gappy")
-    first, second = sorted(history.snapshots)
-    export(history, directory, [FIRST_PART, first + 40, history.end], (first, second))
-    ends = [one.start for one in Output(directory).manifests() if one.snapshot]
-    known = [range(ends[0]), range(first - 1, ends[1]), range(second - 1, history.end)]
-    return Gappy(directory, known)
+    return directory
 
 
 @pytest.fixture(scope="module")
 def kafkas(
-    history: History, gappy: Gappy, tmp_path_factory: pytest.TempPathFactory
+    history: History, gappy: Tables, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[int, dict[str, list[Row]]]:
-    """Kafka's state at random offsets, and at those next to the gaps."""
-    known = [offset for offsets in gappy.known for offset in offsets]
-    offsets = random.Random(SEED).sample(known, OFFSETS_COMPARED)
-    assert all(any(offset in part for offset in offsets) for part in gappy.known)
+    """Kafka's state at two random offsets, the second one the last of a batch, and next to the gaps."""
+    known = [offset for part in gappy.known[:2] for offset in part[:-1]]
+    last = [offset for offset in known if history.times[offset] != history.times[offset + 1]]
+    rng = random.Random(SEED)
     edges = [edge for part in gappy.known for edge in (part[0], part[-1])]
-    return kafka_states(history.values, [*offsets, *edges], tmp_path_factory.mktemp("kafka") / "records.txt")
+    offsets = [rng.choice(known), rng.choice(last), *edges]
+    return kafka_states(history.values, offsets, tmp_path_factory.mktemp("kafka") / "records.txt")
 
 
-@pytest.mark.parametrize(
-    "index",
-    [
-        pytest.param(index, marks=[] if index in IN_EVERY_RUN else [pytest.mark.long])
-        for index in range(OFFSETS_COMPARED)
-    ],
-)
-def test_the_state_as_of_random_points_is_kafkas(
+@pytest.mark.parametrize("by", ["offset", "time"])
+def test_the_state_as_of_a_point_is_kafkas(
     spark: SparkSession,
     history: History,
-    gappy: Gappy,
+    gappy: Tables,
     kafkas: dict[int, dict[str, list[Row]]],
-    index: int,
+    by: str,
 ) -> None:
-    """Some by offset, some by time; the second half after compaction."""
-    if index >= OFFSETS_COMPARED // 2:
-        compact(Output(gappy.directory), grace_ms=0)
-    offset = list(kafkas)[index]
-    when = history.times[offset]
-    last_of_batch = history.times.get(offset + 1) != when
-    if index % 3 == 0 and last_of_batch:
-        time = datetime.fromtimestamp(when / 1000, UTC).isoformat()
-        compare_state(spark, gappy.directory, kafkas[offset], time=time)
-    else:
-        compare_state(spark, gappy.directory, kafkas[offset], offset=offset)
+    """More offsets, in DuckDB: tests/spark/history/test_versions_of_kafka.py."""
+    offset = list(kafkas)[["offset", "time"].index(by)]
+    time = datetime.fromtimestamp(history.times[offset] / 1000, UTC).isoformat()
+    point = {"offset": offset} if by == "offset" else {"time": time}
+    compare_state(spark, gappy.raw, kafkas[offset], history=gappy.versions, **point)
 
 
 def config_values(state: dict[str, list[Row]]) -> dict[tuple[Any, ...], str]:
@@ -161,10 +105,10 @@ def config_values(state: dict[str, list[Row]]) -> dict[tuple[Any, ...], str]:
     ],
 )
 def test_points_that_are_refused(
-    spark: SparkSession, gappy: Gappy, point: dict[str, Any], message: str
+    spark: SparkSession, gappy: Tables, point: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        state_at(spark, gappy.directory, **point)
+        state_at(spark, gappy.raw, history=gappy.versions, **point)
 
 
 def test_a_time_means_the_last_offset_that_is_not_later(spark: SparkSession, tmp_path: Path) -> None:
@@ -174,7 +118,7 @@ def test_a_time_means_the_last_offset_that_is_not_later(spark: SparkSession, tmp
         record = FeatureLevelRecord(name="group.version", feature_level=offset + 1)
         value = encode_metadata_record(record, 0)
         made.batches.append(encode_batch(offset, EPOCH, 1_795_251_600_000 + seconds * 1000, [value]))
-    export(made, tmp_path, [3])
+    views_of(made, tmp_path)
     for seconds, level in ((10, 1), (29, 1), (30, 3), (40, 3), (50, 3)):
         when = datetime(2026, 11, 21, 9, 0, seconds, tzinfo=UTC)
         (row,) = state_at(spark, tmp_path, time=when)["features"].collect()
@@ -191,7 +135,7 @@ def test_a_token_that_never_expires(spark: SparkSession, tmp_path: Path) -> None
     record.expiration_timestamp = 253_402_300_800_000
     made = History(end=1)
     made.batches.append(encode_batch(0, EPOCH, 1000, [encode_metadata_record(record, 0)]))
-    export(made, tmp_path, [1])
+    views_of(made, tmp_path)
     (row,) = state_at(spark, tmp_path, offset=0)["delegation_tokens"].collect()
     assert (row["issue_time"].microsecond, row["max_time"], row["expiration_time"]) == (0, None, None)
 
@@ -202,7 +146,7 @@ def test_times_that_are_no_dates(spark: SparkSession, tmp_path: Path) -> None:
     for offset, time_ms in enumerate((2**63 - 1, 1_795_251_600_000, -(2**63))):
         value = encode_metadata_record(FeatureLevelRecord(name="group.version", feature_level=offset + 1), 0)
         made.batches.append(encode_batch(offset, EPOCH, time_ms, [value]))
-    export(made, tmp_path, [3])
+    views_of(made, tmp_path)
     register_views(spark, tmp_path)
     (known,) = spark.sql("SELECT start_time, end_time FROM known_ranges").collect()
     assert known["start_time"] == known["end_time"] == datetime.fromtimestamp(1_795_251_600)
@@ -210,10 +154,10 @@ def test_times_that_are_no_dates(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_a_difference_is_that_of_kafkas_states(
-    spark: SparkSession, gappy: Gappy, kafkas: dict[int, dict[str, list[Row]]]
+    spark: SparkSession, gappy: Tables, kafkas: dict[int, dict[str, list[Row]]]
 ) -> None:
     before, after = gappy.known[0][-1], gappy.known[2][-1]
-    rows = [row.asDict() for row in diff(spark, gappy.directory, before, after).collect()]
+    rows = [row.asDict() for row in diff(spark, gappy.raw, before, after, gappy.versions).collect()]
     partitions: list[dict[tuple[str, int], Row]] = [
         {(row["topic_id"], row["partition_id"]): row for row in kafkas[offset]["partitions"]}
         for offset in (before, after)

@@ -20,7 +20,7 @@ from tests.spark.compared_rows import compare_rows
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.metadata_histories import EPOCH, History, generate
 from tests.spark.test_damaged_pages import flip, pages
-from tests.spark.test_views import export
+from tests.spark.test_views import views_of
 from tests.spark.typed_export import exporting
 from tests.spark.view_check import local_spark
 
@@ -93,7 +93,7 @@ def test_views_end_where_the_history_ends(
 
 def test_a_history_of_another_cluster_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     made = generate(7, 60, snapshots=())
-    export(made, tmp_path, [made.end])
+    views_of(made, tmp_path)
     manifest = tmp_path / DIRECTORY / "_history.json"
     manifest.write_text(manifest.read_text().replace('"cluster_id": "', '"cluster_id": "other-'))
     with pytest.raises(ExportRefusedError, match="is the history of cluster other-"):
@@ -103,7 +103,7 @@ def test_a_history_of_another_cluster_is_refused(spark: SparkSession, tmp_path: 
 def test_a_damaged_page_fails_a_query(spark: SparkSession, tmp_path: Path) -> None:
     """Even where other values could be read."""
     made = generate(7, 60, snapshots=())
-    export(made, tmp_path, [made.end])
+    views_of(made, tmp_path)
     register_views(spark, tmp_path, prefix="damaged_")
     for view, files in (("topic_history", "history/topics"), ("records", "records")):
         for path in (tmp_path / files).glob("*.parquet"):

@@ -76,11 +76,12 @@ def compare_state(
     directory: Path,
     expected: Mapping[str, list[dict[str, Any]]],
     *,
+    history: Path | None = None,
     offset: int | None = None,
     time: str | None = None,
 ) -> None:
     """AssertionError that names the point, the view and the rows that differ."""
-    views = state_at(spark, directory, offset=offset, time=time)
+    views = state_at(spark, directory, offset=offset, time=time, history=history)
     assert set(views) == set(expected)
     for name, rows in expected.items():
         found = [row.asDict(True) for row in views[name].collect()]

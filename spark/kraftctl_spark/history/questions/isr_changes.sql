@@ -1,6 +1,10 @@
 -- Every change of an ISR that removed or added a broker.
-SELECT offset, time, topic_id, topic, partition_id, kind, array_except(old_isr, new_isr) AS removed,
-       array_except(new_isr, old_isr) AS added, old_isr, new_isr
+SELECT offset, time, topic_id, topic, partition_id, kind,
+       CASE WHEN kind = 'ISR grew' THEN CAST(array() AS ARRAY<INT>)
+            ELSE array_except(old_isr, new_isr) END AS removed,
+       CASE WHEN kind = 'ISR shrank' THEN CAST(array() AS ARRAY<INT>)
+            ELSE array_except(new_isr, old_isr) END AS added,
+       old_isr, new_isr
 FROM (
     SELECT e.offset AS offset, e.time, e.topic_id,
            substr(e.subject, 1, length(e.subject) - length(CAST(e.partition_id AS STRING)) - 1) AS topic,

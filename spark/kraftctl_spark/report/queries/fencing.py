@@ -45,7 +45,7 @@ def states(query: Query) -> Listed[BrokerState]:
                 SELECT broker_id FROM ({_fenced(query)})
                 ORDER BY fenced_ms DESC, broker_id LIMIT {BROKERS_MAX}
             )""",
-        "end_ms - start_ms DESC, start_ms, broker_id",
+        "end_ms - start_ms DESC, start_ms, broker_id, started_by, ended_by",
         BROKER_STATES_MAX,
     )
 

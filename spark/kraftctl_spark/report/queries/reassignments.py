@@ -25,7 +25,7 @@ def prepare(query: Query) -> None:
 
 
 def longest(query: Query) -> Listed[Reassignment]:
-    order = "duration_ms DESC NULLS LAST, start_ms, partition"
+    order = "duration_ms DESC NULLS LAST, start_ms, partition, outcome, old_replicas"
     return query.db.listed(Reassignment, "FROM reassignments", order, REASSIGNMENTS_MAX)
 
 
