@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -18,6 +19,7 @@ from typing import Any, ClassVar
 
 from setuptools import Command, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 PURE = os.environ.get("KRAFTCTL_PURE", "")
@@ -62,6 +64,20 @@ class ParallelBuildExt(build_ext):
         super().finalize_options()
         if self.parallel is None:
             self.parallel = os.cpu_count() or 1
+
+
+class BuildWithQuestions(build_py):
+    """Writes the questions about a history in the SQL of each engine, which the tree has in one."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            sources = os.pathsep.join(str(ROOT / root) for root in (".", "protocol", "spark"))
+            variables = {**os.environ, "PYTHONPATH": sources, "PYTHONDONTWRITEBYTECODE": "1"}
+            target = str(Path(self.build_lib, "kraftctl_spark/history/sql").absolute())
+            shutil.rmtree(target, ignore_errors=True)  # `make build` keeps the results of earlier builds.
+            writer = ("-m", "kraftctl_spark.history.questions.dialects", target)
+            subprocess.run([sys.executable, *writer], check=True, env=variables)
 
 
 def why_no_compiler() -> str | None:
@@ -177,4 +193,11 @@ def extensions() -> list[Any]:
     return made
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": ParallelBuildExt, "check_compiler": CheckCompiler})
+setup(
+    ext_modules=extensions(),
+    cmdclass={
+        "build_ext": ParallelBuildExt,
+        "build_py": BuildWithQuestions,
+        "check_compiler": CheckCompiler,
+    },
+)

@@ -42,6 +42,7 @@ VIOLATIONS = {
     "The report is made without Spark": ("kraftctl_spark/report/database.py", "import pyspark"),
     "Records are read and decoded without Arrow": ("kraftctl_spark/rows/transactions.py", "import pyarrow"),
     "Versions are computed without files": ("kraftctl_spark/history/versions/versions.py", "import pyarrow"),
+    "Questions are written without Arrow": ("kraftctl_spark/history/columns.py", "import pyarrow"),
     "Partitions are computed as columns": (
         "kraftctl_spark/history/partitions/partition_pass.py",
         "import time",

@@ -379,7 +379,7 @@ SHARED_NAMES = frozenset(
     (
         # A protocol beside what implements it, and pairs of one meaning in the service and in the exporter.
         *("Clock", "Driver", "Endpoint", "LogFiles", "Node", "ScramCredential", "TokenCredential"),
-        *("KnownRange", "Outcome", "RefusedError", "Session", "Step", "Versions", "VoterChange"),
+        *("Outcome", "RefusedError", "Session", "Step", "Versions", "VoterChange"),
     )
 )
 """Names that two public classes of the product have. Nothing is added here."""

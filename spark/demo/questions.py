@@ -7,13 +7,12 @@ from pathlib import Path
 
 import duckdb
 
-import kraftctl_spark.history
+from kraftctl_spark.history.questions.files import text_of
 
-SQL = Path(kraftctl_spark.history.__path__[0]) / "sql" / "duckdb"
 QUESTIONS = {
-    "elections": ("offset", "topic_partition", "old_leader", "new_leader", "unclean"),
+    "elections": ("offset", "topic", "partition_id", "old_leader", "new_leader", "kind", "cause"),
     "fencing_timeline": ("broker_id", "broker_epoch", "state", "start_offset", "end_offset"),
-    "config_audit": ("offset", "config", "old_value", "new_value"),
+    "config_audit": ("offset", "resource_type", "resource_name", "name", "old_value", "new_value"),
 }
 """The questions, each with the columns that are shown."""
 ROWS_SHOWN = 15
@@ -24,9 +23,9 @@ def answers(history: Path) -> Iterator[str]:
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute(f"SET file_search_path = '{history}'")
-        connection.execute((SQL / "tables.sql").read_text())
+        connection.execute(text_of("duckdb", "tables"))
         for name, columns in QUESTIONS.items():
-            text = (SQL / f"{name}.sql").read_text()
+            text = text_of("duckdb", name)
             found = connection.sql(text).to_arrow_table().select(list(columns))
             rows = [list(map(str, row.values())) for row in found.to_pylist()]
             meaning = text.splitlines()[0].removeprefix("-- ")

@@ -19,8 +19,8 @@ A kraftctl controller in another process loads a log of `--records` records. The
   writes the rows of the history;
 * report: the command `kraftctl-export report`, with the start of its process, of that history: of the whole
   log, and of one hour;
-* source: wide rows into Spark's noop sink, as Arrow batches and as tuples, ready ones (one batch again and
-  again, hence no reading) and decoded ones. Their time is that of the whole query.
+* source: rows of `format("kraft")` into Spark's noop sink, as Arrow batches and as tuples, ready ones (one
+  batch again and again, hence no reading) and decoded ones. Their time is that of the whole query.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kraftctl_codegen import dialects
 from kraftctl_protocol.record_batch import RecordBatch, read_batches
 from kraftctl_spark.history.history_tables import HistoryTables
+from kraftctl_spark.history.questions.questions import sources
 from kraftctl_spark.log.log_location import DirectoryLocation
 from kraftctl_spark.log.log_range import LogRange
 from kraftctl_spark.report.period import shown_time
@@ -116,13 +116,13 @@ def measure(
     values = parameters(size.records)
     say("asking DuckDB")
     with in_duckdb(output) as asked:
-        for question in dialects.questions():
+        for question in sources():
             times.questions_ms["DuckDB", question] = _best_ms(partial(asked.ask, question, **values))
     if spark is not None:
         say("asking Spark")
         spark.conf.set("spark.sql.shuffle.partitions", SHUFFLE_PARTITIONS)
         in_spark = SparkHistory(spark, output)
-        for question in dialects.questions():
+        for question in sources():
             times.questions_ms["Spark", question] = _best_ms(partial(in_spark.compute, question, **values))
         say("reading views")
         for name, view in _views(spark, raw, output, size.records):

@@ -124,7 +124,7 @@ def tuples_of_log(bootstrap: str, partition: RangePartition) -> Iterator[tuple[A
 
 
 def ready_batch(bootstrap: str, cluster_id: str, first_offset: int, rows: int) -> pa.RecordBatch:
-    """A batch of the wide table."""
+    """A batch of `format("kraft")`."""
     observer = QuorumObserver(list(parse_endpoints(bootstrap)), cluster_id=cluster_id)
     end = first_offset + rows
     batches = observer.read(first_offset, EPOCH, end)

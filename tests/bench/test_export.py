@@ -11,9 +11,9 @@ import pytest
 
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
-from kraftctl_codegen.dialects import questions
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
+from kraftctl_spark.history.questions.questions import sources
 from kraftctl_spark.rows.log_rows import rows_of_log
 from kraftctl_spark.rows.tables import encode_tables
 from kraftctl_spark.tables.table_files import RangeWriter, publish_files
@@ -67,9 +67,9 @@ def test_the_history_is_measured(tmp_path: Path) -> None:
     times = export_history.measure(None, tmp_path, export_history.Size(3_000, 80), lambda text: None)
     assert times.stage_us > 0
     assert times.alone_us > 0
-    assert {name for _, name in times.questions_ms} == set(questions())
+    assert {name for _, name in times.questions_ms} == set(sources())
     reports = ["report", "report of one hour"]
     assert [row.what for row in times.rows() if row.met] == [
         *reports,
-        *(f"DuckDB: {name}" for name in questions()),
+        *(f"DuckDB: {name}" for name in sources()),
     ]

@@ -10,6 +10,8 @@ PAGES = "tests/spark/test_damaged_pages.py"
 PARTITIONS = "tests/spark/history/test_partitions.py"
 VERSION_FILES = "tests/spark/history/test_version_files.py"
 HISTORY = "spark/kraftctl_spark/history"
+QUESTIONS = f"{HISTORY}/questions"
+ASKED = "tests/spark/history/test_questions.py"
 VIEWS = "spark/kraftctl_spark/views"
 REGISTERED = "tests/spark/test_registered_views.py::test_no_view_replaces_what_shows_something_else"
 
@@ -194,18 +196,18 @@ FAULTS = (
     ),
     PlantedFault(
         "as-of-an-offset-has-what-ended-there",
-        "kraftctl_codegen/dialects.py",
+        f"{QUESTIONS}/questions.py",
         '"WHERE valid_from_offset <= :as_of AND (valid_to_offset IS NULL OR valid_to_offset > :as_of)\\n"',
         '"WHERE valid_from_offset <= :as_of AND (valid_to_offset IS NULL OR valid_to_offset >= :as_of)\\n"',
-        ("tests/spark/history/test_questions.py::test_the_files_are_what_the_source_gives",),
+        (f"{ASKED}::test_a_state_has_each_partition_once",),
         "A partition has two states at an offset at which it changes.",
     ),
     PlantedFault(
         "an-outage-ends-with-each-change",
-        f"{HISTORY}/sql/duckdb/outages.sql",
-        "coalesce(lag(goes_on_at) OVER in_order <> valid_from_offset, true) AS begins,",
+        f"{QUESTIONS}/outages.sql",
+        "coalesce(lag(continued_at) OVER in_order <> start_offset, true) AS begins,",
         "true AS begins,",
-        ("tests/spark/history/test_questions.py::test_outages",),
+        (f"{ASKED}::test_an_answer_is_that_of_a_plain_loop[outages]",),
         "One long outage is counted as many short ones.",
     ),
     PlantedFault(
@@ -218,11 +220,11 @@ FAULTS = (
     ),
     PlantedFault(
         "views-read-records-that-the-history-lacks",
-        f"{VIEWS}/log.py",
-        "        last = self.last.end - 1 if self.as_of is None else self.as_of\n",
-        "        last = 2**62 if self.as_of is None else self.as_of\n",
+        f"{VIEWS}/registration.py",
+        "WHERE offset < {log.last.end_offset} ",
+        "WHERE offset < {2**62} ",
         ("tests/spark/test_views_on_history.py::test_views_end_where_the_history_ends",),
-        "Views have configurations from after the end of what they say of partitions.",
+        "The state at a time that the history lacks is shown as that at its end.",
     ),
     PlantedFault(
         "views-of-a-history-of-another-cluster",
@@ -251,7 +253,7 @@ FAULTS = (
     PlantedFault(
         "a-time-in-a-gap-has-the-state-before-it",
         f"{VIEWS}/registration.py",
-        "    if known[0] != log.last and micros > known[0].end_ms * 1000:\n",
+        "    if known[0] != log.last and micros > (known[0].end_time_us or 0):\n",
         "    if False:\n",
         ("tests/spark/test_views.py::test_points_that_are_refused[time-in-a-gap]",),
         "What was so before a part of the log was deleted is shown for the time after it.",
@@ -289,11 +291,31 @@ FAULTS = (
         "A topic that got partitions between two points is the same in the difference of both.",
     ),
     PlantedFault(
+        "duckdb-passes-over-what-has-not-ended",
+        f"{QUESTIONS}/dialects.py",
+        '"arg_max_null"',
+        '"arg_max"',
+        (f"{ASKED}::test_an_answer_is_that_of_a_plain_loop[fencing_timeline]",),
+        "A state of a broker that lasts has the end of an earlier one.",
+    ),
+    PlantedFault(
+        "duckdb-rounds-to-seconds",
+        f"{QUESTIONS}/dialects.py",
+        "f\"(epoch_us({self.sql(node, 'this')}) // 1000000)\"",
+        "f\"CAST(epoch({self.sql(node, 'this')}) AS BIGINT)\"",
+        (f"{ASKED}::test_an_hour_ends_with_its_last_millisecond",),
+        "What happens in the last half second of an hour is counted in the next one.",
+    ),
+    PlantedFault(
         "trino-is-asked-with-functions-of-spark",
-        f"{HISTORY}/sql/trino/under_min_isr.sql",
-        "WHERE cardinality(isr) <",
-        "WHERE size(isr) <",
-        ("tests/spark/history/test_questions.py::test_trino_has_this_syntax",),
+        f"{QUESTIONS}/dialects.py",
+        """                f"date_add('second', CAST({self.sql(node.expressions[0])} AS BIGINT), {EPOCH})"
+                if node.name == "timestamp_seconds"
+""",
+        """                f"date_add('second', CAST({self.sql(node.expressions[0])} AS BIGINT), {EPOCH})"
+                if node.name == "seconds"
+""",
+        (f"{ASKED}::test_trino_has_this_syntax",),
         "The question fails in Trino, which no test runs.",
     ),
 )

@@ -100,9 +100,9 @@ FAULTS = (
     ),
     PlantedFault(
         "no-view-of-features",
-        "spark/kraftctl_spark/views/keyed.py",
-        "for kind in KINDS if kind not in _BY_HAND}\n",
-        'for kind in KINDS if kind not in _BY_HAND and kind.name != "features"}\n',
+        "spark/kraftctl_spark/views/registration.py",
+        "for kind in KINDS if kind != QUORUM}\n",
+        'for kind in KINDS if kind != QUORUM and kind.name != "features"}\n',
         (f"{EXPORTER}::test_a_view_of_the_state_shows_what_it_changes",),
         "A question about the levels at a point in time has no view.",
     ),

@@ -15,13 +15,14 @@ from pyspark.sql import SparkSession
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_spark.history import DIRECTORY
 from kraftctl_spark.history.history_tables import HistoryTables
-from kraftctl_spark.rows.metadata_rows import column_name
+from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.tables.manifest import Output
-from kraftctl_spark.views import HISTORY_VIEWS, register_views
+from kraftctl_spark.views import register_views
 from tests.interop.test_parquet import high_watermark
-from tests.spark.history_truth import Event, HistoryTruth
+from tests.spark.compared_rows import compare_rows
+from tests.spark.history_truth import ANSWERED, Event, HistoryTruth
 from tests.spark.typed_export import exporting
-from tests.spark.view_check import compare_rows, compare_state, kafka_states, local_spark, view_rows
+from tests.spark.view_check import compare_state, kafka_states, local_spark, view_rows
 from tests.support.parquet_check import CLASSES, DumpedRecord, expected_struct, read_dump
 from tests.support.processes.clients import admin_client, create_topic
 from tests.support.processes.kafka import Cluster, await_result
@@ -55,8 +56,8 @@ def test_views_of_what_brokers_went_through(cluster: Cluster, spark: SparkSessio
     truth = HistoryTruth(map(event, dumped), dumped[-1].timestamp_ms)
     HistoryTables(directory, directory / DIRECTORY).catch_up()
     register_views(spark, directory)
-    rows = view_rows(spark, HISTORY_VIEWS)
-    for name in HISTORY_VIEWS:
+    rows = view_rows(spark, ANSWERED)
+    for name in ANSWERED:
         compare_rows(name, rows[name], truth.rows[name])
     assert len([row for row in rows["topic_history"] if row["topic"] == TOPIC]) == 2
     audited = [row for row in rows["config_audit"] if row["resource_name"] == TOPIC]

@@ -25,6 +25,7 @@ from kraftctl.dev.ports import free_port
 from kraftctl.dev.settings import random_id
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_spark.history.questions.dialects import files
 from tests.support.compiled_rim import compiled_rim
 from tests.support.wire.controller_client import ControllerClient
 
@@ -65,7 +66,9 @@ def packaged_files() -> set[str]:
 def test_the_wheel_holds_every_file_of_the_packages(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-        assert {name for name in names if not name.endswith(".so")} == packaged_files()
+        written = {f"kraftctl_spark/history/sql/{path}": text for path, text in files()}
+        assert {name for name in names if not name.endswith(".so")} == packaged_files() | written.keys()
+        assert {name: archive.read(name).decode() for name in written} == written
         for name in packaged_files():
             source = ROOT / SOURCE_ROOTS[name.partition("/")[0]] / name
             assert archive.read(name) == source.read_bytes(), f"{name} has changed since `make build`"

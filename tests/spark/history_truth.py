@@ -1,4 +1,4 @@
-"""The expected rows of the history views, from a plain loop over the records."""
+"""The expected answers to questions about a history, from a plain loop over the records."""
 
 from __future__ import annotations
 
@@ -10,6 +10,24 @@ from typing import Any
 HOUR_MS = 3_600_000
 Row = dict[str, Any]
 LISTS = ("adding_replicas", "removing_replicas", "eligible_leader_replicas", "last_known_elr")
+ANSWERED = (
+    "topic_history",
+    "partition_history",
+    "isr_changes",
+    "isr_churn_per_hour",
+    "fencing_timeline",
+    "elections",
+    "elections_per_broker",
+    "outages",
+    "partition_availability",
+    "availability_per_hour",
+    "config_audit",
+    "growth_per_hour",
+    "reassignments",
+    "quorum_changes",
+)
+"""The questions that it answers, too."""
+
 CONFIG_TYPES = {2: "TOPIC", 4: "BROKER", 16: "CLIENT_METRICS", 32: "GROUP"}
 
 
@@ -30,14 +48,14 @@ class Span:
 
     start: Event
     state: Row
-    source: str
+    source: str = ""
 
 
 class HistoryTruth:
-    """Rows for each view, by name. Times are in ms since 1970."""
+    """Rows of each answer, by the name of the question. Times are in ms since 1970."""
 
     def __init__(self, events: Iterable[Event], end_ms: int) -> None:
-        self.rows: dict[str, list[Row]] = defaultdict(list)
+        self.rows: dict[str, list[Row]] = {name: [] for name in ANSWERED}
         self.end_ms = end_ms
         self._topics: dict[str, str] = {}
         self._partitions: dict[tuple[str, int], Span] = {}
@@ -48,6 +66,7 @@ class HistoryTruth:
         self._totals: dict[int, dict[str, int]] = {}
         self._votes: dict[int, Counter[str]] = defaultdict(Counter)
         self._reign: Row | None = None
+        self._voters: list[int] = []
         for event in events:
             handler = getattr(self, f"_{event.table}", None)
             if handler is not None:
@@ -68,7 +87,7 @@ class HistoryTruth:
     def _remove_topic_record(self, event: Event) -> None:
         topic_id = event.value["topic_id"]
         for key in [key for key in self._partitions if key[0] == topic_id]:
-            self._end_partition(key, event.offset, event.time, "deleted")
+            self._end_partition(key, event.offset, event.time, "removed")
             del self._partitions[key]
             self._end_move(key, event, "deleted")
             self._count(event, "partitions_deleted")
@@ -77,7 +96,7 @@ class HistoryTruth:
             self._audit(event, config, None, "topic deleted")
         for row in self.rows["topic_history"]:
             if row["topic_id"] == topic_id:
-                row |= {"deleted_offset": event.offset, "deleted_time": event.time, "ended_by": "deleted"}
+                row |= {"deleted_offset": event.offset, "deleted_time": event.time, "ended_by": "removed"}
         del self._topics[topic_id]
         self._count(event, "topics_deleted")
 
@@ -90,7 +109,7 @@ class HistoryTruth:
         state["leader_recovery_state"] = value["leader_recovery_state"] or 0
         if key not in self._partitions:
             self._count(event, "partitions_created")
-        self._changed(event, key, state, "PartitionRecord", state["leader_recovery_state"])
+        self._changed(event, key, state, state["leader_recovery_state"])
 
     def _partition_change_record(self, event: Event) -> None:
         value = event.value
@@ -105,7 +124,7 @@ class HistoryTruth:
         if value["leader_recovery_state"] not in (None, -1):
             state["leader_recovery_state"] = value["leader_recovery_state"]
         state["partition_epoch"] += 1
-        self._changed(event, key, state, "PartitionChangeRecord", value["leader_recovery_state"])
+        self._changed(event, key, state, value["leader_recovery_state"])
 
     def _clear_elr_record(self, event: Event) -> None:
         for key, span in list(self._partitions.items()):
@@ -115,28 +134,29 @@ class HistoryTruth:
             ):
                 cleared = state | {"eligible_leader_replicas": [], "last_known_elr": []}
                 cleared["partition_epoch"] += 1
-                self._changed(event, key, cleared, "ClearElrRecord", None)
+                self._changed(event, key, cleared, None)
 
-    def _changed(
-        self, event: Event, key: tuple[str, int], state: Row, source: str, recovery: int | None
-    ) -> None:
+    def _changed(self, event: Event, key: tuple[str, int], state: Row, recovery: int | None) -> None:
         before = self._partitions.get(key)
         if before is not None:
-            self._end_partition(key, event.offset, event.time, "change")
+            self._end_partition(key, event.offset, event.time, "changed")
             self._compare(event, key, before.state, state, recovery)
         self._moved(event, key, None if before is None else before.state, state)
-        self._partitions[key] = Span(event, state, source)
+        self._partitions[key] = Span(event, state)
 
     def _place(self, key: tuple[str, int]) -> Row:
         return {"topic_id": key[0], "topic": self._topics[key[0]], "partition_id": key[1]}
 
-    def _end_partition(self, key: tuple[str, int], offset: int | None, time: int, ended_by: str) -> None:
+    def _end_partition(
+        self, key: tuple[str, int], offset: int | None, time: int, ended_by: str | None
+    ) -> None:
         span = self._partitions[key]
         row = {**self._place(key), **span.state, "elr": span.state["eligible_leader_replicas"]}
         del row["eligible_leader_replicas"]
         row |= {"start_offset": span.start.offset, "start_time": span.start.time, "end_offset": offset}
         row |= {"end_time": time, "duration_ms": max(0, time - span.start.time)}
-        self.rows["partition_history"].append(row | {"started_by": span.source, "ended_by": ended_by})
+        row |= {"leaderless": _leaderless(row), "under_replicated": _under_replicated(row)}
+        self.rows["partition_history"].append(row | {"from_snapshot": False, "ended_by": ended_by})
 
     def _compare(self, event: Event, key: tuple[str, int], old: Row, new: Row, recovery: int | None) -> None:
         at = {**self._place(key), "offset": event.offset, "time": event.time}
@@ -226,7 +246,7 @@ class HistoryTruth:
         else:
             self._brokers[broker_id].state = after
 
-    def _end_broker(self, broker_id: int, event: Event | None, ended_by: str) -> None:
+    def _end_broker(self, broker_id: int, event: Event | None, ended_by: str | None) -> None:
         span = self._brokers[broker_id]
         row = {"broker_id": broker_id, "broker_epoch": span.state["broker_epoch"]}
         row |= {"state": _broker_state(span.state), "started_by": span.source, "ended_by": ended_by}
@@ -246,10 +266,11 @@ class HistoryTruth:
 
     def _audit(self, event: Event, key: tuple[int, str, str], value: str | None, cause: str) -> None:
         ids = [topic_id for topic_id, name in self._topics.items() if key[0] == 2 and name == key[1]]
-        row: Row = {"offset": event.offset, "time": event.time, "log_epoch": event.epoch, "exact": True}
+        row: Row = {"offset": event.offset, "time": event.time, "exact": True}
         row |= {"resource_type": CONFIG_TYPES[key[0]], "resource_name": key[1], "name": key[2]}
         row |= {"topic_id": ids[0] if ids else None, "old_value": self._configs.pop(key, None)}
-        self.rows["config_audit"].append(row | {"new_value": value, "cause": cause})
+        if row["old_value"] != value:
+            self.rows["config_audit"].append(row | {"new_value": value, "cause": cause})
         if value is not None:
             self._configs[key] = value
 
@@ -257,21 +278,26 @@ class HistoryTruth:
         self._end_reign(event)
         row = self._quorum_row(event, "leader") | {"leader_id": event.value["leader_id"]}
         row["voters"] = sorted(voter["voter_id"] for voter in event.value["voters"])
-        row["granting_voters"] = sorted(voter["voter_id"] for voter in event.value["granting_voters"])
-        self._reign = row
+        self._set_voters(event)
+        self._reign = row | {"leader_epoch": event.epoch}
 
     def _voters_record(self, event: Event) -> None:
+        self._set_voters(event)
+
+    def _set_voters(self, event: Event) -> None:
         voters = sorted(voter["voter_id"] for voter in event.value["voters"])
-        self.rows["quorum_changes"].append(self._quorum_row(event, "voters") | {"voters": voters})
+        if voters != self._voters:
+            self.rows["quorum_changes"].append(self._quorum_row(event, "voters") | {"voters": voters})
+        self._voters = voters
 
     def _kraft_version_record(self, event: Event) -> None:
         version = {"kraft_version": event.value["kraft_version"]}
         self.rows["quorum_changes"].append(self._quorum_row(event, "kraft.version") | version)
 
     def _quorum_row(self, event: Event, change: str) -> Row:
-        names = ("leader_id", "granting_voters", "voters", "kraft_version", "end_offset", "end_time")
+        names = ("leader_id", "leader_epoch", "voters", "kraft_version", "end_offset", "end_time")
         row: Row = dict.fromkeys((*names, "duration_ms"))
-        return row | {"offset": event.offset, "time": event.time, "log_epoch": event.epoch, "change": change}
+        return row | {"offset": event.offset, "time": event.time, "change": change}
 
     def _end_reign(self, event: Event | None) -> None:
         if self._reign is None:
@@ -289,10 +315,10 @@ class HistoryTruth:
 
     def _finish(self) -> None:
         for key in list(self._partitions):
-            self._end_partition(key, None, self.end_ms, "end")
+            self._end_partition(key, None, self.end_ms, None)
             self._end_move(key, None, "running")
         for broker_id in self._brokers:
-            self._end_broker(broker_id, None, "end")
+            self._end_broker(broker_id, None, None)
         self._end_reign(None)
         names = ("elected", "clean", "unclean", "from_elr", "preferred", "lost")
         self.rows["elections_per_broker"] = [
@@ -341,7 +367,6 @@ def outage_rows(partition_history: list[Row]) -> dict[str, list[Row]]:
         for kind, out in (("leaderless", _leaderless), ("under-replicated", _under_replicated)):
             field = kind.replace("-", "_")
             total[f"{field}_ms"] = sum(state["duration_ms"] for state in states if out(state))
-            total[f"{field}_minutes"] = total[f"{field}_ms"] / 60000
             rows["outages"] += _joined(place | {"kind": kind}, states, out)
             for state in filter(out, states):
                 _spread(hourly, place, f"{field}_ms", state["start_time"], state["end_time"])
@@ -363,7 +388,11 @@ def _joined(place: Row, states: list[Row], out: Any) -> list[Row]:
     rows: list[Row] = []
     last: Row | None = None
     for state in states:
-        if out(state) and last is not None and out(last) and last["end_offset"] == state["start_offset"]:
+        follows = last is not None and (last["end_offset"], last["ended_by"]) == (
+            state["start_offset"],
+            "changed",
+        )
+        if out(state) and last is not None and out(last) and follows:
             end = {name: state[name] for name in ("end_offset", "end_time", "ended_by")}
             rows[-1] |= end
         elif out(state):

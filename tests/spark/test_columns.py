@@ -19,12 +19,8 @@ from kraftctl_protocol.record_batch import (
 )
 from kraftctl_spark.datasource.wide_rows import encode_wide_rows
 from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
-from kraftctl_spark.rows.metadata_rows import (
-    CONTROL_RECORD_CLASSES,
-    TYPED_CLASSES,
-    MetadataRows,
-    column_name,
-)
+from kraftctl_spark.rows.metadata_rows import CONTROL_RECORD_CLASSES, TYPED_CLASSES, MetadataRows
+from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.rows.redaction import redact
 from kraftctl_spark.rows.schema import COMMON_FIELDS
 from kraftctl_spark.rows.tables import encode_tables, table_schemas

@@ -80,7 +80,7 @@ def test_the_report_shows_the_events_of_the_script(demo: tuple[Path, str]):
 def test_duckdb_answers_from_the_history(demo: tuple[Path, str]):
     directory, printed = demo
     assert "config_audit.sql: Every configuration" in printed
-    assert re.search(r"TOPIC orders retention\.ms +3600000 +600000", printed)
+    assert re.search(r"TOPIC +orders +retention\.ms +3600000 +600000", printed)
     history = directory / "tables" / "history"
     events = read_versions(history, "events").to_pylist()
     assert [row["subject"] for row in events if row["kind"] == "unclean election"] == ["fragile-0"]

@@ -56,7 +56,7 @@ def test_no_view_replaces_what_shows_something_else(spark: SparkSession, tmp_pat
 
     register_views(spark, first)
     now = spark.table("brokers").collect()
-    assert set(register_views(spark, first)) >= {"topics", "brokers", "log_stretches"}, (
+    assert set(register_views(spark, first)) >= {"topics", "brokers", "known_ranges"}, (
         "again, to see newer records"
     )
     past = state_at(spark, first, offset=20)["brokers"].collect()

@@ -85,7 +85,10 @@ def test_states_of_brokers(found: Contents, truth: dict[str, list[Row]]) -> None
     def interval(row: Row, start: str, end: str) -> tuple[Any, ...]:
         return (*(row[name] for name in names), row[start], row[end])
 
-    expected = sorted(interval(row, "start_time", "end_time") for row in truth["fencing_timeline"])
+    expected = sorted(
+        interval(row | {"ended_by": row["ended_by"] or "end"}, "start_time", "end_time")
+        for row in truth["fencing_timeline"]
+    )
     end_ms = found.period.end_ms - 1  # What is still so ends with the last record.
     assert sorted(interval(vars(row), "start_ms", "end_ms") for row in found.fencing.rows) == expected
     assert max(row.end_ms for row in found.fencing.rows) == end_ms

@@ -14,11 +14,8 @@ from kraftctl_protocol.record_batch import encode_batch, read_batches
 from kraftctl_spark.datasource.spark_schema import spark_schema
 from kraftctl_spark.datasource.wide_rows import encode_wide_rows
 from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
-from kraftctl_spark.rows.metadata_rows import (
-    TYPED_CLASSES,
-    MetadataRows,
-    column_name,
-)
+from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES, MetadataRows
+from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.rows.schema import arrow_schema, typed_columns
 from tests.spark.fake_controller import CLUSTER_ID
 from tests.support.metadata_row import row_list

@@ -22,10 +22,9 @@ from kraftctl_spark.datasource.checkpoint import check_checkpoint, last_committe
 from kraftctl_spark.datasource.ranges_source import KraftRangesDataSource
 from kraftctl_spark.datasource.source import KraftOffset
 from kraftctl_spark.datasource.spark_home import PREFIX
-from kraftctl_spark.datasource.wide_table import check_output
 from kraftctl_spark.log import log_range
 from kraftctl_spark.log.observer import QuorumObserver
-from kraftctl_spark.tables.manifest import MANIFESTS, ExportRefusedError, Output, Position
+from kraftctl_spark.tables.manifest import ExportRefusedError, Output, Position
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 from tests.spark.killed_export import STEP_VARIABLE
@@ -147,15 +146,11 @@ def test_tables_that_somebody_else_writes(
         assert "another process writes" in refusal(caplog, flags(controller, exported))
 
 
-def test_the_directory_of_the_other_sink(
+def test_a_directory_of_sparks_own_sink(
     controller: FakeController, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "_spark_metadata").mkdir()
     assert "choose another" in refusal(caplog, flags(controller, tmp_path))
-    (tmp_path / "_spark_metadata").rmdir()
-    (tmp_path / MANIFESTS).mkdir()
-    with pytest.raises(ExportRefusedError, match="choose another"):
-        check_output(tmp_path, tmp_path / "_checkpoint")
 
 
 def test_controllers_that_cannot_be_found(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

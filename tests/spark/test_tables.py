@@ -30,13 +30,8 @@ from kraftctl_protocol.readable_configs import readable_names
 from kraftctl_protocol.record_batch import encode_batch, encode_control_batch, read_batches
 from kraftctl_protocol.secrets import REDACTED
 from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
-from kraftctl_spark.rows.metadata_rows import (
-    CONTROL_RECORD_CLASSES,
-    TYPED_CLASSES,
-    MetadataRows,
-    column_name,
-    field_name,
-)
+from kraftctl_spark.rows.metadata_rows import CONTROL_RECORD_CLASSES, TYPED_CLASSES, MetadataRows
+from kraftctl_spark.rows.record_names import column_name, field_name
 from kraftctl_spark.rows.redaction import redact
 from kraftctl_spark.rows.tables import RECORDS, RowCounts, encode_tables, in_schema, table_schemas
 from kraftctl_spark.rows.transactions import Transactions, mark_aborted, markers_of, resolve

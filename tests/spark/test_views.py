@@ -1,6 +1,7 @@
-"""State and history views, over generated logs with aborted transactions, gaps and all record types.
+"""Views of the state, over generated logs with aborted transactions, gaps and all record types.
 
-Kafka's own MetadataImage says what the state is, a plain loop over the records what the history is.
+Kafka's own MetadataImage says what the state is. The history views are the questions of
+tests/spark/history/test_questions.py, which Spark answers in test_questions_in_spark.py.
 """
 
 from __future__ import annotations
@@ -8,9 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,30 +22,19 @@ from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.history import DIRECTORY
 from kraftctl_spark.history.history_tables import HistoryTables
-from kraftctl_spark.log import log_range
-from kraftctl_spark.tables.compaction import compact
-from kraftctl_spark.tables.manifest import Output
-from kraftctl_spark.views import HISTORY_VIEWS, UnknownPointError, diff, register_views, state_at
-from tests.spark.fake_controller import FakeController, FakeQuorum
-from tests.spark.history_truth import HistoryTruth, Row, outage_rows
-from tests.spark.metadata_histories import EPOCH, History, generate
-from tests.spark.typed_export import exporting
+from kraftctl_spark.views import UnknownPointError, diff, register_views, state_at
+from tests.spark.history.test_versions import FIRST_PART, SEED, Tables, export, gappy, history
+from tests.spark.history_truth import Row
+from tests.spark.metadata_histories import EPOCH, History
 from tests.spark.view_check import (
-    compare_rows,
     compare_state,
     kafka_states,
     local_spark,
-    view_rows,
 )
 
 pytestmark = [pytest.mark.java, pytest.mark.spark, pytest.mark.slow]
 
-SEED = 20261121
-OFFSETS_COMPARED = 20
-IN_EVERY_RUN = (0, 1, 9, 12, 18)
-"""Of these: one in each part, by offset and by time, before and after compaction. The others are `long`."""
-FIRST_PART = 200
-"""End of the export before the start of the log is deleted."""
+__all__ = ["gappy", "history"]
 
 
 @pytest.fixture(scope="module")
@@ -55,201 +43,39 @@ def spark() -> Iterator[SparkSession]:
         yield session
 
 
-@pytest.fixture(scope="module")
-def history() -> History:
-    return generate(SEED, 600, snapshots=(250, 420))
-
-
-def export(history: History, directory: Path, ends: list[int], deleted_up_to: tuple[int, ...] = ()) -> None:
-    """Exports up to each end; after each, the log before the next of these offsets is deleted."""
-    quorum = FakeQuorum()
-    controller = FakeController(quorum, 1)
-    quorum.append(*history.batches)
-    try:
-        with exporting(directory, controller.endpoint, include_secrets=True) as exporter:
-            for index, end in enumerate(ends):
-                exporter.export_to(end, EPOCH)
-                if index < len(deleted_up_to):
-                    start = deleted_up_to[index]
-                    quorum.batches = history.batches_from(start)
-                    quorum.log_start_offset = start
-                    quorum.snapshot, quorum.snapshot_bytes = (start, EPOCH), history.snapshots[start]
-    finally:
-        controller.close()
+def views_of(made: History, directory: Path) -> Path:
+    """The tables of a log, with their history."""
+    export(made, directory, [made.end])
     HistoryTables(directory, directory / DIRECTORY).catch_up()
-
-
-@pytest.fixture(scope="module")
-def whole(history: History, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All of the log, in many batches."""
-    directory = tmp_path_factory.mktemp("whole")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(log_range, "OFFSETS_PER_RANGE", 80)
-        export(history, directory, [150, 151, 300, history.end])
     return directory
-
-
-@dataclass
-class Gappy:
-    """The same log of which two parts were deleted before they were exported."""
-
-    directory: Path
-    known: list[range]
-    """Offsets at which the state is known."""
-
-
-@pytest.fixture(scope="module")
-def gappy(history: History, tmp_path_factory: pytest.TempPathFactory) -> Gappy:
-    directory = tmp_path_factory.mktemp("gappy")
-    first, second = sorted(history.snapshots)
-    export(history, directory, [FIRST_PART, first + 40, history.end], (first, second))
-    ends = [one.start for one in Output(directory).manifests() if one.snapshot]
-    known = [range(ends[0]), range(first - 1, ends[1]), range(second - 1, history.end)]
-    return Gappy(directory, known)
-
-
-@pytest.fixture(scope="module")
-def truth(history: History) -> HistoryTruth:
-    return HistoryTruth(history.events(), history.times[history.end - 1])
-
-
-@pytest.fixture(scope="module")
-def whole_rows(spark: SparkSession, whole: Path) -> dict[str, list[Row]]:
-    return view_rows(spark, register_views(spark, whole))
 
 
 @pytest.fixture(scope="module")
 def kafkas(
-    history: History, gappy: Gappy, tmp_path_factory: pytest.TempPathFactory
+    history: History, gappy: Tables, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[int, dict[str, list[Row]]]:
-    """Kafka's state at random offsets, and at those next to the gaps."""
-    known = [offset for offsets in gappy.known for offset in offsets]
-    offsets = random.Random(SEED).sample(known, OFFSETS_COMPARED)
-    assert all(any(offset in part for offset in offsets) for part in gappy.known)
+    """Kafka's state at two random offsets, the second one the last of a batch, and next to the gaps."""
+    known = [offset for part in gappy.known[:2] for offset in part[:-1]]
+    last = [offset for offset in known if history.times[offset] != history.times[offset + 1]]
+    rng = random.Random(SEED)
     edges = [edge for part in gappy.known for edge in (part[0], part[-1])]
-    return kafka_states(history.values, [*offsets, *edges], tmp_path_factory.mktemp("kafka") / "records.txt")
+    offsets = [rng.choice(known), rng.choice(last), *edges]
+    return kafka_states(history.values, offsets, tmp_path_factory.mktemp("kafka") / "records.txt")
 
 
-def test_the_history_has_what_is_hard(history: History, truth: HistoryTruth) -> None:
-    assert len(history.aborted) > 20
-    assert len(history.snapshots) == 2
-    lives = [row["topic"] for row in truth.rows["topic_history"]]
-    assert len(set(lives)) < len(lives)
-    assert {row["kind"] for row in truth.rows["elections"]} == {"clean", "elr", "unclean"}
-    assert {row["outcome"] for row in truth.rows["reassignments"]} >= {"completed", "cancelled", "running"}
-    assert any(row["started_by"] == "ClearElrRecord" for row in truth.rows["partition_history"])
-    assert all(len(truth.rows[name]) > 3 for name in set(HISTORY_VIEWS) - {"quorum_changes"})
-
-
-def test_history_views_say_what_a_plain_loop_says(
-    whole_rows: dict[str, list[Row]], truth: HistoryTruth
-) -> None:
-    for name in HISTORY_VIEWS:
-        compare_rows(name, whole_rows[name], truth.rows[name])
-
-
-def test_all_views_are_the_same_after_compaction(
-    spark: SparkSession, whole: Path, whole_rows: dict[str, list[Row]]
-) -> None:
-    """In a session of another time zone: hours are still those of UTC."""
-    compacted = compact(Output(whole), grace_ms=0)
-    assert compacted.files_after < compacted.files_before / 3
-    spark.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")
-    try:
-        again = view_rows(spark, register_views(spark, whole))
-    finally:
-        spark.conf.unset("spark.sql.session.timeZone")
-    for name, rows in whole_rows.items():
-        compare_rows(name, again[name], rows)
-
-
-@pytest.mark.parametrize(
-    "index",
-    [
-        pytest.param(index, marks=[] if index in IN_EVERY_RUN else [pytest.mark.long])
-        for index in range(OFFSETS_COMPARED)
-    ],
-)
-def test_the_state_as_of_random_points_is_kafkas(
+@pytest.mark.parametrize("by", ["offset", "time"])
+def test_the_state_as_of_a_point_is_kafkas(
     spark: SparkSession,
     history: History,
-    gappy: Gappy,
+    gappy: Tables,
     kafkas: dict[int, dict[str, list[Row]]],
-    index: int,
+    by: str,
 ) -> None:
-    """Some by offset, some by time; the second half after compaction."""
-    if index >= OFFSETS_COMPARED // 2:
-        compact(Output(gappy.directory), grace_ms=0)
-    offset = list(kafkas)[index]
-    when = history.times[offset]
-    last_of_batch = history.times.get(offset + 1) != when
-    if index % 3 == 0 and last_of_batch:
-        time = datetime.fromtimestamp(when / 1000, UTC).isoformat()
-        compare_state(spark, gappy.directory, kafkas[offset], time=time)
-    else:
-        compare_state(spark, gappy.directory, kafkas[offset], offset=offset)
-
-
-def test_gaps_are_not_filled(
-    spark: SparkSession,
-    history: History,
-    gappy: Gappy,
-    truth: HistoryTruth,
-    kafkas: dict[int, dict[str, list[Row]]],
-) -> None:
-    """The values from the whole log, cut to the known ranges."""
-    register_views(spark, gappy.directory)
-    names = ("log_stretches", "partition_history", "partition_availability", "outages", "fencing_timeline")
-    rows = view_rows(spark, [*names, "config_audit", "topic_history"])
-    assert [row["end_offset"] for row in rows["log_stretches"]] == [part.stop for part in gappy.known]
-    expected = {
-        name: clipped(history, gappy, truth.rows[name]) for name in ("partition_history", "fencing_timeline")
-    }
-    expected |= outage_rows(expected["partition_history"])
-    for name in ("partition_history", "fencing_timeline", "outages", "partition_availability"):
-        compare_rows(name, rows[name], expected[name])
-    inexact = [row for row in rows["config_audit"] if not row["exact"]]
-    gaps = list(pairwise(gappy.known))
-    changed = [change for before, after in gaps for change in config_changes(kafkas, before[-1], after[0])]
-    assert changed
-    compare_rows("config_audit", inexact, changed)
-    lost = {
-        topic["topic_id"] for before, after in gaps for topic in lost_topics(kafkas, before[-1], after[0])
-    }
-    assert {row["topic_id"] for row in rows["topic_history"] if row["ended_by"] == "gap"} == lost
-
-
-def clipped(history: History, gappy: Gappy, rows: list[Row]) -> list[Row]:
-    """Intervals of the whole log, cut to the known ranges."""
-    found: list[Row] = []
-    for index, part in enumerate(gappy.known):
-        last = index == len(gappy.known) - 1
-        for row in rows:
-            end = history.end if row["end_offset"] is None else row["end_offset"]
-            if row["start_offset"] >= part.stop or end <= part.start:
-                continue
-            cut = dict(row)
-            if index > 0 and row["start_offset"] <= part.start:
-                start = history.times[part.start]
-                cut |= {"start_offset": part.start, "start_time": start, "started_by": "snapshot"}
-            if end >= part.stop:
-                cut |= {"end_offset": None, "end_time": history.times[part.stop - 1]}
-                cut["ended_by"] = "end" if last else "gap"
-            cut["duration_ms"] = cut["end_time"] - cut["start_time"]
-            found.append(cut)
-    return found
-
-
-def config_changes(kafkas: dict[int, dict[str, list[Row]]], before: int, after: int) -> list[Row]:
-    """Configurations that differ between two offsets, by topic id."""
-    old, new = (config_values(kafkas[offset]) for offset in (before, after))
-    names = ("resource_type", "resource_name", "topic_id", "name")
-    return [
-        dict(zip(names, key, strict=True))
-        | {"offset": after, "old_value": old.get(key), "new_value": new.get(key), "cause": "gap"}
-        for key in sorted(set(old) | set(new), key=str)
-        if old.get(key) != new.get(key)
-    ]
+    """More offsets, in DuckDB: tests/spark/history/test_versions_of_kafka.py."""
+    offset = list(kafkas)[["offset", "time"].index(by)]
+    time = datetime.fromtimestamp(history.times[offset] / 1000, UTC).isoformat()
+    point = {"offset": offset} if by == "offset" else {"time": time}
+    compare_state(spark, gappy.raw, kafkas[offset], history=gappy.versions, **point)
 
 
 def config_values(state: dict[str, list[Row]]) -> dict[tuple[Any, ...], str]:
@@ -263,11 +89,6 @@ def config_values(state: dict[str, list[Row]]) -> dict[tuple[Any, ...], str]:
         ): row["value"]
         for row in state["configs"]
     }
-
-
-def lost_topics(kafkas: dict[int, dict[str, list[Row]]], before: int, after: int) -> list[Row]:
-    left = {topic["topic_id"] for topic in kafkas[after]["topics"]}
-    return [topic for topic in kafkas[before]["topics"] if topic["topic_id"] not in left]
 
 
 @pytest.mark.parametrize(
@@ -284,10 +105,10 @@ def lost_topics(kafkas: dict[int, dict[str, list[Row]]], before: int, after: int
     ],
 )
 def test_points_that_are_refused(
-    spark: SparkSession, gappy: Gappy, point: dict[str, Any], message: str
+    spark: SparkSession, gappy: Tables, point: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        state_at(spark, gappy.directory, **point)
+        state_at(spark, gappy.raw, history=gappy.versions, **point)
 
 
 def test_a_time_means_the_last_offset_that_is_not_later(spark: SparkSession, tmp_path: Path) -> None:
@@ -297,7 +118,7 @@ def test_a_time_means_the_last_offset_that_is_not_later(spark: SparkSession, tmp
         record = FeatureLevelRecord(name="group.version", feature_level=offset + 1)
         value = encode_metadata_record(record, 0)
         made.batches.append(encode_batch(offset, EPOCH, 1_795_251_600_000 + seconds * 1000, [value]))
-    export(made, tmp_path, [3])
+    views_of(made, tmp_path)
     for seconds, level in ((10, 1), (29, 1), (30, 3), (40, 3), (50, 3)):
         when = datetime(2026, 11, 21, 9, 0, seconds, tzinfo=UTC)
         (row,) = state_at(spark, tmp_path, time=when)["features"].collect()
@@ -314,7 +135,7 @@ def test_a_token_that_never_expires(spark: SparkSession, tmp_path: Path) -> None
     record.expiration_timestamp = 253_402_300_800_000
     made = History(end=1)
     made.batches.append(encode_batch(0, EPOCH, 1000, [encode_metadata_record(record, 0)]))
-    export(made, tmp_path, [1])
+    views_of(made, tmp_path)
     (row,) = state_at(spark, tmp_path, offset=0)["delegation_tokens"].collect()
     assert (row["issue_time"].microsecond, row["max_time"], row["expiration_time"]) == (0, None, None)
 
@@ -325,18 +146,18 @@ def test_times_that_are_no_dates(spark: SparkSession, tmp_path: Path) -> None:
     for offset, time_ms in enumerate((2**63 - 1, 1_795_251_600_000, -(2**63))):
         value = encode_metadata_record(FeatureLevelRecord(name="group.version", feature_level=offset + 1), 0)
         made.batches.append(encode_batch(offset, EPOCH, time_ms, [value]))
-    export(made, tmp_path, [3])
+    views_of(made, tmp_path)
     register_views(spark, tmp_path)
-    (known,) = spark.sql("SELECT start_time, end_time FROM log_stretches").collect()
+    (known,) = spark.sql("SELECT start_time, end_time FROM known_ranges").collect()
     assert known["start_time"] == known["end_time"] == datetime.fromtimestamp(1_795_251_600)
     assert [row["level"] for row in spark.sql("SELECT level FROM features").collect()] == [3]
 
 
 def test_a_difference_is_that_of_kafkas_states(
-    spark: SparkSession, gappy: Gappy, kafkas: dict[int, dict[str, list[Row]]]
+    spark: SparkSession, gappy: Tables, kafkas: dict[int, dict[str, list[Row]]]
 ) -> None:
     before, after = gappy.known[0][-1], gappy.known[2][-1]
-    rows = [row.asDict() for row in diff(spark, gappy.directory, before, after).collect()]
+    rows = [row.asDict() for row in diff(spark, gappy.raw, before, after, gappy.versions).collect()]
     partitions: list[dict[tuple[str, int], Row]] = [
         {(row["topic_id"], row["partition_id"]): row for row in kafkas[offset]["partitions"]}
         for offset in (before, after)

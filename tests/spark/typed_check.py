@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from kraftctl.dev.kafka_distribution import DEFAULT_KAFKA_VERSION
-from kraftctl_spark.rows.metadata_rows import column_name
+from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.rows.tables import RECORDS, table_schemas
+from kraftctl_spark.tables.manifest import Output
 from kraftctl_spark.tables.reader import read_table
 from tests.support.parquet_check import CLASSES, DIFFERENCES_MAX, DumpedRecord, expected_struct, read_dump
 
@@ -25,6 +26,13 @@ def compare_tables_with_dump(
     dumped = [record for record in read_dump(log_dir, release) if record.offset < upto_offset]
     assert [record.offset for record in dumped] == list(range(upto_offset))
     return compare_records(directory, dumped)
+
+
+def compare_export_with_dump(directory: Path, log_dir: Path) -> int:
+    """Compares everything that was exported; returns where the tables end."""
+    end = Output(directory).position().offset
+    compare_tables_with_dump(directory, log_dir, end)
+    return end
 
 
 def compare_records(directory: Path, dumped: list[DumpedRecord]) -> set[str]:

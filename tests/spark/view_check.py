@@ -6,20 +6,17 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from kraftctl_spark.views import state_at
+from tests.spark.compared_rows import compare_rows
 from tests.support.processes.kafka import run_java_source
 from tests.support.processes.spark_export import SPARK_ARGUMENTS
 
 REPLAY = Path(__file__).parent / "MetadataReplay.java"
-SORTED_LISTS = ("end_points", "features", "log_dirs", "entity")
-"""Fields that Kafka keeps as sets or maps."""
-
 QUICK = {
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "spark.sql.adaptive.enabled": "false",
@@ -79,49 +76,18 @@ def compare_state(
     directory: Path,
     expected: Mapping[str, list[dict[str, Any]]],
     *,
+    history: Path | None = None,
     offset: int | None = None,
     time: str | None = None,
 ) -> None:
     """AssertionError that names the point, the view and the rows that differ."""
-    views = state_at(spark, directory, offset=offset, time=time)
+    views = state_at(spark, directory, offset=offset, time=time, history=history)
     assert set(views) == set(expected)
     for name, rows in expected.items():
         found = [row.asDict(True) for row in views[name].collect()]
         compare_rows(f"{name} as of {offset or time}", found, rows)
 
 
-def comparable(rows: Iterable[Mapping[str, Any]], columns: set[str]) -> list[str]:
-    """Rows as sorted text: only these columns, all of them when there are none."""
-    return sorted(
-        json.dumps(
-            {
-                name: _plain(name, value)
-                for name, value in sorted(row.items())
-                if not columns or name in columns
-            }
-        )
-        for row in rows
-    )
-
-
-def _plain(name: str, value: Any) -> Any:
-    if name in SORTED_LISTS and value is not None:
-        return sorted(value, key=str)
-    if isinstance(value, datetime):
-        return round(value.timestamp() * 1000)
-    return value
-
-
 def view_rows(spark: SparkSession, names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     """All rows of registered views, by name."""
     return {name: [row.asDict(True) for row in spark.table(name).collect()] for name in names}
-
-
-def compare_rows(view: str, found: Iterable[Mapping[str, Any]], wanted: Iterable[Mapping[str, Any]]) -> None:
-    """AssertionError with the first rows that only one of the two has; in the columns of `wanted`."""
-    expected = list(wanted)
-    columns = set(expected[0]) if expected else set()
-    left, right = comparable(found, columns), comparable(expected, columns)
-    differing = [f"found {row}" for row in left if row not in right]
-    differing += [f"wanted {row}" for row in right if row not in left]
-    assert left == right, f"{view}: " + "\n".join(differing[:8])

@@ -12,7 +12,8 @@ from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_columns import NOT_TAKEN
 from kraftctl_protocol.uuids import uuid_to_string
 from kraftctl_spark.rows.decoded_columns import array_of
-from kraftctl_spark.rows.metadata_rows import MetadataRows, RecordKind, column_kind, column_name, field_name
+from kraftctl_spark.rows.metadata_rows import MetadataRows, RecordKind, column_kind
+from kraftctl_spark.rows.record_names import column_name, field_name
 
 
 @dataclass

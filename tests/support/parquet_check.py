@@ -1,22 +1,18 @@
-"""Compares an exported table with what kafka-dump-log prints for the log it was exported from."""
+"""The records of a log as kafka-dump-log prints them, in the form of exported rows."""
 
 from __future__ import annotations
 
 import base64
 import json
 import re
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from kraftctl.dev.kafka_distribution import DEFAULT_KAFKA_VERSION
 from kraftctl_protocol.message import Field, Message
-from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES, column_name, field_name
-from kraftctl_spark.rows.schema import arrow_schema, typed_columns
+from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES
+from kraftctl_spark.rows.record_names import column_name, field_name
 from tests.support.processes.kafka import dump_log
 
 BATCH_LINE = re.compile(r"^baseOffset: \d+ .*partitionLeaderEpoch: (-?\d+) .*isControl: (true|false) ")
@@ -62,55 +58,6 @@ class DumpedRecord:
     """Whether the tool shows version and data."""
 
 
-def compare_with_dump(parquet_dir: Path, log_dir: Path, upto_offset: int) -> int:
-    """How many offsets were compared; AssertionError that names the first differences.
-
-    `parquet_dir` is the export's output, `log_dir` a node's log.dirs or its `__cluster_metadata-0`. Every
-    offset that the log still has below `upto_offset` (exclusive) must be in the table exactly once, and equal
-    in epoch, time, type, version, size of the raw value and every single field.
-    """
-    rows = [row for row in read_export(parquet_dir).to_pylist() if row["offset"] is not None]
-    times = Counter(row["offset"] for row in rows)
-    doubled = sorted(offset for offset, count in times.items() if count > 1)
-    assert not doubled, f"offsets that are there more than once: {doubled[:DIFFERENCES_MAX]}"
-    by_offset = {row["offset"]: row for row in rows}
-    dumped = [record for record in read_dump(log_dir) if record.offset < upto_offset]
-    assert dumped, f"{log_dir} has no record below {upto_offset}"
-    assert dumped[-1].offset == upto_offset - 1, (
-        f"{log_dir} ends at {dumped[-1].offset}, before {upto_offset}"
-    )
-    missing = [record.offset for record in dumped if record.offset not in by_offset]
-    assert not missing, f"offsets that are missing: {missing[:DIFFERENCES_MAX]}"
-    found: list[str] = []
-    for record in dumped:
-        found += [f"offset {record.offset}: {text}" for text in differences(by_offset[record.offset], record)]
-    assert not found, "\n".join(found[:DIFFERENCES_MAX])
-    return len(dumped)
-
-
-def read_export(parquet_dir: Path) -> pa.Table:
-    """The table that Spark's own readers see: the files its sink has committed, and no others."""
-    files = committed_files(parquet_dir)
-    if not files:
-        return arrow_schema().empty_table()
-    return pa.concat_tables([pq.read_table(file) for file in files], promote_options="default")
-
-
-def committed_files(parquet_dir: Path) -> list[Path]:
-    """What `_spark_metadata` lists; a compacted list replaces all before it."""
-    names: dict[str, None] = {}
-    for listing in sorted((parquet_dir / "_spark_metadata").glob("[0-9]*"), key=_batch_number):
-        if listing.suffix == ".compact":
-            names.clear()
-        for line in listing.read_text().splitlines()[1:]:
-            names[Path(json.loads(line)["path"]).name] = None
-    return [parquet_dir / name for name in names]
-
-
-def _batch_number(listing: Path) -> tuple[int, bool]:
-    return int(listing.name.partition(".")[0]), listing.suffix == ".compact"
-
-
 def read_dump(log_dir: Path, release: str = DEFAULT_KAFKA_VERSION) -> list[DumpedRecord]:
     """All records of the metadata log's segments, in order."""
     metadata_dir = log_dir / "__cluster_metadata-0"
@@ -149,33 +96,6 @@ def _name_version_data(kind: str, content: dict[str, Any]) -> tuple[str, int, di
     if kind == "payload":
         return NAMES_IN_DUMP[content["type"]], content["version"], content["data"]
     return CONTROL_NAMES[kind], content["version"], content
-
-
-def differences(row: dict[str, Any], record: DumpedRecord) -> list[str]:
-    """The differences, one per line."""
-    message = CLASSES[record.name]
-    expected: dict[str, Any] = {
-        "epoch": record.epoch,
-        "is_control": record.is_control,
-        "type": record.name,
-        "version": record.version,
-        "snapshot_end_offset": None,
-        "snapshot_index": None,
-    }
-    for other in typed_columns():
-        expected[column_name(other)] = (
-            expected_struct(message, record.data, record.version) if other is message else None
-        )
-    actual = {name: row[name] for name in expected}
-    actual["timestamp_ms"] = round(row["timestamp"].timestamp() * 1000)
-    expected["timestamp_ms"] = record.timestamp_ms
-    actual["value_size"] = len(row["payload"])
-    expected["value_size"] = record.value_size
-    return [
-        f"{name} is {actual[name]!r} but should be {value!r}"
-        for name, value in expected.items()
-        if actual[name] != value
-    ]
 
 
 def expected_struct(message: type[Message], data: dict[str, Any], version: int) -> dict[str, Any]:

@@ -24,7 +24,8 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.readable_configs import is_readable
 from kraftctl_protocol.record_batch import Record, RecordBatch
 from kraftctl_protocol.secrets import REDACTED
-from kraftctl_spark.rows.metadata_rows import UNDECODABLE_TYPE, UNKNOWN_TYPE, column_name
+from kraftctl_spark.rows.metadata_rows import UNDECODABLE_TYPE, UNKNOWN_TYPE
+from kraftctl_spark.rows.record_names import column_name
 from tests.support.metadata_row import MetadataRow, struct_value
 
 Aborted = tuple[tuple[int, int], ...]

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from kraftctl_spark.tables.manifest import Output
 
 NEEDED = ("pyspark", "pyarrow")
+SPARK_METADATA = "_spark_metadata"
+"""The list of files that Spark's own sink keeps in the directory of its table."""
+
 BATCHES_PER_COMPACTION = 60
 OFFSETS_PER_BATCH = 10_000_000
 """Planning and committing a batch takes a third of a second; memory use does not depend on its size."""
@@ -55,7 +58,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
     """Returns 0 after an orderly end, 1 when the query failed."""
-    from kraftctl_spark.datasource.wide_table import SPARK_METADATA
     from kraftctl_spark.tables.export_tasks import TaskSettings
     from kraftctl_spark.tables.manifest import ExportRefusedError, Output
 
@@ -65,7 +67,7 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         raise ExportRefusedError(str(error)) from error
     if (options.output / SPARK_METADATA).exists():
         raise ExportRefusedError(
-            f"{options.output} holds a table of kraftctl_spark.wide_export: choose another output directory"
+            f"{options.output} holds a table that Spark's own sink writes: choose another output directory"
         )
     reader = location.open(options.cluster_id)
     output = Output(options.output.absolute(), hook)

@@ -1,1 +1,1 @@
-"""Needs Spark: the sources, and the queries of the wide table and of the typed tables."""
+"""Needs Spark: the sources, and the query of the typed tables."""

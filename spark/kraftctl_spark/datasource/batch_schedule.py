@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BatchSchedule:
-    """The schedule of the queries of the wide table and of the typed tables."""
+    """The schedule of the query of the typed tables."""
 
     offsets_per_trigger: int
     interval: str

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import signal
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException, StreamingQueryException
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 POLL_S = 1
 IDLE_WAIT_S = 60.0
 """An orderly stop waits this long for the current batch."""
-
-LineOfProgress = Callable[[Mapping[str, Any]], str | None]
 
 log = logging.getLogger(__name__)
 
@@ -55,14 +53,10 @@ def run_session(master: str | None, run: Callable[[SparkSession], bool]) -> int:
         return 1
 
 
-def run_until(query: StreamingQuery, stop: threading.Event, line_of: LineOfProgress | None = None) -> bool:
-    """Waits for the end of the query or for `stop`; False when the query failed.
-
-    `line_of` returns the log line for Spark's progress, or None. Batches in quick succession can be skipped.
-    """
-    logged: str | None = None
+def run_until(query: StreamingQuery, stop: threading.Event) -> bool:
+    """Waits for the end of the query or for `stop`; False when the query failed."""
     while not stop.is_set() and not _ends_within(query, POLL_S):
-        logged = _log_progress(query, line_of, logged)
+        pass
     if query.isActive:
         log.info("stopping after the current batch")
         _await_idle(query)
@@ -71,7 +65,6 @@ def run_until(query: StreamingQuery, stop: threading.Event, line_of: LineOfProgr
     if failure is not None:
         _log_failure(failure)
         return False
-    _log_progress(query, line_of, logged)
     progress = query.lastProgress
     log.info("stopped; last batch: %s", "none" if progress is None else progress["batchId"])
     return True
@@ -89,15 +82,6 @@ def _ends_within(query: StreamingQuery, wait_s: int) -> bool:
         return bool(query.awaitTermination(wait_s))
     except StreamingQueryException:
         return True
-
-
-def _log_progress(query: StreamingQuery, line_of: LineOfProgress | None, logged: str | None) -> str | None:
-    """Logs a new line; returns the line that was logged last."""
-    progress = query.lastProgress
-    line = None if progress is None or line_of is None else line_of(progress)
-    if line is not None and line != logged:
-        log.info("%s", line)
-    return line or logged
 
 
 def _await_idle(query: StreamingQuery) -> None:

@@ -1,4 +1,4 @@
-"""Rows of the wide table: the common columns, and a struct per record type that is null for all others."""
+"""Rows of `format("kraft")`: the common columns, and a struct per record type that is null for all others."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftctl_protocol.record_types import RECORD_TYPES
-from kraftctl_spark.rows.metadata_rows import column_name
+from kraftctl_spark.rows.record_names import column_name
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     **{column_name(row.message): row.fields for row in RECORD_TYPES if row.table},

@@ -8,85 +8,25 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kraftctl_spark.history.columns import EVENTS as EVENTS
+from kraftctl_spark.history.columns import KNOWN_RANGES as KNOWN_RANGES
+from kraftctl_spark.history.columns import tables
 from kraftctl_spark.history.versions.events import Event
-from kraftctl_spark.history.versions.keyed import DATES, NAMES
-from kraftctl_spark.history.versions.kinds import KINDS, Kind
+from kraftctl_spark.history.versions.kinds import Kind
 from kraftctl_spark.history.versions.versions import Version
-from kraftctl_spark.rows.metadata_rows import column_name
-from kraftctl_spark.rows.tables import table_schemas
+from kraftctl_spark.rows.schema import arrow_type, field_type
 
-TIME = pa.timestamp("us", tz="UTC")
-_QUORUM: dict[str, pa.DataType] = {
-    "leader_id": pa.int32(),
-    "leader_epoch": pa.int32(),
-    "voters": pa.list_(pa.field("element", pa.int32())),
-    "kraft_version": pa.int32(),
-}
-
-_VALIDITY = [
-    pa.field("valid_from_offset", pa.int64()),
-    pa.field("valid_from_time", TIME),
-    pa.field("from_snapshot", pa.bool_()),
-    pa.field("batch_offset", pa.int64()),
-    pa.field("valid_to_offset", pa.int64()),
-    pa.field("valid_to_time", TIME),
-    pa.field("ended_by", pa.string()),
-    pa.field("cluster_id", pa.string()),
-]
-
-KNOWN_RANGES = "known_ranges"
-KNOWN_RANGES_SCHEMA = pa.schema(
-    [
-        pa.field("start_offset", pa.int64()),
-        pa.field("start_time", TIME),
-        pa.field("from_snapshot", pa.bool_()),
-        pa.field("end_offset", pa.int64()),
-        pa.field("end_time", TIME),
-        pa.field("cluster_id", pa.string()),
-    ]
-)
-
-EVENTS = "events"
-EVENTS_SCHEMA = pa.schema(
-    [
-        pa.field("offset", pa.int64()),
-        pa.field("time", TIME),
-        pa.field("batch_offset", pa.int64()),
-        pa.field("kind", pa.string()),
-        pa.field("subject", pa.string()),
-        pa.field("before", pa.string()),
-        pa.field("after", pa.string()),
-        pa.field("history_table", pa.string()),
-        pa.field("topic_id", pa.string()),
-        pa.field("partition_id", pa.int32()),
-        pa.field("broker_id", pa.int32()),
-        pa.field("cluster_id", pa.string()),
-    ]
-)
-
-
-def _type(kind: Kind, column: str) -> pa.DataType:
-    """Returns the type, that of the typed tables but for names, dates and computed texts."""
-    if kind.set_by is None:
-        return _QUORUM[column]
-    if column in DATES:
-        return TIME
-    fields = {to: field for field, to in (*kind.set_by.key, *kind.set_by.values)}
-    if not fields[column] or (kind.name, column) in NAMES:
-        return pa.string()
-    return table_schemas()[column_name(kind.set_by.message)].field(fields[column]).type
-
-
-def schema_of(kind: Kind) -> pa.Schema:
-    fields = [pa.field(name, _type(kind, name)) for name in (*kind.key, *kind.values)]
-    return pa.schema(fields + _VALIDITY)
-
-
+TIME = arrow_type("time")
 SCHEMAS: dict[str, pa.Schema] = {
-    **{kind.name: schema_of(kind) for kind in KINDS},
-    EVENTS: EVENTS_SCHEMA,
-    KNOWN_RANGES: KNOWN_RANGES_SCHEMA,
+    name: pa.schema(
+        [
+            pa.field(column, arrow_type(kind) if isinstance(kind, str) else field_type(kind))
+            for column, kind in columns.items()
+        ]
+    )
+    for name, columns in tables().items()
 }
+EVENTS_SCHEMA, KNOWN_RANGES_SCHEMA = SCHEMAS[EVENTS], SCHEMAS[KNOWN_RANGES]
 
 
 def encode_versions(kind: Kind, versions: Sequence[Version], cluster_id: str) -> pa.Table:

@@ -27,7 +27,7 @@ from kraftctl_spark.history.versions.keyed import Handler, Quorum, handler_of
 from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS
 from kraftctl_spark.history.versions.topics import Topics
 from kraftctl_spark.history.versions.versions import Change, LogPlace, Version, Versions
-from kraftctl_spark.rows.metadata_rows import column_name
+from kraftctl_spark.rows.record_names import column_name
 
 Placed = tuple[int, Handler, tuple[Any, ...], LogPlace]
 

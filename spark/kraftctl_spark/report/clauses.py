@@ -50,11 +50,6 @@ def moment(time_ms: int) -> str:
     return f"TIMESTAMPTZ '{at(time_ms).isoformat(timespec='milliseconds')}'"
 
 
-def without(ids: str, others: str) -> str:
-    """Returns a list without the members of another one."""
-    return f"list_filter({ids}, lambda id: NOT list_contains({others}, id))"
-
-
 def text_of(ids: str) -> str:
     """Returns values as text: `1, 2, 3`."""
     return f"array_to_string({ids}, ', ')"

@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.uuids import uuid_to_string
 from kraftctl_spark.rows.decoded_columns import array_of, bits, decoded_columns
-from kraftctl_spark.rows.metadata_rows import MetadataRows, RecordKind, column_kind, field_name
+from kraftctl_spark.rows.metadata_rows import MetadataRows, RecordKind, column_kind
+from kraftctl_spark.rows.record_names import field_name
 from kraftctl_spark.rows.row_runs import RowRuns
 from kraftctl_spark.rows.schema import field_type, typed_columns
 
@@ -55,7 +56,7 @@ class RowKinds:
 
 
 def common_columns(rows: MetadataRows, kinds: RowKinds, cluster_id: str) -> dict[str, CommonColumn]:
-    """Returns the columns that every row has, by their names in the wide table."""
+    """Returns the columns that every row has, by their names in `format("kraft")`."""
     runs, count, types = rows.runs, len(rows), kinds.kinds
     of_snapshot = rows.snapshot_end_offset is not None
     nulls = _one_value(None, pa.int64(), count)

@@ -21,7 +21,7 @@ from kraftctl_protocol.generated.leader_change_message import LeaderChangeMessag
 from kraftctl_protocol.generated.snapshot_footer_record import SnapshotFooterRecord
 from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRecord
 from kraftctl_protocol.generated.voters_record import VotersRecord
-from kraftctl_protocol.message import Field, Message
+from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import UnknownRecordError, decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import Record, RecordBatch
@@ -56,16 +56,6 @@ CONTROL_RECORD_CLASSES: list[type[Message]] = [
 
 TYPED_CLASSES: list[type[Message]] = [*_data_record_classes(), *CONTROL_RECORD_CLASSES]
 """All classes that have a struct of their own in a row; those without fields only have their `type`."""
-
-
-def column_name(message: type[Message]) -> str:
-    """Returns the struct column of a record type: `PartitionChangeRecord` is in `partition_change_record`."""
-    return message.__module__.rsplit(".", 1)[-1]
-
-
-def field_name(field: Field) -> str:
-    """Returns the name inside a struct: the schema's, in snake_case."""
-    return field.name.rstrip("_")
 
 
 class RecordKind:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from kraftctl_protocol.message import Field, Message
-from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES, column_name, field_name
+from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES
+from kraftctl_spark.rows.record_names import column_name, field_name
 
 COMMON_FIELDS: tuple[tuple[str, pa.DataType, str], ...] = (
     ("offset", pa.int64(), "Offset in the metadata log; null for rows of a snapshot."),
@@ -43,7 +44,9 @@ _PRIMITIVES: dict[str, pa.DataType] = {
     "uuid": pa.string(),
     "bytes": pa.binary(),
     "records": pa.binary(),
+    "time": pa.timestamp("us", tz="UTC"),
 }
+"""The types of values by their names in Kafka's schemas, which have none for a time."""
 
 
 def arrow_schema() -> pa.Schema:
@@ -66,6 +69,10 @@ def _struct_type(message: type[Message]) -> pa.DataType:
 
 def field_type(field: Field) -> pa.DataType:
     """Returns how a field of Kafka's schemas is stored."""
-    name = field.type.removeprefix("[]")
-    kind = _struct_type(field.struct) if field.struct is not None else _PRIMITIVES[name]
-    return pa.list_(pa.field("element", kind)) if field.type.startswith("[]") else kind
+    return arrow_type(field.type, field.struct)
+
+
+def arrow_type(name: str, struct: type[Message] | None = None) -> pa.DataType:
+    """Returns how values of a type are stored, by its name in Kafka's schemas: `int32`, `[]int32`."""
+    kind = _PRIMITIVES[name.removeprefix("[]")] if struct is None else _struct_type(struct)
+    return pa.list_(pa.field("element", kind)) if name.startswith("[]") else kind

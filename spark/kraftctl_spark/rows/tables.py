@@ -12,7 +12,8 @@ from functools import cache
 import pyarrow as pa
 
 from kraftctl_spark.rows.columns import RowKinds, common_columns, typed_columns_of
-from kraftctl_spark.rows.metadata_rows import UNDECODABLE_TYPE, MetadataRows, column_name, field_name
+from kraftctl_spark.rows.metadata_rows import UNDECODABLE_TYPE, MetadataRows
+from kraftctl_spark.rows.record_names import column_name, field_name
 from kraftctl_spark.rows.schema import field_type, typed_columns
 
 RECORDS = "records"
@@ -32,7 +33,7 @@ _PLACE: tuple[tuple[str, pa.DataType], ...] = (
 """The columns of every table. No field of a record has one of these names."""
 
 _SOURCES = {"log_epoch": "epoch", "record_version": "version"}
-"""The columns that have another name in the wide table."""
+"""The columns that have another name in `format("kraft")`."""
 
 _RECORD: tuple[tuple[str, pa.DataType], ...] = (
     ("type", pa.string()),

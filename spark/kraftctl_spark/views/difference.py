@@ -51,7 +51,7 @@ def _of_partitions(before: LogHistory, after: LogHistory) -> str:
         for name, kind in fields.items()
     )
     columns = f"xxhash64(topic_id, partition_id) AS hash, {', '.join(fields)}"
-    table = before.table(PARTITIONS)
+    table = before.table(PARTITIONS.name)
     return f"""
         SELECT 'partitions' AS view, to_json(struct(topic_id, partition_id)) AS key,
                concat(topic, '-', partition_id) AS name, change, field, before, after
@@ -106,7 +106,7 @@ def _key_text(kind: Kind) -> str:
 def _state(kind: Kind, before: LogHistory, after: LogHistory) -> str:
     """Returns the versions that are valid at one of the points, and whether that is the second one."""
     return f"""
-        SELECT {", ".join(_fields(kind))}, {after.valid()} AS later FROM {before.table(kind)}
+        SELECT {", ".join(_fields(kind))}, {after.valid()} AS later FROM {before.table(kind.name)}
         WHERE ({before.valid_but_not(after)}) OR ({after.valid_but_not(before)})"""
 
 
@@ -115,7 +115,7 @@ def _topics(before: LogHistory, after: LogHistory) -> str:
     counts = f"""
         SELECT topic_id, CAST(count_if({before.valid()}) AS INT) AS before,
                CAST(count_if({after.valid()}) AS INT) AS after
-        FROM {before.table(PARTITIONS)} WHERE {before.valid()} OR {after.valid()} GROUP BY topic_id"""
+        FROM {before.table(PARTITIONS.name)} WHERE {before.valid()} OR {after.valid()} GROUP BY topic_id"""
     return f"""
         SELECT topic_id, topic, coalesce(if(later, after, before), 0) AS partitions, later
         FROM (
@@ -123,7 +123,7 @@ def _topics(before: LogHistory, after: LogHistory) -> str:
                    explode(CASE WHEN at_first AND at_second THEN array(false, true)
                                 WHEN at_first OR at_second THEN array(at_second) END) AS later
             FROM (SELECT topic_id, topic, {before.valid()} AS at_first, {after.valid()} AS at_second
-                  FROM {before.table(TOPICS)})
+                  FROM {before.table(TOPICS.name)})
         ) LEFT JOIN ({counts}) USING (topic_id)
         WHERE at_one OR before <> after"""
 

@@ -2,64 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kraftctl_spark.history.questions.questions import parameters_of, sources
+from kraftctl_spark.history.schema import KNOWN_RANGES
+from kraftctl_spark.history.versions.kinds import KINDS, QUORUM
 from kraftctl_spark.log.local_path import local_path
 from kraftctl_spark.rows.tables import RECORDS, table_schemas
-from kraftctl_spark.views import configs, partitions, topics
-from kraftctl_spark.views.brokers import brokers, fencing_timeline
 from kraftctl_spark.views.difference import difference
-from kraftctl_spark.views.elections import elections, elections_per_broker
-from kraftctl_spark.views.growth import growth_per_hour
-from kraftctl_spark.views.isr import isr_changes, isr_churn_per_hour
-from kraftctl_spark.views.keyed import KEYED
 from kraftctl_spark.views.log import LogHistory, UnknownPointError
-from kraftctl_spark.views.outages import availability_per_hour, outages, partition_availability
-from kraftctl_spark.views.quorum import quorum_changes
-from kraftctl_spark.views.reassignments import reassignments
 from kraftctl_spark.views.registered_views import RegisteredViews
 from kraftctl_spark.views.tables import open_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-View = Callable[[LogHistory], str]
+STATE_VIEWS = {kind.name: f"{kind.name}_at" for kind in KINDS if kind != QUORUM}
+"""The views of the state, with their questions. Who leads the quorum is no metadata."""
 
-STATE_VIEWS: dict[str, View] = {
-    "topics": topics.topics,
-    "partitions": partitions.partitions,
-    "brokers": brokers,
-    "configs": configs.configs,
-    **KEYED,
-}
-
-HISTORY_VIEWS: dict[str, View] = {
-    "topic_history": topics.topic_history,
-    "partition_history": partitions.partition_history,
-    "isr_changes": isr_changes,
-    "isr_churn_per_hour": isr_churn_per_hour,
-    "fencing_timeline": fencing_timeline,
-    "elections": elections,
-    "elections_per_broker": elections_per_broker,
-    "outages": outages,
-    "partition_availability": partition_availability,
-    "availability_per_hour": availability_per_hour,
-    "config_audit": configs.config_audit,
-    "growth_per_hour": growth_per_hour,
-    "reassignments": reassignments,
-    "quorum_changes": quorum_changes,
-}
+HISTORY_VIEWS = tuple(name for name in sources() if not parameters_of(name))
+"""The questions that have no parameter: each is a view."""
 
 INTERNAL_PREFIX = "kraftctl_internal_"
 """The prefix of the tables that views are made of. A view stays with the files that they named when it
 was made."""
-
-TABLES_OF_STATE = (RECORDS, "config_record")
-"""The tables that state views, and the search for a time, need besides the history; a difference needs
-the first."""
 
 Point = int | str | datetime
 """A point is an offset, or a time: an ISO string with a zone, or an aware datetime."""
@@ -77,14 +45,14 @@ def register_views(
     """
     log, cluster_id = _log(spark, directory, history)
     views = RegisteredViews(spark, cluster_id, at_point=False, prefix=prefix)
-    names = ["log_stretches", *HISTORY_VIEWS, *STATE_VIEWS]
+    names = [KNOWN_RANGES, *HISTORY_VIEWS, *STATE_VIEWS]
     views.check([*names, *table_schemas()])
     for table in table_schemas():
         views.register(table, spark.table(f"`{log.prefix}{table}`"))
-    views.register("log_stretches", spark.sql(_log_stretches(log)))
-    for name, view in HISTORY_VIEWS.items():
-        views.register(name, spark.sql(view(log)))
-    _register_state(views, log, log.last.end - 1)
+    views.register(KNOWN_RANGES, spark.table(log.table(KNOWN_RANGES)))
+    for name in HISTORY_VIEWS:
+        views.register(name, spark.sql(log.answer(name)))
+    _register_state(views, log, log.last.end_offset - 1)
     return [f"{prefix}{name}" for name in names]
 
 
@@ -104,7 +72,7 @@ def state_at(
     """
     if (offset is None) == (time is None):
         raise ValueError("state_at: give either offset=... or time=...")
-    log, cluster_id = _log(spark, directory, history, TABLES_OF_STATE)
+    log, cluster_id = _log(spark, directory, history, (RECORDS,))
     given = offset if offset is not None else time
     assert given is not None
     point = _offset(spark, log, given)
@@ -142,21 +110,17 @@ def _log(
 
 
 def _register_state(views: RegisteredViews, log: LogHistory, offset: int) -> dict[str, DataFrame]:
-    cut = log.cut(offset)
-    return {name: views.register(name, views.spark.sql(view(cut))) for name, view in STATE_VIEWS.items()}
-
-
-def _log_stretches(log: LogHistory) -> str:
-    rows = ", ".join(
-        f"({one.start}L, timestamp_millis({one.start_ms}), {one.end}L, timestamp_millis({one.end_ms}), "
-        f"{str(one.from_snapshot).lower()})"
-        for one in log.known_ranges
-    )
-    return f"SELECT * FROM VALUES {rows} AS (start_offset, start_time, end_offset, end_time, from_snapshot)"
+    return {
+        name: views.register(name, views.spark.sql(log.answer(question), args={"as_of": offset}))
+        for name, question in STATE_VIEWS.items()
+    }
 
 
 def _offset(spark: SparkSession, log: LogHistory, point: Point) -> int:
-    """Returns the offset of a point; for a time, that of the last record whose timestamp is not later."""
+    """Returns the offset of a point; for a time, that of the last record whose timestamp is not later.
+
+    What is in a snapshot has the time of the last record in it.
+    """
     if isinstance(point, int):
         return point
     when = datetime.fromisoformat(point) if isinstance(point, str) else point
@@ -165,20 +129,23 @@ def _offset(spark: SparkSession, log: LogHistory, point: Point) -> int:
     micros = round(when.timestamp() * 1_000_000)
     found = spark.sql(
         f"SELECT max(CASE WHEN time <= timestamp_micros({micros}) THEN at END), unix_micros(max(time)) "
-        f"FROM {log.rows('records', aborted=True)}"
+        f"FROM (SELECT offset AS at, timestamp AS time FROM `{log.prefix}{RECORDS}` "
+        f"WHERE offset < {log.last.end_offset} "
+        f"UNION ALL SELECT start_offset, start_time FROM {log.table(KNOWN_RANGES)} WHERE from_snapshot)"
     ).first()
     assert found is not None
     offset, known_until_us = found
     if known_until_us is not None and micros > known_until_us:
         until = datetime.fromtimestamp(known_until_us / 1_000_000, UTC).isoformat(timespec="milliseconds")
         raise UnknownPointError(
-            f"{point} is not known yet: the history ends at {until}, with offset {log.last.end - 1}. Choose "
-            "an earlier time, or offset=..., or continue the history"
+            f"{point} is not known yet: the history ends at {until}, with offset "
+            f"{log.last.end_offset - 1}. Choose an earlier time, or offset=..., or continue the history"
         )
-    known = [one for one in log.known_ranges if offset is not None and one.first_known <= offset < one.end]
+    ranges = log.known_ranges
+    known = [one for one in ranges if offset is not None and one.start_offset <= offset < one.end_offset]
     if not known:
         raise UnknownPointError(f"{point} is before the first state in the history")
-    if known[0] != log.last and micros > known[0].end_ms * 1000:
+    if known[0] != log.last and micros > (known[0].end_time_us or 0):
         raise UnknownPointError(
             f"{point} is in a gap of the log, after offset {offset}: the state at that time is not known"
         )

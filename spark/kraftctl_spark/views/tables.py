@@ -14,13 +14,13 @@ from kraftctl_spark.datasource.spark_schema import spark_type
 from kraftctl_spark.history import DIRECTORY
 from kraftctl_spark.history.damage import read_file
 from kraftctl_spark.history.history_manifest import HistoryManifest, read_manifest
-from kraftctl_spark.history.known_ranges import decode_ranges
+from kraftctl_spark.history.known_ranges import KnownRange, decode_ranges
 from kraftctl_spark.history.schema import KNOWN_RANGES, SCHEMAS
 from kraftctl_spark.log.local_path import local_path
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
 from kraftctl_spark.tables.table_files import TableFile
-from kraftctl_spark.views.log import HISTORY, KnownRange, LogHistory, UnknownPointError
+from kraftctl_spark.views.log import HISTORY, LogHistory, UnknownPointError
 from kraftctl_spark.views.registered_views import RegisteredViews
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _open_history(
             continue  # A commit replaced it meanwhile.
         for name, frame in frames.items():
             frame.createOrReplaceTempView(f"`{prefix}{HISTORY}{name}`")
-        return manifest, tuple(map(KnownRange.of, known))
+        return manifest, tuple(known)
 
 
 def table_frames(

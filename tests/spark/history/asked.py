@@ -10,17 +10,13 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
-from kraftctl_codegen.dialects import DIRECTORY, DUCKDB, SPARK, TABLES, Dialect
+from kraftctl_spark.history.questions.dialects import DUCKDB, SPARK, TABLES
+from kraftctl_spark.history.questions.files import text_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Row = dict[str, Any]
-
-
-def text_of(dialect: Dialect, name: str) -> str:
-    """The file that is shipped."""
-    return (DIRECTORY / dialect.name / f"{name}.sql").read_text()
 
 
 class DuckDbHistory:
@@ -30,12 +26,12 @@ class DuckDbHistory:
         self._connection = connection
         connection.execute(f"SET TimeZone = '{zone}'")
         connection.execute(f"SET file_search_path = '{directory}'")
-        connection.execute(text_of(DUCKDB, TABLES))
+        connection.execute(text_of("duckdb", TABLES))
 
     def ask(self, question: str, **parameters: object) -> pa.Table:
         for name, value in parameters.items():
             self._connection.execute(DUCKDB.assigned(name, value))
-        return self._connection.sql(text_of(DUCKDB, question)).to_arrow_table()
+        return self._connection.sql(text_of("duckdb", question)).to_arrow_table()
 
     def rows(self, question: str, **parameters: object) -> list[Row]:
         rows: list[Row] = self.ask(question, **parameters).to_pylist()
@@ -54,7 +50,7 @@ class SparkHistory:
     def __init__(self, spark: SparkSession, directory: Path) -> None:
         self._spark = spark
         spark.sql(f"SET history = {directory}")
-        for statement in statements(text_of(SPARK, TABLES)):
+        for statement in statements(text_of("spark", TABLES)):
             spark.sql(statement)
 
     def ask(self, question: str, **parameters: object) -> pa.Table:
@@ -66,7 +62,7 @@ class SparkHistory:
     def _asked(self, question: str, parameters: dict[str, object]) -> DataFrame:
         for name, value in parameters.items():
             self._spark.sql(SPARK.assigned(name, value).removesuffix(";"))
-        text = text_of(SPARK, question).rstrip().removesuffix(";")  # Comments have semicolons, too.
+        text = text_of("spark", question).rstrip().removesuffix(";")  # Comments have semicolons, too.
         return self._spark.sql(text)
 
 

@@ -11,18 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sqlglot
 
-from kraftctl_codegen import dialects
-from kraftctl_spark.history.schema import SCHEMAS, encode_versions
+from kraftctl_spark.history.history_tables import HistoryTables
+from kraftctl_spark.history.questions import dialects
+from kraftctl_spark.history.questions.files import text_of
+from kraftctl_spark.history.questions.questions import OF_BROKERS, parameters_of, sources
+from kraftctl_spark.history.schema import EVENTS, SCHEMAS, encode_versions
 from kraftctl_spark.history.versions.kinds import BROKERS, KINDS, PARTITIONS, TOPICS, Kind
 from kraftctl_spark.history.versions.versions import Version
+from tests.spark.compared_rows import compare_rows
 from tests.spark.history.asked import Row, in_duckdb
-from tests.spark.history.test_versions import Tables, gappy, history, whole
-from tests.spark.history_truth import HistoryTruth
-from tests.spark.metadata_histories import History
+from tests.spark.history.test_versions import SEED, Tables, export, gappy, history, whole
+from tests.spark.history_truth import ANSWERED, HistoryTruth, outage_rows
+from tests.spark.metadata_histories import History, generate, time_of
 
 __all__ = ["gappy", "history", "whole"]
 
@@ -35,102 +40,112 @@ def truth(history: History) -> dict[str, list[Row]]:
     return HistoryTruth(history.events(), history.times[history.end - 1]).rows
 
 
-def ms(time: datetime) -> int:
-    return round(time.timestamp() * 1000)
-
-
-def in_ms(rows: list[Row]) -> list[Row]:
-    return [
-        {name: ms(value) if isinstance(value, datetime) else value for name, value in row.items()}
-        for row in rows
-    ]
-
-
-def same(found: list[Row], expected: list[Row], *names: str) -> None:
-    """Row by row, in these columns, in any order."""
-    pick = [sorted(str([row[name] for name in names]) for row in rows) for rows in (in_ms(found), expected)]
-    assert pick[0] == pick[1]
-    assert found
-
-
-def test_the_files_are_what_the_source_gives() -> None:
-    """Run `python -m kraftctl_codegen.dialects` after a change."""
-    expected = dict(dialects.files())
-    found = {
-        str(path.relative_to(dialects.DIRECTORY)): path.read_text()
-        for path in dialects.DIRECTORY.glob("*/*.sql")
-        if path.parent.name != dialects.SOURCE
-    }
-    assert found == expected
+def behind(offset: int) -> int:
+    """A second leader, whose clock is two hours behind, and a third one, which is right again."""
+    return time_of(offset) - (7_200_000 if 300 <= offset < 450 else 0)
 
 
 def test_every_question_is_documented_with_its_parameters() -> None:
-    for name, source in dialects.questions().items():
+    for name in sources():
         if re.fullmatch(rf"(?:{'|'.join(kind.name for kind in KINDS)})_(?:at|diff)", name):
             continue
         row = re.search(rf"^\| `{name}` \|(.*)\|(.*)\|$", DOCUMENT, re.MULTILINE)
         assert row is not None, name
-        assert set(re.findall(r"`(\w+)`", row[1])) == set(dialects.PARAMETER.findall(source)), name
+        assert set(re.findall(r"`(\w+)`", row[1])) == set(parameters_of(name)), name
 
 
-@pytest.mark.parametrize("question", dialects.questions())
-def test_every_question_has_an_answer_where_the_log_has_gaps(gappy: Tables, question: str) -> None:
+def test_the_history_has_what_is_hard(history: History, truth: dict[str, list[Row]]) -> None:
+    assert len(history.aborted) > 20
+    assert len(history.snapshots) == 2
+    lives = [row["topic"] for row in truth["topic_history"]]
+    assert len(set(lives)) < len(lives)
+    assert {row["kind"] for row in truth["elections"]} == {"clean", "elr", "unclean"}
+    assert {row["outcome"] for row in truth["reassignments"]} >= {"completed", "cancelled", "running"}
+    assert all(len(truth[name]) > (0 if name == "quorum_changes" else 3) for name in ANSWERED)
+
+
+@pytest.mark.parametrize("question", ANSWERED)
+def test_an_answer_is_that_of_a_plain_loop(whole: Tables, truth: dict[str, list[Row]], question: str) -> None:
+    with in_duckdb(whole.versions) as asked:
+        compare_rows(question, asked.rows(question), truth[question])
+
+
+def test_answers_where_a_clock_is_behind(tmp_path: Path) -> None:
+    """No duration is negative, and the order is that of the log."""
+    made = generate(SEED + 2, 600, snapshots=(), clock=behind)
+    export(made, tmp_path / "raw", [made.end])
+    HistoryTables(tmp_path / "raw", tmp_path / "versions").rebuild()
+    expected = HistoryTruth(made.events(), made.times[made.end - 1]).rows
+    with in_duckdb(tmp_path / "versions") as asked:
+        for question in ANSWERED:
+            compare_rows(question, asked.rows(question), expected[question])
+
+
+def test_gaps_are_not_filled(gappy: Tables, history: History, truth: dict[str, list[Row]]) -> None:
+    """The answers from the whole log, cut to the known ranges."""
+    expected = {
+        name: clipped(history, gappy, truth[name]) for name in ("partition_history", "fencing_timeline")
+    }
+    expected |= outage_rows(expected["partition_history"])
     with in_duckdb(gappy.versions) as asked:
-        values = {name: value for name, (_, value) in dialects.EXAMPLES.items()}
-        assert asked.ask(question, **values).num_columns > 1
+        for name, rows in expected.items():
+            compare_rows(name, asked.rows(name), rows)
+        inexact = [row for row in asked.rows("config_audit") if not row["exact"]]
+        changed: list[Row] = []
+        lost: set[str] = set()
+        for before, after in pairwise(gappy.known):
+            configs, topics = (
+                [asked.rows(f"{kind}_at", as_of=offset) for offset in (before[-1], after[0])]
+                for kind in ("configs", "topics")
+            )
+            changed += config_changes(configs[0], configs[1], after[0])
+            kept = {row["topic_id"] for row in topics[1]}
+            lost |= {row["topic_id"] for row in topics[0]} - kept
+        ended = {row["topic_id"] for row in asked.rows("topic_history") if row["ended_by"] == "gap"}
+    compare_rows("config_audit", inexact, changed)
+    assert changed
+    assert ended == lost != set()
 
 
-def test_churn(whole: Tables, truth: dict[str, list[Row]]) -> None:
-    with in_duckdb(whole.versions) as asked:
-        names = ("hour", "topic_id", "partition_id", "shrinks", "expansions")
-        same(asked.rows("isr_churn_per_hour"), truth["isr_churn_per_hour"], *names)
-        changes = asked.rows("isr_changes")
-        expected = [row for row in truth["isr_changes"] if row["removed"] or row["added"]]
-        for row in expected:
-            row["text"] = [str(row["old_isr"]), str(row["new_isr"])]
-        same(
-            [{**row, "text": [row["old_isr"], row["new_isr"]]} for row in changes],
-            expected,
-            "offset",
-            "topic_id",
-            "text",
-        )
+def clipped(history: History, gappy: Tables, rows: list[Row]) -> list[Row]:
+    """Intervals of the whole log, cut to the known ranges."""
+    found: list[Row] = []
+    for index, part in enumerate(gappy.known):
+        last = index == len(gappy.known) - 1
+        for row in rows:
+            end = history.end if row["end_offset"] is None else row["end_offset"]
+            if row["start_offset"] >= part.stop or end <= part.start:
+                continue
+            cut = dict(row)
+            if index > 0 and row["start_offset"] <= part.start:
+                cut |= {"start_offset": part.start, "start_time": history.times[part.start]}
+                cut |= {"from_snapshot": True} if "from_snapshot" in row else {"started_by": "snapshot"}
+            if end >= part.stop:
+                cut |= {"end_offset": None if last else part.stop, "end_time": history.times[part.stop - 1]}
+                cut["ended_by"] = None if last else "gap"
+            cut["duration_ms"] = cut["end_time"] - cut["start_time"]
+            found.append(cut)
+    return found
 
 
-def test_elections(whole: Tables, truth: dict[str, list[Row]]) -> None:
-    with in_duckdb(whole.versions) as asked:
-        names = ("offset", "time", "topic_id", "partition_id", "old_leader", "new_leader")
-        expected = [{**row, "unclean": row["kind"] == "unclean"} for row in truth["elections"]]
-        same(asked.rows("elections"), expected, *names, "unclean")
-        per_broker = {row["broker_id"]: row for row in truth["elections_per_broker"]}
-        for row in asked.rows("elections_per_broker"):
-            columns = ("elected", "unclean", "lost")
-            assert [row[name] for name in columns] == [per_broker[row["broker_id"]][name] for name in columns]
+def config_changes(before: list[Row], after: list[Row], offset: int) -> list[Row]:
+    """Configurations that differ between two states, by topic id."""
+    names = ("resource_type", "resource_name", "topic_id", "name")
+    old, new = (
+        {tuple(row[name] for name in names): row["value"] for row in rows} for rows in (before, after)
+    )
+    return [
+        dict(zip(names, key, strict=True))
+        | {"offset": offset, "old_value": old.get(key), "new_value": new.get(key), "cause": "gap"}
+        for key in old.keys() | new.keys()
+        if old.get(key) != new.get(key)
+    ]
 
 
-def test_fencing(whole: Tables, truth: dict[str, list[Row]]) -> None:
-    with in_duckdb(whole.versions) as asked:
-        names = ("broker_id", "broker_epoch", "state", "start_offset", "start_time", "end_offset", "end_time")
-        same(asked.rows("fencing_timeline"), truth["fencing_timeline"], *names)
-
-
-def test_outages(whole: Tables, truth: dict[str, list[Row]]) -> None:
-    with in_duckdb(whole.versions) as asked:
-        names = ("kind", "topic_id", "partition_id", "start_offset", "start_time", "end_offset", "end_time")
-        same(asked.rows("outages"), truth["outages"], *names)
-
-
-def test_reassignments(whole: Tables, truth: dict[str, list[Row]]) -> None:
-    with in_duckdb(whole.versions) as asked:
-        names = ("topic_id", "topic", "partition_id", "start_offset", "start_time", "end_offset", "end_time")
-        found = asked.rows("reassignments")
-        same(found, truth["reassignments"], *names, "outcome", "old_replicas", "new_replicas")
-
-
-@pytest.mark.parametrize("question", dialects.OF_BROKERS)
+@pytest.mark.parametrize("question", OF_BROKERS)
 def test_what_registrations_say(whole: Tables, gappy: Tables, question: str) -> None:
     """At every offset, the row that it lies in has what the versions have; rows that touch differ."""
-    _, *columns = dialects.OF_BROKERS[question]
+    columns = OF_BROKERS[question]
     for tables in (whole, gappy):
         with in_duckdb(tables.versions) as asked:
             rows = asked.rows(question)
@@ -154,10 +169,10 @@ def test_what_registrations_say(whole: Tables, gappy: Tables, question: str) -> 
                 assert not same_values or before["end_offset"] in gaps
 
 
-@pytest.mark.parametrize("name", [dialects.TABLES, *dialects.questions()])
+@pytest.mark.parametrize("name", [dialects.TABLES, *sources()])
 def test_trino_has_this_syntax(name: str) -> None:
     """Parsed, not run: each file is one query, or the definitions of the tables."""
-    text = (dialects.DIRECTORY / dialects.TRINO.name / f"{name}.sql").read_text()
+    text = text_of("trino", name)
     found = sqlglot.parse(text, read="trino", error_level=sqlglot.ErrorLevel.RAISE)
     kind = sqlglot.exp.Create if name == dialects.TABLES else sqlglot.exp.Query
     assert all(isinstance(one, kind) for one in found)
@@ -168,7 +183,7 @@ def test_trino_has_this_syntax(name: str) -> None:
 
 def test_trino_compares_times_without_a_zone() -> None:
     """Its tables have none: a literal with one would be compared in the zone of the session."""
-    text = (dialects.DIRECTORY / dialects.TRINO.name / "incident.sql").read_text()
+    text = text_of("trino", "incident")
     assert "TIMESTAMP '2026-11-21 12:00:00' AS from_time" in text
 
 
@@ -178,6 +193,25 @@ def one_version(kind: Kind, key: tuple[int | str, ...], ended_by: str | None, **
     if ended_by is None:
         return Version(key, all_values, 7, 7000, True, None)
     return Version(key, all_values, 3, 3000, False, 3, 7, 6000, ended_by)
+
+
+def write_history(directory: Path, found: dict[str, pa.Table]) -> None:
+    """These tables, and all others without rows."""
+    for name, schema in SCHEMAS.items():
+        (directory / name).mkdir()
+        pq.write_table(found.get(name, schema.empty_table()), directory / name / "0.parquet")
+
+
+def test_an_hour_ends_with_its_last_millisecond(tmp_path: Path) -> None:
+    change = {"offset": 4, "kind": "ISR shrank", "subject": "t-0", "partition_id": 0}
+    changes = [
+        change | {"time": time_ms * 1000, "before": "[1, 2]", "after": "[1]"}
+        for time_ms in (3_600_000, 7_199_999, 7_200_000)
+    ]
+    write_history(tmp_path, {EVENTS: pa.Table.from_pylist(changes, SCHEMAS[EVENTS])})
+    with in_duckdb(tmp_path) as asked:
+        rows = asked.rows("isr_churn_per_hour")
+    assert {row["hour"].timestamp(): row["shrinks"] for row in rows} == {3600: 2, 7200: 1}
 
 
 @pytest.mark.parametrize(("ended_by", "intervals"), [("changed", [(3, None)]), ("gap", [(3, 7), (7, None)])])
@@ -193,11 +227,8 @@ def test_a_gap_of_one_offset_ends_what_is_so(
             one_version(BROKERS, (1,), end, broker_epoch=2, state="fenced") for end in (ended_by, None)
         ],
     }
-    tables = {name: schema.empty_table() for name, schema in SCHEMAS.items()}
-    tables |= {kind.name: encode_versions(kind, versions, "cluster") for kind, versions in found.items()}
-    for name, rows in tables.items():
-        (tmp_path / name).mkdir()
-        pq.write_table(rows, tmp_path / name / "0.parquet")
+    encoded = {kind.name: encode_versions(kind, rows, "cluster") for kind, rows in found.items()}
+    write_history(tmp_path, encoded)
     with in_duckdb(tmp_path) as asked:
         outages, fencings = asked.rows("outages"), asked.rows("fencing_timeline")
     for rows in (
@@ -206,26 +237,6 @@ def test_a_gap_of_one_offset_ends_what_is_so(
         fencings,
     ):
         assert sorted((row["start_offset"], row["end_offset"]) for row in rows) == intervals
-
-
-def test_configurations(whole: Tables, truth: dict[str, list[Row]]) -> None:
-    expected = [row for row in truth["config_audit"] if row["old_value"] != row["new_value"]]
-    with in_duckdb(whole.versions) as asked:
-        same(asked.rows("config_audit"), expected, "offset", "time", "old_value", "new_value")
-
-
-def test_growth(whole: Tables, truth: dict[str, list[Row]]) -> None:
-    names = [f"{what}_{how}" for what in ("topics", "partitions") for how in ("created", "deleted")]
-    expected = [row for row in truth["growth_per_hour"] if any(row[name] for name in row if "_" in name)]
-    with in_duckdb(whole.versions) as asked:
-        same(
-            asked.rows("growth_per_hour"),
-            expected,
-            "hour",
-            *names,
-            "brokers_registered",
-            "brokers_unregistered",
-        )
 
 
 def test_leaders_of_each_broker(whole: Tables, history: History) -> None:
@@ -240,13 +251,15 @@ def test_leaders_of_each_broker(whole: Tables, history: History) -> None:
     assert {broker: count for broker, count in last.items() if count} == now
 
 
-@pytest.mark.parametrize("question", ["growth_per_hour", "isr_churn_per_hour", "leaders_per_broker"])
+@pytest.mark.parametrize(
+    "question", ["growth_per_hour", "isr_churn_per_hour", "availability_per_hour", "leaders_per_broker"]
+)
 def test_hours_are_those_of_utc(whole: Tables, question: str) -> None:
     """Also where the session's hours begin in the middle of them."""
     with in_duckdb(whole.versions) as asked:
-        expected = in_ms(asked.rows(question))
+        expected = asked.rows(question)
     with in_duckdb(whole.versions, "Asia/Kolkata") as asked:
-        same(asked.rows(question), expected, *expected[0])
+        compare_rows(question, asked.rows(question), expected)
 
 
 def test_what_one_batch_changed(whole: Tables) -> None:

@@ -1,6 +1,6 @@
 """Versions against Kafka's own MetadataImage, at random offsets, with gaps and aborted transactions.
 
-Asked as users do, with the plain SQL files, in DuckDB and in Spark.
+Asked in DuckDB, with the SQL that Spark has as well: tests/spark/test_views.py reads views at a few of them.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.spark.history.asked import SparkHistory, in_duckdb
+from tests.spark.compared_rows import compare_rows
+from tests.spark.history.asked import in_duckdb
 from tests.spark.history.test_versions import SEED, Tables, gappy, history
 from tests.spark.metadata_histories import History
-from tests.spark.view_check import compare_rows, kafka_states, local_spark
+from tests.spark.view_check import kafka_states
 
-pytestmark = [pytest.mark.java, pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 OFFSETS_COMPARED = 50
-OF_THEM_IN_SPARK = 6
 __all__ = ["gappy", "history"]
 
 
@@ -27,14 +27,7 @@ def test_what_is_valid_at_an_offset_is_kafkas(history: History, gappy: Tables, t
     offsets = [edge for part in gappy.known for edge in (part[0], part[-1])]
     offsets += random.Random(SEED).sample(known, OFFSETS_COMPARED)
     kafkas = kafka_states(history.values, offsets, tmp_path / "records.txt")
-    with in_duckdb(gappy.versions) as in_duck, local_spark() as spark:
-        in_spark = SparkHistory(spark, gappy.versions)
+    with in_duckdb(gappy.versions) as asked:
         for offset, state in kafkas.items():
             for kind, expected in state.items():
-                for row in expected:
-                    row.pop("partitions", None)  # Of a topic: their number.
-                rows = in_duck.rows(f"{kind}_at", as_of=offset)
-                compare_rows(f"{kind} at {offset}", rows, expected)
-                if offset in offsets[-OF_THEM_IN_SPARK:]:
-                    rows = in_spark.ask(f"{kind}_at", as_of=offset).to_pylist()
-                    compare_rows(f"{kind} at {offset} in Spark", rows, expected)
+                compare_rows(f"{kind} at {offset}", asked.rows(f"{kind}_at", as_of=offset), expected)

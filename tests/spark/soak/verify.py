@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from kraftctl_protocol.record_batch import RecordBatch, read_batches
-from kraftctl_spark.rows.metadata_rows import CONTROL_RECORD_CLASSES, TYPED_CLASSES, column_name
+from kraftctl_spark.rows.metadata_rows import CONTROL_RECORD_CLASSES, TYPED_CLASSES
+from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.rows.tables import RECORDS, table_schemas
 from kraftctl_spark.tables.manifest import MANIFESTS, Output
 from kraftctl_spark.tables.reader import read_table

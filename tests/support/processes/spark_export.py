@@ -37,15 +37,15 @@ class ExportFailedError(AssertionError):
 
 
 class ExportJob:
-    """`python -m kraftctl_spark.wide_export`, ended by force when the `with` block is left."""
+    """`kraftctl-export run`, with secrets, ended by force when the `with` block is left."""
 
     def __init__(self, where: str | Path, output: Path, *flags: str) -> None:
         """`where` are controllers, or a directory if it is a path."""
         self.output = output
         self.log_file = output.with_name(output.name + ".log")
-        command = [sys.executable, "-m", "kraftctl_spark.wide_export", "--master", "local[2]"]
+        command = [sys.executable, "-m", "kraftctl_spark.cli", "run", "--master", "local[2]"]
         flag = "--directory" if isinstance(where, Path) else "--bootstrap-controllers"
-        command += [flag, str(where), "--output", str(output), *flags]
+        command += [flag, str(where), "--output", str(output), "--include-secrets", *flags]
         with self.log_file.open("ab") as log:
             self._process = subprocess.Popen(
                 command,

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kraftctl_spark.report.clauses import partition_name, without
+from kraftctl_spark.report.clauses import partition_name
 from kraftctl_spark.report.contents import Availability, AvailabilityInBucket, Listed
 from kraftctl_spark.report.period import Period
+from kraftctl_spark.report.queries.answers import intervals
 from kraftctl_spark.report.queries.query import Query
 
 PARTITIONS_MAX = 20
-
-UNDER_REPLICATED = (
-    "len(isr) < len(replicas) AND (len(adding_replicas) = 0 "
-    f"OR len(isr) < len({without('replicas', 'adding_replicas')}))"
-)
-"""Replicas that a reassignment is adding do not count as missing."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +31,9 @@ def prepare(query: Query) -> None:
     within = query.within
     query.db.do(f"""
         CREATE TEMP TABLE outages AS
-        SELECT topic_id, partition_id, leader = -1 AS leaderless, {UNDER_REPLICATED} AS under_replicated,
+        SELECT topic_id, partition_id, leaderless, under_replicated,
                {within.start_ms} AS start_ms, {within.end_ms} AS end_ms
-        FROM partitions WHERE (leader = -1 OR {UNDER_REPLICATED}) AND {within.overlap}""")
+        FROM {intervals("partition_history")} WHERE (leaderless OR under_replicated) AND {within.overlap}""")
 
 
 def by_partition(query: Query) -> Listed[Availability]:

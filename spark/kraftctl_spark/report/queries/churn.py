@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kraftctl_spark.report.clauses import partition_name
 from kraftctl_spark.report.contents import Churn
+from kraftctl_spark.report.queries.answers import answer
 from kraftctl_spark.report.queries.query import Query
 
 CHURN_ROWS_MAX = 30
@@ -49,5 +50,5 @@ def churn(query: Query) -> tuple[tuple[Churn, ...], tuple[int, str]]:
 
 def _changes(query: Query) -> str:
     """Counts a record in which an ISR shrank and grew as both."""
-    return f"""SELECT time, kind, topic_id, partition_id FROM events
-        WHERE kind IN ('ISR shrank', 'ISR grew', 'ISR shrank and grew') AND {query.within.during("time")}"""
+    during = query.within.during("time")
+    return f"SELECT time, kind, topic_id, partition_id FROM {answer('isr_changes')} WHERE {during}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kraftctl_spark.report.clauses import partition_name
 from kraftctl_spark.report.contents import BrokerElections, ElectionCount, Listed, UncleanElection
+from kraftctl_spark.report.queries.answers import answer
 from kraftctl_spark.report.queries.query import Query
 
 BROKERS_MAX = 40
@@ -11,31 +12,10 @@ UNCLEAN_MAX = 50
 
 
 def prepare(query: Query) -> None:
-    """Makes `elections`, from the events and the states of a partition before and after each."""
-    during = query.within.during
+    """Makes `elections`, those of the period."""
     query.db.do(f"""
         CREATE TEMP TABLE elections AS
-        WITH elected AS (
-            SELECT "offset", time, topic_id, partition_id, kind = 'unclean election' AS unclean,
-                   CAST(before AS INT) AS old_leader, CAST(after AS INT) AS new_leader
-            FROM events WHERE kind IN ('leader elected', 'unclean election') AND {during("time")}
-        )
-        SELECT elected.*,
-               CASE WHEN unclean THEN 'unclean' WHEN list_contains(old.isr, new_leader) THEN 'clean'
-                    WHEN list_contains(old.elr, new_leader) THEN 'elr' ELSE 'clean' END AS kind,
-               CASE WHEN old_leader = -1 THEN 'leaderless'
-                    WHEN NOT list_contains(new.replicas, old_leader) THEN 'reassigned'
-                    WHEN NOT list_contains(new.isr, old_leader) THEN 'failover'
-                    WHEN new_leader = new.replicas[1] THEN 'preferred' ELSE 'moved' END AS cause
-        FROM elected
-        JOIN (SELECT topic_id, partition_id, valid_to_offset, isr, elr FROM partitions
-              WHERE {during("valid_to_time")}) old
-             ON old.valid_to_offset = elected."offset" AND old.topic_id = elected.topic_id
-             AND old.partition_id = elected.partition_id
-        JOIN (SELECT topic_id, partition_id, valid_from_offset, isr, replicas FROM partitions
-              WHERE {during("valid_from_time")}) new
-             ON new.valid_from_offset = elected."offset" AND new.topic_id = elected.topic_id
-             AND new.partition_id = elected.partition_id""")
+        SELECT * EXCLUDE (topic) FROM {answer("elections")} WHERE {query.within.during("time")}""")
 
 
 def over_time(query: Query) -> tuple[ElectionCount, ...]:

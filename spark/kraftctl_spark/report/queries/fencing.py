@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kraftctl_spark.report.contents import BrokerState, FencedBroker, Listed
+from kraftctl_spark.report.queries.answers import intervals
 from kraftctl_spark.report.queries.query import Query
 
 BROKERS_MAX = 40
@@ -21,39 +22,14 @@ class FencedTotals:
 
 
 def prepare(query: Query) -> None:
-    """Makes `broker_states`. Consecutive versions with the same fencing of one registration are one state."""
-    query.db.do("""
+    """Makes `broker_states`, with the state before each of the same registration."""
+    query.db.do(f"""
         CREATE TEMP TABLE broker_states AS
-        WITH marked AS (
-            SELECT *, CASE WHEN lag(valid_to_offset) OVER of_broker = valid_from_offset
-                            AND lag(ended_by) OVER of_broker <> 'gap'
-                            AND lag(state) OVER of_broker = state
-                            AND lag(broker_epoch) OVER of_broker = broker_epoch THEN 0 ELSE 1 END AS begins
-            FROM brokers WINDOW of_broker AS (PARTITION BY broker_id ORDER BY valid_from_offset)
-        ), numbered AS (
-            SELECT *, sum(begins) OVER (PARTITION BY broker_id ORDER BY valid_from_offset) AS number
-            FROM marked
-        ), states AS (
-            SELECT broker_id, arg_min(one, one.valid_from_offset) AS first,
-                   arg_max(one, one.valid_from_offset) AS last
-            FROM numbered one GROUP BY broker_id, number
-        ), beside AS (
-            SELECT *, lag(last) OVER of_broker AS before, lead(first) OVER of_broker AS after
-            FROM states WINDOW of_broker AS (PARTITION BY broker_id ORDER BY first.valid_from_offset)
-        )
-        SELECT broker_id, first.broker_epoch AS broker_epoch, first.state AS state,
-               first.valid_from_offset AS valid_from_offset, first.valid_from_time AS valid_from_time,
-               last.valid_to_offset AS valid_to_offset, last.valid_to_time AS valid_to_time,
-               CASE WHEN before.broker_epoch = first.broker_epoch THEN before.state END AS previous_state,
-               CASE WHEN first.from_snapshot THEN 'snapshot'
-                    WHEN before.valid_to_offset = first.valid_from_offset AND before.ended_by <> 'gap'
-                         AND before.broker_epoch = first.broker_epoch THEN 'changed'
-                    ELSE 'registered' END AS started_by,
-               CASE WHEN last.valid_to_offset IS NULL THEN 'end' WHEN last.ended_by = 'gap' THEN 'gap'
-                    WHEN last.ended_by = 'removed' THEN 'unregistered'
-                    WHEN after.broker_epoch = last.broker_epoch THEN 'changed'
-                    ELSE 'registered' END AS ended_by
-        FROM beside""")
+        SELECT * REPLACE (coalesce(ended_by, 'end') AS ended_by),
+               CASE WHEN lag(broker_epoch) OVER of_broker = broker_epoch
+                    THEN lag(state) OVER of_broker END AS previous_state
+        FROM {intervals("fencing_timeline")}
+        WINDOW of_broker AS (PARTITION BY broker_id ORDER BY valid_from_offset)""")
 
 
 def states(query: Query) -> Listed[BrokerState]:
@@ -69,7 +45,7 @@ def states(query: Query) -> Listed[BrokerState]:
                 SELECT broker_id FROM ({_fenced(query)})
                 ORDER BY fenced_ms DESC, broker_id LIMIT {BROKERS_MAX}
             )""",
-        "end_ms - start_ms DESC, start_ms, broker_id",
+        "end_ms - start_ms DESC, start_ms, broker_id, started_by, ended_by",
         BROKER_STATES_MAX,
     )
 

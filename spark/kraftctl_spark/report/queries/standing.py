@@ -15,6 +15,7 @@ from kraftctl_spark.report.contents import (
     ScramCredential,
     Standing,
 )
+from kraftctl_spark.report.queries.answers import answer
 from kraftctl_spark.report.queries.names import named
 from kraftctl_spark.report.queries.query import Query, end_ms
 
@@ -63,8 +64,8 @@ class InEffect:
         db, at = self._query.db, self._offset
         at_end = None
         if at is not None:
-            valid = f"valid_from_offset <= {at} AND (valid_to_offset IS NULL OR valid_to_offset > {at})"
-            at_end = db.listed(kind, f"SELECT {columns} FROM {table} WHERE {valid}", order, AT_END_MAX)
+            db.do(f"SET VARIABLE as_of = {at}")
+            at_end = db.listed(kind, f"SELECT {columns} FROM {answer(f'{table}_at')}", order, AT_END_MAX)
         changes = f"FROM standing_changes WHERE history_table IN ('{table}', '{beside}')"
         columns = 'time_ms, "offset", kind, subject, before, after'
         return Standing(

@@ -1,0 +1,48 @@
+-- Topics, partitions and brokers that came and left in each UTC hour, and how many there were at its end.
+-- What is in a snapshot existed before; what changed in a gap is only in the totals.
+WITH steps AS (
+    SELECT known_ranges.start_offset AS range_start, e.time, e.kind,
+           CASE WHEN e.kind IN ('topic created', 'partition created', 'broker registered') THEN 1 ELSE -1 END AS step
+    FROM events e
+    JOIN known_ranges ON e.offset >= known_ranges.start_offset AND e.offset < known_ranges.end_offset
+    WHERE e.kind IN ('topic created', 'topic deleted', 'partition created', 'partition deleted',
+                     'broker registered', 'broker unregistered')
+    UNION ALL
+    SELECT valid_from_offset, valid_from_time, 'topic', 1 FROM topics WHERE from_snapshot
+    UNION ALL
+    SELECT valid_from_offset, valid_from_time, 'partition', 1 FROM partitions WHERE from_snapshot
+    UNION ALL
+    SELECT valid_from_offset, valid_from_time, 'broker', 1 FROM brokers WHERE from_snapshot
+),
+hours AS (
+    SELECT range_start, timestamp_seconds(unix_seconds(time) - unix_seconds(time) % 3600) AS hour,
+           count(CASE WHEN kind = 'topic created' THEN 1 END) AS topics_created,
+           count(CASE WHEN kind = 'topic deleted' THEN 1 END) AS topics_deleted,
+           count(CASE WHEN kind = 'partition created' THEN 1 END) AS partitions_created,
+           count(CASE WHEN kind = 'partition deleted' THEN 1 END) AS partitions_deleted,
+           count(CASE WHEN kind = 'broker registered' THEN 1 END) AS brokers_registered,
+           count(CASE WHEN kind = 'broker unregistered' THEN 1 END) AS brokers_unregistered,
+           sum(CASE WHEN kind LIKE 'topic%' THEN step ELSE 0 END) AS topic_steps,
+           sum(CASE WHEN kind LIKE 'partition%' THEN step ELSE 0 END) AS partition_steps,
+           sum(CASE WHEN kind LIKE 'broker%' THEN step ELSE 0 END) AS broker_steps
+    FROM steps
+    GROUP BY range_start, 2
+),
+totals AS (
+    SELECT *, sum(topic_steps) OVER in_order AS topics, sum(partition_steps) OVER in_order AS partitions,
+           sum(broker_steps) OVER in_order AS brokers
+    FROM hours
+    WINDOW in_order AS (PARTITION BY range_start ORDER BY hour)
+)
+SELECT hour, CAST(sum(topics_created) AS BIGINT) AS topics_created,
+       CAST(sum(topics_deleted) AS BIGINT) AS topics_deleted,
+       CAST(sum(partitions_created) AS BIGINT) AS partitions_created,
+       CAST(sum(partitions_deleted) AS BIGINT) AS partitions_deleted,
+       CAST(sum(brokers_registered) AS BIGINT) AS brokers_registered,
+       CAST(sum(brokers_unregistered) AS BIGINT) AS brokers_unregistered,
+       CAST(max_by(topics, range_start) AS BIGINT) AS topics,
+       CAST(max_by(partitions, range_start) AS BIGINT) AS partitions,
+       CAST(max_by(brokers, range_start) AS BIGINT) AS brokers
+FROM totals
+GROUP BY hour
+ORDER BY hour

@@ -1,0 +1,19 @@
+-- As of an offset: partitions with fewer members in the ISR than min.insync.replicas, as far as the log has it.
+WITH minimum AS (
+    SELECT resource_type, resource_name, topic_id, CAST(value AS INT) AS replicas
+    FROM configs_at
+    WHERE name = 'min.insync.replicas' AND value <> '(redacted)'
+),
+of_partition AS (
+    SELECT p.topic_id, p.topic, p.partition_id, p.leader, p.isr,
+           coalesce(t.replicas,
+                    (SELECT max(m.replicas) FROM minimum m
+                     WHERE m.resource_type = 'BROKER' AND m.resource_name = ''),
+                    1) AS min_insync_replicas
+    FROM partitions_at p
+    LEFT JOIN minimum t ON t.topic_id = p.topic_id
+)
+SELECT topic_id, topic, partition_id, leader, isr, min_insync_replicas
+FROM of_partition
+WHERE size(isr) < min_insync_replicas
+ORDER BY topic, partition_id

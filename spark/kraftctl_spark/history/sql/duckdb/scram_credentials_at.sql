@@ -1,6 +1,0 @@
--- scram_credentials as of an offset.
--- SET VARIABLE as_of = 4000;
-SELECT user, mechanism, iterations, valid_from_offset, valid_from_time
-FROM scram_credentials
-WHERE valid_from_offset <= getvariable('as_of') AND (valid_to_offset IS NULL OR valid_to_offset > getvariable('as_of'))
-  AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= getvariable('as_of') AND end_offset > getvariable('as_of'));

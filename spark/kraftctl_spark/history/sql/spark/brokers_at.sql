@@ -1,6 +1,0 @@
--- brokers as of an offset.
--- DECLARE OR REPLACE VARIABLE as_of BIGINT DEFAULT 4000;
-SELECT broker_id, broker_epoch, state, fenced, in_controlled_shutdown, incarnation_id, rack, log_dirs, cordoned_log_dirs, end_points, features, valid_from_offset, valid_from_time
-FROM brokers
-WHERE valid_from_offset <= session.as_of AND (valid_to_offset IS NULL OR valid_to_offset > session.as_of)
-  AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.as_of AND end_offset > session.as_of);

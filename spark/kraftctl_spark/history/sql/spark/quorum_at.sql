@@ -1,6 +1,0 @@
--- quorum as of an offset.
--- DECLARE OR REPLACE VARIABLE as_of BIGINT DEFAULT 4000;
-SELECT leader_id, leader_epoch, voters, kraft_version, valid_from_offset, valid_from_time
-FROM quorum
-WHERE valid_from_offset <= session.as_of AND (valid_to_offset IS NULL OR valid_to_offset > session.as_of)
-  AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.as_of AND end_offset > session.as_of);

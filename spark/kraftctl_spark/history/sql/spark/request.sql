@@ -1,7 +1,0 @@
--- What one request, or one decision of the controller, changed: the events of a batch.
--- DECLARE OR REPLACE VARIABLE batch_offset BIGINT DEFAULT 4000;
--- Files of older releases do not say in which batch a record came: none is found in them.
-SELECT e.offset AS offset, e.time, e.kind, e.subject, e.before, e.after
-FROM events e
-WHERE e.batch_offset = session.batch_offset
-ORDER BY e.offset;
