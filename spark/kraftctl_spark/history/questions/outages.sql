@@ -14,13 +14,12 @@ states AS (
     WHERE leaderless OR under_replicated
 ),
 impaired AS (
-    SELECT number + 1 AS number, true AS leaderless, topic_number, partition_id, start_offset, start_time,
-           end_offset, end_time, ending, CASE WHEN ending <> 3 THEN end_offset END AS continued_at
-    FROM states WHERE leaderless
-    UNION ALL
-    SELECT number, false AS leaderless, topic_number, partition_id, start_offset, start_time,
-           end_offset, end_time, ending, CASE WHEN ending <> 3 THEN end_offset END AS continued_at
-    FROM states WHERE under_replicated
+    SELECT number + CASE WHEN no_leader THEN 1 ELSE 0 END AS number, no_leader AS leaderless, topic_number,
+           partition_id, start_offset, start_time, end_offset, end_time, ending,
+           CASE WHEN ending <> 3 THEN end_offset END AS continued_at
+    FROM states
+    LATERAL VIEW explode(CASE WHEN NOT under_replicated THEN array(true) WHEN leaderless THEN array(true, false)
+                              ELSE array(false) END) AS no_leader
 ),
 -- An outage is a run of states without a break or a gap between them: its first and its last one are its edges.
 edges AS (
