@@ -72,8 +72,10 @@ class BuildWithQuestions(build_py):
     def run(self) -> None:
         super().run()
         if not self.editable_mode:
-            sources = os.pathsep.join(str(ROOT / root) for root in (".", "protocol", "spark"))
-            variables = {**os.environ, "PYTHONPATH": sources, "PYTHONDONTWRITEBYTECODE": "1"}
+            roots = [str(ROOT / root) for root in (".", "protocol", "spark")]
+            # What the build requires may be in a directory that only this process knows.
+            path = os.pathsep.join([*roots, *filter(None, sys.path)])
+            variables = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
             target = str(Path(self.build_lib, "kraftctl_spark/history/sql").absolute())
             shutil.rmtree(target, ignore_errors=True)  # `make build` keeps the results of earlier builds.
             writer = ("-m", "kraftctl_spark.history.questions.dialects", target)
