@@ -54,6 +54,16 @@ def test_every_question_is_documented_with_its_parameters() -> None:
         assert set(re.findall(r"`(\w+)`", row[1])) == set(parameters_of(name)), name
 
 
+def test_a_state_has_each_partition_once(whole: Tables) -> None:
+    """Also at the offset at which a version ends and another one begins."""
+    with in_duckdb(whole.versions) as asked:
+        changes = [row["offset"] for row in asked.rows("happened", from_offset=200, to_offset=400)]
+        for as_of in random.Random(7).sample(sorted(set(changes)), PAIRS):
+            rows = asked.rows("partitions_at", as_of=as_of)
+            keys = {(row["topic_id"], row["partition_id"]) for row in rows}
+            assert len(keys) == len(rows) > 0
+
+
 def test_the_history_has_what_is_hard(history: History, truth: dict[str, list[Row]]) -> None:
     assert len(history.aborted) > 20
     assert len(history.snapshots) == 2
