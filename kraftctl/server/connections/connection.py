@@ -259,8 +259,13 @@ class Connection(Collecting):
             self._handler.end(began_ns)
 
     def _begin_waiting(self) -> None:
+        """Begins the request that waited. A failure in here closes only this connection."""
         self._waits = False
-        self._serve()
+        try:
+            self._serve()
+        except Exception as error:  # noqa: BLE001 - others wait for the same turn
+            self._log_error("Closing connection from %s: %s", self.peer, reason_of(error))
+            self.abort()
 
     def _start(self, frame: bytes) -> None:
         self._request_bytes = len(frame)

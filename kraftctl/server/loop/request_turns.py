@@ -136,7 +136,7 @@ class RequestTurns:
                 self._continue(self._begun.take())
             elif self._new and self._has_memory:
                 self._has_turn = True
-                self._new.take()()
+                self._new.take()()  # its exceptions are its own
                 self._has_turn = False
             else:
                 break
