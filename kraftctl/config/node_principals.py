@@ -36,14 +36,15 @@ def read_allowed_principals(values: ConfigValues) -> list[str] | None:
 
 
 def warn_of_refused(templates: list[str], super_users: list[str], warnings: list[str]) -> None:
-    """Says what nodes that are bound mean for super users; to be called if the second key is not set."""
+    """Says what nodes that are bound mean for forwarded requests; call it if the second key is not set."""
     clients = [user for user in super_users if not any(is_of_node(user, each) for each in templates)]
-    if templates and clients:
+    if templates:
         warnings.append(
-            "kraftctl.node.principals is set, so requests of super users that brokers forward are refused:"
-            f" {'; '.join(clients)}. Next step: let tools of these users connect to controllers"
-            f" (--bootstrap-controller), give them rights by ACLs instead, or name in {ALLOWED_KEY} those"
-            " that every broker may act for; with an empty value, this warning ends."
+            "kraftctl.node.principals is set, so requests of brokers, controllers and super users are refused"
+            f" when a broker forwards them: {'; '.join([*templates, *clients])}. Next step: let their tools"
+            " connect to controllers (--bootstrap-controller), give these users rights by ACLs instead, or"
+            f" name in {ALLOWED_KEY} those that every broker may act for; with an empty value, this warning"
+            " ends."
         )
 
 

@@ -12,5 +12,5 @@ class TokenLimits:
     all_key = "kraftctl.delegation.tokens.max"
 
     def __init__(self, values: ConfigValues) -> None:
-        self.per_owner_max = values.int32(self.per_owner_key, 1_000, 0)
-        self.all_max = values.int32(self.all_key, 10_000, 0)
+        self.per_owner_max = values.int32(self.per_owner_key, 5_000, 0)
+        self.all_max = values.int32(self.all_key, 20_000, 0)

@@ -100,8 +100,9 @@ class RequestAnswers:
 
     def refuse_envelope(self, pending: PendingRequest, error: ApiError) -> None:
         """Answers the envelope itself with `error`."""
-        pending.in_envelope = False
         pending.response = EnvelopeResponse(response_data=None, error_code=error.code)
+        self._end(pending)
+        pending.in_envelope = False
         self.respond(pending)
 
     def close(self, pending: PendingRequest, close: Close) -> None:

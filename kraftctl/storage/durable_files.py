@@ -13,6 +13,9 @@ FILE_MODE = 0o600
 DIRECTORY_MODE = 0o700
 """Other accounts may read nothing: the log and its snapshots have passwords."""
 
+PARENT_MODE = 0o755
+"""Parents hold no secrets, and may be of another account, such as root."""
+
 
 def replace_file(path: Path, content: bytes, *, note: str = "") -> None:
     """Writes `path` by way of `<path>.tmp`, fsync, atomic rename and fsync of the directory.
@@ -79,6 +82,8 @@ def create_directory(directory: Path) -> None:
             parent = parent.parent
         for path in reversed(missing):
             path.mkdir(DIRECTORY_MODE, exist_ok=True)
+            if path != directory:
+                path.chmod(PARENT_MODE)
             _fsync_directory(path.parent)
     except OSError as error:
         raise cannot("create the directory", directory, error) from error

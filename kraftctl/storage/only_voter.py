@@ -1,7 +1,7 @@
 """Gives the only voter of a quorum advice that can work: no other replica has its data, or can replace it.
 
 The voters of a dynamic quorum are in the log, and it is the log that cannot be read: what can be read of it
-has to do. If a voter was added after that, the advice is cautious, and not wrong.
+has to do. A voter may have been added after that, so the advice begins with other controllers.
 """
 
 from __future__ import annotations
@@ -36,28 +36,29 @@ def advise_the_only_voter(
 
 def _readable_voters(directory: Path) -> VoterSet | None:
     """Returns the last voters that can be read; None in a static quorum."""
-    found = None
+    found, known_to = None, 0
     try:
         snapshots = SnapshotStore.open(directory)
         for snapshot_id in snapshots.ids():
             header = snapshots.reader(snapshot_id).header()
-            found = found if header.voters is None else voter_set_from_record(header.voters)
+            if header.voters is not None:
+                found, known_to = voter_set_from_record(header.voters), snapshot_id.offset
     except StorageError:
         pass  # a former one, or the log, has to do
     for path in sorted(directory.glob(f"*{LOG_SUFFIX}")):
-        found = _voters_in(path) or found
+        found = _voters_in(path, known_to) or found
     return found
 
 
-def _voters_in(path: Path) -> VoterSet | None:
-    """Returns the last voters before the first damage."""
+def _voters_in(path: Path, from_offset: int) -> VoterSet | None:
+    """Returns the last voters from `from_offset` on and before the first damage."""
     found = None
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             position = 0
             while position < len(content):
                 header = read_batch_header(content[position : position + HEADER_BYTES], 0)
-                if header.is_control:
+                if header.is_control and header.base_offset >= from_offset:
                     batch = read_batch(content[position : position + header.size_bytes], 0)
                     for _, voters in control_changes(batch, 1).voters:
                         found = voters

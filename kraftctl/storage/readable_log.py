@@ -23,7 +23,7 @@ def why_readable(log_dir: Path) -> str | None:
         found = _readable(log_dir) + _readable(log_dir / PARTITION_DIRECTORY)
     except OSError:
         return None
-    if mode_against_others(status) is None:
+    if mode_against_others(status) is None or _is_of_a_volume_group(status):
         return None
     mode = "700" if status.st_uid == os.geteuid() else "o-rwx"
     files = "Its files are closed to them"
@@ -34,6 +34,11 @@ def why_readable(log_dir: Path) -> str | None:
         f"Other accounts may enter {log_dir}, which has mode {stat.S_IMODE(status.st_mode):04o} and the"
         f" passwords of the metadata log. {files}. Next step: chmod {mode} {log_dir}"
     )
+
+
+def _is_of_a_volume_group(status: os.stat_result) -> bool:
+    """Returns whether only a group may enter that new files get, too, as fsGroup of Kubernetes makes it."""
+    return bool(status.st_mode & stat.S_ISGID) and not status.st_mode & stat.S_IRWXO
 
 
 def _readable(directory: Path) -> list[tuple[str, int]]:

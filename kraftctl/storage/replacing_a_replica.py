@@ -16,9 +16,10 @@ REPLACE_THIS_REPLICA = (
 )
 
 RESTORE_THE_ONLY_VOTER = (
-    "As far as its files show, this node is the only voter, so no other node has the missing data. Next step:"
-    " keep a copy of the directory as it is, and restore the directory from a backup"
-    " (docs/operations/lost-disk.md)."
+    "As far as can be read of its files, this node is the only voter. Next step: keep a copy of the directory"
+    " as it is. If any other controller of this cluster exists, never restore an older copy: let this node"
+    " fetch everything from them (docs/operations/lost-disk.md). Only if there is none, restore the directory"
+    " from a backup."
 )
 
 RESTORE_IT = "restore the directory from a backup"

@@ -9,7 +9,11 @@ import pytest
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
 from kraftctl.config.node_principals import is_of_node
+from kraftctl.controller.pending_request import PendingRequest
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl_protocol.acl_operation import AclOperation
+from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.create_acls_request import AclCreation, CreateAclsRequest
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -176,13 +180,33 @@ def test_principals_of_nodes(principal: str, template: str, is_one: bool) -> Non
     assert is_of_node(principal, template) == is_one
 
 
-def test_the_start_names_the_super_users_that_are_refused() -> None:
+def test_the_start_names_the_principals_that_are_refused() -> None:
     bound = {"kraftctl__node__principals": RULE, "super__users": SUPER_USERS}
     (warning,) = [each for each in config(**bound).warnings if "super users" in each]
-    assert "forward are refused: User:admin." in warning
+    assert f"when a broker forwards them: {'; '.join(RULE.split(';'))}; User:admin. Next step" in warning
     assert "kraftctl.envelope.allowed.principals" in warning
-    for more in (
-        {"kraftctl__envelope__allowed__principals": ""},
-        {"super__users": "User:CN=broker-1,O=Example"},
-    ):
-        assert not [each for each in config(**(bound | more)).warnings if "super users" in each]
+    only_nodes = config(**(bound | {"super__users": "User:CN=broker-1,O=Example"})).warnings
+    assert [each for each in only_nodes if "User:CN=broker-{id},O=Example" in each], "nodes are, too"
+    decided = config(**(bound | {"kraftctl__envelope__allowed__principals": ""})).warnings
+    assert not [each for each in decided if "super users" in each]
+
+
+def test_an_envelope_that_is_refused_is_held_no_more() -> None:
+    """Brokers send it again and again while they do not know the leader."""
+    found = node("without")
+    answers = found.process.node._answers
+    context = RequestContext(
+        api=API_TABLE[ApiKey.CREATE_TOPICS],
+        version=7,
+        client_id=None,
+        principal=KafkaPrincipal("User", "alice"),
+        listener="CONTROLLER",
+        client_address=b"\x7f\0\0\1",
+    )
+    pending = PendingRequest(1 << 40, context, CreateTopicsRequest())
+    pending.in_envelope = True
+    before = answers.held_count
+    answers.await_body(pending)
+    assert answers.held_count == before + 1
+    answers.refuse_envelope(pending, ApiError(Errors.NOT_CONTROLLER))
+    assert answers.held_count == before

@@ -12,9 +12,10 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import NO_VOTERS
+from kraftctl.storage.only_voter import _readable_voters
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
-from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
+from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from kraftctl_protocol.uuids import ONE_UUID
 from tests.storage.test_contradictions import REFUSED, SEGMENT_BYTES, Damage, delete, flip, live
 from tests.support.partitions import DIRECTORY_ID, NODE_ID, open_partition
@@ -42,10 +43,14 @@ def static_voters(log_dir: Path, *node_ids: int) -> VoterSet:
     return VoterSet([VoterNode(ReplicaKey(node_id), {}) for node_id in node_ids])
 
 
+def voter_set(*node_ids: int) -> VoterSet:
+    keys = [ReplicaKey(node_id, DIRECTORY_ID if node_id == NODE_ID else ONE_UUID) for node_id in node_ids]
+    return VoterSet([VoterNode(key, {"CONTROLLER": ("localhost", 9093)}) for key in keys])
+
+
 def dynamic_voters(log_dir: Path, *node_ids: int) -> VoterSet:
     """In the first checkpoint, as `format` writes it."""
-    keys = [ReplicaKey(node_id, DIRECTORY_ID if node_id == NODE_ID else ONE_UUID) for node_id in node_ids]
-    voters = VoterSet([VoterNode(key, {"CONTROLLER": ("localhost", 9093)}) for key in keys])
+    voters = voter_set(*node_ids)
     batches = SnapshotBatches(0, 0)
     store = SnapshotStore.open(log_dir / PARTITION_DIRECTORY)
     store.write(BOOTSTRAP_SNAPSHOT_ID, [batches.header(0, 1, voters.to_record()), batches.footer()])
@@ -70,3 +75,23 @@ def test_the_only_voter_is_not_advised_to_replace_itself(
         assert ("replace-voter" in advice) == (len(node_ids) == 2), caught.value
         assert "restore the directory from a backup" in advice
         assert "format" not in advice
+
+
+@pytest.mark.parametrize("is_newer", [True, False])
+def test_voters_of_a_snapshot_are_not_replaced_by_those_of_the_log_before_it(
+    tmp_path: Path, is_newer: bool
+) -> None:
+    """The first segment names the voter that was alone then, and the rest cannot be read."""
+    directory = tmp_path / PARTITION_DIRECTORY
+    directory.mkdir()
+    alone, three = voter_set(NODE_ID), voter_set(NODE_ID, 2, 3)
+    segment = directory / f"{0:020d}.log"
+    segment.write_bytes(SnapshotBatches(1, 0).header(0, 1, (alone if is_newer else three).to_record()))
+    snapshot_id = OffsetAndEpoch(5_000, 3) if is_newer else BOOTSTRAP_SNAPSHOT_ID
+    content = SnapshotBatches(snapshot_id.epoch, 0)
+    voters = three if is_newer else alone
+    store = SnapshotStore.open(directory)
+    store.write(snapshot_id, [content.header(0, 1, voters.to_record()), content.footer()])
+    found = _readable_voters(directory)
+    assert found is not None
+    assert found.voter_ids() == three.voter_ids()

@@ -49,8 +49,8 @@ PER_IP_KEYS: Final = (MAX_CONNECTIONS_PER_IP, MAX_CONNECTIONS_PER_IP_OVERRIDES)
 
 
 WITHOUT_TRUST: Final = (
-    "whom a controller trusts is decided by its properties file. Next step: delete it, and set the truststore"
-    f" there, or {DYNAMIC_TRUST}=true"
+    "whom a controller trusts is decided by its properties file. Next step: set the truststore there, restart"
+    f" each controller, then delete it; or set {DYNAMIC_TRUST}=true"
 )
 
 

@@ -122,8 +122,8 @@ class Connection(Collecting):
 
     @property
     def busy(self) -> bool:
-        """A request is waiting for its answer."""
-        return self._request is not None
+        """A request is waiting for its answer, or for time."""
+        return self._request is not None or self._waits
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -248,7 +248,7 @@ class Connection(Collecting):
 
     def _begin_or_wait(self, frame: bytes) -> None:
         """Start a request, or let it wait until the loop has time for it."""
-        began_ns = self._handler.begin(frame)
+        began_ns = self._handler.begin(frame) if self._takes_turns() else URGENT
         if began_ns == MUST_WAIT:
             self._frames.appendleft(frame)
             self._waits = True
@@ -257,6 +257,10 @@ class Connection(Collecting):
         self._start(frame)
         if began_ns != URGENT:
             self._handler.end(began_ns)
+
+    def _takes_turns(self) -> bool:
+        """Returns whether requests wait for the time of turns; while it authenticates, a client does not."""
+        return True
 
     def _begin_waiting(self) -> None:
         """Begins the request that waited. A failure in here closes only this connection."""

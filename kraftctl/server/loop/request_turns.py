@@ -23,8 +23,14 @@ from kraftctl.server.loop.executor_protocols import Scheduler
 from kraftctl.server.loop.fair_queue import FairQueue
 from kraftctl_protocol.api_keys import ApiKey
 
-URGENT_API_KEYS: Final = RAFT_API_KEYS | {int(ApiKey.BROKER_HEARTBEAT), int(ApiKey.API_VERSIONS)}
-"""Sessions, commits and elections depend on these. No short request of them takes long."""
+URGENT_API_KEYS: Final = RAFT_API_KEYS | {
+    int(ApiKey.API_VERSIONS),
+    int(ApiKey.BROKER_HEARTBEAT),
+    int(ApiKey.SASL_AUTHENTICATE),
+    int(ApiKey.SASL_HANDSHAKE),
+}
+"""Sessions, commits and elections depend on these. No short request of them takes long; what a token takes,
+is charged to the turns of handshakes."""
 
 URGENT_BYTES_MAX: Final = 4 * 1024
 """A longer request is not urgent: those of brokers and controllers take some hundred bytes."""
@@ -65,6 +71,7 @@ class RequestTurns:
         self._spent_ns = 0
         self._spent_before_ns = 0
         self._is_asked = False
+        self._retries = False
         self._has_turn = False
 
     def begin(self, frame: bytes, *, busy: bool) -> int:
@@ -131,22 +138,37 @@ class RequestTurns:
     def _take_turn(self) -> None:
         self._is_asked = False
         self._spent_ns = 0
-        while not self._is_spent and not self._is_paused():
-            if self._begun:
-                self._continue(self._begun.take())
-            elif self._new and self._has_memory:
-                self._has_turn = True
-                self._new.take()()  # its exceptions are its own
-                self._has_turn = False
-            else:
-                break
+        try:
+            while not self._is_spent and not self._is_paused():
+                if self._begun:
+                    self._continue(self._begun.take())
+                elif self._new and self._has_memory:
+                    self._begin_next()
+                else:
+                    break
+        finally:
+            self._ask_again()
+
+    def _ask_again(self) -> None:
+        """Asks for the next turn if something waits; after a pause, `resume` does."""
         if self._is_paused():
-            return  # `resume` continues
-        if self._new and not self._begun and not self._has_memory:
-            self._is_asked = True
-            self._scheduler.call_later(RETRY_SECONDS, self._take_turn)
-        else:
+            return
+        if self._begun or self._has_memory:
             self.resume()
+        elif self._new and not self._retries:
+            self._retries = True
+            self._scheduler.call_later(RETRY_SECONDS, self._retry)
+
+    def _retry(self) -> None:
+        self._retries = False
+        self._ask()
+
+    def _begin_next(self) -> None:
+        self._has_turn = True
+        try:
+            self._new.take()()
+        finally:
+            self._has_turn = False
 
     def _continue(self, call: Callable[[], None]) -> None:
         began_ns, spent_ns = self._now_ns(), self._spent_ns

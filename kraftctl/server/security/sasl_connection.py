@@ -96,6 +96,10 @@ class SaslConnection(Connection):
 
     # Which requests are served.
 
+    def _takes_turns(self) -> bool:
+        """Returns False while the client authenticates: the turns of handshakes limit that."""
+        return self._exchange is None
+
     def _start(self, frame: bytes) -> None:
         if self._exchange is None and self._asks_for_renewal(frame):
             self._begin_again()
@@ -167,7 +171,7 @@ class SaslConnection(Connection):
         else:
             self._limit_to_tokens()
         if not self._closed:
-            self._respond(Close() if outcome.response is None else outcome.response)
+            self._respond_now(Close() if outcome.response is None else outcome.response)
 
     def _complete(self, session: Session, *, is_renewal: bool) -> None:
         self._exchange = None
@@ -198,7 +202,7 @@ class SaslConnection(Connection):
         if self._closed:
             return
         if response is not None:
-            self._respond(response)
+            self._respond_now(response)
         self.close()
 
     def _expire(self) -> None:

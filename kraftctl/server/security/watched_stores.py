@@ -8,14 +8,21 @@ from __future__ import annotations
 import datetime
 import ssl
 from collections.abc import Callable
+from typing import Final
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.dynamic_keys import STORE_KEYS
+from kraftctl.server.security.store_reader import UnreadStoreError
 from kraftctl_security.config_providers.resolve import refuse_variables
 from kraftctl_security.tls.contexts import Stores, client_context, server_context
 from kraftctl_security.tls.ssl_config import SslConfig, listener_prefix
 from kraftctl_security.tls.store_files import FileState, store_states
 from kraftctl_security.tls.store_replacement import check_dates, check_names, check_peers
+
+RETRY_SECONDS: Final = 60.0
+"""After a failure of the process that reads; twice as long after each further one, up to an hour."""
+
+RETRY_SECONDS_MAX: Final = 3_600.0
 
 
 class Replacement:
@@ -55,6 +62,8 @@ class WatchedStores:
         self._tried: SslConfig = config
         self._tried_files = stores.files
         self._seen_files: list[FileState] | None = None
+        self._retry_at: datetime.datetime | None = None
+        self._retry_seconds = RETRY_SECONDS
 
     def look(
         self, dynamic: dict[str, str] | None, now: datetime.datetime, *, forced: bool
@@ -63,11 +72,12 @@ class WatchedStores:
 
         `dynamic` has the dynamic configs of this node, None as long as they are not known. Files are read
         when they have changed since they were read, but not since the last check; with `forced`, always.
-        Raises StoreError or ConfigException for unusable stores, once for each change.
+        Raises StoreError or ConfigException for unusable stores, once for each change. What could not be read
+        for lack of memory or time is read again.
         """
         altered, is_first = self._altered(dynamic)
         files = store_states(self._tried)
-        is_due = forced or altered
+        is_due = forced or altered or (self._retry_at is not None and now >= self._retry_at)
         if not is_due:
             is_due = files != self._tried_files and files == self._seen_files
             self._seen_files = files
@@ -75,7 +85,7 @@ class WatchedStores:
             return None
         self._tried_files = files
         config = self._tried
-        stores = self._read(config)
+        stores = self._read_or_later(config, now)
         if stores.same_as(self.stores):
             return None
         check_dates(stores, now)
@@ -88,6 +98,17 @@ class WatchedStores:
         )
         self.config, self.stores = config, stores
         return replacement
+
+    def _read_or_later(self, config: SslConfig, now: datetime.datetime) -> Stores:
+        self._retry_at = None
+        try:
+            stores = self._read(config)
+        except (UnreadStoreError, OSError):
+            self._retry_at = now + datetime.timedelta(seconds=self._retry_seconds)
+            self._retry_seconds = min(2 * self._retry_seconds, RETRY_SECONDS_MAX)
+            raise
+        self._retry_seconds = RETRY_SECONDS
+        return stores
 
     def _altered(self, dynamic: dict[str, str] | None) -> tuple[bool, bool]:
         """Returns whether dynamic configs differ from the last check, and whether they are the first ones.

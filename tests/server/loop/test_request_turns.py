@@ -196,8 +196,21 @@ def test_requests_wait_for_the_memory_of_those_before_them() -> None:
     assert [world.next_turn(), world.next_turn()] == [["response"], []]
     assert [timer.at_ms - world.time_ms for timer in world.timers] == [round(RETRY_SECONDS * 1000)]
     world.decoded_bytes -= 1
-    world.timers.pop().call()
-    assert world.journal[-1] == "1"
+    world.turns.continue_later(HERE, lambda: world.journal.append("body"))
+    assert world.next_turn() == ["body", "1"], "what holds memory does not wait for the timer"
+
+
+def test_a_turn_goes_on_after_a_failure() -> None:
+    world = BusyWorld()
+    world.read((BULK, 1), (BULK, 2))
+
+    def fail() -> None:
+        raise ValueError("a bug")
+
+    world.turns.continue_later(HERE, fail)
+    with pytest.raises(ValueError, match="a bug"):
+        world.next_turn()
+    assert world.next_turn() == ["2"]
 
 
 def test_other_events_do_not_wait() -> None:

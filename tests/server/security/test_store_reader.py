@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ from cryptography.hazmat.primitives import hashes, padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.pbkdf2 import PBKDF2HMAC
 
-from kraftctl.server.security.store_reader import read_stores
+from kraftctl.server.security.store_reader import UnreadStoreError, read_stores
+from kraftctl.server.security.watched_stores import RETRY_SECONDS, WatchedStores
 from kraftctl_security.config_values import ConfigValues
-from kraftctl_security.tls.contexts import load_stores
+from kraftctl_security.tls.contexts import Stores, load_stores
 from kraftctl_security.tls.ssl_config import SslConfig, read_listener_ssl_config
 from kraftctl_security.tls.store_error import StoreError
 from kraftctl_security.tls.store_process import ReadLimits
@@ -107,3 +109,37 @@ def test_it_ends_beyond_its_limits(case: str, tmp_path: Path) -> None:
     assert f"the keystore {store} {reason}" in str(caught.value).replace(
         "cannot be read: the process that opens them, ", ""
     )
+
+
+@pytest.mark.parametrize("error", [UnreadStoreError("killed"), BlockingIOError("no process")])
+def test_what_could_not_be_read_for_lack_of_time_or_memory_is_read_again(
+    error: Exception, tmp_path: Path
+) -> None:
+    """The certificate was renewed, and the host was busy: without a second look it expires."""
+    key = tmp_path / "keystore.p12"
+    key.write_bytes(authority().issue("CN=old").pkcs12(SECRET))
+    properties = {"ssl.keystore.type": "PKCS12", "ssl.keystore.location": str(key)}
+    found = config({**properties, "ssl.keystore.password": SECRET})
+    failures = [error, error]
+
+    def read(config: SslConfig) -> Stores:
+        if failures:
+            raise failures.pop()
+        return load_stores(config)
+
+    stores = WatchedStores("CONTROLLER", {}, found, load_stores(found), read, reaches_controllers=False)
+    now = datetime.datetime.now(datetime.UTC)
+
+    def look(seconds: float) -> bool:
+        moment = now + datetime.timedelta(seconds=seconds)
+        return stores.look(None, moment, forced=False) is not None
+
+    key.write_bytes(authority().issue("CN=old").pkcs12(SECRET))
+    assert not look(0)
+    with pytest.raises(type(error)):
+        look(1)
+    assert not look(RETRY_SECONDS)
+    with pytest.raises(type(error)):
+        look(RETRY_SECONDS + 1)
+    assert not look(3 * RETRY_SECONDS)
+    assert look(3 * RETRY_SECONDS + 1)
