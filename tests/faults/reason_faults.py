@@ -30,8 +30,8 @@ FAULTS = (
     PlantedFault(
         "silence-begins-before-the-epoch",
         "kraftctl/raft/silent_voters.py",
-        "    since_ms = {voter.key.id: max(voter.heard_ms, watch.began_ms) for voter in others}\n",
-        "    since_ms = {voter.key.id: voter.heard_ms for voter in others}\n",
+        "max(voter.heard_ms, voter.last_fetch_ms, watch.began_ms)",
+        "max(voter.heard_ms, voter.last_fetch_ms)",
         (f"{SILENT}::test_a_follower_that_never_started",),
         "What it has not seen before its epoch says nothing.",
     ),

@@ -63,7 +63,7 @@ FAULTS = (
     PlantedFault(
         "each-answer-leaves-by-itself",
         "kraftctl/server/connections/connection.py",
-        "        if self._serving and payload_bytes < COLLECTED_BYTES_MAX and len(pieces) == 1:\n",
+        "        if self._collects and payload_bytes < COLLECTED_BYTES_MAX and len(pieces) == 1:\n",
         "        if payload_bytes < 0:\n",
         (TURN_ANSWERS,),
         "Heartbeats of a hundred brokers wake a hundred threads in the middle of a turn.",
