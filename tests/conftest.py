@@ -8,16 +8,21 @@ expected one of the two, and a run that would test the other one stops.
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
+import inspect
 import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvloop
+
+ASYNC_TEST_SECONDS_MAX = 120.0
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
@@ -55,6 +60,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "start_quorum" in getattr(item, "fixturenames", ()):
             item.add_marker("quorum")
+        if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
+            item.obj = limited(item.obj)
+
+
+def limited(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., Coroutine[Any, Any, None]]:
+    """Ends a test that waits for ever: uvloop does not let the alarm of pytest-timeout do it."""
+
+    @functools.wraps(test)
+    async def within_time(*arguments: Any, **named: Any) -> None:
+        async with asyncio.timeout(ASYNC_TEST_SECONDS_MAX):
+            await test(*arguments, **named)
+
+    return within_time
 
 
 def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> dict[str, LoopFactory]:

@@ -136,6 +136,8 @@ async def test_a_lower_limit_closes_what_was_idle_longest_as_in_kafka(
     async with serving() as (server, _):
         clients = await open_as_many(server, 3, "CONTROLLER", "127.0.0.1")
         for client in (clients[0], clients[2]):
+            before = server._loop.time()
+            await eventually(lambda before=before: server._loop.time() > before)  # type: ignore[misc]
             client.request(unregister(1), 0)
             await client.frame()
         RunningSettings(server).node_configs(NodeConfigsChanged(configs, {}))
