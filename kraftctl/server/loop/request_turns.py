@@ -23,12 +23,11 @@ from kraftctl.server.loop.executor_protocols import Scheduler
 from kraftctl.server.loop.fair_queue import FairQueue
 from kraftctl_protocol.api_keys import ApiKey
 
-URGENT_API_KEYS: Final = RAFT_API_KEYS | {
-    int(ApiKey.API_VERSIONS),
-    int(ApiKey.BROKER_HEARTBEAT),
-    int(ApiKey.SASL_AUTHENTICATE),
-    int(ApiKey.SASL_HANDSHAKE),
-}
+SASL_API_KEYS: Final = {int(ApiKey.SASL_AUTHENTICATE), int(ApiKey.SASL_HANDSHAKE)}
+
+URGENT_API_KEYS: Final = (
+    RAFT_API_KEYS | SASL_API_KEYS | {int(ApiKey.API_VERSIONS), int(ApiKey.BROKER_HEARTBEAT)}
+)
 """Sessions, commits and elections depend on these. No short request of them takes long; what a token takes,
 is charged to the turns of handshakes."""
 

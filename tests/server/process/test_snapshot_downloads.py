@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -109,11 +110,17 @@ def test_a_snapshot_that_does_not_fit_is_not_begun(
     assert downloads.finish(SNAPSHOT_ID).size_bytes == len(data)
 
 
+def disk(free_bytes: int | None) -> os.statvfs_result:
+    if free_bytes is None:
+        raise OSError("no answer")
+    return os.statvfs_result((1, 1, 0, 0, free_bytes, 0, 0, 0, 0, 255))
+
+
 def test_the_room_of_a_small_disk_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = snapshot()
     store = SnapshotStore.open(tmp_path)
     for free_bytes, fits in ((len(data) * 2, True), (len(data), False), (None, True)):
         downloads = SnapshotDownloads(store)
-        monkeypatch.setattr(store, "free_bytes", lambda free_bytes=free_bytes: free_bytes)
+        monkeypatch.setattr(os, "statvfs", lambda path, free_bytes=free_bytes: disk(free_bytes))
         assert (downloads.save(SNAPSHOT_ID, 0, data, len(data)) is None) == fits
         downloads.abort()
