@@ -1,4 +1,4 @@
-"""RequestTurns: the measured time of requests in each turn of the loop; what finds none waits as bytes.
+"""RequestTurns: measures the time of requests in each turn; without time left, they wait as bytes.
 
 In one turn of the loop, requests of many connections may be read: of a hundred brokers that have lost the
 same replica, of administrators, or of a crowd. Decoding 64 KiB takes up to 10 ms, and a slice of long work a
@@ -28,8 +28,8 @@ SASL_API_KEYS: Final = {int(ApiKey.SASL_AUTHENTICATE), int(ApiKey.SASL_HANDSHAKE
 URGENT_API_KEYS: Final = (
     RAFT_API_KEYS | SASL_API_KEYS | {int(ApiKey.API_VERSIONS), int(ApiKey.BROKER_HEARTBEAT)}
 )
-"""Sessions, commits and elections depend on these. No short request of them takes long; what a token takes,
-is charged to the turns of handshakes."""
+"""Sessions, commits and elections depend on these, and no short request of them takes long. The time of SASL
+tokens is charged to the turns of handshakes."""
 
 URGENT_BYTES_MAX: Final = 4 * 1024
 """A longer request is not urgent: those of brokers and controllers take some hundred bytes."""

@@ -182,9 +182,10 @@ def _loaded_key(der: bytes, source: str, password: str | None = None, next_step:
 
 def plain_key(key: PrivateKey) -> bytes:
     """Returns the key as PKCS8 in DER, not encrypted."""
-    return key.private_bytes(
+    encoded: bytes = key.private_bytes(
         serialization.Encoding.DER, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
+    return encoded
 
 
 def _supported(key: object, source: str) -> PrivateKey:
