@@ -104,6 +104,11 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "a-slice-is-cut-to-whole-batches": (
         "A read takes longer, and nothing else is wrong; a test has the bytes that are read."
     ),
+    "a-snapshot-grows-while-it-is-downloaded": "A simulated leader sends the snapshot it announced.",
+    "a-snapshot-of-any-size-is-downloaded": "A simulated leader sends the snapshot it announced.",
+    "each-registration-has-a-line": "The number of lines; a test has it.",
+    "directories-are-open-to-others": "Simulated disks have no permissions; a test has them.",
+    "segments-are-open-to-others": "Simulated disks have no permissions; a test has them.",
     "broker-becomes-a-voter": "The operator adds controllers only, and model brokers take no requests.",
 }
 """Faults of raft and storage -> why runs of whole controllers do not notice them; a named test does."""
