@@ -170,7 +170,7 @@ def test_only_the_clock_reads_a_clock() -> None:
 
 CONTAINING = (
     "kraftctl/controller/audit/audit_trail.py",
-    "kraftctl/controller/envelope_answers.py",
+    "kraftctl/controller/envelope_responses.py",
     "kraftctl/controller/failed_requests.py",
     "kraftctl/controller/quorum_controller.py",
     "kraftctl/node/controller_node.py",

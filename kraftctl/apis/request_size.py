@@ -24,7 +24,7 @@ LARGE_REQUESTS_MEMORY_BYTES_MAX: Final = 192 * MIB
 """The memory of all requests of more than `DECODED_ON_LOOP_BYTES_MAX` that wait for responses; the next
 is decoded when there is room."""
 
-ANSWER_ENTRIES_MAX: Final = 100_000
+RESPONSE_ENTRIES_MAX: Final = 100_000
 """The entries of a response: ACLs, configurations, results of partitions. More is refused with
 POLICY_VIOLATION where the response has a place for it; otherwise the connection is closed."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kraftctl.controller.pending_request import PendingRequest
-from kraftctl.controller.results.answer_entries import AnswerTooLongError
 from kraftctl.controller.results.error_responses import error_response, refusal_without_items
 from kraftctl.controller.results.failures import CLOSED, Failures, shortened
+from kraftctl.controller.results.response_entries import ResponseTooLongError
 from kraftctl_protocol.errors import Errors
 
 
@@ -17,7 +17,7 @@ def refuse_failed(pending: PendingRequest, failures: Failures, error: Exception)
     context, request = pending.context, pending.request
     who = f"client {shortened(context.client_id or '')!r} as {shortened(str(context.principal))!r}"
     what = f"{request.NAME} version {context.version} of {who}"
-    if isinstance(error, AnswerTooLongError):
+    if isinstance(error, ResponseTooLongError):
         short = refusal_without_items(context, Errors.POLICY_VIOLATION, str(error))
         failures.note_request(what, "answered POLICY_VIOLATION" if short else CLOSED, error)
         pending.answer(short)

@@ -10,7 +10,7 @@ import subprocess
 JAVA_MIN = 17
 """Kafka's brokers and tools are compiled for this version since release 4.0."""
 
-ANSWER_SECONDS_MAX = 20
+RESPONSE_SECONDS_MAX = 20
 
 
 def java_binary() -> str | None:
@@ -44,7 +44,7 @@ def _why_no_java() -> str | None:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=ANSWER_SECONDS_MAX,
+            timeout=RESPONSE_SECONDS_MAX,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{needed}`{java} -version` fails: {error}"

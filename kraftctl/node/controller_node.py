@@ -30,9 +30,9 @@ from kraftctl.node.long_work import LOADING, SLICES, SNAPSHOT
 from kraftctl.node.metadata_loader import MetadataLoader
 from kraftctl.node.outbox import Outbox
 from kraftctl.node.registration import NodeRegistration
-from kraftctl.node.request_answers import RequestAnswers
 from kraftctl.node.request_gate import RequestGate
 from kraftctl.node.request_outcomes import Close, RefuseEnvelope
+from kraftctl.node.response_delivery import ResponseDelivery
 from kraftctl.node.setting_changes import SettingChanges
 from kraftctl.node.sliced_turns import SlicedTurns
 from kraftctl.node.snapshot_generation import SnapshotGenerator, SnapshotPolicy
@@ -57,7 +57,7 @@ class ControllerNode:
         self._outbox = Outbox()
         self._turns = SlicedTurns(raft, controller, self._outbox)
         self._gate = RequestGate(controller)
-        self._answers = RequestAnswers(raft, controller, self._outbox)
+        self._responses = ResponseDelivery(raft, controller, self._outbox)
         self._registration = NodeRegistration()
         self._settings = SettingChanges()
         self._upgrader = RaftKRaftVersionUpgrader(raft)
@@ -89,11 +89,11 @@ class ControllerNode:
 
     def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]:
         """What must be done, in this order, because `event` happened."""
-        self._answers.audit.begin_step(wall_ms)
+        self._responses.audit.begin_step(wall_ms)
         if isinstance(event, (ClientRequest, UndecodedRequest)):
             self._client_request(event, now_ms, wall_ms)
         elif isinstance(event, BodyRefused):
-            self._answers.body_refused(event)
+            self._responses.body_refused(event)
         elif isinstance(event, (LogRead, SnapshotRead)):
             self._outbox.add_all(self._loader.load(event))
         elif isinstance(event, TurnTaken):
@@ -104,7 +104,7 @@ class ControllerNode:
             else:
                 self._step_raft(event, now_ms, wall_ms)
         elif isinstance(event, events.RequestCancelled):
-            self._answers.client_left(event.request_id)
+            self._responses.client_left(event.request_id)
             self._step_raft(event, now_ms, wall_ms)
         elif isinstance(event, events.SnapshotCreated):
             self._generator.written()
@@ -137,7 +137,7 @@ class ControllerNode:
         self._claim_if_caught_up(now_ms, wall_ms)
         if is_deadline:
             self._run_due_tasks(now_ms, wall_ms)
-            self._answers.release(self._controller.waited_too_long(now_ms))
+            self._responses.release(self._controller.waited_too_long(now_ms))
         if self._generator.is_due(now_ms):
             self._outbox.add_all(self._generator.begin(now_ms, wall_ms))
         self._turns.ask()
@@ -172,32 +172,32 @@ class ControllerNode:
 
     def _client_request(self, event: ClientRequest | UndecodedRequest, now_ms: int, wall_ms: int) -> None:
         """Handle a request. A failure before the first append, or before raft, fails this request alone."""
-        pending = self._answers.received(event)
+        pending = self._responses.received(event)
         try:
             decision = self._gate.decide(pending)
             if decision is None:
                 self._inform_controller()
                 decision = self._controller.prepare_request(pending, self._turns.moment(now_ms, wall_ms))
         except Exception as error:  # noqa: BLE001 - see docs/adr/0005
-            self._answers.begin(pending, pending.context, pending.request)
+            self._responses.begin(pending, pending.context, pending.request)
             refuse_failed(pending, self._controller.failures, error)
-            self._answers.respond(pending)
+            self._responses.respond(pending)
             return
         if isinstance(decision, PreparedResult):
-            self._answers.begin(pending, pending.context, pending.request)
+            self._responses.begin(pending, pending.context, pending.request)
             self._carry_through(pending, decision, now_ms, wall_ms)
         elif isinstance(decision, events.RequestReceived):
-            self._answers.begin(pending, pending.context, pending.request)
+            self._responses.begin(pending, pending.context, pending.request)
             self._step_raft(decision, now_ms, wall_ms)
         elif isinstance(decision, DecodeBody):
-            self._answers.await_body(pending)
+            self._responses.await_body(pending)
             self._outbox.add(decision)
         elif isinstance(decision, RefuseEnvelope):
-            self._answers.begin(pending, event.context, event.request)
-            self._answers.refuse_envelope(pending, decision.error)
+            self._responses.begin(pending, event.context, event.request)
+            self._responses.refuse_envelope(pending, decision.error)
         elif isinstance(decision, Close):
-            self._answers.begin(pending, event.context, event.request)
-            self._answers.close(pending, decision)
+            self._responses.begin(pending, event.context, event.request)
+            self._responses.close(pending, decision)
         else:
             assert_never(decision)
 
@@ -216,7 +216,7 @@ class ControllerNode:
                 prepared.rest, None if is_answered else pending, has_begun=has_begun
             )
         if is_answered or prepared.rest is None:
-            self._answers.answer(pending, now_ms)
+            self._responses.answer(pending, now_ms)
 
     def _inform_controller(self) -> None:
         raft = self._raft
@@ -244,10 +244,10 @@ class ControllerNode:
         for effect in raft_effects:
             # Not `match`, here and below: see ADR 8. An AlterPartition in the core takes 4 % less.
             if isinstance(effect, effects.Respond):
-                self._answers.raft_answered(effect)
+                self._responses.raft_answered(effect)
             elif isinstance(effect, effects.HighWatermarkUpdated):
                 if self._controller.active:
-                    self._answers.release(self._controller.committed(effect.offset))
+                    self._responses.release(self._controller.committed(effect.offset))
             elif isinstance(effect, effects.BecameLeader):
                 self._led_epoch = effect.epoch
                 self._led_epoch_start = effect.epoch_start_offset
@@ -255,7 +255,7 @@ class ControllerNode:
                 self._led_epoch = NO_EPOCH
                 if self._controller.active:
                     self._notice(CONTROLLER, f"Renouncing the leadership of epoch {effect.epoch}")
-                    self._answers.release(self._controller.renounce())
+                    self._responses.release(self._controller.renounce())
             elif isinstance(effect, effects.LeaderChanged):
                 self._inform_controller()
                 self._registration.leader_changed(now_ms)
@@ -332,7 +332,7 @@ class ControllerNode:
         self._turns.spent = progress.work.spent
         if prepared is None:
             if pending is not None:
-                self._answers.respond(pending)
+                self._responses.respond(pending)
             return
         base_offset = self._raft.end_offset
         self._append(prepared, now_ms, wall_ms)
@@ -340,7 +340,7 @@ class ControllerNode:
             if pending.audit is not None:
                 pending.audit.appended(base_offset, self._raft.end_offset)
             if prepared.rest is None:
-                self._answers.answer(pending, now_ms)
+                self._responses.answer(pending, now_ms)
 
     def _notice(self, source: str, text: str) -> None:
         self._outbox.add(effects.Notice(source, effects.INFO, text))

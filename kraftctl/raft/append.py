@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import INFO, AppendBatch, FlushLog
-from kraftctl.raft.fetch_answer import wake_voter_fetches
 from kraftctl.raft.progress import progressed
+from kraftctl.raft.respond_fetch import wake_voter_fetches
 from kraftctl.raft.states import Leader
 from kraftctl.raft.voter_history import BOOTSTRAP_VOTERS_OFFSET, STATIC_VOTERS_OFFSET
 from kraftctl_protocol.control_record import ControlRecordType, encode_control_value

@@ -67,7 +67,7 @@ def next_join_ms(core: RaftCore) -> int:
     return core.next_update_voter_ms() + core.config.request_timeout_ms
 
 
-def take_join_answer(core: RaftCore, response: JoinResponse) -> bool:
+def take_join_response(core: RaftCore, response: JoinResponse) -> bool:
     """Handles the response. Returns whether the leader may be asked for records without a pause."""
     state = core.state
     if isinstance(state, Follower):

@@ -21,11 +21,11 @@ from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import INFO, WARN, BecameLeader, Halt
 from kraftctl.raft.election_state import EPOCH_MAX, ElectionState
 from kraftctl.raft.epoch_election import EpochElection
-from kraftctl.raft.fetch_answer import fail_parked_fetches
 from kraftctl.raft.other_quorums import begin_to_look
 from kraftctl.raft.progress import start_watching
 from kraftctl.raft.quorum_state import start_as, transition, write_quorum_state
 from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.respond_fetch import fail_parked_fetches
 from kraftctl.raft.silent_voters import begin_to_watch
 from kraftctl.raft.states import (
     NEVER_MS,

@@ -16,9 +16,9 @@ def leader_answered(core: RaftCore, state: Follower, *, usable: bool) -> None:
     state.leader_answered(core.now_ms, core.fetch_deadline_ms())
     progressed(core)
     if usable:
-        state.answer_was_usable()
+        state.response_was_usable()
     else:
-        state.answer_was_useless(
+        state.response_was_useless(
             core.now_ms,
             backoff_ms=core.config.retry_backoff_ms,
             backoff_ms_max=core.config.fetch_timeout_ms // 2,

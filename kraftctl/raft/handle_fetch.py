@@ -21,14 +21,6 @@ from kraftctl.raft.check_quorum import note_fetch_of_voter
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import WARN
 from kraftctl.raft.events import RequestReceived
-from kraftctl.raft.fetch_answer import (
-    answer,
-    answer_elsewhere,
-    answer_error,
-    answer_throttled,
-    gathers,
-    has_news,
-)
 from kraftctl.raft.log_state import SNAPSHOT, VALID
 from kraftctl.raft.other_replicas import (
     note_observer_with_id_of_voter,
@@ -37,12 +29,20 @@ from kraftctl.raft.other_replicas import (
 )
 from kraftctl.raft.parked_fetches import ANONYMOUS, KNOWN_OBSERVER, NEW_OBSERVER, VOTER, ParkedFetch
 from kraftctl.raft.raft_config import (
-    ANSWER_BYTES_MAX,
     PARKED_FETCH_BYTES,
     REPEATED_FETCH_DELAY_MS,
     REPEATED_FETCHES_MAX,
+    RESPONSE_BYTES_MAX,
 )
 from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.respond_fetch import (
+    answer,
+    gathers,
+    has_news,
+    respond_elsewhere,
+    respond_error,
+    respond_throttled,
+)
 from kraftctl.raft.states import Leader
 from kraftctl.raft.validation import leader_only_error, request_error
 from kraftctl_protocol.errors import Errors
@@ -73,7 +73,7 @@ def handle_fetch(core: RaftCore, event: RequestReceived) -> None:
     _note_own_id(core, event, request, partition)
     error = _partition_error(core, request, partition, event.version)
     if error != Errors.NONE:
-        answer_error(core, event.request_id, event.listener_name, event.version, error)
+        respond_error(core, event.request_id, event.listener_name, event.version, error)
         return
     leader = core.leader()
     assert leader is not None
@@ -110,7 +110,7 @@ def _serve(core: RaftCore, leader: Leader, fetch: ParkedFetch, max_wait_ms: int)
     _note_lost_records(core, leader, fetch)
     kind, place = _compare_logs(core, fetch)
     if kind != VALID:
-        answer_elsewhere(core, leader, fetch, kind, place)
+        respond_elsewhere(core, leader, fetch, kind, place)
         return
     fetch.rank = _rank(leader, fetch.key)
     repeated = fetch.key.id >= 0 and _note_progress(core, leader, fetch)
@@ -131,10 +131,10 @@ def _park(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
     """Parks a Fetch. One that finds no place, or loses it, has to make the pause it asked for (KIP-219)."""
     evicted = core.parked.make_room(fetch)
     if evicted is None:
-        answer_throttled(core, leader, fetch)
+        respond_throttled(core, leader, fetch)
         return
     for other in evicted:
-        answer_throttled(core, leader, other)
+        respond_throttled(core, leader, other)
     core.parked.park(fetch)
 
 
@@ -228,7 +228,7 @@ def _fetch_of(
         fetch_offset=partition.fetch_offset,
         last_fetched_epoch=partition.last_fetched_epoch,
         request_high_watermark=partition.high_watermark,
-        max_bytes=min(max(request.max_bytes, 0), ANSWER_BYTES_MAX),
+        max_bytes=min(max(request.max_bytes, 0), RESPONSE_BYTES_MAX),
         deadline_ms=core.now_ms + request.max_wait_ms,
         held_bytes=PARKED_FETCH_BYTES + _text_bytes(request, partition),
     )

@@ -8,7 +8,7 @@ from kraftctl.raft.effects import RespondFetchSnapshot
 from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.leader_endpoint import FROM_VERSION, leader_for_observers, name_leader_endpoint
 from kraftctl.raft.log_state import SnapshotInfo
-from kraftctl.raft.raft_config import ANSWER_BYTES_MAX
+from kraftctl.raft.raft_config import RESPONSE_BYTES_MAX
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.validation import leader_only_error, request_error
 from kraftctl_protocol.errors import Errors
@@ -76,7 +76,7 @@ def _answer_slice(
     partition.snapshot_id = SnapshotId(end_offset=info.snapshot_id.offset, epoch=info.snapshot_id.epoch)
     partition.size = info.size_bytes
     partition.position = position
-    size_bytes = min(max(max_bytes, 0), ANSWER_BYTES_MAX, info.size_bytes - position)
+    size_bytes = min(max(max_bytes, 0), RESPONSE_BYTES_MAX, info.size_bytes - position)
     response = _response(core, event, METADATA_TOPIC, partition)
     core.emit(RespondFetchSnapshot(event.request_id, response, info.snapshot_id, position, size_bytes))
 

@@ -6,8 +6,7 @@ Any response may name a newer epoch or the leader of this one; that comes before
 
 from __future__ import annotations
 
-from kraftctl.raft.answer_reports import note_absence, note_answer, note_refusal
-from kraftctl.raft.auto_join import take_join_answer
+from kraftctl.raft.auto_join import take_join_response
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.download_snapshot import take_slice
 from kraftctl.raft.early_elections import connection_refused
@@ -19,6 +18,7 @@ from kraftctl.raft.other_quorums import take_look
 from kraftctl.raft.other_replicas import note_leader, note_own_id_leads
 from kraftctl.raft.peer_identities import take_identity
 from kraftctl.raft.peers import Peer
+from kraftctl.raft.response_reports import note_absence, note_refusal, note_response
 from kraftctl.raft.states import Follower, Leader, Prospective, Resigned
 from kraftctl.raft.validation import uses_epochs_up
 from kraftctl.raft.voter_change import take_versions
@@ -79,7 +79,7 @@ def handle_response(core: RaftCore, event: ResponseReceived) -> None:
     elif isinstance(response, UpdateRaftVoterResponse):
         usable = _take_update(core, peer, response)
     elif isinstance(response, AddRaftVoterResponse | RemoveRaftVoterResponse):
-        usable = take_join_answer(core, response)
+        usable = take_join_response(core, response)
     else:
         usable = take_versions(core, event.send_id, response)
     if not usable:
@@ -108,7 +108,7 @@ def _handle(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
     named = _named_epoch(response)
     if named is None:
         return False
-    note_answer(core, peer, response, named.error, named.leader_id)
+    note_response(core, peer, response, named.error, named.leader_id)
     known = core.state
     # To the others a resigned leader still leads its epoch: its own id there is no contradiction.
     is_resignation = isinstance(response, EndQuorumEpochResponse)

@@ -79,7 +79,7 @@ def _is_leader_active(core: RaftCore) -> bool:
         return True
     if not isinstance(state, Follower) or not state.has_fetched_from_leader:
         return False
-    return core.now_ms - state.last_answer_ms < core.config.fetch_timeout_ms
+    return core.now_ms - state.last_response_ms < core.config.fetch_timeout_ms
 
 
 def _candidate(partition: PartitionData) -> ReplicaKey:

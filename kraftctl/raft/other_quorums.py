@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.raft import progress_states as states
-from kraftctl.raft.answer_reports import note_other_cluster
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
@@ -17,6 +16,7 @@ from kraftctl.raft.peer_requests import bootstrap_peers
 from kraftctl.raft.peers import Peer
 from kraftctl.raft.progress_faults import fault
 from kraftctl.raft.progress_reasons import voters_text
+from kraftctl.raft.response_reports import note_other_cluster
 from kraftctl.raft.states import Leader
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import fetch_request

@@ -10,7 +10,7 @@ REFUSED: Final = "refused"
 NO_ADDRESS: Final = "no address"
 CLOSES: Final = "closes"
 UNREACHABLE: Final = "unreachable"
-NO_ANSWER: Final = "no answer"
+NO_RESPONSE: Final = "no answer"
 SSL_FAILED: Final = "SSL failed"
 SASL_FAILED: Final = "SASL failed"
 NOT_KAFKA: Final = "not Kafka"
@@ -20,7 +20,7 @@ NEXT_STEPS: Final[dict[str, str]] = {
     CLOSES: "see why the process there closes connections: its log says so; its security protocol may differ",
     NO_ADDRESS: "correct the host name, or the DNS server that does not know it",
     UNREACHABLE: "check routes and firewalls between the hosts",
-    NO_ANSWER: "check routes and firewalls between the hosts, and whether the process there hangs",
+    NO_RESPONSE: "check routes and firewalls between the hosts, and whether the process there hangs",
     SSL_FAILED: "check ssl.* of the controllers' listener, here and there",
     SASL_FAILED: "check sasl.* of the controllers' listener, here and there",
     NOT_KAFKA: "check that the port is that of a controller's listener, and its security protocol",
@@ -36,5 +36,5 @@ class PeerFailure(Value):
         self.text = text
 
 
-NOTHING_CAME: Final = PeerFailure(NO_ANSWER, "no answer")
+NOTHING_CAME: Final = PeerFailure(NO_RESPONSE, "no answer")
 CLOSED: Final = PeerFailure(REFUSED, "connection refused")

@@ -32,7 +32,7 @@ def state_changed(core: RaftCore, old: EpochState, new: EpochState) -> None:
     if isinstance(old, Leader) and old.high_watermark != UNKNOWN_OFFSET:
         watch.was_progressing(core.now_ms)
     elif isinstance(old, Follower) and old.has_fetched_from_leader:
-        watch.was_progressing(old.last_answer_ms)
+        watch.was_progressing(old.last_response_ms)
     if isinstance(new, Leader):
         watch.elected()
     elif isinstance(new, Candidate):
@@ -118,13 +118,13 @@ def _is_progressing(core: RaftCore) -> bool:
         return state.high_watermark != UNKNOWN_OFFSET
     if not isinstance(state, Follower) or not state.has_fetched_from_leader:
         return False
-    return state.download is not None or core.now_ms - state.last_answer_ms < core.config.fetch_timeout_ms
+    return state.download is not None or core.now_ms - state.last_response_ms < core.config.fetch_timeout_ms
 
 
 def _last_progress_ms(core: RaftCore) -> int:
     state, last_ms = core.state, core.progress.last_ms
     if isinstance(state, Follower) and state.has_fetched_from_leader:
-        return max(last_ms, state.last_answer_ms)
+        return max(last_ms, state.last_response_ms)
     return last_ms
 
 

@@ -23,14 +23,14 @@ PARKED_FETCH_BYTES = 1_024
 THROTTLE_MS_MAX = 1_000
 """A replica whose Fetch finds no place is asked for a pause of at most this."""
 
-ANSWER_BYTES_MAX = 8 << 20
+RESPONSE_BYTES_MAX = 8 << 20
 """Brokers before 4.3 request this much in one Fetch; no response is larger, whatever the request says."""
 
 OBSERVER_FETCH_INTERVAL_MS = 1
 """An observer is woken at most once per interval. A storm of changes costs it, and its leader, a Fetch
 in each interval instead of one for each change; a change after a quiet interval is sent immediately."""
 
-OBSERVER_ANSWERS_PER_SECOND_MAX = 4_000
+OBSERVER_RESPONSES_PER_SECOND_MAX = 4_000
 """The limit of responses with news to all observers together: the interval grows with their number, 5 ms
 for 20. A response and the Fetch that follows it take 33 us, so this is an eighth of a processor."""
 
@@ -63,7 +63,7 @@ class RaftConfig:
     """The largest response to one Fetch; a larger batch is still sent whole."""
     fetch_snapshot_bytes_max: int = 1 << 20
     observer_fetch_interval_ms: int = OBSERVER_FETCH_INTERVAL_MS
-    """The shortest interval: see OBSERVER_ANSWERS_PER_SECOND_MAX. 0: observers are woken after each
+    """The shortest interval: see OBSERVER_RESPONSES_PER_SECOND_MAX. 0: observers are woken after each
     commit."""
     fetch_wait_ms_max: int = 500
     """The wait this replica asks for when it fetches itself; fixed in Kafka."""

@@ -25,7 +25,6 @@ from kraftctl.raft.events import (
     SnapshotDownloaded,
     Started,
 )
-from kraftctl.raft.fetch_answer import redirect_trimmed_fetches, wake_observers_if_due
 from kraftctl.raft.handle_responses import handle_response
 from kraftctl.raft.kraft_version_upgrade import upgrade, why_not_upgraded
 from kraftctl.raft.log_state import LogState, SnapshotInfo
@@ -33,6 +32,7 @@ from kraftctl.raft.peer_requests import send_requests
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.recovery import end_recovery_if_caught_up
 from kraftctl.raft.request_handlers import handle_request
+from kraftctl.raft.respond_fetch import redirect_trimmed_fetches, wake_observers_if_due
 from kraftctl.raft.states import NEVER_MS, Resigned
 from kraftctl.raft.timers import next_deadline_ms, run_timers
 from kraftctl.raft.voter_change import settle_change

@@ -108,11 +108,11 @@ class Follower(EpochState):
         self.leader_has_resigned = False
         self.leader_refuses = False
         """Whether its address has refused a connection since its last response."""
-        self.last_answer_ms = 0
+        self.last_response_ms = 0
         self.leader_high_watermark = UNKNOWN_OFFSET
         """The high watermark of the last response that continued this log."""
         self.download: SnapshotDownload | None = None
-        self._useless_answers = 0
+        self._useless_responses = 0
         self.retry_at_ms = 0
 
     def is_leader_gone(self) -> bool:
@@ -146,7 +146,7 @@ class Follower(EpochState):
     def leader_answered(self, now_ms: int, deadline_ms: int) -> None:
         self.has_fetched_from_leader = True
         self.leader_refuses = False
-        self.last_answer_ms = now_ms
+        self.last_response_ms = now_ms
         self.restart_fetch_timer(deadline_ms)
 
     def leader_reached(self) -> None:
@@ -168,18 +168,18 @@ class Follower(EpochState):
     def leader_is_updated(self) -> None:
         self.has_updated_leader = True
 
-    def answer_was_usable(self) -> None:
-        self._useless_answers = 0
+    def response_was_usable(self) -> None:
+        self._useless_responses = 0
         self.retry_at_ms = 0
 
     def pause_fetching(self, until_ms: int) -> None:
         """Pauses the fetches, as the leader asked."""
         self.retry_at_ms = max(self.retry_at_ms, until_ms)
 
-    def answer_was_useless(self, now_ms: int, *, backoff_ms: int, backoff_ms_max: int) -> None:
+    def response_was_useless(self, now_ms: int, *, backoff_ms: int, backoff_ms_max: int) -> None:
         """Pauses after an unusable response; the pause doubles until one is usable."""
-        pause_ms = min(backoff_ms << self._useless_answers, backoff_ms_max)
-        self._useless_answers = min(self._useless_answers + 1, 16)
+        pause_ms = min(backoff_ms << self._useless_responses, backoff_ms_max)
+        self._useless_responses = min(self._useless_responses + 1, 16)
         self.retry_at_ms = now_ms + pause_ms
 
 

@@ -22,9 +22,9 @@ from kraftctl.raft.elections import (
     end_lost_pre_election,
     resign,
 )
-from kraftctl.raft.fetch_answer import answer_expired_fetches
 from kraftctl.raft.other_quorums import look
 from kraftctl.raft.progress import check_progress
+from kraftctl.raft.respond_fetch import respond_to_expired
 from kraftctl.raft.silent_voters import check_voters
 from kraftctl.raft.states import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 
@@ -35,7 +35,7 @@ TRANSITIONS_PER_STEP_MAX = 8
 def run_timers(core: RaftCore) -> None:
     """Handles what is due at `core.now_ms`. This is cheap when nothing is."""
     if core.parked.has_expired(core.now_ms):
-        answer_expired_fetches(core)
+        respond_to_expired(core)
     transitions_left = TRANSITIONS_PER_STEP_MAX
     while core.state.deadline_ms <= core.now_ms:
         assert transitions_left > 0, f"no end of transitions in {core.state!r}"

@@ -8,7 +8,7 @@ from kraftctl_protocol.primitives import DecodeError, EncodeError
 from kraftctl_protocol.requests import decode_response, encode_request
 from kraftctl_security.peer_versions import API_VERSIONS_VERSION, PeerVersions, api_versions_request
 
-ANSWER_MEMORY_BYTES_MAX = 1024 * 1024
+RESPONSE_MEMORY_BYTES_MAX = 1024 * 1024
 """The memory that a peer's response may take besides its bytes: it has one partition, or the APIs of one
 release."""
 
@@ -64,7 +64,7 @@ class PeerCodec:
 
     def decode(self, payload: bytes) -> Message:
         """Returns the response to the request that was encoded last. Raises DecodeError."""
-        memory_bytes_max = ANSWER_MEMORY_BYTES_MAX + len(payload)
+        memory_bytes_max = RESPONSE_MEMORY_BYTES_MAX + len(payload)
         correlation_id, response = decode_response(payload, self._api_key, self._version, memory_bytes_max)
         if correlation_id != self._correlation_id:
             raise DecodeError(f"response {correlation_id} to request {self._correlation_id}")

@@ -155,7 +155,7 @@ class AttackedController:
                 preexec_fn=limited,
             )
         try:
-            await_result(self._answers, "the controller answers", START_SECONDS_MAX)
+            await_result(self._responses, "the controller answers", START_SECONDS_MAX)
         except BaseException:
             self._process.kill()
             raise
@@ -257,7 +257,7 @@ class AttackedController:
             client.ask(config_change([(b"ssl.keystore.location", SET, value)]))
         client.close()
 
-    def _answers(self) -> bool:
+    def _responses(self) -> bool:
         if not self.alive:
             raise RuntimeError(f"the controller has ended: {self.log_file.read_text()[-2000:]}")
         client = Client(self.port, HONEST, timeout_s=1.0, context=self.context)

@@ -21,7 +21,7 @@ from tests.attack.frames import APPEND, SET, compact, config_change, envelope, m
 from tests.attack.sasl_attacks import SASL, first_messages, silent_clients, unfinished_tokens
 from tests.attack.ssl_attacks import changes_of_keys, finite_fields, records_of_a_byte
 
-ANSWER_SECONDS_MAX = 120.0
+RESPONSE_SECONDS_MAX = 120.0
 
 DENSE_SIZES_BYTES = (2_900_000, 1_700_000, 900_000, 400_000, 150_000)
 """Some are just below a limit, wherever that is: what is served takes the most then."""
@@ -89,7 +89,7 @@ def nothing(target: Target) -> str:
 def one_frame(target: Target, payload: Callable[[int], bytes], size_bytes: int = 0) -> str:
     """One request, as large as it is; its answer is read."""
     body = payload(size_bytes or target.scale.dense_bytes)
-    client = target.connect(timeout_s=ANSWER_SECONDS_MAX)
+    client = target.connect(timeout_s=RESPONSE_SECONDS_MAX)
     began = time.monotonic()
     answer = client.ask(body)
     took_s = time.monotonic() - began
@@ -331,7 +331,7 @@ def dense_crowd(target: Target) -> str:
     """Twenty connections with dense requests of 3 MB each, all sent before an answer is read."""
     names = ["CreatePartitions", "AlterPartition", "AlterClientQuotas", "Fetch"]
     payloads = [DENSE[name](3_000_000) for name in names]
-    clients = [target.connect(timeout_s=ANSWER_SECONDS_MAX) for _ in range(20)]
+    clients = [target.connect(timeout_s=RESPONSE_SECONDS_MAX) for _ in range(20)]
     senders = [
         threading.Thread(target=client.send, args=(payloads[place % len(payloads)],))
         for place, client in enumerate(clients)
@@ -386,7 +386,7 @@ def _dense_attacks() -> list[Attack]:
 
 
 def _crowd(target: Target, payload: Callable[[], bytes]) -> str:
-    return crowd(partial(target.connect, timeout_s=ANSWER_SECONDS_MAX), payload())
+    return crowd(partial(target.connect, timeout_s=RESPONSE_SECONDS_MAX), payload())
 
 
 def _crowds() -> list[Attack]:

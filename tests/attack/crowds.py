@@ -19,7 +19,7 @@ CONNECTIONS = 400
 TAKES = 3
 """Each connection sends this many requests, the next one when it has a response."""
 
-ANSWER_SECONDS_MAX = 60.0
+RESPONSE_SECONDS_MAX = 60.0
 
 
 def _dense(name: str) -> bytes:
@@ -70,7 +70,7 @@ def crowd(connect: Callable[[], Client], payload: bytes) -> str:
                 clients[place] = client = connect()
             client.send(payload)
         for client in clients:
-            client.wait_at_most(ANSWER_SECONDS_MAX)
+            client.wait_at_most(RESPONSE_SECONDS_MAX)
             if client.receive():
                 answered += 1
             else:

@@ -28,7 +28,7 @@ HEARTBEATS_PER_S: Final = 200
 """Of all brokers together, for a 99th percentile in short phases; 100 brokers send two a second each."""
 
 INTERVAL_SECONDS_MIN: Final = 0.1
-ANSWER_SECONDS_MAX: Final = 30.0
+RESPONSE_SECONDS_MAX: Final = 30.0
 """Kafka's controller.socket.timeout.ms: a broker waits no longer for an answer."""
 RETRY_S: Final = 0.05
 
@@ -106,7 +106,9 @@ class StandIn:
             log_dirs=[(10_000 + self.broker_id).to_bytes(16, "big")],
         )
         try:
-            response = await self._connection.call(request, 4, BrokerRegistrationResponse, ANSWER_SECONDS_MAX)
+            response = await self._connection.call(
+                request, 4, BrokerRegistrationResponse, RESPONSE_SECONDS_MAX
+            )
         except (OSError, TimeoutError):
             self._brokers.lost()
             return
@@ -125,7 +127,7 @@ class StandIn:
         sent = Heartbeat(self.broker_id, time.monotonic())
         self._brokers.heartbeats.append(sent)
         try:
-            answer = await self._connection.call(request, 1, BrokerHeartbeatResponse, ANSWER_SECONDS_MAX)
+            answer = await self._connection.call(request, 1, BrokerHeartbeatResponse, RESPONSE_SECONDS_MAX)
         except (OSError, TimeoutError):
             sent.lost_s = time.monotonic()
             self._brokers.lost()

@@ -21,7 +21,7 @@ from tests.bench.scale_connection import Connection
 
 VERSIONS_PAUSE_S: Final = 0.01
 QUORUM_PAUSE_S: Final = 0.03
-ANSWER_SECONDS_MAX: Final = 120.0
+RESPONSE_SECONDS_MAX: Final = 120.0
 
 VERSIONS = ApiVersionsRequest(client_software_name="bench", client_software_version="1")
 QUORUM = DescribeQuorumRequest(
@@ -66,7 +66,7 @@ class Watch:
         while True:
             sent_s = time.monotonic()
             try:
-                await connection.call(VERSIONS, 3, ApiVersionsResponse, ANSWER_SECONDS_MAX)
+                await connection.call(VERSIONS, 3, ApiVersionsResponse, RESPONSE_SECONDS_MAX)
                 answered = True
             except (OSError, TimeoutError):
                 answered = False
@@ -80,7 +80,7 @@ class Watch:
             sent_s = time.monotonic()
             answered = False
             try:
-                answer = await connection.call(QUORUM, 2, DescribeQuorumResponse, ANSWER_SECONDS_MAX)
+                answer = await connection.call(QUORUM, 2, DescribeQuorumResponse, RESPONSE_SECONDS_MAX)
                 answered = True
                 if answer.topics:
                     described = answer.topics[0].partitions[0]

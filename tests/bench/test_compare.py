@@ -18,7 +18,7 @@ from tests.bench.compare import markdown, publish
 from tests.bench.compare.counted import Counted
 from tests.bench.compare.downloads import expect
 from tests.bench.compare.figures import FIGURES, Figures
-from tests.bench.compare.frames import UnexpectedAnswerError, answer_frame
+from tests.bench.compare.frames import UnexpectedResponseError, answer_frame
 from tests.bench.compare.interleaved import Pace, Sample, measure
 from tests.bench.compare.observer_lag import lags_ms
 from tests.bench.compare.results import Results, read_results
@@ -158,14 +158,14 @@ def test_an_answer_that_differs_is_refused() -> None:
     fine = answer_frame(BrokerHeartbeatResponse(is_fenced=False), 1)
     script = Repeated(b"", fine, BrokerHeartbeatResponse.API_KEY, 1)
     script.check(fine)
-    with pytest.raises(UnexpectedAnswerError, match="error_code=77"):
+    with pytest.raises(UnexpectedResponseError, match="error_code=77"):
         script.check(answer_frame(BrokerHeartbeatResponse(error_code=77, is_fenced=False), 1))
 
 
 def test_a_part_of_a_download_is_compared_with_the_file() -> None:
     assert expect(b"abcdef", 2, b"cd") == 4
     for position, part in ((1, b"cd"), (4, b"efg"), (6, b"")):
-        with pytest.raises(UnexpectedAnswerError, match=f"position {position}"):
+        with pytest.raises(UnexpectedResponseError, match=f"position {position}"):
             expect(b"abcdef", position, part)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.envelope import open_envelope
-from kraftctl.controller.envelope_answers import wrap_response
+from kraftctl.controller.envelope_responses import wrap_response
 from kraftctl.controller.pending_request import PendingRequest
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.api_keys import ApiKey

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kraftctl.apis.request_size import ANSWER_ENTRIES_MAX
+from kraftctl.apis.request_size import RESPONSE_ENTRIES_MAX
 from kraftctl.controller.configuration_control.client_quota_control import PARTS_PER_REQUEST_MAX
 from kraftctl.controller.configuration_control.config_alteration import CONFIGS_PER_REQUEST_MAX
 from kraftctl.controller.configuration_control.validate_configs import (
@@ -16,10 +16,10 @@ from kraftctl.controller.configuration_control.validate_configs import (
 )
 from kraftctl.controller.replication_control.assign_replicas_to_dirs import ASSIGNMENTS_PER_REQUEST_MAX
 from kraftctl.controller.request_handlers import HANDLERS
-from kraftctl.controller.results.answer_entries import ENTRIES_PER_ITEM, AnswerTooLongError
 from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.excessive_requests import ITEMS_PER_REQUEST_MAX, PARTITIONS_PER_REQUEST_MAX
+from kraftctl.controller.results.response_entries import ENTRIES_PER_ITEM, ResponseTooLongError
 from kraftctl.controller.security.scram_control import UPSERTIONS_PER_REQUEST_MAX
 from kraftctl.controller.state.standard_authorizer import StandardAuthorizer
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
@@ -76,7 +76,7 @@ from tests.support.metadata_state import BROKER_EPOCH, MetadataState, partition_
 
 MANY = RECORDS_PER_BATCH_MAX + 1
 
-RESOURCES = ANSWER_ENTRIES_MAX // (ENTRIES_PER_ITEM + 1)
+RESOURCES = RESPONSE_ENTRIES_MAX // (ENTRIES_PER_ITEM + 1)
 """Each with one entry."""
 
 
@@ -139,8 +139,8 @@ def test_more_items_than_can_be_changed_are_not_looked_at(
     assert Errors.POLICY_VIOLATION not in codes(served)
     refused = handled(state, api_key, version, request_of(ITEMS_PER_REQUEST_MAX + 1))
     assert (codes(refused), refused.records) == ({Errors.POLICY_VIOLATION}, [])
-    with pytest.raises(AnswerTooLongError):
-        handled(state, api_key, version, request_of(ANSWER_ENTRIES_MAX))
+    with pytest.raises(ResponseTooLongError):
+        handled(state, api_key, version, request_of(RESPONSE_ENTRIES_MAX))
 
 
 def test_no_more_partitions_are_named_than_can_be_looked_at() -> None:
@@ -156,7 +156,7 @@ def test_no_more_partitions_are_named_than_can_be_looked_at() -> None:
     state = MetadataState()
     for key, request_of in ((43, election), (45, reassignment)):
         assert handled(state, key, 1, request_of(PARTITIONS_PER_REQUEST_MAX)).response is not None
-        with pytest.raises(AnswerTooLongError):
+        with pytest.raises(ResponseTooLongError):
             handled(state, key, 1, request_of(PARTITIONS_PER_REQUEST_MAX + 1))
 
 
@@ -435,5 +435,5 @@ def test_each_resource_that_acls_are_listed_for_counts_as_three_entries() -> Non
         permission_type=3,
     )
     state.append(record)
-    with pytest.raises(AnswerTooLongError):
+    with pytest.raises(ResponseTooLongError):
         handled(state, 29, 3, everything)

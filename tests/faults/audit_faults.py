@@ -17,7 +17,7 @@ FAULTS = (
         NODE,
         "            pending.audit.appended(base_offset, self._raft.end_offset)\n        is_answered",
         "            pending.audit.appended(base_offset, self._raft.end_offset)\n"
-        "            self._answers._end(pending)\n        is_answered",
+        "            self._responses._end(pending)\n        is_answered",
         (f"{TRAIL_TESTS}::test_a_line_is_written_once_its_records_are_committed",),
         "The audit log says that something was done which the next leader does not have.",
     ),
@@ -32,9 +32,9 @@ FAULTS = (
     PlantedFault(
         "a-line-of-raft-names-the-broker-instead-of-its-client",
         NODE,
-        "            self._answers.begin(pending, pending.context, pending.request)\n"
+        "            self._responses.begin(pending, pending.context, pending.request)\n"
         "            self._step_raft",
-        "            self._answers.begin(pending, event.context, pending.request)\n"
+        "            self._responses.begin(pending, event.context, pending.request)\n"
         "            self._step_raft",
         ("tests/node/test_audited_voters.py::test_a_change_of_voters_in_an_envelope_is_its_clients",),
         "A voter that a client of a broker adds has no line.",

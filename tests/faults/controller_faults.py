@@ -87,7 +87,7 @@ FAULTS = (
     ),
     PlantedFault(
         "answer-before-commit",
-        "kraftctl/node/request_answers.py",
+        "kraftctl/node/response_delivery.py",
         "        if not self._controller.park(pending, now_ms):\n            self.respond(pending)\n",
         "        self.respond(pending)\n",
         (NODE,),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 BUDGET = "tests/protocol/test_decoding_budget.py"
-LONG_ANSWERS = "tests/controller/test_long_answers.py"
+LONG_ANSWERS = "tests/controller/test_long_responses.py"
 LONG_REQUESTS = "tests/node/test_long_requests.py"
 WORKER = "tests/server/process/test_worker_thread.py"
 THREADS = "tests/server/process/test_storage_threads.py"
@@ -183,9 +183,9 @@ FAULTS = (
     ),
     PlantedFault(
         "answers-list-any-number-of-entries",
-        "kraftctl/controller/results/answer_entries.py",
-        "        if self.count > ANSWER_ENTRIES_MAX:\n",
-        "        if count > ANSWER_ENTRIES_MAX:\n",
+        "kraftctl/controller/results/response_entries.py",
+        "        if self.count > RESPONSE_ENTRIES_MAX:\n",
+        "        if count > RESPONSE_ENTRIES_MAX:\n",
         (LONG_REQUESTS,),
         "A short DescribeConfigs has an answer of gigabytes.",
     ),

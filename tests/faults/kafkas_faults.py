@@ -142,8 +142,8 @@ FAULTS = (
     PlantedFault(
         "a-former-leader-counts-bytes-anew",
         "kraftctl/node/controller_node.py",
-        "                    self._answers.release(self._controller.renounce())\n",
-        "                    self._answers.release(self._controller.renounce())\n"
+        "                    self._responses.release(self._controller.renounce())\n",
+        "                    self._responses.release(self._controller.renounce())\n"
         "                    self._generator._policy.began(now_ms)\n",
         (
             f"{NODE}::test_leaders_of_short_epochs_still_take_snapshots",

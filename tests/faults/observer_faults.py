@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 TRANSCRIPTS = "tests/raft/test_datadriven.py"
-SHARED = "tests/server/loop/test_shared_answers.py"
+SHARED = "tests/server/loop/test_shared_responses.py"
 WAKES = "tests/raft/test_observer_wakes.py"
 
 FAULTS = (
@@ -13,7 +13,7 @@ FAULTS = (
         "observers-are-answered-before-the-client",
         "kraftctl/raft/append.py",
         "        core.raise_high_watermark(leader.high_watermark)\n",
-        "        from kraftctl.raft.fetch_answer import wake_observers_if_due\n"
+        "        from kraftctl.raft.respond_fetch import wake_observers_if_due\n"
         "        leader.wake_observers_at(core.now_ms)\n"
         "        wake_observers_if_due(core)\n"
         "        core.raise_high_watermark(leader.high_watermark)\n",
@@ -22,7 +22,7 @@ FAULTS = (
     ),
     PlantedFault(
         "an-observer-that-waits-for-the-interval-is-forgotten",
-        "kraftctl/raft/fetch_answer.py",
+        "kraftctl/raft/respond_fetch.py",
         "            leader.wake_observers_at(fetch.gathers_until_ms())\n",
         "            pass\n",
         (TRANSCRIPTS,),
@@ -46,7 +46,7 @@ FAULTS = (
     ),
     PlantedFault(
         "every-change-wakes-every-observer",
-        "kraftctl/raft/fetch_answer.py",
+        "kraftctl/raft/respond_fetch.py",
         "    return fetch.gathers_until_ms() > core.now_ms\n",
         "    return False\n",
         (TRANSCRIPTS, WAKES),
@@ -54,7 +54,7 @@ FAULTS = (
     ),
     PlantedFault(
         "many-observers-ask-as-often-as-few",
-        "kraftctl/raft/fetch_answer.py",
+        "kraftctl/raft/respond_fetch.py",
         "    return max(shortest_ms, min(shared_ms, OBSERVER_FETCH_INTERVAL_MS_MAX))\n",
         "    return shortest_ms\n",
         (WAKES,),
@@ -62,7 +62,7 @@ FAULTS = (
     ),
     PlantedFault(
         "no-interval-is-an-interval-of-many",
-        "kraftctl/raft/fetch_answer.py",
+        "kraftctl/raft/respond_fetch.py",
         "    if shortest_ms == 0:\n        return 0\n",
         "",
         (WAKES,),
@@ -70,7 +70,7 @@ FAULTS = (
     ),
     PlantedFault(
         "the-interval-grows-without-bound",
-        "kraftctl/raft/fetch_answer.py",
+        "kraftctl/raft/respond_fetch.py",
         "    return max(shortest_ms, min(shared_ms, OBSERVER_FETCH_INTERVAL_MS_MAX))\n",
         "    return max(shortest_ms, shared_ms)\n",
         (WAKES,),
@@ -94,7 +94,7 @@ FAULTS = (
     ),
     PlantedFault(
         "observers-get-what-the-first-of-them-asked-for",
-        "kraftctl/raft/fetch_answer.py",
+        "kraftctl/raft/respond_fetch.py",
         "            wanted = (fetch.fetch_offset, fetch.max_bytes, fetch.version, fetch.listener_name)\n",
         "            wanted = (0, fetch.max_bytes, fetch.version, fetch.listener_name)\n",
         (WAKES,),
@@ -102,7 +102,7 @@ FAULTS = (
     ),
     PlantedFault(
         "observers-of-any-version-share-an-answer",
-        "kraftctl/raft/fetch_answer.py",
+        "kraftctl/raft/respond_fetch.py",
         "            wanted = (fetch.fetch_offset, fetch.max_bytes, fetch.version, fetch.listener_name)\n",
         "            wanted = (fetch.fetch_offset, fetch.max_bytes, 0, fetch.listener_name)\n",
         (WAKES,),

@@ -95,8 +95,8 @@ FAULTS = (
         "failed-handler-ends-the-controller",
         "kraftctl/node/controller_node.py",
         "        except Exception as error:  # noqa: BLE001 - see docs/adr/0005\n"
-        "            self._answers.begin",
-        "        except ZeroDivisionError as error:\n            self._answers.begin",
+        "            self._responses.begin",
+        "        except ZeroDivisionError as error:\n            self._responses.begin",
         (CONTAINMENT,),
         "One request on which a handler fails ends the quorum, node by node.",
     ),
@@ -128,9 +128,9 @@ FAULTS = (
     ),
     PlantedFault(
         "what-is-in-an-envelope-leaves-without-it",
-        "kraftctl/node/request_answers.py",
-        "                response, encoded = wrap_answer(pending, self._controller.failures), None\n",
-        "                wrap_answer(pending, self._controller.failures)\n",
+        "kraftctl/node/response_delivery.py",
+        "                response, encoded = enclose_response(pending, self._controller.failures), None\n",
+        "                enclose_response(pending, self._controller.failures)\n",
         (CONTAINMENT,),
         "A broker cannot decode the answers to what it forwards.",
     ),

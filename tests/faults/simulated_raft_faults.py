@@ -147,7 +147,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
     ),
     planted(
         "observers-read-what-is-not-committed",
-        "kraftctl/raft/fetch_answer.py",
+        "kraftctl/raft/respond_fetch.py",
         "    return core.log.end_offset if leader.is_voter(fetch.key) else leader.high_watermark\n",
         "    return core.log.end_offset\n",
         "A broker applies records that the next leader does not have.",

@@ -13,7 +13,7 @@ CREATION = "tests/controller/test_create_topics.py"
 FAULTS = (
     PlantedFault(
         "work-goes-on-for-a-client-that-left",
-        "kraftctl/node/request_answers.py",
+        "kraftctl/node/response_delivery.py",
         "        is_dropped = self._controller.client_left(request_id)\n",
         "        is_dropped = False\n",
         ("tests/node/test_sliced_requests.py::test_work_that_has_changed_nothing_ends_with_its_connection",),

@@ -6,8 +6,8 @@ from tests.faults.planted_fault import PlantedFault
 
 BUDGET = "tests/server/connections/test_byte_budget.py"
 BUDGETS = "tests/server/connections/test_budgets.py"
-READS = "tests/server/loop/test_answer_reads.py"
-TURN_ANSWERS = "tests/server/connections/test_turn_answers.py"
+READS = "tests/server/loop/test_response_reads.py"
+TURN_ANSWERS = "tests/server/connections/test_turn_responses.py"
 DESCRIPTORS = "tests/server/listeners/test_descriptors.py"
 OUT_OF_DESCRIPTORS = "tests/server/loop/test_out_of_descriptors.py"
 
@@ -15,25 +15,25 @@ FAULTS = (
     PlantedFault(
         "eight-of-the-largest-answers-are-too-many",
         "kraftctl/server/listeners/connection_accounts.py",
-        "ANSWER_BYTES_MAX = RECORDS_BYTES_MAX + 64 * 1024\n",
-        "ANSWER_BYTES_MAX = RECORDS_BYTES_MAX\n",
+        "RESPONSE_BYTES_MAX = RECORDS_BYTES_MAX + 64 * 1024\n",
+        "RESPONSE_BYTES_MAX = RECORDS_BYTES_MAX\n",
         (f"{BUDGETS}::test_eight_of_the_largest_answers_wait_for_their_readers",),
         "Of ten replicas that fetch a large snapshot at a time, one is disconnected.",
     ),
     PlantedFault(
         "a-slice-of-a-snapshot-is-copied-into-its-answer",
-        "kraftctl/server/loop/long_answers.py",
+        "kraftctl/server/loop/long_responses.py",
         "        return _around_slice(request, response)\n",
-        "        return [request.encode_answer(response)]\n",
-        ("tests/server/loop/test_long_answers.py",),
+        "        return [request.encode_response(response)]\n",
+        ("tests/server/loop/test_long_responses.py",),
         "The controller needs twice the processor time for each snapshot that is fetched.",
     ),
     PlantedFault(
         "records-have-the-length-of-their-placeholder",
-        "kraftctl/server/loop/long_answers.py",
+        "kraftctl/server/loop/long_responses.py",
         "    return [head[:-1] + length.getvalue(), records, tail]\n",
         "    return [head, records, tail]\n",
-        ("tests/server/loop/test_long_answers.py",),
+        ("tests/server/loop/test_long_responses.py",),
         "No replica can decode an answer with more than 64 KiB of records.",
     ),
     PlantedFault(
@@ -158,7 +158,7 @@ FAULTS = (
     ),
     PlantedFault(
         "files-are-read-while-no-answer-is",
-        "kraftctl/server/loop/answer_reads.py",
+        "kraftctl/server/loop/response_reads.py",
         "        if not self._paused and self._has_room():\n",
         "        if True:\n",
         (READS,),
@@ -166,7 +166,7 @@ FAULTS = (
     ),
     PlantedFault(
         "answers-from-memory-without-end",
-        "kraftctl/server/loop/answer_reads.py",
+        "kraftctl/server/loop/response_reads.py",
         "        if self._kept_in_a_row < KEPT_IN_A_ROW_MAX and read.find(bytes_max):\n",
         "        if read.find(bytes_max):\n",
         (READS,),
@@ -174,7 +174,7 @@ FAULTS = (
     ),
     PlantedFault(
         "answers-from-memory-within-answers",
-        "kraftctl/server/loop/answer_reads.py",
+        "kraftctl/server/loop/response_reads.py",
         "        if not self._begins:\n",
         "        if True:\n",
         (READS,),
@@ -182,7 +182,7 @@ FAULTS = (
     ),
     PlantedFault(
         "voters-wait-for-slow-readers",
-        "kraftctl/server/loop/answer_reads.py",
+        "kraftctl/server/loop/response_reads.py",
         "            if turn[0]:\n",
         "            if False:\n",
         (READS,),
@@ -190,7 +190,7 @@ FAULTS = (
     ),
     PlantedFault(
         "voters-wait-for-others-of-their-address",
-        "kraftctl/server/loop/answer_reads.py",
+        "kraftctl/server/loop/response_reads.py",
         "        self._waiting.setdefault((read.of_voter, address), deque()).append(read)\n",
         "        self._waiting.setdefault((False, address), deque()).append(read)\n",
         (READS,),
@@ -198,7 +198,7 @@ FAULTS = (
     ),
     PlantedFault(
         "every-request-looks-for-room",
-        "kraftctl/server/loop/answer_reads.py",
+        "kraftctl/server/loop/response_reads.py",
         "        if not self._paused and self._has_room():\n",
         "        if self._has_room():\n",
         (READS,),
@@ -206,7 +206,7 @@ FAULTS = (
     ),
     PlantedFault(
         "reads-of-clients-that-left-are-kept",
-        "kraftctl/server/loop/answer_reads.py",
+        "kraftctl/server/loop/response_reads.py",
         "        self._forget_gone()\n",
         "",
         (READS,),
@@ -260,7 +260,7 @@ FAULTS = (
         "            self._send_collected()\n        except Exception as error:",
         "            self._send_collected()\n        except ZeroDivisionError as error:",
         (
-            "tests/server/connections/test_turn_answers.py::test_a_connection_that_fails_keeps_no_answers_of_others",
+            "tests/server/connections/test_turn_responses.py::test_a_connection_that_fails_keeps_no_answers_of_others",
         ),
         "Heartbeats of other brokers are processed and not answered.",
     ),
@@ -286,7 +286,7 @@ FAULTS = (
     ),
     PlantedFault(
         "any-number-of-reads-before-a-vote",
-        "kraftctl/server/loop/answer_reads.py",
+        "kraftctl/server/loop/response_reads.py",
         "        while self._running_count < READS_MAX and self._waiting:\n",
         "        while self._waiting:\n",
         (READS,),
@@ -294,7 +294,7 @@ FAULTS = (
     ),
     PlantedFault(
         "addresses-do-not-take-turns",
-        "kraftctl/server/loop/answer_reads.py",
+        "kraftctl/server/loop/response_reads.py",
         "        if not self._paused and self._has_room():\n            return next(iter(self._waiting))\n",
         "        if not self._paused and self._has_room():\n"
         "            return max(self._waiting, key=lambda address: len(self._waiting[address]))\n",
@@ -304,7 +304,7 @@ FAULTS = (
     PlantedFault(
         "a-waiting-read-survives-a-truncation",
         "kraftctl/server/loop/effect_executor.py",
-        "        elif isinstance(effect, effects.TruncateLog):\n            self._answer_reads.skip_all()\n",
+        "        elif isinstance(effect, effects.TruncateLog):\n            self._response_reads.skip_all()\n",
         "        elif isinstance(effect, effects.TruncateLog):\n",
         (READS,),
         "A Fetch of the old epoch is answered with records of the new one: the logs diverge.",
@@ -312,7 +312,7 @@ FAULTS = (
     PlantedFault(
         "a-waiting-read-survives-retention",
         "kraftctl/server/loop/effect_executor.py",
-        "        elif isinstance(effect, RetentionDue):\n            self._answer_reads.skip_all()\n",
+        "        elif isinstance(effect, RetentionDue):\n            self._response_reads.skip_all()\n",
         "        elif isinstance(effect, RetentionDue):\n",
         (READS,),
         "A read of what was just deleted ends the controller.",

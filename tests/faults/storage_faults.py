@@ -223,17 +223,17 @@ FAULTS = (
     PlantedFault(
         "a-cut-log-is-kept-in-memory",
         "kraftctl/server/loop/effect_executor.py",
-        "            self._kept_reads.clear()\n",
+        "            self._read_cache.clear()\n",
         "",
-        ("tests/server/loop/test_kept_reads.py",),
+        ("tests/server/loop/test_read_cache.py",),
         "A replica gets records that were truncated, read before that.",
     ),
     PlantedFault(
         "kept-reads-beyond-the-end",
-        "kraftctl/server/loop/kept_reads.py",
+        "kraftctl/server/loop/read_cache.py",
         "found is None or found[1] > end_offset",
         "found is None",
-        ("tests/server/loop/test_kept_reads.py",),
+        ("tests/server/loop/test_read_cache.py",),
         "An observer gets records that are not committed, read for a voter.",
     ),
     PlantedFault(

@@ -17,7 +17,7 @@ from tests.support.processes.mixed_quorum import JAVA, KRAFTCTL, await_leader, m
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow, pytest.mark.long]
 
-ANSWER_SECONDS_MAX = 4.5
+RESPONSE_SECONDS_MAX = 4.5
 
 NO_LEADER = "The quorum has no leader that answers"
 KNOWS = r"does not lead, (?:knows no leader of epoch \d+|says that controller \d+ leads epoch \d+.*)"
@@ -39,7 +39,7 @@ def described(flag: str, address: str, what: str = "--status") -> str:
     begun_s = seconds_of(kraftctl_command("quorum", "--help"))[0]
     seconds, done = seconds_of(kraftctl_command("quorum", flag, address, "describe", what))
     # A busy machine starts processes slowly.
-    assert seconds - begun_s < ANSWER_SECONDS_MAX
+    assert seconds - begun_s < RESPONSE_SECONDS_MAX
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(NO_LEADER)
     return done.stderr

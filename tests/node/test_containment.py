@@ -147,7 +147,7 @@ class TestRequests:
         assert len(node.notices[-1]) < 500, "it names the client, in part"
         plant(ApiKey.CREATE_DELEGATION_TOKEN, lambda result: result)
         assert forwarded_token(node, "alice") == Errors.NONE
-        assert node.process.node._answers.held_count == 0
+        assert node.process.node._responses.held_count == 0
 
     def test_every_batch_is_encoded_before_the_first_is_appended(self, plant):
         node = serving(1)

@@ -194,7 +194,7 @@ def test_the_start_names_the_principals_that_are_refused() -> None:
 def test_an_envelope_that_is_refused_is_held_no_more() -> None:
     """Brokers send it again and again while they do not know the leader."""
     found = node("without")
-    answers = found.process.node._answers
+    answers = found.process.node._responses
     context = RequestContext(
         api=API_TABLE[ApiKey.CREATE_TOPICS],
         version=7,

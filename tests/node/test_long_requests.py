@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.apis.api_table import API_TABLE
-from kraftctl.apis.request_size import ANSWER_ENTRIES_MAX, DECODED_ON_LOOP_BYTES_MAX
+from kraftctl.apis.request_size import DECODED_ON_LOOP_BYTES_MAX, RESPONSE_ENTRIES_MAX
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
 from kraftctl.controller.request_handlers import HANDLERS
-from kraftctl.controller.results.answer_entries import AnswerEntries, AnswerTooLongError
 from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.response_entries import ResponseEntries, ResponseTooLongError
 from kraftctl.server.loop.client_requests import lacks_right
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -40,7 +40,7 @@ TOPICS = CreateTopicsRequest(
 
 
 TOO_MANY_ELECTIONS = ElectLeadersRequest(
-    topic_partitions=[TopicPartitions(topic="t", partitions=[0] * ANSWER_ENTRIES_MAX)]
+    topic_partitions=[TopicPartitions(topic="t", partitions=[0] * RESPONSE_ENTRIES_MAX)]
 )
 
 
@@ -226,7 +226,7 @@ def test_the_limits_hold_inside_an_envelope(data: bytes, error: Errors) -> None:
 
 def test_an_answer_that_would_list_too_much_closes_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     def too_long(state: object, context: object, request: object, moment: object) -> ControllerResult:
-        AnswerEntries().add(ANSWER_ENTRIES_MAX + 1)
+        ResponseEntries().add(RESPONSE_ENTRIES_MAX + 1)
         raise AssertionError("it is refused")
 
     monkeypatch.setitem(HANDLERS, ApiKey.DESCRIBE_CONFIGS, too_long)
@@ -260,10 +260,10 @@ def test_in_an_envelope_the_refusal_is_as_short() -> None:
 
 
 def test_entries_of_an_answer_are_counted_together() -> None:
-    entries = AnswerEntries()
-    entries.add(ANSWER_ENTRIES_MAX - 1)
+    entries = ResponseEntries()
+    entries.add(RESPONSE_ENTRIES_MAX - 1)
     entries.add(1)
-    with pytest.raises(AnswerTooLongError):
+    with pytest.raises(ResponseTooLongError):
         entries.add(1)
 
 

@@ -386,7 +386,7 @@ class TestEnvelopes:
         request_id = node.send(self.envelope(topic("orders")))
         node.cancel(request_id)
         node.settle()
-        assert node.process.node._answers.held_count == 0
+        assert node.process.node._responses.held_count == 0
 
 
 class TestDeterminism:

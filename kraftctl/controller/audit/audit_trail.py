@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.apis.api import Owner
-from kraftctl.controller.audit.answered_errors import AnsweredErrors
 from kraftctl.controller.audit.change_list import Change, ChangeList
 from kraftctl.controller.audit.described_change import describe, is_validation
+from kraftctl.controller.audit.response_errors import ResponseErrors
 from kraftctl.controller.results.failures import reason_of
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.image.metadata_image import MetadataImage
@@ -148,7 +148,7 @@ class AuditTrail:
             entry.outcome = FAILED
             return True
         try:
-            errors = AnsweredErrors(response)
+            errors = ResponseErrors(response)
             if entry.step == self._step and _is_elsewhere(entry, errors):
                 return False
             entry.results = errors.results()
@@ -159,12 +159,12 @@ class AuditTrail:
         return True
 
 
-def _is_elsewhere(entry: AuditEntry, errors: AnsweredErrors) -> bool:
+def _is_elsewhere(entry: AuditEntry, errors: ResponseErrors) -> bool:
     """Whether nothing was done here, and the sender asks another controller."""
     return entry.first_offset == NO_OFFSET and any(errors.has(error) for error in ELSEWHERE)
 
 
-def _outcome(entry: AuditEntry, errors: AnsweredErrors, high_watermark: int) -> str:
+def _outcome(entry: AuditEntry, errors: ResponseErrors, high_watermark: int) -> str:
     if entry.first_offset != NO_OFFSET:
         if any(errors.has(error) for error in ELSEWHERE):
             return LOST

@@ -7,12 +7,12 @@ import re
 from ipaddress import ip_address
 from typing import Final
 
-from kraftctl.controller.results.answer_entries import AnswerEntries
 from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.error_responses import error_response
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.response_entries import ResponseEntries
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.client_quotas_image import QuotaEntity, quota_entity_key
 from kraftctl.image.metadata_image import MetadataImage
@@ -59,7 +59,7 @@ def alter_client_quotas(
 ) -> ControllerResult:
     """Alters each entity as a whole or not at all. POLICY_VIOLATION for too many entities, or changes."""
     assert isinstance(request, AlterClientQuotasRequest)
-    AnswerEntries().add_items(len(request.entries))
+    ResponseEntries().add_items(len(request.entries))
     if len(request.entries) > ENTITIES_PER_REQUEST_MAX:
         return _too_much(context, request, f"{len(request.entries)} entities")
     if sum([len(entry.entity) + len(entry.ops) for entry in request.entries]) > PARTS_PER_REQUEST_MAX:

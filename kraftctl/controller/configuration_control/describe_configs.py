@@ -5,11 +5,11 @@ from __future__ import annotations
 from kraftctl.controller.configuration_control.config_authorization import why_not_authorized
 from kraftctl.controller.configuration_control.describe_node_configs import NodeDescriptions
 from kraftctl.controller.configuration_control.validate_configs import node_id_of
-from kraftctl.controller.results.answer_entries import AnswerEntries
 from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.failures import shortened
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.response_entries import ResponseEntries
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.controller.state.effective_configs import describe_topic_configs
 from kraftctl.metadata.config_definitions import config_source
@@ -41,7 +41,7 @@ def describe_configs(
     """Returns one result per resource; POLICY_VIOLATION for those that make the response too long."""
     assert isinstance(request, DescribeConfigsRequest)
     results: list[DescribeConfigsResult] = []
-    entries = AnswerEntries()
+    entries = ResponseEntries()
     entries.add_items(len(request.resources))
     nodes = NodeDescriptions(state)
     why_full: ApiError | None = None

@@ -9,12 +9,12 @@ from kraftctl.controller.replication_control.partition_change_builder import (
     ELECT_UNCLEAN,
 )
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
-from kraftctl.controller.results.answer_entries import AnswerEntries
 from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.excessive_requests import check_partition_count
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.response_entries import ResponseEntries
 from kraftctl.controller.results.sliced_request import LOOKS_PER_UNIT, Runs, SlicedRequest
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.topics_image import TopicImage, TopicsImage
@@ -43,7 +43,7 @@ def elect_leaders(
     of the log can have records are refused with POLICY_VIOLATION.
     """
     assert isinstance(request, ElectLeadersRequest)
-    entries = AnswerEntries()
+    entries = ResponseEntries()
     entries.add_items(len(request.topic_partitions or ()))
     for asked in request.topic_partitions or ():
         entries.add(len(asked.partitions))
@@ -120,7 +120,7 @@ class _ElectionOfAll(_Election):
 
     def __init__(self, state: ControllerState, context: RequestContext, request: ElectLeadersRequest) -> None:
         counts = _counts_in_need(state.image.topics, request.election_type)
-        self._entries = AnswerEntries()
+        self._entries = ResponseEntries()
         self._entries.add_items(len(counts))
         self._topic_ids = sorted(counts)
         self._next_topic = 0
@@ -167,7 +167,7 @@ class _ElectionOfAll(_Election):
 
     def rewind(self) -> None:
         super().rewind()
-        self._entries = AnswerEntries()
+        self._entries = ResponseEntries()
         self._entries.add_items(len(self._topic_ids))
         self._next_topic = 0
         self._next_index = 0

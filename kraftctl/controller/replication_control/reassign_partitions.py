@@ -15,12 +15,12 @@ from kraftctl.controller.replication_control.partition_reassignment import (
     target_replication_factor,
 )
 from kraftctl.controller.replication_control.replica_assignment import why_assignment_invalid
-from kraftctl.controller.results.answer_entries import AnswerEntries
 from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.excessive_requests import check_partition_count
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.response_entries import ResponseEntries
 from kraftctl.controller.results.sliced_request import ATOMIC_IF_SHORT, LOOKS_PER_UNIT, Runs, SlicedRequest
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.topics_image import TopicImage
@@ -57,7 +57,7 @@ def alter_partition_reassignments(
 ) -> ControllerResult:
     """Alters reassignments; errors are per partition, and the records need not be atomic, as in Kafka."""
     assert isinstance(request, AlterPartitionReassignmentsRequest)
-    entries = AnswerEntries()
+    entries = ResponseEntries()
     entries.add_items(len(request.topics))
     for topic in request.topics:
         entries.add(len(topic.partitions))
@@ -220,14 +220,14 @@ class _Listing(SlicedRequest):
         self._named = request.topics
         self._all: list[Uuid] = []
         if self._named is None:
-            AnswerEntries().add_items(len(self._topics.reassigning_counts))
+            ResponseEntries().add_items(len(self._topics.reassigning_counts))
             self._all = sorted(self._topics.reassigning_counts)
         self._topic_count = len(self._all) if self._named is None else len(self._named)
         self._next_topic = 0
         self._indexes: list[int] = []
         self._next_index = 0
         self._ongoing: OngoingTopicReassignment | None = None
-        self._entries = AnswerEntries()
+        self._entries = ResponseEntries()
         self._response = ListPartitionReassignmentsResponse(error_message=None)
 
     def begin_slice(self, moment: Moment) -> ControllerResult | None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.results.answer_entries import AnswerEntries, AnswerTooLongError
 from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.error_responses import error_response
 from kraftctl.controller.results.failures import shortened
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.response_entries import ResponseEntries, ResponseTooLongError
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message
@@ -31,18 +31,18 @@ PARTITIONS_PER_REQUEST_MAX: Final = 20_000
 def why_too_many_items(context: RequestContext, request: Message, count: int) -> ControllerResult | None:
     """The refusal of a request that names `count` items; None if it may.
 
-    AnswerTooLongError if even the refusal, which names each of them, would be too long.
+    ResponseTooLongError if even the refusal, which names each of them, would be too long.
     """
-    AnswerEntries().add_items(count)
+    ResponseEntries().add_items(count)
     if count <= ITEMS_PER_REQUEST_MAX:
         return None
     return excessive(context, request, f"{count} items are more than {ITEMS_PER_REQUEST_MAX}")
 
 
 def check_partition_count(count: int) -> None:
-    """Raises AnswerTooLongError, whose response has no list, if a request names too many partitions."""
+    """Raises ResponseTooLongError, whose response has no list, if a request names too many partitions."""
     if count > PARTITIONS_PER_REQUEST_MAX:
-        raise AnswerTooLongError(f"it names {count} partitions, more than {PARTITIONS_PER_REQUEST_MAX}")
+        raise ResponseTooLongError(f"it names {count} partitions, more than {PARTITIONS_PER_REQUEST_MAX}")
 
 
 def has_too_many(records: list[RecordAndVersion]) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.results.answer_entries import AnswerEntries
 from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.error_responses import error_response
 from kraftctl.controller.results.excessive_requests import has_too_many, too_many_records, why_too_many_items
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.response_entries import ResponseEntries
 from kraftctl.controller.security.acl_filter import LITERAL, AclFilter
 from kraftctl.controller.security.acl_scan import AclScan
 from kraftctl.controller.state.authorization import CLUSTER_NAME, ResourceType
@@ -168,7 +168,7 @@ def describe_acls(
         permission_type=request.permission_type,
     )
     resources: dict[tuple[int, str, int], DescribeAclsResource] = {}
-    entries = AnswerEntries()
+    entries = ResponseEntries()
     for _, entry in acl_filter.candidates(state.image.acls.index):
         if not acl_filter.matches(entry):
             continue

@@ -22,7 +22,7 @@ from kraftctl.server.connections.byte_budget import ByteBudget
 from kraftctl.server.connections.client_address import client_address
 from kraftctl.server.connections.foreign_clients import ForeignClients, why_foreign, why_not_ssl
 from kraftctl.server.connections.request_log import RequestLog
-from kraftctl.server.connections.turn_answers import COLLECTED_BYTES_MAX, Collecting, TurnAnswers
+from kraftctl.server.connections.turn_responses import COLLECTED_BYTES_MAX, ResponseBatching, TurnResponses
 from kraftctl.server.connections.voter_connections import VoterConnections
 from kraftctl.server.connections.whole_frames import whole_frame
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
@@ -36,7 +36,7 @@ from kraftctl.server.loop.client_requests import (
     receive_request,
 )
 from kraftctl.server.loop.fetching_replica import NO_REPLICA, fetching_replica, is_served
-from kraftctl.server.loop.long_answers import encode_pieces
+from kraftctl.server.loop.long_responses import encode_pieces
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import SIZE_PREFIX_BYTES, FrameDecoder, FrameError, encode_frame, encode_size
@@ -65,7 +65,7 @@ class ConnectionOwner(Protocol):
     voters: VoterConnections[Connection]
     unsent: ByteBudget[Connection]
     """The bytes of answers that clients have not read."""
-    answers: TurnAnswers
+    answers: TurnResponses
     request_log: RequestLog
     refusals: RateLimitedLog
     failures: RateLimitedLog
@@ -84,7 +84,7 @@ class ConnectionOwner(Protocol):
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Connection(Collecting):
+class Connection(ResponseBatching):
     """The life of one accepted socket.
 
     Has the methods of asyncio.Protocol, from which a compiled class cannot inherit.
@@ -96,7 +96,7 @@ class Connection(Collecting):
         self._listener_name = owner.listener_name
         self._handler = owner.handler
         self._request_log = owner.request_log
-        self._answers = owner.answers
+        self._responses = owner.answers
         self._loop = loop
         self._frames: deque[bytes] = deque()
         self._decoder = FrameDecoder(owner.max_frame_bytes)
@@ -362,7 +362,7 @@ class Connection(Collecting):
     def _write(self, pieces: list[bytes], payload_bytes: int) -> None:
         if self._collects and payload_bytes < COLLECTED_BYTES_MAX and len(pieces) == 1:
             if not self._collected:
-                self._answers.add(self)
+                self._responses.add(self)
             self._collected += encode_frame(pieces[0])
             return
         self._write_collected()
@@ -399,7 +399,7 @@ class Connection(Collecting):
             )
         try:
             refusal = error_response(parsed.api_key, parsed.body, parsed.version, Errors.UNKNOWN_SERVER_ERROR)
-            return [request.encode_answer(refusal)]
+            return [request.encode_response(refusal)]
         except Exception as error:  # noqa: BLE001 - it repeats names of the request, which may be the cause
             self._log_error("Cannot encode a refusal of %s either: %s", parsed.body.NAME, reason_of(error))
             return None

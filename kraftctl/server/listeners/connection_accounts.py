@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import attrgetter
 
-from kraftctl.raft.raft_config import ANSWER_BYTES_MAX as RECORDS_BYTES_MAX
+from kraftctl.raft.raft_config import RESPONSE_BYTES_MAX as RECORDS_BYTES_MAX
 from kraftctl.server.connections.byte_budget import ByteBudget
 from kraftctl.server.connections.connection import Connection
 from kraftctl.server.connections.metrics import RequestMetrics
 from kraftctl.server.connections.voter_connections import VoterConnections
 from kraftctl.server.listeners.connection_quotas import ConnectionQuotas
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
-from kraftctl.server.loop.answer_reads import READS_MAX
+from kraftctl.server.loop.response_reads import READS_MAX
 
-ANSWER_BYTES_MAX = RECORDS_BYTES_MAX + 64 * 1024
+RESPONSE_BYTES_MAX = RECORDS_BYTES_MAX + 64 * 1024
 """The largest responses are those of Fetch and FetchSnapshot, with the fields around their records."""
 
-UNSENT_BYTES_MAX = 8 * ANSWER_BYTES_MAX
+UNSENT_BYTES_MAX = 8 * RESPONSE_BYTES_MAX
 """The limit of responses that clients have not read: eight of the largest, thousands of the usual size."""
 
-READ_ROOM_BYTES = READS_MAX * ANSWER_BYTES_MAX
+READ_ROOM_BYTES = READS_MAX * RESPONSE_BYTES_MAX
 """The room for running reads, of the largest size each. Beyond it they are put off."""
 
 IDLE_SECONDS_MIN = 10.0

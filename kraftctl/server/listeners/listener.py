@@ -14,7 +14,7 @@ from kraftctl.server.connections.connection import Connection
 from kraftctl.server.connections.foreign_clients import ForeignClients
 from kraftctl.server.connections.metrics import RequestMetrics, performance_line
 from kraftctl.server.connections.request_log import RequestLog
-from kraftctl.server.connections.turn_answers import TurnAnswers
+from kraftctl.server.connections.turn_responses import TurnResponses
 from kraftctl.server.listeners.acceptor import PENDING_MAX, Acceptor
 from kraftctl.server.listeners.bound_sockets import ListenError, bind_endpoint, listen_error
 from kraftctl.server.listeners.connection_accounts import ConnectionAccounts
@@ -205,7 +205,7 @@ class SocketServer:
             self._connections,
             loop.time,
         )
-        self.answers = TurnAnswers(loop)
+        self.answers = TurnResponses(loop)
         self._handshake_turns = HandshakeTurns(loop, Clock())
         self._unfinished_handshakes: UnfinishedHandshakes[SslTransport] = UnfinishedHandshakes()
         self._unauthenticated: UnfinishedHandshakes[SaslConnection] = UnfinishedHandshakes()

@@ -82,7 +82,7 @@ class ReceivedRequest:
             correlation_id=self.parsed.header.correlation_id,
         )
 
-    def encode_answer(self, response: Message) -> bytes:
+    def encode_response(self, response: Message) -> bytes:
         """The payload of the answer. Raises EncodeError, or anything else for a field of the wrong type."""
         if self.is_from_the_future and isinstance(response, ApiVersionsResponse):
             response.error_code = response.error_code or int(Errors.UNSUPPORTED_VERSION)

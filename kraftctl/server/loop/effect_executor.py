@@ -37,7 +37,6 @@ from kraftctl.node.long_work import SNAPSHOT
 from kraftctl.node.request_outcomes import Close
 from kraftctl.raft import effects, events
 from kraftctl.raft.effects import Respond
-from kraftctl.server.loop.answer_reads import ROOM_SECONDS, AnswerRead, AnswerReads
 from kraftctl.server.loop.body_decoding import BodyDecoding
 from kraftctl.server.loop.controller_network import ControllerNetwork
 from kraftctl.server.loop.descriptor_shortage import DESCRIPTOR_RETRY_SECONDS, is_out_of_descriptors
@@ -53,8 +52,9 @@ from kraftctl.server.loop.executor_protocols import (
     Settings,
     Storage,
 )
-from kraftctl.server.loop.kept_reads import KeptReads
-from kraftctl.server.loop.long_answers import RECORDS_BYTES_MIN
+from kraftctl.server.loop.long_responses import RECORDS_BYTES_MIN
+from kraftctl.server.loop.read_cache import ReadCache
+from kraftctl.server.loop.response_reads import ROOM_SECONDS, ResponseRead, ResponseReads
 from kraftctl.server.loop.snapshot_reads import READING_MS, SnapshotReads
 from kraftctl.server.loop.snapshot_writing import SnapshotWriting
 from kraftctl.server.loop.turn_probe import TurnProbe
@@ -110,8 +110,8 @@ class EffectExecutor:
         self._snapshot_writing = SnapshotWriting(storage, scheduler, inbox)
         self._retention_bytes = retention_bytes
         self._retention_ms = retention_ms
-        self._kept_reads = KeptReads()
-        self._answer_reads = AnswerReads(network.awaits, network.has_room, self._pause_reads)
+        self._read_cache = ReadCache()
+        self._response_reads = ResponseReads(network.awaits, network.has_room, self._pause_reads)
         self._snapshot_reads = SnapshotReads()
         self._retention_is_due = False
         self._stopped = False
@@ -138,7 +138,7 @@ class EffectExecutor:
         elif isinstance(effect, effects.WriteQuorumState):
             self._store_again(effect, partial(storage.write_quorum_state, effect.state))
         elif isinstance(effect, effects.TruncateLog):
-            self._answer_reads.skip_all()
+            self._response_reads.skip_all()
             self._cut_files(effect, partial(storage.truncate_log, effect.end_offset))
         elif isinstance(effect, effects.SaveSnapshotSlice):
             saving = partial(self._downloads.save, effect.snapshot_id, effect.position, effect.data)
@@ -146,14 +146,14 @@ class EffectExecutor:
         elif isinstance(effect, effects.FinishSnapshot):
             self._store(effect, partial(self._downloads.finish, effect.snapshot_id))
         elif isinstance(effect, effects.StartOver):
-            self._answer_reads.skip_all()
+            self._response_reads.skip_all()
             self._cut_files(effect, partial(storage.start_over_at, effect.snapshot_id))
         elif isinstance(effect, effects.RespondFetchSnapshot):
             self._respond_fetch_snapshot(effect)
         elif isinstance(effect, effects.NoteRecovered):
             self._store(effect, storage.note_recovered)
         elif isinstance(effect, RetentionDue):
-            self._answer_reads.skip_all()
+            self._response_reads.skip_all()
             self._apply_retention(effect)
         elif isinstance(effect, effects.Halt):
             raise StorageError(effect.text)
@@ -235,7 +235,7 @@ class EffectExecutor:
         """Store, and forget on the same thread what was read from files that may be shorter then."""
 
         def cut() -> NodeEvent | None:
-            self._kept_reads.clear()
+            self._read_cache.clear()
             return call()
 
         self._store(effect, cut)
@@ -334,12 +334,12 @@ class EffectExecutor:
 
         def find(bytes_max: int) -> bytes | None:
             slice_of_log = (effect.read_offset, min(effect.max_bytes, bytes_max))
-            return self._kept_reads.find_of_log(slice_of_log, effect.end_offset)
+            return self._read_cache.find_of_log(slice_of_log, effect.end_offset)
 
         def read(bytes_max: int) -> bytes:
             size_bytes = min(effect.max_bytes, bytes_max)
             from_file = partial(log.read, effect.read_offset, size_bytes, effect.end_offset)
-            return self._kept_reads.of_log((effect.read_offset, size_bytes), effect.end_offset, from_file)
+            return self._read_cache.of_log((effect.read_offset, size_bytes), effect.end_offset, from_file)
 
         # Each has its own turn, and the bytes that its turn allows.
         for request_id in request_ids:
@@ -362,12 +362,12 @@ class EffectExecutor:
 
         def find(bytes_max: int) -> bytes | None:
             wanted = (effect.snapshot_id, effect.position, min(effect.size_bytes, bytes_max))
-            return self._kept_reads.find_of_snapshot(wanted)
+            return self._read_cache.find_of_snapshot(wanted)
 
         def read(bytes_max: int) -> bytes:
             wanted = (effect.snapshot_id, effect.position, min(effect.size_bytes, bytes_max))
             from_file = partial(self._storage.read_snapshot_slice, *wanted)
-            return self._kept_reads.of_snapshot(wanted, from_file)
+            return self._read_cache.of_snapshot(wanted, from_file)
 
         self._read_in_turn(effect.request_id, effect, find, read)
 
@@ -387,7 +387,7 @@ class EffectExecutor:
                 self._inbox.guarded(skip)
             else:
                 self._was_read(partial(self._respond_with, request_id, effect), reading)
-            self._answer_reads.ended()
+            self._response_reads.ended()
 
         def answer(bytes_max: int) -> bool:
             """From memory, without the storage thread: one context switch for a Fetch of ten, not six."""
@@ -403,10 +403,10 @@ class EffectExecutor:
 
         address = self._network.address_of(request_id)
         of_voter = self._network.is_voter(request_id)
-        self._answer_reads.submit(address, AnswerRead(request_id, answer, begin, skip, of_voter=of_voter))
+        self._response_reads.submit(address, ResponseRead(request_id, answer, begin, skip, of_voter=of_voter))
 
     def _pause_reads(self) -> None:
-        resume = partial(self._inbox.guarded, self._answer_reads.resume)
+        resume = partial(self._inbox.guarded, self._response_reads.resume)
         self._scheduler.call_later(ROOM_SECONDS, resume)
 
     def _respond_with(

@@ -9,7 +9,7 @@ from typing import Final
 from kraftctl.raft.peer_failures import (
     CLOSES,
     NO_ADDRESS,
-    NO_ANSWER,
+    NO_RESPONSE,
     NOT_KAFKA,
     REFUSED,
     SASL_FAILED,
@@ -42,14 +42,14 @@ def failure_of(error: Exception, missing: str = "") -> PeerFailure:
     if isinstance(error, ssl.SSLError):
         return PeerFailure(SSL_FAILED, f"SSL: {_words(error)}")
     if isinstance(error, TimeoutError):
-        return PeerFailure(NO_ANSWER, missing or "no answer in time")
+        return PeerFailure(NO_RESPONSE, missing or "no answer in time")
     if isinstance(error, (EOFError, ConnectionError, RefusedError)):
         return PeerFailure(CLOSES, "it closes the connection without an answer")
     if isinstance(error, DecodeError):
         return PeerFailure(NOT_KAFKA, f"it does not answer as Kafka does: {_words(error)}")
     if isinstance(error, OSError):
         return PeerFailure(UNREACHABLE, plain_text(error.strerror or str(error)))
-    return PeerFailure(NO_ANSWER, type(error).__name__)
+    return PeerFailure(NO_RESPONSE, type(error).__name__)
 
 
 def _refusal(words: str) -> str:

@@ -110,7 +110,7 @@ class RawToken(ReceivedRequest):
         parsed = ParsedRequest(RequestHeader(), ApiKey.SASL_AUTHENTICATE, 0, body)
         super().__init__(API_TABLE[ApiKey.SASL_AUTHENTICATE], parsed)
 
-    def encode_answer(self, response: Message) -> bytes:
+    def encode_response(self, response: Message) -> bytes:
         assert isinstance(response, SaslAuthenticateResponse)
         return response.auth_bytes
 

@@ -29,7 +29,7 @@ class ExchangeError(Exception):
     """The issuer has not responded; the text says why, and has nothing of what was sent."""
 
 
-class HttpsAnswer:
+class HttpsResponse:
     """A response of any HTTP status."""
 
     def __init__(self, status: int, body: bytes) -> None:
@@ -46,7 +46,7 @@ def https_exchange(
     body: bytes | None = None,
     connect_timeout_ms: int | None = None,
     read_timeout_ms: int | None = None,
-) -> HttpsAnswer:
+) -> HttpsResponse:
     """Sends a request and blocks: not for the loop. Certificates are read each time. Raises ExchangeError."""
     try:
         connection = http.client.HTTPSConnection(
@@ -73,7 +73,7 @@ def https_exchange(
         raise ExchangeError(f"its answer has more than {BODY_BYTES_MAX} bytes")
     if 300 <= response.status < 400:
         raise ExchangeError(f"it answers {response.status}, a redirect, which is not followed")
-    return HttpsAnswer(response.status, content)
+    return HttpsResponse(response.status, content)
 
 
 @contextmanager

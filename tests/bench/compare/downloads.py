@@ -20,7 +20,7 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.bench.compare.following import MAX_BYTES, Follower
 from tests.bench.compare.frames import (
     REQUEST_CORRELATION_ID,
-    UnexpectedAnswerError,
+    UnexpectedResponseError,
     answer_frame,
     compact_bytes,
     decoded,
@@ -102,7 +102,7 @@ class ReadingASnapshot:
         for at in (self._error_at, self._partition_error_at):
             if answer[at] or answer[at + 1]:
                 what = decoded(answer, FetchSnapshotRequest.API_KEY, SNAPSHOT_VERSION)
-                raise UnexpectedAnswerError(f"answered {what}")
+                raise UnexpectedResponseError(f"answered {what}")
         begin, end = compact_bytes(answer, self._records_at)
         self._position = expect(contents(self._file), self._position, memoryview(answer)[begin:end])
         if self._position == len(contents(self._file)):
@@ -114,11 +114,11 @@ class ReadingASnapshot:
 
 
 def expect(whole: bytes, position: int, part: Frame | memoryview) -> int:
-    """The position behind `part`. Raises UnexpectedAnswerError unless `whole` has it at `position`."""
+    """The position behind `part`. Raises UnexpectedResponseError unless `whole` has it at `position`."""
     end = position + len(part)
     # Without a copy of either: an observer that is slower than the controller hides what is measured.
     if not part or not whole.startswith(part, position):
-        raise UnexpectedAnswerError(f"{len(part)} bytes at position {position} are not those of the file")
+        raise UnexpectedResponseError(f"{len(part)} bytes at position {position} are not those of the file")
     return end
 
 

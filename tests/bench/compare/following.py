@@ -25,7 +25,7 @@ from kraftctl_protocol.generated.fetch_response import (
 from kraftctl_protocol.uuids import ONE_UUID
 from tests.bench.compare.frames import (
     REQUEST_CORRELATION_ID,
-    UnexpectedAnswerError,
+    UnexpectedResponseError,
     answer_frame,
     compact_bytes,
     decoded,
@@ -65,7 +65,7 @@ class Follower:
         self._offset_at = first_difference(same, encoded(-1, 0, 0))
         self._epoch_at = first_difference(same, encoded(0, -1, 0))
         self._high_watermark_at = first_difference(same, encoded(0, 0, -1))
-        self._layout = AnswerLayout()
+        self._layout = ResponseLayout()
         self.request = bytearray(same)
         self.offset = 0
         """The next one to fetch."""
@@ -100,7 +100,7 @@ class Follower:
         return begin, position
 
 
-class AnswerLayout:
+class ResponseLayout:
     """Where an answer has what an observer reads. All before the records has a fixed length."""
 
     def __init__(self) -> None:
@@ -111,10 +111,10 @@ class AnswerLayout:
         self._records_at = first_difference(empty, _answer(preferred_read_replica=-1)) + INT32.size
 
     def refuse_errors(self, answer: Frame) -> None:
-        """Raises UnexpectedAnswerError."""
+        """Raises UnexpectedResponseError."""
         for at in (self._error_at, self._partition_error_at):
             if answer[at] or answer[at + 1]:
-                raise UnexpectedAnswerError(f"answered {decoded(answer, FetchRequest.API_KEY, VERSION)}")
+                raise UnexpectedResponseError(f"answered {decoded(answer, FetchRequest.API_KEY, VERSION)}")
 
     def records(self, answer: Frame) -> tuple[int, int]:
         """Begin and end; equal if there are none."""

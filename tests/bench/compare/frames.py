@@ -19,7 +19,7 @@ REQUEST_CORRELATION_ID: Final = 8
 CLIENT_ID: Final = "bench"
 
 
-class UnexpectedAnswerError(Exception):
+class UnexpectedResponseError(Exception):
     """An answer differs from what the request demands; the text has both."""
 
 
@@ -45,9 +45,9 @@ def decoded(frame: bytes | bytearray, api_key: int, version: int) -> Message:
 
 
 def refuse_other(answer: bytes | bytearray, expected: bytes | bytearray, api_key: int, version: int) -> None:
-    """Raises UnexpectedAnswerError unless the frames are equal behind their correlation ids."""
+    """Raises UnexpectedResponseError unless the frames are equal behind their correlation ids."""
     if answer[ANSWER_BODY:] != expected[ANSWER_BODY:]:
-        raise UnexpectedAnswerError(
+        raise UnexpectedResponseError(
             f"answered {decoded(answer, api_key, version)}, expected {decoded(expected, api_key, version)}"
         )
 

@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tests.bench.compare.frames import SIZE_BYTES, UnexpectedAnswerError
+from tests.bench.compare.frames import SIZE_BYTES, UnexpectedResponseError
 from tests.bench.compare.scripts import Frame, Notes, Script
 from tests.bench.measure import percentile
 
 RECEIVE_BYTES: Final = 65_536
 CORRELATION_ID: Final = struct.Struct(">i")
 CORRELATION_ID_MAX: Final = 2**31 - 1
-ANSWER_SECONDS_MAX: Final = 60.0
+RESPONSE_SECONDS_MAX: Final = 60.0
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Connection:
         self.script = script
         self.sent_s = 0.0
         self._correlation_id = 0
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=ANSWER_SECONDS_MAX)
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=RESPONSE_SECONDS_MAX)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._large = bytearray()
         self._missing: memoryview | None = None
@@ -115,7 +115,7 @@ class Connection:
     def _checked(self, frame: Frame) -> Frame:
         (correlation_id,) = CORRELATION_ID.unpack_from(frame, SIZE_BYTES)
         if correlation_id != self._correlation_id:
-            raise UnexpectedAnswerError(f"correlation id {correlation_id}, expected {self._correlation_id}")
+            raise UnexpectedResponseError(f"correlation id {correlation_id}, expected {self._correlation_id}")
         return frame
 
 
@@ -148,7 +148,9 @@ class Loop:
         while self._in_flight or (self._later and time.monotonic() < until_s):
             events = self._poll.poll(self._wait_s())
             if not events and not self._later:
-                raise TimeoutError(f"{self._in_flight} requests were not answered in {ANSWER_SECONDS_MAX} s")
+                raise TimeoutError(
+                    f"{self._in_flight} requests were not answered in {RESPONSE_SECONDS_MAX} s"
+                )
             for descriptor, _ in events:
                 if descriptor == self._stop_fd:
                     until_s = 0.0
@@ -200,7 +202,7 @@ class Loop:
             self._in_flight += connection.send()
 
     def _wait_s(self) -> float:
-        return max(0.0, self._later[0][0] - time.monotonic()) if self._later else ANSWER_SECONDS_MAX
+        return max(0.0, self._later[0][0] - time.monotonic()) if self._later else RESPONSE_SECONDS_MAX
 
     def _send_due(self, until_s: float) -> None:
         now_s = time.monotonic()

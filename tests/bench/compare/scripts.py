@@ -13,7 +13,7 @@ from tests.bench.compare.counted import Counted
 from tests.bench.compare.frames import (
     ANSWER_BODY,
     REQUEST_CORRELATION_ID,
-    UnexpectedAnswerError,
+    UnexpectedResponseError,
     decoded,
     refuse_other,
 )
@@ -36,7 +36,7 @@ class Script(Protocol):
         """The next request; None when there is none for now."""
 
     def check(self, answer: Frame) -> None:
-        """Raises UnexpectedAnswerError."""
+        """Raises UnexpectedResponseError."""
 
     def finish(self) -> Notes:
         """After a window: checks what would have cost time within it. Returns what it has noted in it."""
@@ -110,19 +110,19 @@ class OneByOne:
 
     def __init__(self, requests: Iterable[bytes], api_key: int, version: int) -> None:
         self._requests = [bytearray(request) for request in reversed(list(requests))]
-        self._answers: list[bytes] = []
+        self._responses: list[bytes] = []
         self._api = api_key, version
 
     def frame(self) -> bytearray | None:
         return self._requests.pop() if self._requests else None
 
     def check(self, answer: Frame) -> None:
-        self._answers.append(bytes(answer))
+        self._responses.append(bytes(answer))
 
     def finish(self) -> Notes:
-        for answer in self._answers:
+        for answer in self._responses:
             refuse_errors(decoded(answer, *self._api))
-        self._answers.clear()
+        self._responses.clear()
         return NOTHING
 
 
@@ -147,7 +147,7 @@ class Echoed:
 
 
 def refuse_errors(answer: Message) -> None:
-    """Raises UnexpectedAnswerError when an entry of `topics` has an error code."""
+    """Raises UnexpectedResponseError when an entry of `topics` has an error code."""
     wrong = sorted({entry.error_code for entry in answer.topics} - {Errors.NONE})
     if wrong:
-        raise UnexpectedAnswerError(f"error codes {wrong} among {len(answer.topics)} entries")
+        raise UnexpectedResponseError(f"error codes {wrong} among {len(answer.topics)} entries")

@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from kraftctl.raft.raft_config import ANSWER_BYTES_MAX
+from kraftctl.raft.raft_config import RESPONSE_BYTES_MAX
 from kraftctl.server.listeners.connection_accounts import READ_ROOM_BYTES
 from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.loop.client_requests import REFUSED_BYTES_MAX
@@ -92,9 +92,9 @@ async def test_unread_answers_within_the_budget_wait_for_their_readers() -> None
 async def test_eight_of_the_largest_answers_wait_for_their_readers() -> None:
     """Ten replicas fetched slices of 8 MiB: what is around the records was too much, and one was closed."""
     async with serving(SMALL_BUFFER) as (server, handler):
-        answer_fetches(handler, ANSWER_BYTES_MAX)
+        answer_fetches(handler, RESPONSE_BYTES_MAX)
         clients = [await ask(server) for _ in range(8)]
-        await eventually(lambda: server.accounts.unsent.held_bytes > 8 * ANSWER_BYTES_MAX)
+        await eventually(lambda: server.accounts.unsent.held_bytes > 8 * RESPONSE_BYTES_MAX)
         assert server.metrics.closed_holders_count == 0
         drop(clients)
 

@@ -12,7 +12,7 @@ from kraftctl.raft.peer_failures import (
     CLOSES,
     NEXT_STEPS,
     NO_ADDRESS,
-    NO_ANSWER,
+    NO_RESPONSE,
     NOT_KAFKA,
     REFUSED,
     SASL_FAILED,
@@ -68,7 +68,7 @@ CASES = [
         "SASL PLAIN: Authentication failed",
     ),
     (ssl.SSLError(1, "wrong version number"), SSL_FAILED, "SSL: wrong version number"),
-    (TimeoutError(), NO_ANSWER, "no answer in time"),
+    (TimeoutError(), NO_RESPONSE, "no answer in time"),
     (
         DecodeError("a response of 9 bytes"),
         NOT_KAFKA,
@@ -83,7 +83,7 @@ CASES = [
     (OSError(errno.ENETUNREACH, "Network is unreachable"), UNREACHABLE, "Network is unreachable"),
     (OSError(errno.EMFILE, "Too many open files"), UNREACHABLE, "Too many open files"),
     (OSError("without a number"), UNREACHABLE, "without a number"),
-    (RuntimeError("planted"), NO_ANSWER, "RuntimeError"),
+    (RuntimeError("planted"), NO_RESPONSE, "RuntimeError"),
 ]
 
 

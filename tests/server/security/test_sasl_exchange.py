@@ -94,7 +94,7 @@ def test_after_handshake_0_tokens_have_no_header() -> None:
         assert not isinstance(received, str)
         outcome = talk.exchange.answer(received, NOW_MS)
         assert outcome.response is not None
-        assert received.encode_answer(outcome.response) == expected
+        assert received.encode_response(outcome.response) == expected
     assert outcome.session is not None
 
 

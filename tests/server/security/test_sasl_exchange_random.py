@@ -110,7 +110,7 @@ def test_only_the_right_token_authenticates(seed: int) -> None:
                 continue
             outcome = exchange.answer(received, 0)
             if outcome.response is not None:
-                received.encode_answer(outcome.response)
+                received.encode_response(outcome.response)
             assert (outcome.session is not None) <= servers.proven
             assert outcome.session is None or outcome.failure is None
             if outcome.session is not None or outcome.failure is not None:

@@ -34,7 +34,7 @@ from tests.support.simulator.cluster.virtual_time_loop import (
     VirtualTimeLoop,
 )
 
-ANSWER_SECONDS_MAX = 120.0
+RESPONSE_SECONDS_MAX = 120.0
 """Virtual time: longer than any request may wait."""
 
 CALLER = ("127.0.0.1", 50_000)
@@ -111,7 +111,7 @@ class MemoryClient:
         """The payload of the next answer; None when the controller closes instead. TimeoutError."""
         transport = self._transport
         if not self.has_answer:
-            async with asyncio.timeout(ANSWER_SECONDS_MAX):
+            async with asyncio.timeout(RESPONSE_SECONDS_MAX):
                 while not self.has_answer:
                     transport.changed.clear()
                     await transport.changed.wait()

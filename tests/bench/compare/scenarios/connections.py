@@ -12,7 +12,7 @@ from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from tests.bench.compare.figures import Figures
 from tests.bench.compare.frames import (
     REQUEST_CORRELATION_ID,
-    UnexpectedAnswerError,
+    UnexpectedResponseError,
     decoded,
     request_frame,
 )
@@ -45,7 +45,7 @@ class Greeting:
     def check(self, answer: Frame) -> None:
         found = decoded(answer, ApiVersionsRequest.API_KEY, VERSION)
         if found.error_code != 0:
-            raise UnexpectedAnswerError(f"answered {found}")
+            raise UnexpectedResponseError(f"answered {found}")
 
     def finish(self) -> Notes:
         """Nothing: all answers are checked already."""

@@ -29,7 +29,7 @@ from kraftctl.raft.events import (
     Started,
 )
 from kraftctl.raft.log_state import LogState
-from kraftctl.raft.peer_failures import CLOSED, NO_ANSWER, REFUSED, PeerFailure
+from kraftctl.raft.peer_failures import CLOSED, NO_RESPONSE, REFUSED, PeerFailure
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.voter_set import VoterSet, static_voter_set
@@ -79,7 +79,7 @@ class Network:
             failure = CLOSED
         if failure is not None:
             event = ResponseReceived(effect.send_id, None, refused=failure.kind == REFUSED, failure=failure)
-            delay_us = TIMEOUT_US if failure.kind == NO_ANSWER else LATENCY_US
+            delay_us = TIMEOUT_US if failure.kind == NO_RESPONSE else LATENCY_US
             self.time.call_after(delay_us, lambda: sender.step(event))
             return
         assert receiver is not None
@@ -129,7 +129,7 @@ class BareNode:
         self.halted: str | None = None
         self.disk_hangs = False
         self.batches: list[AppendBatch] = []
-        self._answers: dict[int, Callable[[Message], None]] = {}
+        self._responses: dict[int, Callable[[Message], None]] = {}
         self.requests_count = 0
         static = {} if isinstance(voters, VoterSet) else voters
         dynamic = voters if isinstance(voters, VoterSet) else VoterSet([])
@@ -174,7 +174,7 @@ class BareNode:
             answer(DescribeClusterResponse(cluster_id=self.cluster_id, endpoint_type=2))
             return
         self.requests_count += 1
-        self._answers[self.requests_count] = answer
+        self._responses[self.requests_count] = answer
         version = type(request).HIGHEST_VERSION
         if isinstance(request, FetchRequest):
             version = 18
@@ -210,7 +210,7 @@ class BareNode:
             event = LogFlushed(effect.end_offset)
             self.network.time.call_after(0, lambda: self.step(event))
         elif isinstance(effect, Respond):
-            self._answers.pop(effect.request_id)(effect.response)
+            self._responses.pop(effect.request_id)(effect.response)
         elif isinstance(effect, RespondFetch):
             records = b"".join(
                 batch.batch
@@ -218,6 +218,6 @@ class BareNode:
                 if effect.read_offset <= batch.base_offset < effect.end_offset
             )
             for request_id in effect.request_ids:
-                self._answers.pop(request_id)(effect.response_with(records))
+                self._responses.pop(request_id)(effect.response_with(records))
         elif isinstance(effect, Halt):
             self.halted = effect.text

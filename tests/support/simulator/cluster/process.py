@@ -441,7 +441,7 @@ class ControllerProcess:
             for row in response.api_keys:
                 row.max_version = min(row.max_version, self.versions_max.get(row.api_key, row.max_version))
         try:
-            payload: bytes | None = received.encode_answer(response)
+            payload: bytes | None = received.encode_response(response)
         except EncodeError as error:
             # It may repeat a name that is too long for its field.
             self.failed(f"Encoding {response.NAME}: {error}")

@@ -31,7 +31,7 @@ KEPT_IN_A_ROW_MAX: Final = 8
 to copy one to its socket takes up to 0.3 ms."""
 
 
-class AnswerRead:
+class ResponseRead:
     """`find` answers from memory, and returns whether it has; otherwise `read` begins. Both are called with
     how many bytes they may read; `skip` in their place once nothing may be read."""
 
@@ -51,7 +51,7 @@ class AnswerRead:
         self.of_voter = of_voter
 
 
-class AnswerReads:
+class ResponseReads:
     """Call `ended` after each read. `awaits` says whether a client still waits.
 
     `has_room` says whether more answers may wait for clients to take them. While there is no room, only reads
@@ -68,7 +68,7 @@ class AnswerReads:
         self._awaits = awaits
         self._has_room = has_room
         self._pause = pause
-        self._waiting: dict[tuple[bool, bytes], deque[AnswerRead]] = {}
+        self._waiting: dict[tuple[bool, bytes], deque[ResponseRead]] = {}
         """By whether they are of voters, and address."""
         self._running_count = 0
         self._kept_in_a_row = 0
@@ -76,7 +76,7 @@ class AnswerReads:
         self._paused = False
         self._waited = False
 
-    def submit(self, address: bytes, read: AnswerRead) -> None:
+    def submit(self, address: bytes, read: ResponseRead) -> None:
         """Begin the read when it is its turn, maybe inside."""
         if not self._waiting and not self._begins:
             self._kept_in_a_row = 0
@@ -126,7 +126,7 @@ class AnswerReads:
             if self._awaits(read.request_id):
                 self._answer(read, CONTENDED_READ_BYTES_MAX if self._waiting else READ_BYTES_MAX)
 
-    def _answer(self, read: AnswerRead, bytes_max: int) -> None:
+    def _answer(self, read: ResponseRead, bytes_max: int) -> None:
         if self._kept_in_a_row < KEPT_IN_A_ROW_MAX and read.find(bytes_max):
             self._kept_in_a_row += 1
         else:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kraftctl.apis.request_size import ANSWER_ENTRIES_MAX
+from kraftctl.apis.request_size import RESPONSE_ENTRIES_MAX
 from kraftctl.controller.configuration_control.client_quota_control import (
     ENTITIES_PER_REQUEST_MAX,
     alter_client_quotas,
@@ -18,8 +18,8 @@ from kraftctl.controller.replication_control.reassign_partitions import (
     alter_partition_reassignments,
     list_partition_reassignments,
 )
-from kraftctl.controller.results.answer_entries import ENTRIES_PER_ITEM, AnswerTooLongError
 from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
+from kraftctl.controller.results.response_entries import ENTRIES_PER_ITEM, ResponseTooLongError
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_client_quotas_request import (
@@ -51,8 +51,8 @@ from kraftctl_protocol.generated.list_partition_reassignments_response import (
 from kraftctl_protocol.message import Message
 from tests.support.metadata_state import MetadataState, partition_record
 
-ITEMS_MAX = ANSWER_ENTRIES_MAX // ENTRIES_PER_ITEM
-OF_ONE_TOPIC_MAX = ANSWER_ENTRIES_MAX - ENTRIES_PER_ITEM
+ITEMS_MAX = RESPONSE_ENTRIES_MAX // ENTRIES_PER_ITEM
+OF_ONE_TOPIC_MAX = RESPONSE_ENTRIES_MAX - ENTRIES_PER_ITEM
 
 
 def elections(topics: int, partitions: int = 0) -> Message:
@@ -110,7 +110,7 @@ def test_as_much_as_may_be_named_is_answered_and_no_more(
     handler = HANDLERS[api_key]
     assert handler(state.controller, context, request_of(items, of_each), state.moment()).response is not None
     more = (items, of_each + 1) if of_each else (items + 1, 0)
-    with pytest.raises(AnswerTooLongError):
+    with pytest.raises(ResponseTooLongError):
         handler(state.controller, context, request_of(*more), state.moment())
 
 
@@ -124,12 +124,12 @@ def test_partitions_to_list_count_only_if_they_are_reassigned() -> None:
     """Tools list the reassignments of a whole cluster by the names of all its partitions."""
     state = MetadataState()
     state.topic("foo", partition_record([1, 2]))
-    assert listed(state, listings(2, ANSWER_ENTRIES_MAX)).topics == []
+    assert listed(state, listings(2, RESPONSE_ENTRIES_MAX)).topics == []
     state = MetadataState()
     state.topic("foo", partition_record([1, 2, 3], [1, 2], adding=[3]))
     (topic,) = listed(state, listings(1, OF_ONE_TOPIC_MAX)).topics
     assert len(topic.partitions) == OF_ONE_TOPIC_MAX
-    with pytest.raises(AnswerTooLongError):
+    with pytest.raises(ResponseTooLongError):
         listed(state, listings(1, OF_ONE_TOPIC_MAX + 1))
 
 
@@ -149,7 +149,7 @@ def test_topics_whose_configurations_do_not_fit_are_refused_one_by_one() -> None
         state.controller, state.context(32, 4), DescribeConfigsRequest(resources=[foo]), state.moment()
     ).response
     assert isinstance(answer, DescribeConfigsResponse)
-    fitting = (ANSWER_ENTRIES_MAX - 10_000 * ENTRIES_PER_ITEM) // len(answer.results[0].configs)
+    fitting = (RESPONSE_ENTRIES_MAX - 10_000 * ENTRIES_PER_ITEM) // len(answer.results[0].configs)
     codes = ask(10_000)
     assert codes == [0] * fitting + [Errors.POLICY_VIOLATION] * (10_000 - fitting)
 

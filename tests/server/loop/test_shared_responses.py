@@ -8,7 +8,7 @@ from kraftctl.apis.api_table import API_TABLE
 from kraftctl.raft.effects import Respond, RespondFetch
 from kraftctl.server.loop.client_requests import ReceivedRequest
 from kraftctl.server.loop.fetching_replica import is_served
-from kraftctl.server.loop.long_answers import RECORDS_BYTES_MIN, encode_pieces
+from kraftctl.server.loop.long_responses import RECORDS_BYTES_MIN, encode_pieces
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_request import FetchRequest
@@ -67,17 +67,17 @@ def test_each_answer_has_the_correlation_id_of_its_request(version: int) -> None
     shared = SharedResponse(response(b"records"))
     for correlation_id in (7, -1, 8):
         one = request(correlation_id, version)
-        assert one.encode_answer(shared) == one.encode_answer(response(b"records"))
+        assert one.encode_response(shared) == one.encode_response(response(b"records"))
 
 
 def test_it_is_encoded_once_in_a_version() -> None:
     content = response(b"first")
     shared = SharedResponse(content)
     latest, older = request(1), request(1, FETCH.lowest)
-    first = latest.encode_answer(shared)
+    first = latest.encode_response(shared)
     content.throttle_time_ms = 77
-    assert latest.encode_answer(shared) == first
-    assert older.encode_answer(shared) == older.encode_answer(content)
+    assert latest.encode_response(shared) == first
+    assert older.encode_response(shared) == older.encode_response(content)
 
 
 def test_what_was_encoded_before_the_append_is_sent() -> None:
@@ -87,8 +87,8 @@ def test_what_was_encoded_before_the_append_is_sent() -> None:
     content.throttle_time_ms = 77
     world.executor.execute(Respond(3, content))
     assert world.sent == {
-        1: request(1).encode_answer(response(b"records")),
-        3: request(3).encode_answer(content),
+        1: request(1).encode_response(response(b"records")),
+        3: request(3).encode_response(content),
     }
 
 
@@ -99,7 +99,7 @@ def test_all_that_wait_are_answered_with_what_was_read_once(size_bytes: int) -> 
     world.executor.execute(RespondFetch([1, GONE, 3, 4], response(), 100, 200, 1 << 20))
     assert world.reads == 1
     assert world.sent == {
-        request_id: request(request_id).encode_answer(response(records)) for request_id in (1, 3, 4)
+        request_id: request(request_id).encode_response(response(records)) for request_id in (1, 3, 4)
     }
 
 
@@ -109,7 +109,7 @@ def test_what_is_read_from_a_file_is_read_for_each() -> None:
     world.executor.execute(RespondFetch([1, GONE, 3], response(), 100, 200, 1 << 20))
     world.run_all()
     assert world.sent == {
-        request_id: request(request_id).encode_answer(response(b"records")) for request_id in (1, 3)
+        request_id: request(request_id).encode_response(response(b"records")) for request_id in (1, 3)
     }
     assert len(world.calls) == 2
 

@@ -25,7 +25,7 @@ SnapshotSlice = tuple[OffsetAndEpoch, int, int]
 """Position and size asked for."""
 
 
-class KeptReads:
+class ReadCache:
     """Filled and cleared on the storage thread only, so that nothing is kept that a call before has cut or
     deleted. `find_of_log` and `find_of_snapshot` are for the thread of the node: it carries out nothing from
     the effect that cuts the files until they are cut.

@@ -6,7 +6,7 @@ import asyncio
 import socket
 from typing import cast
 
-from kraftctl.server.connections.turn_answers import COLLECTED_BYTES_MAX
+from kraftctl.server.connections.turn_responses import COLLECTED_BYTES_MAX
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse

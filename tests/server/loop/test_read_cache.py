@@ -8,7 +8,7 @@ import pytest
 
 from kraftctl.raft import effects
 from kraftctl.server.loop.executor_protocols import RetentionDue
-from kraftctl.server.loop.kept_reads import KEPT_BYTES_MAX, KEPT_BYTES_MIN
+from kraftctl.server.loop.read_cache import KEPT_BYTES_MAX, KEPT_BYTES_MIN
 from kraftctl_protocol.generated.fetch_response import FetchableTopicResponse, FetchResponse, PartitionData
 from kraftctl_protocol.generated.fetch_snapshot_response import (
     FetchSnapshotResponse,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.raft import effects
-from kraftctl.server.loop.answer_reads import (
+from kraftctl.server.loop.executor_protocols import RetentionDue
+from kraftctl.server.loop.response_reads import (
     CONTENDED_READ_BYTES_MAX,
     KEPT_IN_A_ROW_MAX,
     READS_MAX,
-    AnswerRead,
-    AnswerReads,
+    ResponseRead,
+    ResponseReads,
 )
-from kraftctl.server.loop.executor_protocols import RetentionDue
 from kraftctl_protocol.generated.fetch_response import FetchableTopicResponse, FetchResponse, PartitionData
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.server.executing import World
@@ -33,7 +33,7 @@ class Reads:
         self.room = True
         self.looks = 0
         self.pauses = 0
-        self.queue = AnswerReads(lambda request_id: request_id not in self.gone, self.look, self.pause)
+        self.queue = ResponseReads(lambda request_id: request_id not in self.gone, self.look, self.pause)
 
     def look(self) -> bool:
         self.looks += 1
@@ -43,7 +43,7 @@ class Reads:
         self.pauses += 1
 
     def submit(self, address: str, request_id: int, *, of_voter: bool = False) -> None:
-        read = AnswerRead(
+        read = ResponseRead(
             request_id,
             lambda bytes_max: self.find(request_id),
             lambda bytes_max: self.begun.append((request_id, bytes_max)),

@@ -1,9 +1,9 @@
-"""RequestAnswers: sends each response, closes its audit entry and wraps it in its envelope."""
+"""ResponseDelivery: sends each response, closes its audit entry and wraps it in its envelope."""
 
 from __future__ import annotations
 
 from kraftctl.controller.audit.audit_trail import AuditTrail
-from kraftctl.controller.envelope_answers import wrap_answer
+from kraftctl.controller.envelope_responses import enclose_response
 from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.request_context import RequestContext
@@ -17,7 +17,7 @@ from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.message import Message
 
 
-class RequestAnswers:
+class ResponseDelivery:
     """Holds by id the requests that come in an envelope or get an entry in the audit log.
 
     All others are answered by id alone, and are only where they wait.
@@ -82,7 +82,7 @@ class RequestAnswers:
         if pending.audit is not None or pending.in_envelope:
             self._end(pending)
             if pending.in_envelope:
-                response, encoded = wrap_answer(pending, self._controller.failures), None
+                response, encoded = enclose_response(pending, self._controller.failures), None
         if response is None:
             self._outbox.add(CloseConnection(pending.id))
         else:

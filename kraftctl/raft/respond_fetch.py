@@ -13,8 +13,8 @@ from kraftctl.raft.leader_endpoint import (
 from kraftctl.raft.log_state import SNAPSHOT
 from kraftctl.raft.parked_fetches import ParkedFetch
 from kraftctl.raft.raft_config import (
-    OBSERVER_ANSWERS_PER_SECOND_MAX,
     OBSERVER_FETCH_INTERVAL_MS_MAX,
+    OBSERVER_RESPONSES_PER_SECOND_MAX,
     THROTTLE_MS_MAX,
 )
 from kraftctl.raft.states import Leader
@@ -49,10 +49,10 @@ def _readable_end_offset(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> 
 
 def answer(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
     """Responds to a replica whose log is a prefix of ours; the response may have nothing new."""
-    _answer_alike(core, leader, [fetch])
+    _respond_alike(core, leader, [fetch])
 
 
-def _answer_alike(core: RaftCore, leader: Leader, fetches: list[ParkedFetch]) -> None:
+def _respond_alike(core: RaftCore, leader: Leader, fetches: list[ParkedFetch]) -> None:
     """Sends the same response to each: they fetch from the same offset with the same limits."""
     first = fetches[0]
     response = _response(core, first.listener_name, first.version, Errors.NONE, leader.high_watermark)
@@ -69,14 +69,14 @@ def _answer_alike(core: RaftCore, leader: Leader, fetches: list[ParkedFetch]) ->
         core.respond(request_id, response)
 
 
-def answer_throttled(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
+def respond_throttled(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
     """Responds immediately to a Fetch that cannot wait here, and asks its replica to make the pause."""
     response = _response(core, fetch.listener_name, fetch.version, Errors.NONE, leader.high_watermark)
     response.throttle_time_ms = max(1, min(fetch.deadline_ms - core.now_ms, THROTTLE_MS_MAX))
     core.respond(fetch.request_id, response)
 
 
-def answer_elsewhere(
+def respond_elsewhere(
     core: RaftCore, leader: Leader, fetch: ParkedFetch, kind: int, place: OffsetAndEpoch
 ) -> None:
     """Names where a replica must truncate, or which snapshot it must load: its log is not a prefix of
@@ -100,10 +100,10 @@ def redirect_trimmed_fetches(core: RaftCore) -> None:
         if fetch.fetch_offset < core.log.start_offset:
             core.parked.remove(fetch.request_id)
             kind, place = core.log.validate(fetch.fetch_offset, fetch.last_fetched_epoch)
-            answer_elsewhere(core, leader, fetch, kind, place)
+            respond_elsewhere(core, leader, fetch, kind, place)
 
 
-def answer_error(core: RaftCore, request_id: int, listener_name: str, version: int, error: Errors) -> None:
+def respond_error(core: RaftCore, request_id: int, listener_name: str, version: int, error: Errors) -> None:
     response = _response(core, listener_name, version, error, UNKNOWN_OFFSET)
     core.respond(request_id, response)
 
@@ -128,7 +128,7 @@ def observer_interval_ms(core: RaftCore, leader: Leader) -> int:
     shortest_ms = core.config.observer_fetch_interval_ms
     if shortest_ms == 0:
         return 0
-    shared_ms = 1000 * len(leader.observer_states) // OBSERVER_ANSWERS_PER_SECOND_MAX
+    shared_ms = 1000 * len(leader.observer_states) // OBSERVER_RESPONSES_PER_SECOND_MAX
     return max(shortest_ms, min(shared_ms, OBSERVER_FETCH_INTERVAL_MS_MAX))
 
 
@@ -157,15 +157,15 @@ def wake_observers_if_due(core: RaftCore) -> None:
             wanted = (fetch.fetch_offset, fetch.max_bytes, fetch.version, fetch.listener_name)
             awake.setdefault(wanted, []).append(fetch)
     for fetches in awake.values():
-        _answer_alike(core, leader, fetches)
+        _respond_alike(core, leader, fetches)
 
 
-def answer_expired_fetches(core: RaftCore) -> None:
+def respond_to_expired(core: RaftCore) -> None:
     """Responds to fetches whose maximum wait is over."""
     for fetch in core.parked.take_expired(core.now_ms):
         leader = core.leader()
         if leader is None:
-            answer_parked_error(core, fetch, Errors.NOT_LEADER_OR_FOLLOWER)
+            respond_parked_error(core, fetch, Errors.NOT_LEADER_OR_FOLLOWER)
         else:
             answer(core, leader, fetch)
 
@@ -176,11 +176,11 @@ def fail_parked_fetches(core: RaftCore, error: Errors) -> None:
     """
     for fetch in core.parked.all():
         core.parked.remove(fetch.request_id)
-        answer_parked_error(core, fetch, error)
+        respond_parked_error(core, fetch, error)
 
 
-def answer_parked_error(core: RaftCore, fetch: ParkedFetch, error: Errors) -> None:
-    answer_error(core, fetch.request_id, fetch.listener_name, fetch.version, error)
+def respond_parked_error(core: RaftCore, fetch: ParkedFetch, error: Errors) -> None:
+    respond_error(core, fetch.request_id, fetch.listener_name, fetch.version, error)
 
 
 def _response(

@@ -23,13 +23,13 @@ PLACEHOLDER_LENGTH: Final = len(PLACEHOLDER) + 1
 def encode_pieces(request: ReceivedRequest, response: Message) -> list[bytes]:
     """The payload of the answer, whose pieces are to be sent one after the other.
 
-    Raises what `encode_answer` raises.
+    Raises what `encode_response` raises.
     """
     if isinstance(response, FetchSnapshotResponse):
         return _around_slice(request, response)
     if isinstance(response, FetchResponse) and request.parsed.version >= response.FIRST_FLEXIBLE_VERSION:
         return _around_records(request, response)
-    return [request.encode_answer(response)]
+    return [request.encode_response(response)]
 
 
 def _around_slice(request: ReceivedRequest, response: FetchSnapshotResponse) -> list[bytes]:
@@ -38,8 +38,8 @@ def _around_slice(request: ReceivedRequest, response: FetchSnapshotResponse) -> 
             records = partition.unaligned_records
             if records is not None and len(records) >= RECORDS_BYTES_MIN:
                 partition.unaligned_records = PLACEHOLDER
-                return _around(request.encode_answer(response), records)
-    return [request.encode_answer(response)]
+                return _around(request.encode_response(response), records)
+    return [request.encode_response(response)]
 
 
 def _around_records(request: ReceivedRequest, response: FetchResponse) -> list[bytes]:
@@ -48,8 +48,8 @@ def _around_records(request: ReceivedRequest, response: FetchResponse) -> list[b
             records = partition.records
             if records is not None and len(records) >= RECORDS_BYTES_MIN:
                 partition.records = PLACEHOLDER
-                return _around(request.encode_answer(response), records)
-    return [request.encode_answer(response)]
+                return _around(request.encode_response(response), records)
+    return [request.encode_response(response)]
 
 
 def _around(payload: bytes, records: bytes) -> list[bytes]:

@@ -62,7 +62,7 @@ def shape_of(kind: type[Message]) -> Shape:
     return shape
 
 
-class AnsweredErrors:
+class ResponseErrors:
     """`counts` has the number of things by error code; each has a name unless there are too many."""
 
     def __init__(self, response: Message) -> None:

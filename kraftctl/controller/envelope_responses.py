@@ -12,7 +12,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import encode_response
 
 
-def wrap_answer(pending: PendingRequest, failures: Failures) -> EnvelopeResponse:
+def enclose_response(pending: PendingRequest, failures: Failures) -> EnvelopeResponse:
     """The response in its envelope; UNKNOWN_SERVER_ERROR without one, or if it cannot be encoded."""
     response = pending.response
     if response is None:

@@ -15,7 +15,7 @@ COLLECTED_BYTES_MAX: Final = 4 * 1024
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Collecting:
+class ResponseBatching:
     """A connection with answers that are to leave."""
 
     def send_collected(self) -> None:
@@ -23,14 +23,14 @@ class Collecting:
         raise AssertionError("a subclass defines this")
 
 
-class TurnAnswers:
+class TurnResponses:
     """The connections that have collected answers in this turn, in order."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._connections: list[Collecting] = []
+        self._connections: list[ResponseBatching] = []
 
-    def add(self, connection: Collecting) -> None:
+    def add(self, connection: ResponseBatching) -> None:
         """Its `send_collected` is called once all sockets are read that had something in them."""
         if not self._connections:
             self._loop.call_soon(self._send)

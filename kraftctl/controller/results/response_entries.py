@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.apis.request_size import ANSWER_ENTRIES_MAX
+from kraftctl.apis.request_size import RESPONSE_ENTRIES_MAX
 
 ENTRIES_PER_ITEM: Final = 3
 """A topic or resource that a request names takes an object, a list and a text of the answer, even if it does
 not exist: 70,000 of them take 40 ms."""
 
 
-class AnswerTooLongError(Exception):
+class ResponseTooLongError(Exception):
     """The answer would list too much. It is not sent; `refuse_failed` sends another one."""
 
 
-class AnswerEntries:
+class ResponseEntries:
     """Counts what is listed so far."""
 
     def __init__(self) -> None:
@@ -23,14 +23,14 @@ class AnswerEntries:
 
     def has_room(self, count: int) -> bool:
         """Returns whether this many more can be added."""
-        return self.count + count <= ANSWER_ENTRIES_MAX
+        return self.count + count <= RESPONSE_ENTRIES_MAX
 
     def add_items(self, count: int) -> None:
-        """Counts more topics or resources. Raises AnswerTooLongError beyond the limit."""
+        """Counts more topics or resources. Raises ResponseTooLongError beyond the limit."""
         self.add(ENTRIES_PER_ITEM * count)
 
     def add(self, count: int) -> None:
-        """Counts more entries. Raises AnswerTooLongError beyond the limit."""
+        """Counts more entries. Raises ResponseTooLongError beyond the limit."""
         self.count += count
-        if self.count > ANSWER_ENTRIES_MAX:
-            raise AnswerTooLongError(f"its answer would list more than {ANSWER_ENTRIES_MAX} entries")
+        if self.count > RESPONSE_ENTRIES_MAX:
+            raise ResponseTooLongError(f"its answer would list more than {RESPONSE_ENTRIES_MAX} entries")

@@ -45,7 +45,7 @@ def note_absence(core: RaftCore, event: ResponseReceived) -> None:
     suspect(core)
 
 
-def note_answer(core: RaftCore, peer: Peer, response: Message, error: Errors, leader_id: int) -> None:
+def note_response(core: RaftCore, peer: Peer, response: Message, error: Errors, leader_id: int) -> None:
     """Notes the error of a response about the metadata log, which may be none."""
     report = peer.report
     if error == Errors.INVALID_VOTER_KEY:

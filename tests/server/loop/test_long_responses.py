@@ -6,7 +6,7 @@ import pytest
 
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.server.loop.client_requests import ReceivedRequest
-from kraftctl.server.loop.long_answers import PLACEHOLDER, RECORDS_BYTES_MIN, encode_pieces
+from kraftctl.server.loop.long_responses import PLACEHOLDER, RECORDS_BYTES_MIN, encode_pieces
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated import fetch_response, fetch_snapshot_response
 from kraftctl_protocol.generated.fetch_request import FetchRequest
@@ -57,7 +57,7 @@ def records_of(size_bytes: int) -> bytes:
 @pytest.mark.parametrize("version", SNAPSHOT_VERSIONS)
 def test_a_slice_of_a_snapshot_is_sent_as_it_was_read(version: int, size_bytes: int) -> None:
     request, records = received(FetchSnapshotRequest(), version), records_of(size_bytes)
-    expected = request.encode_answer(fetched_slice(records))
+    expected = request.encode_response(fetched_slice(records))
     pieces = encode_pieces(request, fetched_slice(records))
     assert b"".join(pieces) == expected
     assert [piece is records for piece in pieces] == [False, True, False]
@@ -66,7 +66,7 @@ def test_a_slice_of_a_snapshot_is_sent_as_it_was_read(version: int, size_bytes: 
 @pytest.mark.parametrize("version", FETCH_VERSIONS)
 def test_records_of_the_log_are_sent_as_they_were_read(version: int) -> None:
     request, records = received(FetchRequest(), version), records_of(100_000)
-    expected = request.encode_answer(fetched(records))
+    expected = request.encode_response(fetched(records))
     pieces = encode_pieces(request, fetched(records))
     assert b"".join(pieces) == expected
     assert [piece is records for piece in pieces].count(True) == (version >= FIRST_FLEXIBLE_FETCH)
@@ -75,9 +75,9 @@ def test_records_of_the_log_are_sent_as_they_were_read(version: int) -> None:
 @pytest.mark.parametrize("records", [None, b"", records_of(RECORDS_BYTES_MIN - 1)], ids=["none", "no", "few"])
 def test_few_records_are_sent_in_one_piece(records: bytes | None) -> None:
     request = received(FetchRequest(), 17)
-    assert encode_pieces(request, fetched(records)) == [request.encode_answer(fetched(records))]
+    assert encode_pieces(request, fetched(records)) == [request.encode_response(fetched(records))]
     if records is not None:
         request = received(FetchSnapshotRequest(), 1)
         assert encode_pieces(request, fetched_slice(records)) == [
-            request.encode_answer(fetched_slice(records))
+            request.encode_response(fetched_slice(records))
         ]
