@@ -16,7 +16,7 @@ BEGIN: Final = "<!-- begin: written by `make generate` from kraftctl/apis/api_ta
 END: Final = "<!-- end -->\n"
 
 HEADER: Final = (
-    "| key | API | versions | answered by | operation on the cluster | the answer waits for | forwardable |\n"
+    "| key | API | versions | answered by | operation on the cluster | response waits for | forwardable |\n"
     "|--|--|--|--|--|--|--|\n"
 )
 

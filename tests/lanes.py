@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 AT_A_TIME = 2
 """One core each, and memory for one cluster of brokers and one Spark. With three, tests that wait for
-elections, or for answers within a time-out, fail now and then."""
+elections, or for responses within a time-out, fail now and then."""
 
 NOTHING_COLLECTED = 5
 """Pytest's exit status when a selection leaves no test of a lane."""

@@ -72,7 +72,7 @@ def test_a_row_agrees_with_itself_and_with_the_codec(api: Api) -> None:
     if api.owner == Owner.ACTIVE:
         of_heartbeats = api.key == ApiKey.BROKER_HEARTBEAT
         assert api.waits_for == (WaitsFor.READS if of_heartbeats else WaitsFor.ALL_BEFORE)
-    assert not (api.forwardable and api.owner == Owner.EVERY), "an answer of a standby may be old"
+    assert not (api.forwardable and api.owner == Owner.EVERY), "a response of a standby may be old"
 
 
 def codes_in(message: Message, version: int) -> list[int]:

@@ -191,7 +191,7 @@ def test_each_kind_of_failure_between_controllers_is_on_the_page() -> None:
     words = [
         "connection refused",
         "DNS: ",
-        "no answer",
+        "no response",
         "it closes the connection",
         "does not answer as Kafka",
     ]

@@ -19,7 +19,7 @@ def enclose_response(pending: PendingRequest, failures: Failures) -> EnvelopeRes
         return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
     try:
         return wrap_response(pending.context, response)
-    except Exception as error:  # noqa: BLE001 - the answer to a read, as any other that cannot be encoded
+    except Exception as error:  # noqa: BLE001 - the response to a read, as any other that cannot be encoded
         what = f"Encoding {response.NAME} version {pending.context.version} into its envelope"
         failures.note_request(what, "answered UNKNOWN_SERVER_ERROR", error)
         return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))

@@ -1,4 +1,4 @@
-"""PendingRequest: one request of a client, from the step that takes it up until its answer leaves."""
+"""PendingRequest: one request of a client, from the step that takes it up until its response leaves."""
 
 from __future__ import annotations
 

@@ -288,7 +288,7 @@ class QuorumController:
             if too_large is not None:
                 prepared = self.prepare(excessive(context, request, too_large))
             response = prepared.response
-            assert response is not None or prepared.rest is not None, "every request has an answer"
+            assert response is not None or prepared.rest is not None, "every request has a response"
             pending.response = response
             if response is not None and prepared.batches:
                 # What is committed must be answered: a response that cannot be encoded has to fail now.
@@ -392,7 +392,7 @@ class QuorumController:
             self.state.refusals += prepared.refusals
 
     def replay(self, records: list[RecordAndVersion], base_offset: int, is_answered: bool = False) -> None:
-        """Apply own records, which may never be committed. An answer waits for a NoOpRecord, too."""
+        """Apply own records, which may never be committed. A response waits for a NoOpRecord, too."""
         assert self.active, "a standby replays committed records"
         assert base_offset >= self._next_replay_offset, f"{base_offset} was replayed before"
         offset = base_offset

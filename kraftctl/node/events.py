@@ -89,7 +89,7 @@ class BodyRefused(Value):
 
 
 class LogRead(Value):
-    """The answer to `ReadLog`: whole batches of `file`, the first of which contains the offset asked for.
+    """The response to `ReadLog`: whole batches of `file`, the first of which contains the offset asked for.
 
     Their checksums match; whether they are made of records is not known yet.
     """
@@ -100,7 +100,7 @@ class LogRead(Value):
 
 
 class SnapshotRead(Value):
-    """The answer to `ReadSnapshot`: whole batches of the checkpoint file from byte `position` on.
+    """The response to `ReadSnapshot`: whole batches of the checkpoint file from byte `position` on.
 
     They are as in `LogRead`. `next_position` is that of the next part, or END_OF_SNAPSHOT.
     """
@@ -117,8 +117,8 @@ class ReadLog(Value):
     answer `LogRead`.
 
     Answered in a separate turn of the loop, so that a long load does not starve connections. Other events
-    may come before the answer. So all of it must be committed when this is emitted: otherwise it could be
-    truncated, and other records committed in its place, before the answer.
+    may come before the response. So all of it must be committed when this is emitted: otherwise it could be
+    truncated, and other records committed in its place, before the response.
     """
 
     def __init__(self, offset: int, end_offset: int, max_bytes: int) -> None:
@@ -132,7 +132,7 @@ class ReadSnapshot(Value):
     `max_bytes` but at least one.
 
     `position` is 0, or where the part before ended. The checkpoint must be there when this is emitted. Other
-    events may come before the answer.
+    events may come before the response.
     """
 
     def __init__(self, snapshot_id: OffsetAndEpoch, position: int, max_bytes: int) -> None:
@@ -202,7 +202,7 @@ class TakeTurn(Value):
 
 
 class TurnTaken(Value):
-    """The answer to `TakeTurn`: do `units` of the work."""
+    """The response to `TakeTurn`: do `units` of the work."""
 
     def __init__(self, work: str, units: int) -> None:
         self.work = work

@@ -75,7 +75,7 @@ class NodeRegistration:
         return self._not_before_ms
 
     def is_waiting_for(self, send_id: int) -> bool:
-        """Whether the answer to this request is for `answered`."""
+        """Whether the response to this request is for `answered`."""
         return self._is_in_flight() and send_id == self._send_id
 
     def answered(self, response: Message | None, now_ms: int) -> list[Notice]:

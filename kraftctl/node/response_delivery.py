@@ -65,9 +65,9 @@ class ResponseDelivery:
 
     def answer(self, pending: PendingRequest, now_ms: int) -> None:
         """Sends the response once everything that it reports is committed."""
-        assert pending.response is not None, "every request has an answer"
+        assert pending.response is not None, "every request has a response"
         if pending.in_envelope:
-            pending.encoded = None  # it is encoded once more, into the answer around it
+            pending.encoded = None  # it is encoded once more, into the response around it
         if not self._controller.park(pending, now_ms):
             self.respond(pending)
 
@@ -86,7 +86,7 @@ class ResponseDelivery:
         if response is None:
             self._outbox.add(CloseConnection(pending.id))
         else:
-            assert encoded is None or encoded.response is response, "the answer is what was encoded"
+            assert encoded is None or encoded.response is response, "the response is what was encoded"
             self._outbox.add(Respond(pending.id, response, encoded))
 
     def raft_answered(self, effect: Respond) -> None:

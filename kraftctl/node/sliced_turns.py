@@ -14,7 +14,7 @@ from kraftctl.raft.raft_node import RaftNode
 UNCOMMITTED_RECORDS_MAX: Final = 4096
 """No slice begins behind this many records: half a megabyte, which disks and followers take in milliseconds.
 
-More would not make the work faster, and every answer that waits for a commit would wait for all of them."""
+More would not make the work faster, and every response that waits for a commit would wait for all of them."""
 
 UNITS_BESIDE_WORK: Final = 50
 """A fraction of a millisecond: when 100 brokers return together, each begins elections of its own."""

@@ -62,7 +62,7 @@ class SnapshotLoading:
         return not self._parts and self._next_position == END_OF_SNAPSHOT
 
     def read_next(self) -> ReadSnapshot | None:
-        """What to read now, if anything; the answer goes to `add`."""
+        """What to read now, if anything; the response goes to `add`."""
         if self._is_reading or self._next_position == END_OF_SNAPSHOT or len(self._parts) >= PARTS_MAX:
             return None
         self._is_reading = True

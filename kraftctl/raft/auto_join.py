@@ -4,7 +4,7 @@ Only while it observes a quorum of kraft.version 1, the first time a fetch timeo
 and instead of a Fetch. It sends the leader
 
 1. RemoveRaftVoter while its id votes with another directory id: its own former directory is lost;
-2. AddRaftVoter once its id does not vote. The answer does not wait for the commit, which may need its Fetch.
+2. AddRaftVoter once its id does not vote. It does not wait for the commit, which may need its Fetch.
 
 The leader decides; whatever it answers, the log says what to send next, a fetch timeout later. Kafka's
 observers wait that long from one request to the next. A leader that cannot reach this node answers when its

@@ -13,7 +13,7 @@
 
 With kraft.version 1 the voters are written to the log, as those of an added voter. With kraft.version 0 there
 is no such record: the leader remembers what its voters say for as long as it leads, which the upgrade to
-kraft.version 1 needs. As in Kafka the answer waits for no commit: the voter asks until the log agrees.
+kraft.version 1 needs. As in Kafka the response waits for no commit: the voter asks until the log agrees.
 
 Unlike Kafka's, this leader writes nothing when it knows all that already, as a voter whose log is behind asks
 again and again; a voter with more or longer endpoints than a node registers is refused: INVALID_REQUEST; and

@@ -9,7 +9,7 @@
 | 5 | the candidate has an id, and its epoch leaves room for others | INVALID_REQUEST |
 | 6 | it means this replica, in this directory | INVALID_VOTER_KEY |
 
-A granted vote is on disk before the answer leaves. Who may raise our epoch, between 5 and 6:
+A granted vote is on disk before the response leaves. Who may raise our epoch, between 5 and 6:
 
 | request of a larger epoch | Kafka | here |
 |---|---|---|
@@ -20,7 +20,7 @@ A granted vote is on disk before the answer leaves. Who may raise our epoch, bet
 
 A voter that was removed may not know it, and have the pre-votes of a majority from before. If its epoch were
 refused, no voter would follow it there, and it would follow none. It asks once: no majority grants it another
-pre-vote. One without pre-votes (Kafka before 4.0) learns of the leader from answers of a later epoch.
+pre-vote. One without pre-votes (Kafka before 4.0) learns of the leader from responses of a later epoch.
 A candidate that is not among our voters may be in a voter set that this replica has not fetched yet
 (KIP-853). It then wins with a majority of that set, and this replica follows when it leads.
 """

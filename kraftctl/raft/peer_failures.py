@@ -10,7 +10,7 @@ REFUSED: Final = "refused"
 NO_ADDRESS: Final = "no address"
 CLOSES: Final = "closes"
 UNREACHABLE: Final = "unreachable"
-NO_RESPONSE: Final = "no answer"
+NO_RESPONSE: Final = "no response"
 SSL_FAILED: Final = "SSL failed"
 SASL_FAILED: Final = "SASL failed"
 NOT_KAFKA: Final = "not Kafka"
@@ -36,5 +36,5 @@ class PeerFailure(Value):
         self.text = text
 
 
-NOTHING_CAME: Final = PeerFailure(NO_RESPONSE, "no answer")
+NOTHING_CAME: Final = PeerFailure(NO_RESPONSE, "no response")
 CLOSED: Final = PeerFailure(REFUSED, "connection refused")

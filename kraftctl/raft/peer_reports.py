@@ -16,7 +16,7 @@ NO_RIGHT: Final = "no right"
 REFUSES: Final = "refuses"
 
 TEXTS: Final[dict[str, str]] = {
-    NOT_ASKED: "no answer yet",
+    NOT_ASKED: "no response yet",
     ANSWERS: "answers",
     REJECTS: "answers, but does not vote for this node",
     KNOWS_NO_LEADER: "answers, and knows no leader",

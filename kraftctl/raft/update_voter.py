@@ -6,7 +6,7 @@
 | 0 | each new leader: only the leader's memory has them | that leader has answered |
 
 As in Kafka this is decided once per fetch timeout, the first time that long after it began to follow, and
-instead of a Fetch. Whatever the answer is, the next request leaves a fetch timeout later.
+instead of a Fetch. Whatever the response is, the next request leaves a fetch timeout later.
 """
 
 from __future__ import annotations

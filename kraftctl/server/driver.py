@@ -46,9 +46,9 @@ def turn_probe() -> TurnProbe:
 class Driver:
     """A running node. Everything here is called on the thread of the asyncio loop.
 
-    `has_room` says whether clients have read most of their answers. With an `ssl_context`, other controllers
-    are reached over SSL; with a `new_sasl_client`, this side authenticates to them by SASL. The `audit_log`
-    has a line for each request that asks for a change.
+    `has_room` says whether clients have read most of their responses. With an `ssl_context`, other
+    controllers are reached over SSL; with a `new_sasl_client`, this side authenticates to them by SASL. The
+    `audit_log` has a line for each request that asks for a change.
 
     After a failure of storage or a broken invariant, `failed` is completed with the exception, nothing
     is answered any more, and the process has to stop. What was acknowledged is on disk; clients do not

@@ -62,7 +62,7 @@ def failure_of_ssl(error: ssl.SSLError) -> AuthenticationFailedError | None:
 
 
 def refuse_ssl_alert(received: bytes) -> None:
-    """Raises AuthenticationFailedError when an answer to a client without SSL begins as an alert of SSL does.
+    """Raises AuthenticationFailedError when a response to a client without SSL begins as an SSL alert.
 
     Read as Kafka's protocol, it would be the size of a frame of 352 MB.
     """

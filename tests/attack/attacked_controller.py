@@ -241,7 +241,7 @@ class AttackedController:
         return len(os.listdir(f"/proc/{self._process.pid}/fd")) if self.alive else 0
 
     def fill(self) -> None:
-        """A log longer than an answer may be; with an authorizer, rights for the brokers' addresses."""
+        """A log longer than a response may be; with an authorizer, rights for the brokers' addresses."""
         client = Client(self.port, HONEST, timeout_s=30.0, context=self.context)
         change = config_change([(b"log.retention.ms", SET, b"1000")])
         # Before the election it is refused. The error code of the first resource is at 10.

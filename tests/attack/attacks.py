@@ -87,7 +87,7 @@ def nothing(target: Target) -> str:
 
 
 def one_frame(target: Target, payload: Callable[[int], bytes], size_bytes: int = 0) -> str:
-    """One request, as large as it is; its answer is read."""
+    """One request, as large as it is; its response is read."""
     body = payload(size_bytes or target.scale.dense_bytes)
     client = target.connect(timeout_s=RESPONSE_SECONDS_MAX)
     began = time.monotonic()
@@ -328,7 +328,7 @@ def dense(target: Target, payload: Callable[[int], bytes]) -> str:
 
 
 def dense_crowd(target: Target) -> str:
-    """Twenty connections with dense requests of 3 MB each, all sent before an answer is read."""
+    """Twenty connections with dense requests of 3 MB each, all sent before a response is read."""
     names = ["CreatePartitions", "AlterPartition", "AlterClientQuotas", "Fetch"]
     payloads = [DENSE[name](3_000_000) for name in names]
     clients = [target.connect(timeout_s=RESPONSE_SECONDS_MAX) for _ in range(20)]
@@ -407,7 +407,7 @@ ATTACKS = [
     *_crowds(),
     Attack("envelopes", "inside out, nested, damaged, dense", envelopes),
     Attack("ApiVersions tags", "20 MB of unknown tagged fields", api_versions_tags),
-    Attack("unread answers", "connections that never read their Fetch answers", unread_answers),
+    Attack("unread responses", "connections that never read their Fetch answers", unread_answers),
     Attack("hoarders", "ten connections with unfinished frames of 104 MB", hoarders),
     Attack("drips", "a byte at a time", drips),
     Attack("idle connections", "10,000 connections that say nothing", idle_connections),

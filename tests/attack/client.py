@@ -58,7 +58,7 @@ class Client:
         return self.open
 
     def receive(self) -> bytes:
-        """The next answer; empty when the connection is closed, or nothing comes in time."""
+        """The next response; empty when the connection is closed, or nothing comes in time."""
         size = self._exactly(4)
         return self._exactly(struct.unpack(">i", size)[0]) if size else b""
 

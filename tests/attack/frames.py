@@ -73,7 +73,7 @@ def metadata_fetch(epoch: int, offset: int, *, max_wait_ms: int = 0, forgotten: 
 
 
 def high_watermark(answer: bytes) -> int:
-    """Of an answer to `metadata_fetch`; 0 if there is none in it."""
+    """Of a response to `metadata_fetch`; 0 if there is none in it."""
     place = 4 + 1 + 4 + 2 + 4 + 1 + 1 + len(METADATA_TOPIC) + 1 + 4 + 2
     if len(answer) < place + 8:
         return 0
@@ -81,7 +81,7 @@ def high_watermark(answer: bytes) -> int:
 
 
 def leader_epoch(answer: bytes, leader_id: int) -> int:
-    """Of an answer to `metadata_fetch`, where it follows the leader's id; 1 if it is not there."""
+    """Of a response to `metadata_fetch`, where it follows the leader's id; 1 if it is not there."""
     found = answer.find(struct.pack(">i", leader_id))
     return int(struct.unpack_from(">i", answer, found + 4)[0]) if found >= 0 else 1
 

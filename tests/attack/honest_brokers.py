@@ -94,7 +94,7 @@ class Honest:
         return selectors.EVENT_READ | (selectors.EVENT_WRITE if self._unsent else 0)
 
     def proceed(self, ready: int) -> bytes | None:
-        """The whole answer, without its size, once it is there. OSError when the connection is lost."""
+        """The whole response, without its size, once it is there. OSError when the connection is lost."""
         assert self._socket is not None
         try:
             if ready & selectors.EVENT_WRITE and self._unsent:

@@ -73,7 +73,7 @@ def test_an_attack_is_withstood(attack: Attack, template: Template, place: Path)
 @pytest.mark.parametrize(
     "name",
     [
-        *("handshakes", "unfinished handshakes", "unread answers", "slow connections"),
+        *("handshakes", "unfinished handshakes", "unread responses", "slow connections"),
         *("finite fields", "changes of keys", "records of a byte"),
     ],
 )

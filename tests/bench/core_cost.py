@@ -1,4 +1,4 @@
-"""Processor time of the pure core: decode a request, one step, encode the answer. No socket and no disk.
+"""Processor time of the pure core: decode a request, one step, encode the response. No socket and no disk.
 
 As a program (`core_cost.py [--rounds N] [--only NAME]`) it prints JSON, {name: {part: microseconds}}: the
 medians of the rounds, per partition, heartbeat or created partition.
@@ -157,7 +157,7 @@ class CoreNode:
             self.step(LogFlushed(end_offset))
 
     def serve(self, payloads: list[bytes], requests_per_flush: int) -> list[Message]:
-        """The answers to encoded requests, in their order; the time goes to `parts`."""
+        """The responses to encoded requests, in their order; the time goes to `parts`."""
         ns, clock = self.parts.ns, time.process_time_ns
         answers: list[Message] = []
         for start in range(0, len(payloads), requests_per_flush):
@@ -180,7 +180,7 @@ class CoreNode:
         return answers
 
     def ask(self, request: Message, response: type[M]) -> M:
-        """The answer to one request."""
+        """The response to one request."""
         (answer,) = self.serve([payload_of(request)], 1)
         assert isinstance(answer, response)
         return answer

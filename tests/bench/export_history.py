@@ -37,7 +37,7 @@ TIMES = 3
 """Each question is asked as often, and the best time counts: the first time, files are not in memory yet."""
 
 SHUFFLE_PARTITIONS = 8
-"""For two cores. Spark's 200 are for clusters: starting them takes up to 1.5 s of these answers."""
+"""For two cores. Spark's 200 are for clusters: starting them takes up to 1.5 s of these responses."""
 
 VIEW = "Spark view"
 DUCKDB_MAX_MS = 1_000

@@ -51,7 +51,7 @@ ABSENT_BROKER_ID = 99
 """The partitions that are only there to be loaded are on a broker that does not run."""
 PARTITIONS_PER_TOPIC = 1_000
 CALL_SECONDS_MAX = 90.0
-"""A broker waits controller.socket.timeout.ms, 30 s, for the answer of a leader that is silent."""
+"""A broker waits controller.socket.timeout.ms, 30 s, for the response of a leader that is silent."""
 RATIO_KILLED = 5.0
 """Java's controllers wait for their fetch timeout."""
 

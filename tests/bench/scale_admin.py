@@ -119,7 +119,7 @@ async def reassign(cluster: Cluster, replicas: list[int], other: int) -> Measure
 
 
 async def elect_all(cluster: Cluster) -> Measured:
-    """The preferred leaders of all partitions; refused when an answer may not have so many results."""
+    """The preferred leaders of all partitions; refused when a response may not have so many results."""
     request = ElectLeadersRequest(election_type=PREFERRED, topic_partitions=None, timeout_ms=TIMEOUT_MS)
     async with cluster.measuring("ElectLeaders of all partitions") as window:
         answer = await cluster.ask(request, 2, ElectLeadersResponse)

@@ -29,7 +29,7 @@ HEARTBEATS_PER_S: Final = 200
 
 INTERVAL_SECONDS_MIN: Final = 0.1
 RESPONSE_SECONDS_MAX: Final = 30.0
-"""Kafka's controller.socket.timeout.ms: a broker waits no longer for an answer."""
+"""Kafka's controller.socket.timeout.ms: a broker waits no longer for a response."""
 RETRY_S: Final = 0.05
 
 RUNNING, FENCING, SHUTTING_DOWN, SILENT = "running", "fencing", "shutting down", "silent"
@@ -37,7 +37,7 @@ RUNNING, FENCING, SHUTTING_DOWN, SILENT = "running", "fencing", "shutting down",
 
 @dataclass(slots=True)
 class Heartbeat:
-    """`answered_s` is None as long as there is no answer; `lost_s` is when its connection ended instead."""
+    """`answered_s` is None as long as there is no response; `lost_s` is when its connection ended instead."""
 
     broker_id: int
     sent_s: float

@@ -62,7 +62,7 @@ class Measured:
     p99_ms: float = 0.0
     max_ms: float = 0.0
     lost: int = 0
-    """Heartbeats whose connection ended, or that had no answer in half a minute."""
+    """Heartbeats whose connection ended, or that had no response in half a minute."""
     refused: int = 0
     fenced: int = 0
     """Other brokers that were fenced meanwhile."""
@@ -225,7 +225,7 @@ class Cluster:
             yield window
         except (TimeoutError, ValueError) as error:
             # A change that is refused or does not end: the row says so, and others follow.
-            window.measured.failed = str(error) or "no answer"
+            window.measured.failed = str(error) or "no response"
         window.until_s = window.until_s or self.now()
         await self._fill(window, leader, log_from)
 

@@ -1,4 +1,4 @@
-"""One connection to a controller on asyncio: requests of any API, their answers, and how long they took."""
+"""One connection to a controller on asyncio: requests of any API, their responses, and how long they took."""
 
 from __future__ import annotations
 

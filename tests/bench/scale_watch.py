@@ -105,8 +105,8 @@ class Watch:
 
 
 def longest_without_answer_s(asked: list[Asked], since_s: float, until_s: float) -> float:
-    """The longest time in this window without an answer while one was asked for: from when the first request
-    without an answer was sent to the next answer."""
+    """The longest time in this window without a response while one was asked for: from when the first request
+    without a response was sent to the next response."""
     longest_s, waiting_since_s = 0.0, None
     for each in asked:
         if each.ended_s < since_s or each.sent_s > until_s:

@@ -124,7 +124,7 @@ def rows(plaintext: Cost, secured: dict[str, Cost]) -> list[Row]:
         for what, measured, compared, unit in (
             ("a heartbeat", cost.heartbeat_us, plaintext.heartbeat_us, "us"),
             (
-                "a heartbeat and its answer, elapsed",
+                "a heartbeat and its response, elapsed",
                 cost.heartbeat_wall_us,
                 plaintext.heartbeat_wall_us,
                 "us",

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SeenLeader:
-    """What an answer to Fetch says about its sender."""
+    """What a response to Fetch says about its sender."""
 
     leader_epoch: int
     high_watermark: int

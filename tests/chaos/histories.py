@@ -28,7 +28,7 @@ class QuorumHistory:
         self.epochs: dict[int, SeenEpoch] = {}
 
     def note(self, leader_id: int, epoch: int, high_watermark: int) -> None:
-        """An answer of the leader of `epoch`; -1 for a high watermark that it does not know. FindError."""
+        """A response of the leader of `epoch`; -1 for a high watermark that it does not know. FindError."""
         with self._lock:
             seen = self.epochs.setdefault(epoch, SeenEpoch(leader_id))
             if seen.leader_id != leader_id:

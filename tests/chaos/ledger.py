@@ -111,7 +111,7 @@ class RecordLedger:
     def __init__(self) -> None:
         self.records: dict[TopicPartition, dict[int, bytes]] = {}
         self.somewhere: dict[TopicPartition, set[bytes]] = {}
-        """Values whose offset the producer does not know: the answer to an earlier attempt was lost."""
+        """Values whose offset the producer does not know: the response to an earlier attempt was lost."""
         self.twice: list[str] = []
         self.acknowledged = 0
 

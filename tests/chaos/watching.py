@@ -48,7 +48,7 @@ class Watch:
         """How often a leader had no committed record that was not read."""
         self._cluster = cluster
         self._leader: tuple[int, int, float] = (-1, -1, 0.0)
-        """Epoch, id, and the time.monotonic() of its last answer."""
+        """Epoch, id, and the time.monotonic() of its last response."""
         self._finds: list[BaseException] = []
         self._ended = threading.Event()
         loops: list[Callable[[], None]] = [partial(self._watch_quorum, node) for node in cluster.controllers]

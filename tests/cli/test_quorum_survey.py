@@ -146,7 +146,7 @@ STATEMENTS = [
     ),
     pytest.param(
         {DescribeQuorumRequest: lambda _: None},
-        "gives no answer: the node has closed the connection",
+        "gives no response: the node has closed the connection",
         id="closes-when-asked",
     ),
 ]
@@ -308,7 +308,7 @@ def test_each_address_of_a_name_says_what_it_knows(
 
 BROKERS = [
     pytest.param(
-        "silent", r"gives no answer: DescribeQuorumRequest was not answered within 0\.\d s", id="silent"
+        "silent", r"gives no response: DescribeQuorumRequest was not answered within 0\.\d s", id="silent"
     ),
     pytest.param(
         Errors.NOT_CONTROLLER,

@@ -147,7 +147,7 @@ async def test_a_server_knows_where_it_listens() -> None:
 async def test_the_one_that_was_slow_is_left_without_a_word(
     protocol: str, situation: Situations, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is a controller, too; its answer comes when another was faster."""
+    """It is a controller, too; its response comes when another was faster."""
     caplog.set_level(logging.INFO)
     there = situation(protocol)
     properties = {"listeners": f"CONTROLLER://{V4}:{there.port}"}
@@ -282,7 +282,7 @@ ALL_BAD = [
     (PLAINTEXT, "refuses", r"\[Errno 111\].*"),
     (PLAINTEXT, "drops", "no connection was accepted within .* s"),
     (PLAINTEXT, "silent", "a connection was accepted, but ApiVersions was not answered within .* s"),
-    (PLAINTEXT, "closes", "closed before an answer|the node has closed the connection|.* reset by peer"),
+    (PLAINTEXT, "closes", "closed before a response|the node has closed the connection|.* reset by peer"),
     (PLAINTEXT, "ssl-alert", "the node answers with SSL"),
     (SSL, "silent", "a connection was accepted, but SSL did not begin within .* s"),
     (SSL, "another-name", "SSL: certificate verify failed: Hostname mismatch.*"),

@@ -161,7 +161,7 @@ def test_a_wrong_password_names_the_key_and_is_not_shown() -> None:
 
 
 def test_a_node_that_drips_bytes_does_not_prolong_the_timeout() -> None:
-    """Each byte is in time; the answer is not."""
+    """Each byte is in time; the response is not."""
     stop = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
 

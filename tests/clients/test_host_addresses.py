@@ -28,7 +28,7 @@ def v6(number: int) -> Address:
 
 
 def silent(at_s: float) -> Failure:
-    return Failure("no answer", 2.0, at_s)
+    return Failure("no response", 2.0, at_s)
 
 
 def prompt(at_s: float) -> Failure:
@@ -140,11 +140,11 @@ def test_what_is_remembered_of_a_name_is_bounded() -> None:
 def test_reasons_name_each_address_unless_there_is_one() -> None:
     one = known(v4(1))
     one.failed(v4(1), silent(1.0))
-    assert one.reasons() == "no answer"
+    assert one.reasons() == "no response"
     two = known(v4(1), v6(1))
     two.failed(v6(1), silent(1.0))
     two.failed(v4(1), prompt(1.0))
-    assert two.reasons() == "10.0.0.1: refused; fd00::1: no answer"
+    assert two.reasons() == "10.0.0.1: refused; fd00::1: no response"
     many = known(*(v4(number) for number in range(NAMED_MAX + 3)))
     for address in many.to_try():
         many.failed(address, prompt(1.0))

@@ -243,7 +243,7 @@ class TestLimitsOfDeleteAcls:
         assert len(entries_of(active)) == 1
 
     def test_entries_to_list(self) -> None:
-        """The answer lists an entry as often as filters match it."""
+        """The response lists an entry as often as filters match it."""
         active = secured()
         readers_of_t(active, 100)
         everyone = exact(0, principal_filter=None)

@@ -1,4 +1,4 @@
-"""Kafka's own StandardAuthorizer gives the same answers, over random entries that come and go.
+"""Kafka's own StandardAuthorizer gives the same responses, over random entries that come and go.
 
 A hundred thousand questions are asked in each run; KRAFTCTL_TEST_EFFORT multiplies them, and a failure names
 the seed of its entries. DENY wins, prefixes, wildcards, hosts, implied operations, super users, and entries

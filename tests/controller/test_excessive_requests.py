@@ -375,7 +375,7 @@ class TestClientMatching:
 
 
 class TestWhatAnAnswerRepeats:
-    """It is made once, and the answer has the same object for each topic."""
+    """It is made once, and the response has the same object for each topic."""
 
     def test_inherited_configs_of_created_topics(self) -> None:
         state = MetadataState()

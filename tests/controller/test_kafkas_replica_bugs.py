@@ -50,7 +50,7 @@ def partition_of(active: ActiveController, topic_id: Uuid, index: int = 0) -> Pa
 
 
 def change_isr(active: ActiveController, topic_id: Uuid, isr: dict[int, int]) -> Errors:
-    """The answer to the partition's leader that proposes `isr`: broker id -> the epoch of its Fetch."""
+    """The response to the partition's leader that proposes `isr`: broker id -> the epoch of its Fetch."""
     partition = partition_of(active, topic_id)
     leader = active.controller.image.cluster.brokers[int(partition.leader)]
     data = PartitionData(

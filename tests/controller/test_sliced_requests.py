@@ -1,4 +1,4 @@
-"""A request in slices, however small: the answer and the image are those of one slice.
+"""A request in slices, however small: the response and the image are those of one slice.
 
 Between the slices the world changes: then each slice decides from what there is.
 """

@@ -53,7 +53,7 @@ REFUSED = {
     "kraftctl quorum --bootstrap-controller localhost:19093 --command-config controller.properties"
     " add-controller": "DUPLICATE_VOTER",
 }  # fmt: skip
-"""The example has one controller, 3000: what its answer says instead."""
+"""The example has one controller, 3000: what its response says instead."""
 
 FROM_A_CLONE = (
     ".venv/bin/kraftctl start FILE",

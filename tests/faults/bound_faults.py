@@ -19,7 +19,7 @@ FAULTS = (
         "        del self._entries[:end]\n        return taken\n",
         "        self._entries[:end] = []\n        self._taken = taken\n        return taken\n",
         ("tests/controller/test_deferred_event_queue.py",),
-        "A controller under load keeps the last requests and their answers.",
+        "A controller under load keeps the last requests and their responses.",
     ),
     PlantedFault(
         "cycles-are-never-collected",
@@ -75,7 +75,7 @@ FAULTS = (
         "        if listed > LISTED_PER_REQUEST_MAX:\n",
         "        if len(doomed) > LISTED_PER_REQUEST_MAX:\n",
         (ACL_SCAN,),
-        "A small request that repeats one filter has an answer of gigabytes.",
+        "A small request that repeats one filter has a response of gigabytes.",
     ),
     PlantedFault(
         "an-acl-is-a-deletion-for-each-filter",

@@ -1,4 +1,4 @@
-"""Planted faults on the way from a handler's records to its answer: node and controller."""
+"""Planted faults on the way from a handler's records to its response: node and controller."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ FAULTS = (
         "self._offsets[end] <= offset:\n",
         "self._offsets[end] <= offset + 1:\n",
         ("tests/controller/test_deferred_event_queue.py",),
-        "An answer leaves one commit before its own records are committed.",
+        "A response leaves one commit before its own records are committed.",
     ),
     PlantedFault(
         "parked-answers-are-not-refused",

@@ -187,7 +187,7 @@ FAULTS = (
         "        if self.count > RESPONSE_ENTRIES_MAX:\n",
         "        if count > RESPONSE_ENTRIES_MAX:\n",
         (LONG_REQUESTS,),
-        "A short DescribeConfigs has an answer of gigabytes.",
+        "A short DescribeConfigs has a response of gigabytes.",
     ),
     PlantedFault(
         "answers-that-are-too-long-close-the-connection",
@@ -227,7 +227,7 @@ FAULTS = (
         "            self._entries.add(1)\n            looks",
         "            looks",
         (LONG_ANSWERS,),
-        "A request of 4 MB that repeats one partition has an answer of 400 MB.",
+        "A request of 4 MB that repeats one partition has a response of 400 MB.",
     ),
     PlantedFault(
         "elections-of-any-number",

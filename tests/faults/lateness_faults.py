@@ -35,7 +35,7 @@ FAULTS = (
         "        return\n    core.peers.expire(core.now_ms, core.config.retry_backoff_ms)\n"
         "    state = core.state\n    if isinstance(state, Leader):\n",
         (RAFT,),
-        "The answer of the leader waits in the socket, and is of no request any more.",
+        "The response of the leader waits in the socket, and is of no request any more.",
     ),
     PlantedFault(
         "deadlines-before-sockets",
@@ -107,7 +107,7 @@ FAULTS = (
         "TURNS: Final = 3\n",
         "TURNS: Final = 2\n",
         (SOCKETS,),
-        "What was read of an answer is not looked at before its time ends.",
+        "What was read of a response is not looked at before its time ends.",
     ),
     PlantedFault(
         "time-ends-before-the-answer-is-read",
@@ -211,7 +211,7 @@ FAULTS = (
         "        self._effects = NO_EFFECTS\n        if may_stop(self._node):\n",
         "        if may_stop(self._node):\n",
         (NODE_LOOP,),
-        "The last answer before a quiet time stays in memory.",
+        "The last response before a quiet time stays in memory.",
     ),
     PlantedFault(
         "requests-that-waited-for-a-disk-have-no-turn",

@@ -1,4 +1,4 @@
-"""Planted faults in what observers wait for, and in the answers that several of them share."""
+"""Planted faults in what observers wait for, and in the responses that several of them share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FAULTS = (
         "        wake_observers_if_due(core)\n"
         "        core.raise_high_watermark(leader.high_watermark)\n",
         (WAKES,),
-        "The client whose change is committed waits for the answers of all observers.",
+        "The client whose change is committed waits for the responses of all observers.",
     ),
     PlantedFault(
         "an-observer-that-waits-for-the-interval-is-forgotten",
@@ -106,7 +106,7 @@ FAULTS = (
         "            wanted = (fetch.fetch_offset, fetch.max_bytes, fetch.version, fetch.listener_name)\n",
         "            wanted = (fetch.fetch_offset, fetch.max_bytes, 0, fetch.listener_name)\n",
         (WAKES,),
-        "An older broker gets no answer, and its connection is closed: fields are set that it does not know.",
+        "An older broker gets no response, and its connection is closed: it does not know these fields.",
     ),
     PlantedFault(
         "only-the-first-of-those-that-share-is-answered",
@@ -138,6 +138,6 @@ FAULTS = (
         "        if self._version != version:\n",
         "        if self._version == NO_VERSION:\n",
         (SHARED,),
-        "A replica gets an answer in a version that it does not know.",
+        "A replica gets a response in a version that it does not know.",
     ),
 )

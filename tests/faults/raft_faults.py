@@ -331,7 +331,7 @@ FAULTS = (
         "        return core.voters.needs_update(core.local_node())\n",
         "        return core.voters.needs_update(core.local_node()) and not state.has_updated_leader\n",
         (f"{UPDATES}::test_a_voter_asks_until_the_log_agrees",),
-        "An answer is no promise: with another leader, or a log that was cut, the update is not in it.",
+        "A response is no promise: with another leader, or a log that was cut, the update is not in it.",
     ),
     PlantedFault(
         "former-address-of-a-leader-stays",

@@ -132,7 +132,7 @@ FAULTS = (
         "                response, encoded = enclose_response(pending, self._controller.failures), None\n",
         "                enclose_response(pending, self._controller.failures)\n",
         (CONTAINMENT,),
-        "A broker cannot decode the answers to what it forwards.",
+        "A broker cannot decode the responses to what it forwards.",
     ),
     PlantedFault(
         "envelope-lends-its-rights",
@@ -172,7 +172,7 @@ FAULTS = (
         "            self._reading\n            and self._request is None\n",
         "            self._reading\n",
         ("tests/server/connections/test_connection.py",),
-        "The answer to the first request is sent for the second one.",
+        "The response to the first request is sent for the second one.",
     ),
     PlantedFault(
         "no-request-is-described",

@@ -107,7 +107,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
         EXECUTOR,
         "        self.paused = True\n        stored = ",
         "        stored = ",
-        "The answer with a vote leaves while the storage thread writes the vote.",
+        "The response with a vote leaves while the storage thread writes the vote.",
     ),
     planted(
         "next-event-while-one-is-stored",

@@ -23,7 +23,7 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "adopted-without-records-is-new": "All simulated directories have a recovery point from the start.",
     "start-warns-of-everything": "The level of a line; a test has it.",
     "flush-from-before-a-truncation-counts": (
-        "A second line of defence. A Fetch leaves only when everything is flushed, and only its answer"
+        "A second line of defence. A Fetch leaves only when everything is flushed, and only its response"
         " truncates: no flush runs then (tests/simulator/test_flush_and_truncation.py). Where retention has"
         " moved the start of a log to its end, the flush that still runs ends at or below any snapshot that"
         " takes the place of that log."

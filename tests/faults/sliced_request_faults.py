@@ -25,7 +25,7 @@ FAULTS = (
         "pending.id == request_id and not progress.has_begun:\n",
         "pending.id == request_id:\n",
         ("tests/node/test_long_work.py::test_a_client_that_is_gone_does_not_stop_the_work",),
-        "Half of what a client asked for is done, because it did not wait for the answer.",
+        "Half of what a client asked for is done, because it did not wait for the response.",
     ),
     PlantedFault(
         "slices-outrun-the-commits",
@@ -74,7 +74,7 @@ FAULTS = (
         "            if not self.rehearsing:\n"
         "                records += decided if self.has_next() or not self._has_slices else []\n",
         (f"{TESTS}::test_slices_change_neither_answer_nor_image",),
-        "The answer says that something is done which is not.",
+        "The response says that something is done which is not.",
     ),
     PlantedFault(
         "slices-see-what-the-first-one-saw",

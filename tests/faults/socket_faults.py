@@ -34,7 +34,7 @@ FAULTS = (
         "    return [head[:-1] + length.getvalue(), records, tail]\n",
         "    return [head, records, tail]\n",
         ("tests/server/loop/test_long_responses.py",),
-        "No replica can decode an answer with more than 64 KiB of records.",
+        "No replica can decode a response with more than 64 KiB of records.",
     ),
     PlantedFault(
         "what-was-read-of-an-answer-counts",
@@ -74,7 +74,7 @@ FAULTS = (
         "        self._write_collected()\n        if payload_bytes < GATHERED_BYTES_MIN:\n",
         "        if payload_bytes < GATHERED_BYTES_MIN:\n",
         (TURN_ANSWERS,),
-        "A client that sends its requests ahead gets an answer that belongs to another request.",
+        "A client that sends its requests ahead gets a response that belongs to another request.",
     ),
     PlantedFault(
         "a-closed-connection-forgets-collected-answers",
@@ -98,7 +98,7 @@ FAULTS = (
         "            if self._frames or not self._reading:\n                self._serve()\n",
         "",
         (TURN_ANSWERS,),
-        "A client that sends many requests ahead gets 4 KiB of answers and then nothing.",
+        "A client that sends many requests ahead gets 4 KiB of responses and then nothing.",
     ),
     PlantedFault(
         "unread-collected-answers-have-no-budget",
@@ -106,7 +106,7 @@ FAULTS = (
         "            self._note_unsent(collected_bytes)\n",
         "",
         (TURN_ANSWERS,),
-        "Clients that never read small answers hold memory that no limit counts.",
+        "Clients that never read small responses hold memory that no limit counts.",
     ),
     PlantedFault(
         "the-newest-holder-loses",
@@ -154,7 +154,7 @@ FAULTS = (
         "        self._writable = False\n        self._pause_reading()\n",
         "        self._writable = False\n",
         (BUDGETS,),
-        "Clients that do not read hold requests besides their answers.",
+        "Clients that do not read hold requests besides their responses.",
     ),
     PlantedFault(
         "files-are-read-while-no-answer-is",
@@ -162,7 +162,7 @@ FAULTS = (
         "        if not self._paused and self._has_room():\n",
         "        if True:\n",
         (READS,),
-        "Readers that are about to finish are closed for the answers of others.",
+        "Readers that are about to finish are closed for the responses of others.",
     ),
     PlantedFault(
         "answers-from-memory-without-end",
@@ -178,7 +178,7 @@ FAULTS = (
         "        if not self._begins:\n",
         "        if True:\n",
         (READS,),
-        "Clients that send many requests together end the process: their answers pile up on the stack.",
+        "Clients that send many requests together end the process: their responses pile up on the stack.",
     ),
     PlantedFault(
         "voters-wait-for-slow-readers",
@@ -210,7 +210,7 @@ FAULTS = (
         "        self._forget_gone()\n",
         "",
         (READS,),
-        "Clients that ask and leave fill the memory while others do not read their answers.",
+        "Clients that ask and leave fill the memory while others do not read their responses.",
     ),
     PlantedFault(
         "anybody-may-send-a-hundred-megabytes",
@@ -252,7 +252,7 @@ FAULTS = (
         (
             "tests/server/listeners/test_listener_limits.py::test_a_slow_reader_gets_no_further_answers_until_it_reads",
         ),
-        "One client that sends requests and never reads holds any number of answers.",
+        "One client that sends requests and never reads holds any number of responses.",
     ),
     PlantedFault(
         "a-failing-connection-keeps-the-answers-of-others",
@@ -273,7 +273,7 @@ FAULTS = (
         (
             "tests/server/security/test_ssl_ends.py::test_a_request_that_comes_with_the_end_of_the_client_is_answered",
         ),
-        "A client that sends a request and the end of its records together gets no answer.",
+        "A client that sends a request and the end of its records together gets no response.",
     ),
     PlantedFault(
         "unfinished-frames-are-kept-in-pieces",
@@ -304,7 +304,8 @@ FAULTS = (
     PlantedFault(
         "a-waiting-read-survives-a-truncation",
         "kraftctl/server/loop/effect_executor.py",
-        "        elif isinstance(effect, effects.TruncateLog):\n            self._response_reads.skip_all()\n",
+        "        elif isinstance(effect, effects.TruncateLog):\n"
+        "            self._response_reads.skip_all()\n",
         "        elif isinstance(effect, effects.TruncateLog):\n",
         (READS,),
         "A Fetch of the old epoch is answered with records of the new one: the logs diverge.",

@@ -261,7 +261,7 @@ FAULTS = (
         "            self._connection.pause_writing()\n\n    def resume_writing",
         "            pass\n\n    def resume_writing",
         (f"{SSL}::test_answers_that_are_not_read_are_counted",),
-        "Clients that never read hold any number of answers.",
+        "Clients that never read hold any number of responses.",
     ),
     PlantedFault(
         "ssl-connections-are-cycles",

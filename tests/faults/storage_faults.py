@@ -55,7 +55,7 @@ FAULTS = (
         "            self._effects = sorted(self._step(event, since_ns // NS_PER_MS),"
         " key=lambda effect: type(effect).__name__ == 'WriteQuorumState')\n",
         ("tests/server/loop/test_effect_order.py",),
-        "The answer that carries a vote leaves before the vote is on disk.",
+        "The response that carries a vote leaves before the vote is on disk.",
     ),
     PlantedFault(
         "effects-follow-a-failure",

@@ -54,7 +54,7 @@ def hostile_inputs() -> list[bytes]:
 
 
 def send(port: int, payload: bytes, *, half_open: bool) -> None:
-    """Sends and waits for an answer or the end of the connection; half open: disconnects immediately."""
+    """Sends and waits for a response or the end of the connection; half open: disconnects immediately."""
     with contextlib.suppress(OSError):
         with socket.create_connection(("localhost", port), timeout=0.2) as connection:
             connection.sendall(payload)

@@ -62,7 +62,7 @@ def test_each_node_says_what_it_knows(without_majority: Cluster) -> None:
     (broker,) = without_majority.brokers
     error = described("--bootstrap-server", broker.address)
     assert re.search(
-        rf"\n  {broker.address} (gives no answer|answers [A-Z_]+): .*\nNext step: ask the", error
+        rf"\n  {broker.address} (gives no response|answers [A-Z_]+): .*\nNext step: ask the", error
     ), error
     left.kill()
     left.start(wait=False)

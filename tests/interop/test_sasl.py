@@ -111,7 +111,7 @@ class Secured:
         write_properties(self.files[name], {**keys, **self._trust})
 
     def ask_leader(self, user: str, request: Message) -> Message:
-        """The answer of the controller that does not refuse with NOT_CONTROLLER."""
+        """The response of the controller that does not refuse with NOT_CONTROLLER."""
         security = read_client_security(ConfigValues(read_properties(self.files[user])))
         answers = []
         for controller in self.cluster.controllers:

@@ -1,7 +1,7 @@
 """Kafka's controller and kraftctl side by side: they answer clients alike before these are authenticated.
 
 A conversation runs over one connection to each; what is compared is whether it is closed, and the errors,
-texts, mechanisms and lifetimes of its answers.
+texts, mechanisms and lifetimes of its responses.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Talk:
         self._socket.close()
 
     def raw(self, payload: bytes) -> bytes | str:
-        """The answer to a frame with this content."""
+        """The response to a frame with this content."""
         return self.send(encode_frame(payload))
 
     def send(self, data: bytes) -> bytes | str:

@@ -140,7 +140,7 @@ def test_of_two_requests_about_the_same_state_one_wins(state: MetadataState, ver
 
 
 def test_a_request_sent_again_after_it_was_granted_is_refused(state: MetadataState, version: int) -> None:
-    """The answer was lost; granting twice would bump the epoch the leader is about to learn."""
+    """The response was lost; granting twice would bump the epoch the leader is about to learn."""
     request = request_for(version, [LEADER])
     state.apply(ask(state, version, request))
     assert error_of(ask(state, version, request)) == Errors.INVALID_UPDATE_VERSION

@@ -128,7 +128,7 @@ def test_a_voter_with_a_new_disk_is_an_observer() -> None:
     assert transcript.run("state").startswith("Unattached")
 
 
-# Endpoints travel with answers.
+# Endpoints travel with responses.
 
 
 def test_a_response_names_the_leader_s_endpoint_for_the_listener_of_the_request() -> None:

@@ -166,7 +166,7 @@ class Attacker:
 
 
 class Brokers:
-    """Three brokers, which send heartbeats and do not read the answers."""
+    """Three brokers, which send heartbeats and do not read the responses."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster

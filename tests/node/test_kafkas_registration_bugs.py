@@ -32,7 +32,7 @@ FAR_OFFSET = 1 << 40
 
 
 def ask(cluster: Cluster, request: Message, response_type: type[M]) -> M:
-    """The answer of the active controller."""
+    """The response of the active controller."""
     client = DirectClient(cluster.await_active())
     request_id = client.send(request)
     cluster.run_until(lambda: request_id in client.answers, ANSWER_MS_MAX, "answered", 5)

@@ -153,7 +153,7 @@ def test_a_standby_does_not_decode_the_body() -> None:
 
 
 def test_a_refusal_repeats_the_names_of_a_megabyte() -> None:
-    """Kafka's answer has an error for each partition."""
+    """Kafka's response has an error for each partition."""
     node = without_rights()
     topics = [TopicPartitions(topic=name, partitions=[0]) for name in NAMES]
     data = bytes_of(ElectLeadersRequest(topic_partitions=topics))
@@ -233,7 +233,7 @@ def test_an_answer_that_would_list_too_much_closes_the_connection(monkeypatch: p
     node = started()
     call = node.send(DescribeConfigsRequest())
     assert call in node.closed
-    assert any("its answer would list more than" in line for line in node.notices)
+    assert any("its response would list more than" in line for line in node.notices)
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -243,7 +243,7 @@ def test_an_answer_that_would_be_too_long_is_a_short_refusal_if_there_is_room_fo
     assert isinstance(answer, ElectLeadersResponse)
     assert answer.error_code == Errors.POLICY_VIOLATION
     assert answer.replica_election_results == []
-    assert any("its answer would list more than" in line for line in node.notices)
+    assert any("its response would list more than" in line for line in node.notices)
 
 
 def test_version_0_of_elect_leaders_has_no_room_for_it() -> None:

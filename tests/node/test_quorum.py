@@ -60,7 +60,7 @@ class Client:
         return None if process is None else self._clients[process.node_id]
 
     def beat(self) -> None:
-        """Send a heartbeat without waiting for the answer."""
+        """Send a heartbeat without waiting for the response."""
         client = self._active()
         if client is not None:
             request = BrokerHeartbeatRequest(
@@ -232,7 +232,7 @@ def test_an_admin_client_is_sent_to_the_last_leader_during_an_election() -> None
         cluster.run_until(lambda: follower.raft.leader_id < 0, 20_000, "an election", step_ms=1)
         client = DirectClient(follower)
         request_id = client.send(DescribeClusterRequest(endpoint_type=2))
-        cluster.run_until(lambda: request_id in client.answers, ANSWER_MS_MAX, "an answer")
+        cluster.run_until(lambda: request_id in client.answers, ANSWER_MS_MAX, "a response")
         answer = client.answers[request_id]
         assert isinstance(answer, DescribeClusterResponse)
         assert answer.controller_id == last.node_id

@@ -63,7 +63,7 @@ def wanted_cases() -> list[tuple[type[Message], int, str]]:
 
 
 def ask_kafka(questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """An answer of `MessageOracle` for each question, from the newest Kafka that has one."""
+    """A response of `MessageOracle` for each question, from the newest Kafka that has one."""
     from tests.support.processes.kafka import run_java_source
 
     answers: list[dict[str, Any]] = [{"unknown": True} for _ in questions]

@@ -23,7 +23,7 @@ KRAFT_VERSION = 5
 
 
 def replaced_by(body: bytes, epoch: int | None = None) -> Callable[[Message], None]:
-    """The records in an answer to Fetch become one control batch of this content."""
+    """The records in a response to Fetch become one control batch of this content."""
 
     def forge(response: Message) -> None:
         if isinstance(response, FetchResponse):

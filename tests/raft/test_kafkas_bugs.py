@@ -314,7 +314,7 @@ def test_a_removed_voter_does_not_add_itself_immediately(start_quorum: StartQuor
 def test_an_observer_without_any_leader_pauses_between_its_fetches(
     voters_run: bool, start_quorum: StartQuorum
 ) -> None:
-    """KAFKA-19605: every answer is an immediate refusal, yet it does not send requests as fast as it can."""
+    """KAFKA-19605: every response is an immediate refusal, yet it paces its requests."""
     quorum = start_quorum(9, VOTERS, [OBSERVER])
     for voter_id in VOTERS:
         if voters_run:

@@ -1,4 +1,4 @@
-"""KIP-595: a request or an answer about anything but the metadata log is not read any further."""
+"""KIP-595: a request or a response about anything but the metadata log is not read any further."""
 
 from __future__ import annotations
 

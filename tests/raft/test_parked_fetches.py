@@ -135,7 +135,7 @@ class Leading:
         self._request_id = 0
 
     def fetch(self, replica_id: int, rack_id: str = "", *, wait_ms: int = 500) -> list[str]:
-        """The answers that leave because of a Fetch that finds nothing new."""
+        """The responses that leave because of a Fetch that finds nothing new."""
         words = {"replica": str(replica_id), "offset": "3", "hw": "3", "wait": str(wait_ms)}
         request, version = REQUESTS["fetch"](words)
         assert isinstance(request, FetchRequest)

@@ -272,7 +272,7 @@ def test_unusable_records_are_fetched_again_at_growing_intervals(start_quorum: S
 
 
 def damage_records(response: Message) -> None:
-    """The last byte of the records in an answer to Fetch."""
+    """The last byte of the records in a response to Fetch."""
     if isinstance(response, FetchResponse):
         partition = response.responses[0].partitions[0]
         if partition.records:

@@ -176,7 +176,7 @@ def test_a_change_in_progress_puts_an_update_off(start_quorum: StartQuorum) -> N
 
 
 def test_a_voter_asks_until_the_log_agrees(start_quorum: StartQuorum) -> None:
-    """The answer is no promise: the leader may be replaced before the update is committed."""
+    """The response is no promise: the leader may be replaced before the update is committed."""
     quorum = start_quorum(9, VOTERS, [11])
     moved = quorum.followers()[0]
 

@@ -17,7 +17,7 @@ ANSWER_MS = 3_000
 
 
 def error(quorum: Quorum, question: Question) -> Errors:
-    """Of the answer, which may take some time."""
+    """Of the response, which may take some time."""
     quorum.run_for(ANSWER_MS)
     return question.error
 

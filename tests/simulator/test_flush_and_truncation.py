@@ -11,7 +11,7 @@ from tests.support.simulator.simulation import Simulation
 
 
 def test_no_log_is_truncated_while_a_flush_runs() -> None:
-    """A Fetch leaves only when everything is flushed, and only the answer to one truncates."""
+    """A Fetch leaves only when everything is flushed, and only the response to one truncates."""
     truncations: list[bool] = []
     few = seeds(12)
     for seed in range(few.start, few.start + 100):

@@ -133,7 +133,7 @@ class NodeInterview:
                 reason = str(error) or type(error).__name__
                 is_unreached = self._connection is None
                 self._say(
-                    f"{'is not reached' if is_unreached else 'gives no answer'}: {reason}",
+                    f"{'is not reached' if is_unreached else 'gives no response'}: {reason}",
                     is_closed_early=isinstance(error, ConnectionResetError) and not self._is_served,
                 )
                 self._disconnect()

@@ -1,8 +1,9 @@
 """AuditTrail: one entry for each request that asks for a change, once its result is known.
 
 An entry begins when the request is about to be carried out or refused, while the image still has what it
-replaces. It ends with the answer: when the records of the request are committed, when it is refused, or when
-leadership is lost. The trail changes nothing else, and a failure of its own is an entry without description.
+replaces. It ends with the response: when the records of the request are committed, when it is refused, or
+when leadership is lost. The trail changes nothing else, and a failure of its own is an entry without
+description.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ LOST: Final = "lost"
 """Leadership was lost before the records were committed: the next leader may have them or not."""
 
 TIMED_OUT: Final = "timed_out"
-"""The answer is REQUEST_TIMED_OUT, and the records may still be committed."""
+"""The response is REQUEST_TIMED_OUT, and the records may still be committed."""
 
 ELSEWHERE: Final = (Errors.NOT_CONTROLLER, Errors.NOT_LEADER_OR_FOLLOWER)
 """Ask another controller: if that is all, that one has the entry."""
@@ -153,7 +154,7 @@ class AuditTrail:
                 return False
             entry.results = errors.results()
             entry.outcome = _outcome(entry, errors, high_watermark)
-        except Exception as error:  # noqa: BLE001 - see docs/adr/0005: the answer does not depend on it
+        except Exception as error:  # noqa: BLE001 - see docs/adr/0005: the response does not depend on it
             entry.failure = reason_of(error)
             entry.outcome = FAILED if entry.first_offset == NO_OFFSET else COMMITTED
         return True

@@ -1,4 +1,4 @@
-"""What an answer says of each thing that was asked for: error codes, and the names that have them."""
+"""What a response says of each thing that was asked for: error codes, and the names that have them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LABELS: Final = (
     "partition_index",
     "partition_id",
 )
-"""The field that names a part of an answer: the first of these that it has."""
+"""The field that names a part of a response: the first of these that it has."""
 
 ERROR_CODE: Final = "error_code"
 
@@ -79,7 +79,7 @@ class ResponseErrors:
         return [error_of(code).name for code in self.counts]
 
     def results(self) -> list[dict[str, object]]:
-        """As in the line: the errors in the order in which they come in the answer."""
+        """As in the line: the errors in the order in which they come in the response."""
         return [
             {"error": error_of(code).name, "count": count, "resources": self._names.get(code, [])}
             for code, count in self.counts.items()

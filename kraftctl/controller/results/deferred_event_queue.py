@@ -36,7 +36,7 @@ class DeferredEventQueue(Generic[T]):
         return self._take(len(self._offsets))
 
     def _take(self, end: int) -> list[T]:
-        # Cut immediately: what has an answer holds its request, and there are few behind it.
+        # Cut immediately: what has a response holds its request, and there are few behind it.
         taken = self._entries[:end]
         del self._offsets[:end]
         del self._entries[:end]

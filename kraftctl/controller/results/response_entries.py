@@ -1,4 +1,4 @@
-"""What an answer lists: a limit, after which the request is refused or its connection closed."""
+"""What a response lists: a limit, after which the request is refused or its connection closed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Final
 from kraftctl.apis.request_size import RESPONSE_ENTRIES_MAX
 
 ENTRIES_PER_ITEM: Final = 3
-"""A topic or resource that a request names takes an object, a list and a text of the answer, even if it does
-not exist: 70,000 of them take 40 ms."""
+"""A topic or resource that a request names takes an object, a list and a text of the response, even if it
+does not exist: 70,000 of them take 40 ms."""
 
 
 class ResponseTooLongError(Exception):
-    """The answer would list too much. It is not sent; `refuse_failed` sends another one."""
+    """The response would list too much. It is not sent; `refuse_failed` sends another one."""
 
 
 class ResponseEntries:
@@ -33,4 +33,4 @@ class ResponseEntries:
         """Counts more entries. Raises ResponseTooLongError beyond the limit."""
         self.count += count
         if self.count > RESPONSE_ENTRIES_MAX:
-            raise ResponseTooLongError(f"its answer would list more than {RESPONSE_ENTRIES_MAX} entries")
+            raise ResponseTooLongError(f"its response would list more than {RESPONSE_ENTRIES_MAX} entries")

@@ -86,7 +86,7 @@ class SlicedRequest(SlicedWork):
 
     def answer(self) -> Message:
         """The response, once everything is decided."""
-        raise AssertionError("every request has an answer")
+        raise AssertionError("every request has a response")
 
     def refusals(self) -> list[str]:
         """Reasons that the response has no room for."""
@@ -147,7 +147,7 @@ class SlicedRequest(SlicedWork):
 class Runs:
     """Walks lists in a list, `lengths` of them, in runs: from `first` to `end`, exclusive, of list `outer`.
 
-    An empty list is one run, too: it has a place in the answer.
+    An empty list is one run, too: it has a place in the response.
     """
 
     def __init__(self, lengths: list[int]) -> None:

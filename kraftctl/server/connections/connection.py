@@ -1,8 +1,8 @@
 """One client's connection: bytes to requests, responses back in request order, one request at a time.
 
 As in Kafka's SocketServer, the next request of a connection is not processed before the previous one is
-answered. Small answers of one turn leave together, 4 KiB at most. A request that cannot be decoded, or is not
-in `API_TABLE`, ends the connection, except an ApiVersions request of a version from the future (KIP-511).
+answered. Small responses of one turn leave together, 4 KiB at most. A request that cannot be decoded, or is
+not in `API_TABLE`, ends the connection, except an ApiVersions request of a version from the future (KIP-511).
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ HELD_WHILE_BUSY_BYTES_MAX: Final = 64 * 1024
 """How much of later requests is read while one is being answered; then reading pauses."""
 
 GATHERED_BYTES_MIN: Final = 64 * 1024
-"""An answer from this size on is not copied once more to put its size before it."""
+"""A response from this size on is not copied once more to put its size before it."""
 
 READ_SHARE: Final = 16
-"""A client that reads the sixteenth part of its answer at a time reads; the system's buffers take less."""
+"""A client that reads the sixteenth part of its response at a time reads; the system's buffers take less."""
 
 
 class ConnectionOwner(Protocol):
@@ -64,7 +64,7 @@ class ConnectionOwner(Protocol):
     """The bytes of unfinished and waiting requests of all connections."""
     voters: VoterConnections[Connection]
     unsent: ByteBudget[Connection]
-    """The bytes of answers that clients have not read."""
+    """The bytes of responses that clients have not read."""
     answers: TurnResponses
     request_log: RequestLog
     refusals: RateLimitedLog
@@ -122,7 +122,7 @@ class Connection(ResponseBatching):
 
     @property
     def busy(self) -> bool:
-        """A request is waiting for its answer, or for time."""
+        """A request is waiting for its response, or for time."""
         return self._request is not None or self._waits
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -133,8 +133,8 @@ class Connection(ResponseBatching):
         self.peer_host, self.client_address = client_address(peer[0] if peer else "")
         self._limit_frames()
         self.peer = f"{self.peer_host}:{peer[1]}" if peer else "unknown"
-        # As in Kafka, a request is not processed before the answer to the one before it has been sent; small
-        # ones are sent at the end of a turn.
+        # As in Kafka, a request is not processed before the response to the one before it has been sent;
+        # small ones are sent at the end of a turn.
         self._transport.set_write_buffer_limits(high=0)
         self._admitted = self._owner.admit(self)
         if not self._admitted:
@@ -215,7 +215,7 @@ class Connection(ResponseBatching):
         self._transport.abort()
 
     def _serve(self) -> None:
-        """Process requests in order until one has to wait for its answer."""
+        """Process requests in order until one has to wait for its response."""
         self._serving = True
         while self._frames and self._has_turn and self._has_room and not self._closed:
             self._begin_or_wait(self._frames.popleft())
@@ -227,7 +227,7 @@ class Connection(ResponseBatching):
 
     @property
     def _has_room(self) -> bool:
-        """The answers before have left, or are few bytes that leave at the end of this turn."""
+        """The responses before have left, or are few bytes that leave at the end of this turn."""
         return self._writable and len(self._collected) < COLLECTED_BYTES_MAX
 
     @property
@@ -277,7 +277,7 @@ class Connection(ResponseBatching):
         if isinstance(received, str):
             self._refuse_bytes(frame, received, is_framed=True)
             return
-        # Now: bytes have come, or an answer has left, and none of the callers waits in between.
+        # Now: bytes have come, or a response has left, and none of the callers waits in between.
         self._started_at = self.last_active
         if received.api.key == ApiKey.SASL_HANDSHAKE:
             self._note_sasl()
@@ -290,7 +290,7 @@ class Connection(ResponseBatching):
         )
 
     def _respond(self, answer: Answer) -> None:
-        """Take the answer to the request in flight, now or when the loop has time."""
+        """Take the response to the request in flight, now or when the loop has time."""
         request = self._request
         if (
             self._serving
@@ -302,7 +302,7 @@ class Connection(ResponseBatching):
             self._respond_now(answer)
 
     def _respond_now(self, answer: Answer) -> None:
-        """Take the answer to the request in flight. A failure in here closes only this connection."""
+        """Take the response to the request in flight. A failure in here closes only this connection."""
         try:
             self._answer(answer)
         except Exception as error:  # noqa: BLE001 - the caller carries out the effects of the node
@@ -386,7 +386,7 @@ class Connection(ResponseBatching):
             self._owner.enforce_budgets()
 
     def _encode(self, request: ReceivedRequest, response: Message) -> list[bytes] | None:
-        """The answer's bytes, or those of UNKNOWN_SERVER_ERROR; None when neither can be encoded."""
+        """The response's bytes, or those of UNKNOWN_SERVER_ERROR; None when neither can be encoded."""
         parsed = request.parsed
         try:
             return encode_pieces(request, response)

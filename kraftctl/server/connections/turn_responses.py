@@ -1,6 +1,6 @@
-"""Small answers leave together, once all sockets of a turn are read.
+"""Small responses leave together, once all sockets of a turn are read.
 
-An answer that leaves in between wakes its client, which competes with the rest of the turn for processors.
+A response that leaves in between wakes its client, which competes with the rest of the turn for processors.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ COLLECTED_BYTES_MAX: Final = 4 * 1024
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class ResponseBatching:
-    """A connection with answers that are to leave."""
+    """A connection with responses that are to leave."""
 
     def send_collected(self) -> None:
         """All sockets of the turn are read."""

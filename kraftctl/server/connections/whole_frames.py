@@ -1,6 +1,6 @@
 """Data that is exactly one frame is cut without a decoder, its lists and its queue.
 
-As the next request comes after the answer, nearly all data is. direct_calls.py says what both bring.
+As the next request comes after the response, nearly all data is. direct_calls.py says what both bring.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A client's request and its answer as bytes, without the socket between them."""
+"""A client's request and its response as bytes, without the socket between them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class ReceivedRequest:
         )
 
     def encode_response(self, response: Message) -> bytes:
-        """The payload of the answer. Raises EncodeError, or anything else for a field of the wrong type."""
+        """The payload of the response. Raises EncodeError, or anything else for a field of the wrong type."""
         if self.is_from_the_future and isinstance(response, ApiVersionsResponse):
             response.error_code = response.error_code or int(Errors.UNSUPPORTED_VERSION)
         parsed = self.parsed

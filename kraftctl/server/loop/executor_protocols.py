@@ -112,7 +112,7 @@ class Network(Protocol):
     """The clients whose requests the node has to answer, and the other controllers."""
 
     def awaits(self, request_id: int) -> bool:
-        """Whether the client still waits for this answer."""
+        """Whether the client still waits for this response."""
         ...
 
     def address_of(self, request_id: int) -> bytes:
@@ -124,7 +124,7 @@ class Network(Protocol):
         ...
 
     def has_room(self) -> bool:
-        """Whether clients have read most of their answers, so that more may be read from files."""
+        """Whether clients have read most of their responses, so that more may be read from files."""
         ...
 
     def respond(self, request_id: int, answer: Answer) -> None:
@@ -132,7 +132,7 @@ class Network(Protocol):
         ...
 
     def send(self, effect: SendRequest) -> None:
-        """Its answer, or the lack of one, becomes a `ResponseReceived`."""
+        """Its response, or the lack of one, becomes a `ResponseReceived`."""
         ...
 
     def cancel_all(self) -> None:

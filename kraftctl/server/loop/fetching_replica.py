@@ -25,7 +25,7 @@ def fetching_replica(request: Message) -> int:
 
 
 def is_served(response: Message) -> bool:
-    """Whether an answer to Fetch or FetchSnapshot has no error: the right on the cluster was there."""
+    """Whether a response to Fetch or FetchSnapshot has no error: the right on the cluster was there."""
     response = unshared(response)
     if isinstance(response, FetchResponse):
         partitions = [partition for topic in response.responses for partition in topic.partitions]

@@ -21,7 +21,7 @@ PLACEHOLDER_LENGTH: Final = len(PLACEHOLDER) + 1
 
 
 def encode_pieces(request: ReceivedRequest, response: Message) -> list[bytes]:
-    """The payload of the answer, whose pieces are to be sent one after the other.
+    """The payload of the response, whose pieces are to be sent one after the other.
 
     Raises what `encode_response` raises.
     """
@@ -54,7 +54,7 @@ def _around_records(request: ReceivedRequest, response: FetchResponse) -> list[b
 
 def _around(payload: bytes, records: bytes) -> list[bytes]:
     head, _, tail = payload.partition(PLACEHOLDER)
-    assert head[-1] == PLACEHOLDER_LENGTH, "the placeholder is in the answer as compact bytes"
+    assert head[-1] == PLACEHOLDER_LENGTH, "the placeholder is in the response as compact bytes"
     length = Writer()
     write_uvarint(length, len(records) + 1)
     return [head[:-1] + length.getvalue(), records, tail]

@@ -1,6 +1,6 @@
-"""The reads of files for answers to Fetch and FetchSnapshot, a few at a time, the addresses in turn.
+"""The reads of files for responses to Fetch and FetchSnapshot, a few at a time, the addresses in turn.
 
-A vote waits on the storage thread for the reads before it, and each read holds its answer in memory. So few
+A vote waits on the storage thread for the reads before it, and each read holds its response in memory. So few
 are handed over; the others wait here, where one address with many requests does not delay the others.
 """
 
@@ -54,9 +54,9 @@ class ResponseRead:
 class ResponseReads:
     """Call `ended` after each read. `awaits` says whether a client still waits.
 
-    `has_room` says whether more answers may wait for clients to take them. While there is no room, only reads
-    of voters begin; `pause` has to call `resume` after ROOM_SECONDS. Voters have a turn of their own: brokers
-    may have the same address.
+    `has_room` says whether more responses may wait for clients to take them. While there is no room, only
+    reads of voters begin; `pause` has to call `resume` after ROOM_SECONDS. Voters have a turn of their own:
+    brokers may have the same address.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class ResponseReads:
             read.skip()
 
     def _begin(self) -> None:
-        # An answer may let its client ask for the next within.
+        # A response may let its client ask for the next within.
         if not self._begins:
             self._begins = True
             try:
@@ -144,7 +144,7 @@ class ResponseReads:
 
     def _next_turn(self) -> tuple[bool, bytes] | None:
         """Whose turn it is; None during a pause."""
-        # Whether there is room takes a look at everybody who has an answer to read: once for each pause.
+        # Whether there is room takes a look at everybody who has a response to read: once for each pause.
         if not self._paused and self._has_room():
             return next(iter(self._waiting))
         for turn in self._waiting:

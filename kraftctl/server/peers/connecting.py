@@ -113,7 +113,7 @@ class Race(Generic[C]):
             if lookup.done():
                 self._host.take(lookup.result())
         finally:
-            lookup.cancel()  # Of a lookup that has not ended, the next attempt gets the answer.
+            lookup.cancel()  # Of a lookup that has not ended, the next attempt gets the response.
 
     async def _first(self, left: deque[Address]) -> C:
         """Returns the first connection. The next attempt begins when one has failed, or has been silent
@@ -156,7 +156,7 @@ class Race(Generic[C]):
             writer.transport.abort()
             if self._context is None and isinstance(error, ConnectionError | EOFError):
                 # A process that ends accepts no connection, or closes it; so does a proxy in front of it.
-                raise RefusedError("closed before an answer") from error
+                raise RefusedError("closed before a response") from error
             # With SSL, the process has finished a handshake: it may refuse the certificate of this node. In
             # TLS 1.3 it does so after the handshake of the side that has it.
             if isinstance(error, ssl.SSLError):

@@ -21,7 +21,7 @@ from kraftctl.server.peers.connecting import RefusedError
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.authentication_failures import AuthenticationFailedError, plain_text
 
-CLOSED_TEXT: Final = "closed before an answer"
+CLOSED_TEXT: Final = "closed before a response"
 """The text of a RefusedError where the connection was made."""
 
 
@@ -42,9 +42,9 @@ def failure_of(error: Exception, missing: str = "") -> PeerFailure:
     if isinstance(error, ssl.SSLError):
         return PeerFailure(SSL_FAILED, f"SSL: {_words(error)}")
     if isinstance(error, TimeoutError):
-        return PeerFailure(NO_RESPONSE, missing or "no answer in time")
+        return PeerFailure(NO_RESPONSE, missing or "no response in time")
     if isinstance(error, (EOFError, ConnectionError, RefusedError)):
-        return PeerFailure(CLOSES, "it closes the connection without an answer")
+        return PeerFailure(CLOSES, "it closes the connection without a response")
     if isinstance(error, DecodeError):
         return PeerFailure(NOT_KAFKA, f"it does not answer as Kafka does: {_words(error)}")
     if isinstance(error, OSError):

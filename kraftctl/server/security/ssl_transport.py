@@ -246,7 +246,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
             return
         finally:
             self._listener.turns.end_records(began_ns)
-        self._flush()  # an answer to a change of keys
+        self._flush()  # a response to a change of keys
         self._pass_on(blocks[0] if len(blocks) == 1 else b"".join(blocks))
         if records.has_record and not self._is_paused and not self._is_closing:
             self._wait_for_turn()

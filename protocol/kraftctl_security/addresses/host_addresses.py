@@ -5,7 +5,7 @@
 | 1 | the one that served a request last | |
 | 2 | those that have not failed | as the resolver sorts them, families in turn |
 | 3 | those that failed within ATTEMPT_DELAY_SECONDS | longest ago first |
-| 4 | those that gave no answer, or failed later | longest ago first |
+| 4 | those that gave no response, or failed later | longest ago first |
 
 So an address that is silent is not the first one twice in a row, and none is left out for good. Addresses at
 which this process itself listens come in only when the name has no others.

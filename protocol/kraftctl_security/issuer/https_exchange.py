@@ -70,7 +70,7 @@ def https_exchange(
     finally:
         connection.close()
     if len(content) > BODY_BYTES_MAX:
-        raise ExchangeError(f"its answer has more than {BODY_BYTES_MAX} bytes")
+        raise ExchangeError(f"its response has more than {BODY_BYTES_MAX} bytes")
     if 300 <= response.status < 400:
         raise ExchangeError(f"it answers {response.status}, a redirect, which is not followed")
     return HttpsResponse(response.status, content)

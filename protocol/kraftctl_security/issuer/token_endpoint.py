@@ -89,7 +89,7 @@ def _from_endpoint(config: OAuthBearerClientConfig, credentials: Credentials) ->
         text = content.get(name)
         if isinstance(text, str) and text.strip():
             return text.strip()
-    raise TokenEndpointError(f"the answer of {config.url.text} has no {TOKEN_NAMES[0]}", retriable=True)
+    raise TokenEndpointError(f"the response of {config.url.text} has no {TOKEN_NAMES[0]}", retriable=True)
 
 
 def _error(content: JsonObject) -> str:

@@ -80,7 +80,7 @@ class ClientExchange:
             self._check_handshake(self._codec.decode(answer), client.mechanism)
             return self._token(client, b"")
         challenge = self._check_authenticate(self._codec.decode(answer), client.mechanism)
-        # The last answer repeats nothing that a complete mechanism has to see.
+        # The last response repeats nothing that a complete mechanism has to see.
         return None if client.is_complete else self._token(client, challenge)
 
     def _token(self, client: SaslClient, challenge: bytes) -> bytes | None:
@@ -103,7 +103,7 @@ class ClientExchange:
 
     def _check_handshake(self, response: Message, mechanism: str) -> None:
         if not isinstance(response, SaslHandshakeResponse):
-            raise DecodeError(f"{response.NAME} instead of an answer to SaslHandshake")
+            raise DecodeError(f"{response.NAME} instead of a response to SaslHandshake")
         error = error_of(response.error_code)
         if error == Errors.NONE:
             return
@@ -118,7 +118,7 @@ class ClientExchange:
 
     def _check_authenticate(self, response: Message, mechanism: str) -> bytes:
         if not isinstance(response, SaslAuthenticateResponse):
-            raise DecodeError(f"{response.NAME} instead of an answer to SaslAuthenticate")
+            raise DecodeError(f"{response.NAME} instead of a response to SaslAuthenticate")
         error = error_of(response.error_code)
         if error != Errors.NONE:
             reason = plain_text(response.error_message or error.message)

@@ -1,6 +1,6 @@
 """Observers: Fetch requests of version 18, as brokers of Kafka 4.3 send them, from offset to offset.
 
-An observer reads of an answer only what it needs: error codes, high watermark, headers of batches. Their
+An observer reads of a response only what it needs: error codes, high watermark, headers of batches. Their
 places are found once, by comparing encodings.
 """
 
@@ -51,7 +51,7 @@ HEADER_BYTES: Final = 61
 
 
 class Follower:
-    """The position of an observer: its request, and what it reads of an answer."""
+    """The position of an observer: its request, and what it reads of a response."""
 
     def __init__(
         self, cluster_id: str, replica_id: int, quorum_epoch: int, max_wait_ms: int = MAX_WAIT_MS
@@ -101,7 +101,7 @@ class Follower:
 
 
 class ResponseLayout:
-    """Where an answer has what an observer reads. All before the records has a fixed length."""
+    """Where a response has what an observer reads. All before the records has a fixed length."""
 
     def __init__(self) -> None:
         empty = _answer()

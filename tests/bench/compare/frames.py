@@ -1,4 +1,4 @@
-"""Whole frames of requests and of the answers that are expected, encoded before anything is measured."""
+"""Whole frames of requests and of the responses that are expected, encoded before anything is measured."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLIENT_ID: Final = "bench"
 
 
 class UnexpectedResponseError(Exception):
-    """An answer differs from what the request demands; the text has both."""
+    """A response differs from what the request demands; the text has both."""
 
 
 def request_frame(request: Message, version: int) -> bytes:
@@ -40,7 +40,7 @@ def answer_frame(answer: Message, version: int) -> bytes:
 
 
 def decoded(frame: bytes | bytearray, api_key: int, version: int) -> Message:
-    """The answer in a frame."""
+    """The response in a frame."""
     return decode_response(bytes(frame[SIZE_BYTES:]), api_key, version)[1]
 
 

@@ -76,7 +76,7 @@ class Connection:
         return True
 
     def receive(self) -> Frame | None:
-        """The answer, with its size, once all of it has come."""
+        """The response, with its size, once all of it has come."""
         if self._missing is not None:
             return self._receive_more()
         frame = self._socket.recv(RECEIVE_BYTES)
@@ -94,7 +94,7 @@ class Connection:
         return None
 
     def _resize(self, size: int) -> None:
-        """Of the answer before. A new MiB takes as long as to receive it: all of its pages are new."""
+        """Of the response before. A new MiB takes as long as to receive it: all of its pages are new."""
         more = size - len(self._large)
         if more > 0:
             self._large.extend(bytes(more))
@@ -182,7 +182,7 @@ class Loop:
             connection.close()
 
     def _answered(self, descriptor: int, latencies: array[float]) -> float:
-        """When the answer was complete; 0.0 when it is not yet."""
+        """When the response was complete; 0.0 when it is not yet."""
         connection = self._connections[descriptor]
         answer = connection.receive()
         if answer is None:

@@ -1,4 +1,4 @@
-"""How long after the answer to a change observers have it: the price of waking them less often."""
+"""How long after the response to a change observers have it: the price of waking them less often."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.bench.compare.scripts import Notes
 def lags_ms(
     begin_offset: int, records: int, answered_s: Notes, observers: Sequence[Notes]
 ) -> Iterator[float]:
-    """For each change and observer; 0 if it has it before the client has the answer.
+    """For each change and observer; 0 if it has it before the client has the response.
 
     Change number i has written `records` records from offset begin_offset + i * records on, and nothing else
     writes. An observer has noted offsets (exclusive) and times in turn. What it has not seen does not count.

@@ -43,7 +43,7 @@ class Script(Protocol):
 
 
 class Repeated:
-    """The same request for ever, always with the same answer."""
+    """The same request for ever, always with the same response."""
 
     correlation_at = REQUEST_CORRELATION_ID
 
@@ -71,7 +71,7 @@ class Repeated:
 class Stepping:
     """Requests of several kinds in turn, each of which counts one on: AlterPartition and its partition epoch.
 
-    A kind is a request, which has the value of before, and its answer, which has the next.
+    A kind is a request, which has the value of before, and its response, which has the next.
     """
 
     correlation_at = REQUEST_CORRELATION_ID
@@ -100,9 +100,9 @@ class Stepping:
 
 
 class OneByOne:
-    """Each of some requests once; the error codes of their answers are checked afterwards.
+    """Each of some requests once; the error codes of their responses are checked afterwards.
 
-    For answers with ids that the controller chooses.
+    For responses with ids that the controller chooses.
     """
 
     correlation_at = REQUEST_CORRELATION_ID

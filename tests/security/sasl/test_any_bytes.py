@@ -1,4 +1,4 @@
-"""Whatever bytes arrive and whatever a file contains: an answer or a documented error, nothing else."""
+"""Whatever bytes arrive and whatever a file contains: a response or a documented error, nothing else."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ LIMITS = {"socket.request.max.bytes": "1000000", "queued.max.request.bytes": "90
 
 
 def answer_fetches(handler: Handler, size_bytes: int) -> None:
-    """A Fetch gets an answer with that many bytes of records; an Envelope gets a short one."""
+    """A Fetch gets a response with that many bytes of records; an Envelope gets a short one."""
     usual = handler.answer
 
     def answer(request: Message) -> Message:
@@ -275,7 +275,7 @@ async def test_unfinished_requests_within_the_budget_are_kept() -> None:
 @both_loops
 @pytest.mark.parametrize("denied", [False, True])
 async def test_of_a_long_request_without_the_right_nothing_is_received(denied: bool) -> None:
-    """Up to a megabyte it is received, and refused in an answer."""
+    """Up to a megabyte it is received, and refused in a response."""
     async with serving() as (server, handler):
         answer_fetches(handler, 1)
         handler.denied_api_keys = {EnvelopeRequest.API_KEY} if denied else set()

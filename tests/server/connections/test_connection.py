@@ -75,7 +75,7 @@ async def test_pipelined_requests_are_handled_one_at_a_time_and_answered_in_orde
             client.request(unregister(number), 0, correlation_id=number)
         for number in range(50):
             await handler.until(lambda: bool(handler.held))
-            assert len(handler.requests) == number + 1, "the next request waits for the answer"
+            assert len(handler.requests) == number + 1, "the next request waits for the response"
             handler.release()
             assert answered_broker(await client.frame()) == (number, number)
         client.close()

@@ -129,7 +129,7 @@ async def test_small_answers_that_are_not_read_are_counted() -> None:
         assert server.accounts.unsent.held_bytes < 2 * COLLECTED_BYTES_MAX
         count = len(handler.requests)
         await asyncio.sleep(0)
-        assert len(handler.requests) == count < 20_000, "further requests wait until the answers are read"
+        assert len(handler.requests) == count < 20_000, "further requests wait until the responses are read"
         client.close()
         await eventually(lambda: server.accounts.unsent.held_bytes == 0)
 

@@ -53,7 +53,7 @@ class InterpretedCalls:
             self.by_function[f"{Path(code.co_filename).name}:{code.co_qualname}"] += 1
 
     def per_request(self, request: Callable[[], object]) -> Counter[str]:
-        """The median number of calls of each function, up to the answer."""
+        """The median number of calls of each function, up to the response."""
         request()
         counts: list[Counter[str]] = []
         for _ in range(REQUESTS):

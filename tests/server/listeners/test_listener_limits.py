@@ -24,7 +24,7 @@ from tests.server.serving import (
 
 
 async def expect_served(server: SocketServer) -> None:
-    """A well-behaved client gets its answer."""
+    """A well-behaved client gets its response."""
     client = await connect(server)
     client.request(unregister(1), 0)
     assert (await client.frame())[:4] == (7).to_bytes(4, "big")
@@ -171,7 +171,7 @@ async def test_a_thousand_idle_connections_cost_little_and_are_reaped() -> None:
         await asyncio.gather(*(client.expect_closed() for client in clients))
         await eventually(lambda: server.accounts.quotas.count == 1)
         handler.release()
-        assert (await parked.frame())[:4] == (7).to_bytes(4, "big"), "waiting for an answer is not idle"
+        assert (await parked.frame())[:4] == (7).to_bytes(4, "big"), "waiting for a response is not idle"
         for client in [parked, *clients]:
             client.close()
 

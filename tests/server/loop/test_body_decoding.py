@@ -1,4 +1,4 @@
-"""Long requests are decoded one after the other, while those that wait for answers leave room."""
+"""Long requests are decoded one after the other, while those that wait for responses leave room."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_after_a_pause_its_event_comes_before_those_that_waited() -> None:
 
 
 def test_what_is_carried_out_is_not_held_until_the_next_event() -> None:
-    """An answer may have a megabyte."""
+    """A response may have a megabyte."""
     world = World()
     world.script = {"Started": ["first", "last"]}
     world.loop.offer(events.Started())

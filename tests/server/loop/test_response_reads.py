@@ -250,7 +250,7 @@ CUTS = [
 def test_no_fetch_is_answered_with_what_was_written_after_a_cut(
     cut: effects.TruncateLog | effects.StartOver | RetentionDue,
 ) -> None:
-    """LogMatching: the answer names the epoch before the cut; the log may have other records now."""
+    """LogMatching: the response names the epoch before the cut; the log may have other records now."""
     world = World()
     for request_id in range(READS_MAX + 3):
         world.executor.execute(fetch(request_id))

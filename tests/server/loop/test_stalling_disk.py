@@ -296,7 +296,7 @@ async def test_records_that_are_not_in_memory_are_read_off_the_loop(
 async def test_records_requested_before_a_truncation_are_read_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A replica that is far behind is answered from the log as it was when the answer was decided."""
+    """A replica that is far behind is answered from the log as it was when the response was decided."""
 
     async def life() -> None:
         partition = filled(tmp_path, 20)
@@ -332,7 +332,7 @@ async def test_records_requested_before_a_truncation_are_read_before_it(
 async def test_a_log_is_read_up_to_where_it_was_committed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Later records may have been replaced when the answer arrives."""
+    """Later records may have been replaced when the response arrives."""
 
     async def life() -> None:
         for recent_bytes_max in (0, 1 << 20):

@@ -28,19 +28,19 @@ from kraftctl_security.authentication_failures import MESSAGE_CHARACTERS_MAX, Au
 KEYS = "ssl.truststore.*"
 REFUSED_HERE = "[Errno 111] Connect call failed ('127.0.0.1', 9093)"
 OF_TWO = f"10.0.0.1: {REFUSED_HERE}; 10.0.0.2: {REFUSED_HERE}"
-CLOSED = "closed before an answer"
+CLOSED = "closed before a response"
 
 CASES = [
     (RefusedError(REFUSED_HERE), REFUSED, "connection refused"),
     (RefusedError(OF_TWO), REFUSED, OF_TWO),
-    (RefusedError(CLOSED), CLOSES, "it closes the connection without an answer"),
-    (EOFError(), CLOSES, "it closes the connection without an answer"),
+    (RefusedError(CLOSED), CLOSES, "it closes the connection without a response"),
+    (EOFError(), CLOSES, "it closes the connection without a response"),
     (
         ConnectionResetError(errno.ECONNRESET, "reset by peer"),
         CLOSES,
-        "it closes the connection without an answer",
+        "it closes the connection without a response",
     ),
-    (BrokenPipeError(errno.EPIPE, "Broken pipe"), CLOSES, "it closes the connection without an answer"),
+    (BrokenPipeError(errno.EPIPE, "Broken pipe"), CLOSES, "it closes the connection without a response"),
     (
         socket.gaierror(socket.EAI_NONAME, "Name or service not known"),
         NO_ADDRESS,
@@ -68,7 +68,7 @@ CASES = [
         "SASL PLAIN: Authentication failed",
     ),
     (ssl.SSLError(1, "wrong version number"), SSL_FAILED, "SSL: wrong version number"),
-    (TimeoutError(), NO_RESPONSE, "no answer in time"),
+    (TimeoutError(), NO_RESPONSE, "no response in time"),
     (
         DecodeError("a response of 9 bytes"),
         NOT_KAFKA,

@@ -230,7 +230,7 @@ async def test_nothing_is_answered_after_stop() -> None:
 
 
 async def test_a_peer_that_triggers_a_bug_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bug in reading an answer must not stop requests to its address."""
+    """A bug in reading a response must not stop requests to its address."""
 
     def broken(payload: bytes, api_key: int, version: int) -> tuple[int, Message]:
         raise KeyError(api_key)

@@ -47,7 +47,7 @@ def answer(request: Message) -> Message:
 async def asked(
     server: SocketServer, handler: Handler, found: ControllerConfig, host: str = "127.0.0.1"
 ) -> tuple[Message | None, set[int]]:
-    """The answer to one request of a controller with this configuration, and whether it was refused."""
+    """The response to one request of a controller with this configuration, and whether it was refused."""
     handler.answer = answer
     asker = Asker(server.bound_ports["CONTROLLER"], peers_context(found))
     asker.host = host
@@ -91,7 +91,7 @@ async def test_a_peer_that_is_not_what_it_should_be_gets_no_request(caplog: pyte
 async def test_a_controller_whose_certificate_is_not_accepted_gets_no_answer(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Although the connection is closed before an answer, that does not begin an election: the peer lives."""
+    """Although the connection is closed before a response, no election begins: the peer lives."""
     async with serving_ssl(REQUIRED) as (server, handler):
         stranger = config(Authority("CN=Other").issue(NAME), authority())
         assert await asked(server, handler, stranger) == (None, set())

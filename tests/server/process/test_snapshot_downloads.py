@@ -112,7 +112,7 @@ def test_a_snapshot_that_does_not_fit_is_not_begun(
 
 def disk(free_bytes: int | None) -> os.statvfs_result:
     if free_bytes is None:
-        raise OSError("no answer")
+        raise OSError("no response")
     return os.statvfs_result((1, 1, 0, 0, free_bytes, 0, 0, 0, 0, 255))
 
 

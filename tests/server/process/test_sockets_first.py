@@ -101,7 +101,7 @@ def test_sockets_are_read_first(new_loop: NewLoop, where: str) -> None:
 
 @LOOPS
 def test_tasks_that_wait_for_what_is_read_go_on_first(new_loop: NewLoop) -> None:
-    """One of them offers the answer of another controller to the node."""
+    """One of them offers the response of another controller to the node."""
 
     async def test() -> None:
         loop = asyncio.get_running_loop()

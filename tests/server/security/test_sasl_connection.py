@@ -234,7 +234,7 @@ async def test_tokens_of_addresses_are_evaluated_in_turn(monkeypatch: pytest.Mon
 
 
 async def test_while_users_are_not_known_nobody_is_refused(caplog: pytest.LogCaptureFixture) -> None:
-    """An answer SASL_AUTHENTICATION_FAILED ends the client; when the connection is closed, it tries again."""
+    """A response SASL_AUTHENTICATION_FAILED ends the client; a closed connection is tried again."""
 
     class Unavailable(NamingServers):
         def server(self, mechanism: str) -> NamingServer:

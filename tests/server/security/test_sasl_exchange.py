@@ -265,7 +265,7 @@ def test_a_session_is_not_renewed_by_another_mechanism() -> None:
 
 
 def test_a_session_is_not_renewed_by_a_mechanism_that_is_not_enabled() -> None:
-    """Kafka closes the connection without an answer then."""
+    """Kafka closes the connection without a response then."""
     talk = Talk(previous=ALICE)
     outcome = talk.send(request_bytes(SaslHandshakeRequest("GSSAPI"), 1))
     assert isinstance(outcome, Outcome)

@@ -91,7 +91,7 @@ def scram(mechanism: int, name: str, password: str, *, token_auth: bool = False)
 
 
 async def authenticate(client: Client, mechanism: SaslClient) -> int:
-    """The lifetime of the session. Raises SaslAuthenticationError with the answer of the listener."""
+    """The lifetime of the session. Raises SaslAuthenticationError with the response of the listener."""
     assert (await shake_hands(client, mechanism.mechanism)).error_code == 0
     challenge, lifetime_ms = b"", 0
     while True:

@@ -51,7 +51,7 @@ async def test_an_answer_to_a_connection_that_is_being_closed_is_no_failure(
 
 @both_loops
 async def test_a_request_that_comes_with_the_end_of_the_client_is_answered() -> None:
-    """Its answer waits for the end of the turn."""
+    """Its response waits for the end of the turn."""
     async with serving_ssl() as (server, _):
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         client_side = context_of().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")

@@ -381,7 +381,7 @@ async def test_a_keystore_that_controllers_do_not_accept_is_not_used_at_the_next
 async def test_a_file_system_that_does_not_answer_delays_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Connections are served, a line says so, and the process ends without an answer."""
+    """Connections are served, a line says so, and the process ends without a response."""
     asked, answered = threading.Event(), threading.Event()
     stat = os.stat
 

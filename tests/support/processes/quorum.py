@@ -154,7 +154,7 @@ def leads(node: Controller) -> bool:
 
 
 def describe(node: Controller) -> Described | None:
-    """The answer to DescribeQuorum of either kind of controller; None when it does not lead."""
+    """The response to DescribeQuorum of either kind of controller; None when it does not lead."""
     topic = TopicData(topic_name="__cluster_metadata", partitions=[PartitionData(partition_index=0)])
     try:
         with ControllerClient(node.port, timeout_s=CALL_SECONDS_MAX) as client:

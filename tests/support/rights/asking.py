@@ -54,13 +54,13 @@ class Door(Protocol):
     """The listener of a controller."""
 
     def ask(self, principal: KafkaPrincipal, request: Message, version: int | None = None) -> Message | None:
-        """The answer; None when the connection was closed instead."""
+        """The response; None when the connection was closed instead."""
         ...
 
 
 @dataclass(frozen=True)
 class Answer:
-    """`error` is that of the envelope, `response` what is in it, or the answer to a direct request."""
+    """`error` is that of the envelope, `response` what is in it, or the response to a direct request."""
 
     response: Message | None
     error: int = 0

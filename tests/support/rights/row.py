@@ -11,7 +11,7 @@ from kraftctl_protocol.uuids import ZERO_UUID
 from tests.support.rights.grants import Grants, denied
 
 Refusal = tuple[tuple[str, int], ...]
-"""Where in an answer which errors are: `topics.error_code`, sorted. Empty: no error of a right."""
+"""Where in a response which errors are: `topics.error_code`, sorted. Empty: no error of a right."""
 
 ALLOWED: Refusal = ()
 
@@ -45,16 +45,16 @@ class Row:
     others: Mapping[str, tuple[Grants, Refusal]] = field(default_factory=dict)
     known: Mapping[str, Refusal] = field(default_factory=dict)
     granted: Refusal = ALLOWED
-    """The answer to those who have what is needed and nothing else."""
+    """The response to those who have what is needed and nothing else."""
     token: Refusal | None = None
-    """The answer to a principal with the right that authenticated with a token, if it is another one."""
+    """The response to a principal with the right that authenticated with a token, if it is another one."""
     anonymous: Refusal | None = None
-    """The answer to a direct request of the anonymous principal, if it is another one."""
+    """The response to a direct request of the anonymous principal, if it is another one."""
     deletes: bool = False
     has_loggers: bool = False
     """Kafka describes its loggers, kraftctl others: only refusals are alike."""
     errors_only: bool = False
-    """What the answer has besides errors depends on the kind of controller."""
+    """What the response has besides errors depends on the kind of controller."""
 
     def cells(self) -> Iterator[Cell]:
         """Those that may be refused first."""
@@ -122,7 +122,7 @@ RIGHTS = {
 
 
 def refusal_of(message: Message) -> Refusal:
-    """The errors of rights in an answer, at any depth."""
+    """The errors of rights in a response, at any depth."""
     return tuple(sorted(set(_errors(message, ""))))
 
 
@@ -161,7 +161,7 @@ def shape(message: Message, version: int) -> object:
 
 
 def errors_of(message: Message) -> object:
-    """All errors of an answer."""
+    """All errors of a response."""
     return sorted(_all_errors(message, ""))
 
 

@@ -62,7 +62,7 @@ class Question:
     @property
     def answer(self) -> Message:
         response = self.response
-        assert response is not None, f"no answer to {self.request}"
+        assert response is not None, f"no response to {self.request}"
         return response
 
     @property
@@ -138,7 +138,7 @@ class Quorum(Cluster):
     # Requests.
 
     def ask(self, process: ControllerProcess, request: Message) -> Question:
-        """The answer may come later."""
+        """The response may come later."""
         return Question(self._tools[process.node_id], request)
 
     def append(self, leader: ControllerProcess, count: int) -> None:

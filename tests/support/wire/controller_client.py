@@ -87,7 +87,7 @@ class ControllerClient:
         return response
 
     def is_closed_after(self, payload: bytes) -> bool:
-        """Whether the controller closes the connection instead of an answer."""
+        """Whether the controller closes the connection instead of a response."""
         self._socket.sendall(encode_frame(payload))
         try:
             self._receive(4)
@@ -170,7 +170,7 @@ class StandInBroker:
         return response
 
     def is_unfenced(self) -> bool:
-        """Sends a heartbeat; returns whether the answer says that."""
+        """Sends a heartbeat; returns whether the response says that."""
         return not self.heartbeat().is_fenced
 
 

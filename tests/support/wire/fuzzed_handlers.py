@@ -40,13 +40,13 @@ CLIENTS = 16
 LEADERLESS_SECONDS_MAX = 30
 
 LONG_ANSWER = re.compile(r"EncodeError: string of \d+ bytes|AnswerTooLong")
-"""An answer would repeat a string of nearly 32 KiB with some words around it, or have too many entries."""
+"""A response would repeat a string of nearly 32 KiB with some words around it, or have too many entries."""
 
 LOGGER = logging.getLogger("kraftctl")
 
 
 class HandledRequests:
-    """Sends frames to a whole controller, on a loop with virtual time, and waits for the answers.
+    """Sends frames to a whole controller, on a loop with virtual time, and waits for the responses.
 
     A failure that the controller contains is logged at level ERROR; here it is a find.
     """

@@ -66,7 +66,7 @@ API_VERSIONS = encode_frame(
 
 
 class Population:
-    """Uses its own connection, and expects every answer there."""
+    """Uses its own connection, and expects every response there."""
 
     def __init__(self, hosted: HostedController, rng: random.Random) -> None:
         self._hosted = hosted
@@ -75,13 +75,13 @@ class Population:
         self._correlation_ids = count(1)
 
     async def call(self, message: Message, answer: type[M], version: int | None = None) -> M:
-        """The answer, which must arrive."""
+        """The response, which must arrive."""
         used = message.HIGHEST_VERSION if version is None else version
         correlation_id = next(self._correlation_ids)
         self._client.send(encode_frame(payload_of(message, used, correlation_id)))
         payload = await self._client.receive()
         self._hosted.check_alive()
-        assert payload is not None, f"the connection was closed instead of an answer to {message!r}"
+        assert payload is not None, f"the connection was closed instead of a response to {message!r}"
         answered, response = decode_response(payload, message.API_KEY, used)
         assert answered == correlation_id
         assert isinstance(response, answer)

@@ -108,7 +108,7 @@ class MemoryClient:
         return bool(self._transport.frames) or self._transport.closed
 
     async def receive(self) -> bytes | None:
-        """The payload of the next answer; None when the controller closes instead. TimeoutError."""
+        """The payload of the next response; None when the controller closes instead. TimeoutError."""
         transport = self._transport
         if not self.has_answer:
             async with asyncio.timeout(RESPONSE_SECONDS_MAX):

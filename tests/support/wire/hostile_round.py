@@ -199,7 +199,7 @@ class HostileRound:
             not TASK.match(line) for line in self._errors.lines
         )
         self._hosted.check_alive()
-        # An answer that fails on its way out belongs to a request that may have been granted.
+        # A response that fails on its way out belongs to a request that may have been granted.
         if refused_immediately and place != RESPONSE and self._hosted.end_offset != end_offset:
             raise InvariantViolatedError(f"{request.kind} was refused and has appended: {self._errors.lines}")
         if refused_immediately:
@@ -317,7 +317,7 @@ class HostileRound:
 
 
 def decoded(asked: bytes, payload: bytes) -> Message:
-    """The answer, decoded with the API and version in the request's bytes."""
+    """The response, decoded with the API and version in the request's bytes."""
     api_key = int.from_bytes(asked[0:2], "big", signed=True)
     version = int.from_bytes(asked[2:4], "big", signed=True)
     if api_key == ApiVersionsResponse.API_KEY and not is_supported(api_key, version):
@@ -334,7 +334,7 @@ def decoded(asked: bytes, payload: bytes) -> Message:
 
 
 def error_codes(response: Message, request: HostileRequest) -> list[int]:
-    """All error codes of the answer, including those within an envelope; empty when it has no such field."""
+    """All error codes of the response, including those within an envelope; empty without such a field."""
     if isinstance(response, EnvelopeResponse) and response.response_data is not None:
         if request.inner is None:
             return []

@@ -16,7 +16,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import decode_request, encode_response
 
 Script = Mapping[type[Message], Callable[[Message], Message | None]]
-"""Request class -> answer; without an answer (None) the node closes the connection."""
+"""Request class -> answer; without a response (None) the node closes the connection."""
 
 
 Versions = Mapping[type[Message], tuple[int, int]]

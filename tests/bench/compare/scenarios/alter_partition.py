@@ -1,6 +1,6 @@
 """AlterPartition in closed loops: leaders take a follower out of the ISR of their partitions, and back in.
 
-A leader has one request in flight, and waits for its answer, which a controller gives once the change is on
+A leader has one request in flight, and waits for its response, which a controller gives once the change is on
 disk and committed. Partition epochs count on with each change, so all frames are known beforehand.
 """
 

@@ -1,7 +1,7 @@
 """Heartbeats that change nothing, in closed loops: as many brokers, each with one in flight.
 
 The floor is a uvloop server that returns frames of the same size: what a Python process takes for a request
-and an answer of this kind, whatever it does with them.
+and a response of this kind, whatever it does with them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The model admin: users' requests, retried as Kafka's AdminClient does, and a history of the answers."""
+"""The model admin: users' requests, retried as Kafka's AdminClient does, and a history of the responses."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class ModelAdmin:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing waits for an answer."""
+        """Whether nothing waits for a response."""
         return not self._busy
 
     @property

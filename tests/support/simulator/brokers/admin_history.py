@@ -22,7 +22,7 @@ class Outcome(Enum):
 class Operation:
     """One operation, with all its tries. `answered_us` and `error` are those of the last one.
 
-    `may_come_again`: a try that had no answer in time may still be on its way, in a broker that forwards it.
+    `may_come_again`: a try that had no response in time may still be on its way in a broker.
     """
 
     __slots__ = ("answered_us", "error", "kind", "may_come_again", "outcome", "sent_us", "subject", "value")

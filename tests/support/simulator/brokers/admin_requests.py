@@ -1,4 +1,4 @@
-"""The requests of the model admin, each for one thing, and the error code that their answers have for it."""
+"""The requests of the model admin, each for one thing, and the error code of its response."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def unregister_broker(broker_id: int) -> UnregisterBrokerRequest:
 
 
 def error_of_answer(response: Message) -> int:
-    """The error code of what was asked for: that of the whole answer, else of the only part that counts."""
+    """The error code of what was asked for: that of the whole response, else of the only part that counts."""
     if isinstance(response, CreateTopicsResponse):
         return response.topics[0].error_code
     if isinstance(response, DeleteTopicsResponse | IncrementalAlterConfigsResponse):

@@ -1,7 +1,7 @@
 """ReplicaManager of a model broker: leads and follows partitions as its image says, and changes ISRs.
 
 Replication runs by time steps: followers read the log of their leader directly. A leader acknowledges what
-the whole maximal ISR has (KIP-497: the committed ISR, and what an AlterPartition without an answer may have
+the whole maximal ISR has (KIP-497: the committed ISR, and what an AlterPartition without a response may have
 added), and nothing while the ISR is smaller than min.insync.replicas.
 """
 

@@ -11,7 +11,7 @@ from kraftctl_protocol.record_batch import RecordBatch
 from kraftctl_protocol.uuids import Uuid
 
 Answered = Callable[[Message | None], None]
-"""Takes the decoded response; None when the connection failed or the answer took too long."""
+"""Takes the decoded response; None when the connection failed or the response took too long."""
 
 
 class Timer(Protocol):
@@ -34,7 +34,7 @@ class Network(Protocol):
 
     @property
     def may_duplicate(self) -> bool:
-        """Whether a request may arrive twice: then the answer may be the one to its second arrival."""
+        """Whether a request may arrive twice: then the response may be the one to its second arrival."""
         ...
 
     def call(

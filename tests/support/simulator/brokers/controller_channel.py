@@ -1,6 +1,6 @@
 """NodeToControllerChannelManager: requests of a broker to the leader that its raft client knows.
 
-One request at a time. After NOT_CONTROLLER, or without an answer, the same request is sent again to the
+One request at a time. After NOT_CONTROLLER, or without a response, the same request is sent again to the
 leader of that moment, until the request is too old.
 """
 
@@ -63,7 +63,7 @@ class ControllerChannel:
         self._calls.clear()
 
     def send(self, request: Message, answered: Answered, timeout_us: int = FOR_EVER_US) -> None:
-        """`answered` is called once; with None if there is no usable answer in time."""
+        """`answered` is called once; with None if there is no usable response in time."""
         version = self._profile.version(type(request))
         self._calls.append(_Call(request, version, answered, self._time.now_us + timeout_us))
         if len(self._calls) == 1:

@@ -77,7 +77,7 @@ class IsrOwner(Protocol):
 
 
 class IsrChanges:
-    """Proposals that wait for an answer, by partition. `send` reaches the active controller, in the end."""
+    """Proposals that wait for a response, by partition. `send` reaches the active controller, in the end."""
 
     def __init__(
         self,

@@ -178,7 +178,7 @@ class MetadataReader:
         return request
 
     def _is_lost(self, response: Message | None) -> bool:
-        """Whether there was no answer: then the next node is asked later."""
+        """Whether there was no response: then the next node is asked later."""
         if response is None:
             self._leader_is_silent = True
             self._again(SILENT_US)
@@ -205,7 +205,7 @@ class MetadataReader:
             self._take_in(data)
 
     def _follow(self, leader_id: int, epoch: int, has_endpoints: bool) -> bool:
-        """Whether the answer is of the newest epoch. Fails where a real broker ends its process."""
+        """Whether the response is of the newest epoch. Fails where a real broker ends its process."""
         if epoch < self.leader_epoch:
             return False
         named = leader_id != NO_LEADER
@@ -240,7 +240,7 @@ class MetadataReader:
         return self._image.voter_ids or self._static_voter_ids
 
     def _take_in(self, data: PartitionData) -> None:
-        """A leader's answer."""
+        """A leader's response."""
         assert data.diverging_epoch.epoch < 0, (
             f"NoCommittedRecordLost: broker {self._broker_id} has committed records up to"
             f" {self._image.end_offset} and is to truncate to {data.diverging_epoch!r}"

@@ -1,4 +1,4 @@
-"""No client is answered before everything that the answer may have seen is committed."""
+"""No client is answered before everything that the response may have seen is committed."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def cancelled(replica: CheckedReplica, event: NodeEvent) -> None:
 
 
 def check(replica: CheckedReplica, request_id: int, response: Message, committed_end: int) -> None:
-    """Everything that the answer may have seen is committed, unless it is a refusal."""
+    """Everything that the response may have seen is committed, unless it is a refusal."""
     end_offset = replica.asked.pop(request_id)
     shutdown_end = replica.shutdowns_asked.pop(request_id, 0)
     if type(response) is BrokerHeartbeatResponse and response.should_shut_down:

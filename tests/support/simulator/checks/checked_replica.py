@@ -96,7 +96,7 @@ class CheckedReplica:
         self.high_watermark = -1
         self.owed_commit = -1
         self.announced = -1
-        """The highest high watermark in its answers of this epoch."""
+        """The highest high watermark in its responses of this epoch."""
         self.epoch = 0
         self.epoch_start = -1
         self.state_name = NOT_STARTED
@@ -107,7 +107,7 @@ class CheckedReplica:
         """Request id of an AlterPartition -> partitions that it must not change, and why."""
         self.votes_asked: dict[int, VoteRequest] = {}
         self.shutdowns_asked: dict[int, int] = {}
-        """Request id of a heartbeat -> the same, if the answer says that its broker may stop."""
+        """Request id of a heartbeat -> the same, if the response says that its broker may stop."""
         self.step_request = -1
         """The request whose step appends now, -1 when its records are known or it has none."""
         self.last_change_end = 0

@@ -13,7 +13,7 @@ from kraftctl_protocol.requests import decode_response, encode_request
 from tests.support.simulator.cluster.wire import Exchange, Server, Wire
 
 CALL_TIMEOUT_US = 2_900_000
-"""From the call to its answer. Clients wait longer, before they try again."""
+"""From the call to its response. Clients wait longer, before they try again."""
 
 MessageAnswered = Callable[[Message | None], None]
 

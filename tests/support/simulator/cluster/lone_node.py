@@ -112,7 +112,7 @@ class LoneNode:
             self.run_for(0)
 
     def lose_power(self) -> None:
-        """All, some or nothing of what was not flushed survives; what was asked gets no answer."""
+        """All, some or nothing of what was not flushed survives; what was asked gets no response."""
         with self.attached():
             self.process.lose_power()
 
@@ -184,7 +184,7 @@ class LoneNode:
     def send(
         self, request: Message, version: int | None = None, principal: KafkaPrincipal = ANONYMOUS
     ) -> int:
-        """The id under which the answer will appear."""
+        """The id under which the response will appear."""
         with self.attached():
             return self.client.send(request, version, principal)
 
@@ -194,7 +194,7 @@ class LoneNode:
             self.client.cancel(request_id)
 
     def ask(self, request: Message, response_type: type[M], version: int | None = None) -> M:
-        """Send, settle, and return the answer."""
+        """Send, settle, and return the response."""
         request_id = self.send(request, version)
         self.settle()
         response = self.answers[request_id]

@@ -23,7 +23,7 @@ RECONNECT_BACKOFF_US_MAX = 500_000
 
 
 class SimulatedPeers:
-    """All other controllers, for one life of a process. `offer` gets the answers."""
+    """All other controllers, for one life of a process. `offer` gets the responses."""
 
     def __init__(
         self,

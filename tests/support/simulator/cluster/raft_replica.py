@@ -294,7 +294,7 @@ class RaftReplica:
 
     @property
     def waiting(self) -> list[int]:
-        """The requests without an answer."""
+        """The requests without a response."""
         return self._clients.waiting
 
     @property

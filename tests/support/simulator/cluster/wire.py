@@ -94,7 +94,7 @@ Answered = Callable[[bytes | None], None]
 
 
 class Asker(Protocol):
-    """Where the answer to a request goes."""
+    """Where the response to a request goes."""
 
     def respond(self, payload: bytes | None) -> None:
         """None when the connection is closed instead."""
@@ -127,7 +127,7 @@ class Server(Protocol):
 
 
 class Exchange:
-    """One request to a controller, and its answer, or none within `timeout_us`.
+    """One request to a controller, and its response, or none within `timeout_us`.
 
     `answered` is called once, at the source, unless the exchange is abandoned. The connection leads to the
     process that runs when the request is sent; while none does, to the one that the request finds.
@@ -151,7 +151,7 @@ class Exchange:
         self._answered: Answered | None = answered
         self._asked: list[tuple[Lifetime, int]] = []
         self.timed_out = False
-        """Otherwise an exchange without an answer was refused, or its connection was reset."""
+        """Otherwise an exchange without a response was refused, or its connection was reset."""
         self._timer = wire.time.call_after(timeout_us, self._timed_out)
         if wire.refused and (source, server.place) in wire.refused:
             wire.counts["connections refused or reset"] += 1
@@ -196,7 +196,7 @@ class Exchange:
         self._finish(None)
 
     def abandon(self) -> None:
-        """The source is gone: the answer has no reader."""
+        """The source is gone: the response has no reader."""
         self._answered = None
         self._timer.cancel()
         self._close()

@@ -216,7 +216,7 @@ class Operator:
     # Voters.
 
     def add_voter(self, node_id: int, *, waits: bool = True, overlaps: bool = False) -> bool:
-        """Ask the leader; it may refuse, or the answer may be lost. If it `waits`, then for the commit. It
+        """Ask the leader; it may refuse, or the response may be lost. If it `waits`, then for the commit. It
         `overlaps` if another request may be unanswered.
         """
         key = ReplicaKey(node_id, self._cluster.directory_ids[node_id])
@@ -242,7 +242,7 @@ class Operator:
         )
 
     def upgrade_kraft_version(self) -> bool:
-        """Ask the leader for kraft.version 1; it may refuse, or the answer may be lost."""
+        """Ask the leader for kraft.version 1; it may refuse, or the response may be lost."""
         update = FeatureUpdateKey(feature=features.KRAFT_VERSION, max_version_level=1)
         return self._ask_leader(UpdateFeaturesRequest(feature_updates=[update]))
 
