@@ -42,7 +42,7 @@ def template(request: pytest.FixtureRequest, place: Path) -> Template:
     return template
 
 
-SIMILAR = 4
+SIMILAR = 6
 """Of dense bodies and of crowds, this part is sent in each run of CI; all are in the long one."""
 
 

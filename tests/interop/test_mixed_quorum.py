@@ -83,7 +83,10 @@ def has_topics(controller: Controller, names: set[str]) -> bool:
 @pytest.mark.parametrize(
     "dynamic", [pytest.param(False, id="static", marks=pytest.mark.long), pytest.param(True, id="dynamic")]
 )
-@pytest.mark.parametrize("kraftctl_leads", [True, False], ids=["from-kraftctl", "from-java"])
+@pytest.mark.parametrize(
+    "kraftctl_leads",
+    [pytest.param(True, id="from-kraftctl", marks=pytest.mark.long), pytest.param(False, id="from-java")],
+)
 def test_a_lost_log_is_filled_from_the_others_snapshot(
     tmp_path: Path, kraftctl_leads: bool, dynamic: bool
 ) -> None:

@@ -95,7 +95,7 @@ READS: dict[str, tuple[Callable[[Path], Any], str, str]] = {
 }
 """What reads, which files it reads, and what it says of a damaged one."""
 
-TIMES = 15
+TIMES = 8
 
 
 def pages(path: Path) -> Iterator[range]:

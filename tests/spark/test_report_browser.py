@@ -98,7 +98,7 @@ SHOWN = '(one => one.hidden ? "" : one.textContent)(document.getElementById("zoo
 WIDER_BY = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
-@pytest.mark.parametrize("plot", ["plot-timeline-0", "plot-growth-0"])
+@pytest.mark.parametrize("plot", ["plot-timeline-0", pytest.param("plot-growth-0", marks=pytest.mark.long)])
 def test_a_zoom_of_one_plot_is_that_of_all(browser: Browser, busy_page: Path, plot: str):
     open_report(browser, busy_page)
     assert browser.evaluate(SHOWN) == ""
@@ -154,8 +154,17 @@ def test_it_follows_the_colors_of_the_system_and_keeps_the_zoom(browser: Browser
     assert browser.seen.errors == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1600, 1366, 400])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (1600, "light"),
+        (400, "dark"),
+        *(
+            pytest.param(*each, marks=pytest.mark.long)
+            for each in ((1600, "dark"), (1366, "light"), (400, "light"))
+        ),
+    ],
+)
 def test_the_page_fits_desktop_laptop_and_phone(busy_page: Path, tmp_path: Path, width: int, scheme: str):
     with Browser(tmp_path / "profile", width=width) as browser:
         browser.prefer(scheme)

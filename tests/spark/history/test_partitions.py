@@ -200,7 +200,7 @@ def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partition_columns, "SPARE_NUMBERS", 0)
 
 
-@settings(max_examples=30, deadline=None, phases=[Phase.generate])  # A seed cannot be made smaller.
+@settings(max_examples=15, deadline=None, phases=[Phase.generate])  # A seed cannot be made smaller.
 @given(st.integers(0, 2**32), st.lists(st.integers(1, 40), min_size=1, max_size=12))
 def test_as_columns_it_is_what_it_is_one_by_one(seed: int, sizes: list[int]) -> None:
     rng = random.Random(seed)

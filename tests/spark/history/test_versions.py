@@ -124,7 +124,7 @@ def test_known_ranges_and_gaps(gappy: Tables, history: History) -> None:
     }
 
 
-@pytest.mark.parametrize("size", [1, 7, 100])
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.long), 7, 100])
 def test_a_stage_continues_from_the_open_versions(
     whole: Tables, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
