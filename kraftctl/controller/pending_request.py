@@ -25,6 +25,7 @@ class PendingRequest:
     | `audit` | the entry for the audit log, if the request gets one and it is not written yet |
     | `response` | None until there is one; None in the end closes the connection |
     | `encoded` | the bytes of `response`, if it was encoded before the append |
+    | `round` | of raft's `LeadershipConfirmed`, before which the response may not leave; 0 without one |
     | `answered` | the response has left: it must not be answered again |
     """
 
@@ -39,6 +40,7 @@ class PendingRequest:
         self.audit: AuditEntry | None = None
         self.response: Message | None = None
         self.encoded: SharedResponse | None = None
+        self.round = 0
         self.answered = False
 
     def is_undecoded(self) -> bool:

@@ -432,20 +432,20 @@ class QuorumController:
     def park(self, pending: PendingRequest, now_ms: int) -> bool:
         """Keep the request until everything that its response may have seen is stable.
 
-        Returns False if that is stable already: answer it now.
+        Returns False if that is stable already, and its round confirmed: answer it now.
         """
         api, response = pending.context.api, pending.response
         stable_offset = self.last_stable_offset
         if api.waits_for == WaitsFor.NOTHING:
             return False
         if not self.active or self._last_change_offset <= stable_offset:
-            return False
+            return self._waiting.add_unconfirmed(pending)
         offset = self._last_change_offset
         if api.waits_for == WaitsFor.READS and not _may_stop(response):
             containers, key = READS[api.key](self.image, pending.request)
             changed = self.image.journal.last_change(containers, key, stable_offset + 1)
             if changed is None:
-                return False
+                return self._waiting.add_unconfirmed(pending)
             offset = changed
         self._waiting.add(offset, pending)
         if api.owner == Owner.EVERY and api.waits_for == WaitsFor.READS:
@@ -460,6 +460,10 @@ class QuorumController:
         self.image.journal.commit_to(high_watermark)
         self._keep_committed_features()
         return self._waiting.take_up_to(self.last_stable_offset)
+
+    def confirmed(self, round: int) -> list[PendingRequest]:
+        """Note that this led when `round` was asked for. Returns the requests to answer now."""
+        return self._waiting.take_confirmed(round)
 
     def waited_too_long(self, now_ms: int) -> list[PendingRequest]:
         """Reads whose offset was not committed in time: each is answered with REQUEST_TIMED_OUT."""

@@ -10,10 +10,15 @@ from kraftctl_protocol.errors import Errors
 
 
 class WaitingResponses:
-    """Orders responses by the offset that each waits for. A read gives up after `read_wait_ms`."""
+    """Orders responses by the offset, and the round of leadership, that each waits for.
+
+    A read gives up after `read_wait_ms`.
+    """
 
     def __init__(self, read_wait_ms: int) -> None:
         self._deferred: DeferredEventQueue[PendingRequest] = DeferredEventQueue()
+        self._unconfirmed: DeferredEventQueue[PendingRequest] = DeferredEventQueue()
+        self._confirmed_round = 0
         self._reads: deque[tuple[int, PendingRequest]] = deque()
         """Reads with their deadlines, the earliest first."""
         self._read_wait_ms = read_wait_ms
@@ -31,14 +36,28 @@ class WaitingResponses:
         """Gives this read a deadline."""
         self._reads.append((now_ms + self._read_wait_ms, pending))
 
+    def add_unconfirmed(self, pending: PendingRequest) -> bool:
+        """Keeps the response until its round of leadership is confirmed. Returns False if it is."""
+        if pending.round <= self._confirmed_round:
+            return False
+        self._unconfirmed.add(pending.round, pending)
+        return True
+
     def take_up_to(self, offset: int) -> list[PendingRequest]:
         """Removes and returns the requests to answer: everything up to `offset` is stable."""
-        return self._unanswered(self._deferred.complete_up_to(offset))
+        taken = self._deferred.complete_up_to(offset)
+        return self._unanswered([pending for pending in taken if not self.add_unconfirmed(pending)])
+
+    def take_confirmed(self, round: int) -> list[PendingRequest]:
+        """Removes and returns the requests to answer: this led after each of them came."""
+        self._confirmed_round = round
+        return self._unanswered(self._unconfirmed.complete_up_to(round))
 
     def take_all(self) -> list[PendingRequest]:
         """Removes and returns all requests, because leadership is lost."""
         self._reads.clear()
-        return self._unanswered(self._deferred.fail_all())
+        self._confirmed_round = 0
+        return self._unanswered(self._deferred.fail_all() + self._unconfirmed.fail_all())
 
     def give_up_reads(self, now_ms: int) -> list[PendingRequest]:
         """Returns reads whose offset is not stable in time; each has the response REQUEST_TIMED_OUT."""

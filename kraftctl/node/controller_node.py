@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
+from kraftctl.apis.api import Owner
 from kraftctl.controller.failed_requests import refuse_failed
 from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.controller.quorum_controller import QuorumController
@@ -216,7 +217,14 @@ class ControllerNode:
                 prepared.rest, None if is_answered else pending, has_begun=has_begun
             )
         if is_answered or prepared.rest is None:
-            self._responses.answer(pending, now_ms)
+            self._answer(pending, prepared, now_ms, wall_ms)
+
+    def _answer(self, pending: PendingRequest, prepared: PreparedResult, now_ms: int, wall_ms: int) -> None:
+        """Answer once everything the response reports is committed, or without records, this still leads."""
+        if pending.context.api.owner == Owner.ACTIVE and not prepared.batches and self._controller.active:
+            pending.round, raft_effects = self._raft.confirm_leadership(now_ms, wall_ms)
+            self._carry_out(raft_effects, now_ms)
+        self._responses.answer(pending, now_ms)
 
     def _inform_controller(self) -> None:
         raft = self._raft
@@ -248,6 +256,9 @@ class ControllerNode:
             elif isinstance(effect, effects.HighWatermarkUpdated):
                 if self._controller.active:
                     self._responses.release(self._controller.committed(effect.offset))
+            elif isinstance(effect, effects.LeadershipConfirmed):
+                if self._controller.active:
+                    self._responses.release(self._controller.confirmed(effect.round))
             elif isinstance(effect, effects.BecameLeader):
                 self._led_epoch = effect.epoch
                 self._led_epoch_start = effect.epoch_start_offset
@@ -340,7 +351,7 @@ class ControllerNode:
             if pending.audit is not None:
                 pending.audit.appended(base_offset, self._raft.end_offset)
             if prepared.rest is None:
-                self._responses.answer(pending, now_ms)
+                self._answer(pending, prepared, now_ms, wall_ms)
 
     def _notice(self, source: str, text: str) -> None:
         self._outbox.add(effects.Notice(source, effects.INFO, text))

@@ -164,6 +164,13 @@ class BecameLeader(Value):
         self.epoch_start_offset = epoch_start_offset
 
 
+class LeadershipConfirmed(Value):
+    """This node led after everybody had asked who was promised `round` or an earlier one."""
+
+    def __init__(self, round: int) -> None:
+        self.round = round
+
+
 class LeadershipLost(Value):
     """This node does not lead `epoch` any longer: what is not committed may be truncated."""
 
@@ -241,6 +248,7 @@ RaftEffect = (
     | RespondFetchSnapshot
     | HighWatermarkUpdated
     | BecameLeader
+    | LeadershipConfirmed
     | LeadershipLost
     | LeaderChanged
     | SendRequest

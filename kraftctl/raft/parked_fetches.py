@@ -140,6 +140,10 @@ class ParkedFetches:
         """The number of deadlines of fetches that wait, and of some that are gone."""
         return len(self._deadlines)
 
+    def of_voters(self) -> list[ParkedFetch]:
+        """Returns the fetches of replicas that voted when these came."""
+        return [self._by_request_id[request_id] for request_id in self._ids_by_rank[VOTER]]
+
     def all(self) -> list[ParkedFetch]:
         return list(self._by_request_id.values())
 

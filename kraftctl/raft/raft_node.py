@@ -27,6 +27,7 @@ from kraftctl.raft.events import (
 )
 from kraftctl.raft.handle_responses import handle_response
 from kraftctl.raft.kraft_version_upgrade import upgrade, why_not_upgraded
+from kraftctl.raft.leadership_rounds import ask_round
 from kraftctl.raft.log_state import LogState, SnapshotInfo
 from kraftctl.raft.peer_requests import send_requests
 from kraftctl.raft.raft_config import RaftConfig
@@ -103,6 +104,17 @@ class RaftNode:
         assert leader is not None, "only a leader appends"
         base_offset = append_records(core, leader, values)
         return base_offset, core.take_effects()
+
+    def confirm_leadership(self, now_ms: int, wall_ms: int) -> tuple[int, list[RaftEffect]]:
+        """Asks the voters whether this node leads now; leader only. Returns the round that
+        `LeadershipConfirmed` will name, 0 if there is no other voter.
+        """
+        core = self._core
+        core.begin_step(now_ms, wall_ms)
+        leader = core.leader()
+        assert leader is not None, "only a leader has voters to ask"
+        asked = ask_round(core, leader)
+        return asked, core.take_effects()
 
     def why_kraft_version_not_upgraded(self, level: int) -> str | None:
         """Returns why the voters cannot run `level`, which is above the present one; None if they can."""

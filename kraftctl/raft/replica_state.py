@@ -32,6 +32,10 @@ class ReplicaState:
         self.last_fetch_leader_end_offset = -1
         self.last_caught_up_wall_ms = -1
         self.has_acknowledged_leader = False
+        self.told_round = 0
+        """The newest of the `leadership_rounds` that had begun before its last response."""
+        self.heard_round = 0
+        """The round it was told of before it sent its last Fetch."""
         self._answered_end_offset = UNKNOWN_OFFSET
         self._gathers_until_ms = 0
         self._waiting_request_id = -1

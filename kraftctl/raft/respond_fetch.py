@@ -59,7 +59,9 @@ def _respond_alike(core: RaftCore, leader: Leader, fetches: list[ParkedFetch]) -
     end_offset = _readable_end_offset(core, leader, first)
     gathers_until_ms = core.now_ms + observer_interval_ms(core, leader)
     for fetch in fetches:
-        if fetch.observer is not None and has_news(core, leader, fetch):
+        if leader.is_voter(fetch.key):
+            leader.tell(fetch.key.id)
+        elif fetch.observer is not None and has_news(core, leader, fetch):
             fetch.observer.was_answered(end_offset=end_offset, gathers_until_ms=gathers_until_ms)
     request_ids = [fetch.request_id for fetch in fetches]
     if first.fetch_offset < end_offset:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.faults.simulated_fault import SimulatedFault, known, planted
 
 FAULTS: tuple[SimulatedFault, ...] = (
+    known("leadership-is-not-confirmed"),
     known("quorum-state-after-answers"),
     known("quorum-state-never-written"),
     known("leader-change-before-quorum-state"),

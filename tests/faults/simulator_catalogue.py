@@ -109,6 +109,8 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "each-registration-has-a-line": "The number of lines; a test has it.",
     "directories-are-open-to-others": "Simulated disks have no permissions; a test has them.",
     "segments-are-open-to-others": "Simulated disks have no permissions; a test has them.",
+    "a-fetch-on-its-way-confirms": "It takes an election while a Fetch is on its way; a test does.",
+    "a-round-is-joined-after-it-was-told": "The same.",
     "broker-becomes-a-voter": "The operator adds controllers only, and model brokers take no requests.",
 }
 """Faults of raft and storage -> why runs of whole controllers do not notice them; a named test does."""

@@ -10,6 +10,31 @@ UPDATES = "tests/raft/test_update_voter.py"
 
 FAULTS = (
     PlantedFault(
+        "leadership-is-not-confirmed",
+        "kraftctl/node/controller_node.py",
+        "        if pending.context.api.owner == Owner.ACTIVE and not prepared.batches and self._controller",
+        "        if False and self._controller",
+        ("tests/raft/test_confirmed_leadership.py",),
+        "A leader that is cut off answers heartbeats as the active controller until it resigns.",
+    ),
+    PlantedFault(
+        "a-fetch-on-its-way-confirms",
+        "kraftctl/raft/leadership_rounds.py",
+        "    if voter.told_round <= voter.heard_round:\n        return\n"
+        "    voter.heard_round = voter.told_round\n",
+        "    voter.heard_round = leader.asked_round\n",
+        ("tests/raft/test_leadership_rounds.py",),
+        "A voter that has voted for another since it sent its Fetch confirms the former leader.",
+    ),
+    PlantedFault(
+        "a-round-is-joined-after-it-was-told",
+        "kraftctl/raft/states.py",
+        "        if self.asked_round == self._told_round:\n",
+        "        if self.asked_round == self.confirmed_round:\n",
+        ("tests/raft/test_leadership_rounds.py",),
+        "The Fetch that confirms it was sent before the request came.",
+    ),
+    PlantedFault(
         "history-forgets-the-voters-in-force",
         "kraftctl/raft/voter_history.py",
         "    return max(0, bisect_left(offsets, start_offset) - 1)\n",

@@ -35,6 +35,13 @@ def reason(question: Question) -> str:
     return text
 
 
+def refused(quorum: Quorum, level: int = 1, kind: int = UPGRADE, *, validate_only: bool = False) -> str:
+    """Why, once the voters have confirmed that their leader leads."""
+    question = ask(quorum, level, kind, validate_only=validate_only)
+    quorum.run_for(ANSWER_MS)
+    return reason(question)
+
+
 def upgraded(quorum: Quorum) -> Quorum:
     question = ask(quorum)
     quorum.run_for(ANSWER_MS)
@@ -89,8 +96,7 @@ def test_a_voter_that_this_leader_has_not_heard_from_is_named(start_quorum: Star
     quorum.crash(former)
     former.start()
     quorum.run_for(20_000)
-    question = ask(quorum)
-    assert f"Voter {silent.node_id} has not sent its directory id" in reason(question)
+    assert f"Voter {silent.node_id} has not sent its directory id" in refused(quorum)
     assert [process.raft.kraft_version for process in quorum.running()] == [0, 0]
     silent.start()
     quorum.run_for(20_000)
@@ -108,7 +114,7 @@ def test_a_voter_of_an_older_release_is_named(start_quorum: StartQuorum) -> None
         listeners=[Listener(name=LISTENER, host=host(old.node_id), port=PORT)],
     )
     assert quorum.ask(quorum.led(), claim).error == Errors.NONE
-    assert f"Voter {old.node_id} only supports kraft.version 0-0" in reason(ask(quorum))
+    assert f"Voter {old.node_id} only supports kraft.version 0-0" in refused(quorum)
 
 
 def test_a_voter_that_fetches_from_a_new_disk_is_named(start_quorum: StartQuorum) -> None:
@@ -121,7 +127,7 @@ def test_a_voter_that_fetches_from_a_new_disk_is_named(start_quorum: StartQuorum
     replaced.start()
     quorum.run_for(1_000)
     assert quorum.led() is leader
-    assert f"Voter {replaced.node_id} has sent its directory id as" in reason(ask(quorum))
+    assert f"Voter {replaced.node_id} has sent its directory id as" in refused(quorum)
     quorum.run_for(5_000)
     upgraded(quorum)
     assert ReplicaKey(replaced.node_id, quorum.directory_ids[replaced.node_id]) in keys(leader)
@@ -140,15 +146,17 @@ def test_the_leader_alone_knows_its_directory(start_quorum: StartQuorum) -> None
 def test_validate_only_checks_and_writes_nothing(start_quorum: StartQuorum) -> None:
     quorum = start_quorum(7, VOTERS, dynamic=False)
     end_offset = quorum.led().raft.end_offset
-    assert ask(quorum, validate_only=True).error == Errors.NONE
+    question = ask(quorum, validate_only=True)
+    quorum.run_for(ANSWER_MS)
+    assert question.error == Errors.NONE
     assert quorum.led().raft.end_offset == end_offset
     assert quorum.led().raft.kraft_version == 0
-    assert "only supports versions 0-1" in reason(ask(quorum, level=2, validate_only=True))
+    assert "only supports versions 0-1" in refused(quorum, level=2, validate_only=True)
 
 
 def test_it_is_never_lowered(start_quorum: StartQuorum) -> None:
     quorum = upgraded(start_quorum(7, VOTERS, dynamic=False))
-    assert "Can't downgrade" in reason(ask(quorum, 0, SAFE_DOWNGRADE))
+    assert "Can't downgrade" in refused(quorum, 0, SAFE_DOWNGRADE)
     again = ask(quorum)
     quorum.run_for(ANSWER_MS)
     assert again.error == Errors.NONE, "as it is already"

@@ -60,6 +60,7 @@ def examples(n: int) -> list[Value]:
         effects.RespondFetchSnapshot(n, FetchSnapshotResponse(), snapshot_id, 0, 1),
         effects.HighWatermarkUpdated(n),
         effects.BecameLeader(n, 1),
+        effects.LeadershipConfirmed(n),
         effects.LeadershipLost(n),
         effects.LeaderChanged(n, 1),
         effects.SendRequest(n, 1, "host", 9093, VoteRequest.API_KEY, VoteRequest()),

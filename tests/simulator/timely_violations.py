@@ -1,4 +1,4 @@
-"""What has to end in time, and does not: leaderships and sessions of simulated controllers."""
+"""What has to end in time, and does not: leaderships, what they answer, and sessions of brokers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from kraftctl.metadata import features
 from kraftctl.raft.states import NEVER_MS, Leader
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
+from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.register_broker_record import BrokerFeature, RegisterBrokerRecord
 from tests.support.simulator.cluster.cluster import Cluster
 from tests.support.simulator.cluster.process import ControllerProcess
@@ -109,7 +111,15 @@ def _keep_unfenced(broker: SilentBroker, *, renews: bool) -> None:
         _look_for(cluster, TimelyEnds(cluster, [broker]), 20, renew)
 
 
+def answer_of_a_former_leader(quorum: ScriptedQuorum) -> None:
+    quorum.other.lead(2)
+    request = BrokerHeartbeatRequest(broker_id=101)
+    quorum.leader.do(quorum.leader.request(request, 7))
+    quorum.leader.respond(7, BrokerHeartbeatResponse())
+
+
 TIMELY_VIOLATIONS: list[tuple[str, Violation]] = [
+    ("AnswersOnlyWhileLeading", answer_of_a_former_leader),
     ("LeaderHasMajority", leader_that_is_alone),
     ("StableLeadership", leader_that_resigns_although_all_fetch),
     ("SilentBrokerIsFenced", session_that_does_not_run_out),

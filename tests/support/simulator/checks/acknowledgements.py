@@ -114,6 +114,8 @@ def requested(replica: CheckedReplica, event: NodeEvent) -> None:
             # Whether it may stop depends on what the others have seen, and so on which of them are fenced.
             replica.shutdowns_asked[event.request_id] = max(ends.values(), default=0)
         replica.asked[event.request_id] = seen
+        if next(reversed(replica.leaders), 0) > replica.epoch:
+            replica.replaced_asked.add(event.request_id)
         if type(request) is AlterPartitionRequest:
             image = replica.controller.image
             reasons = isr_change_checks.reasons_to_refuse(image, request, event.context.version)
@@ -134,6 +136,7 @@ def cancelled(replica: CheckedReplica, event: NodeEvent) -> None:
     replica.asked.pop(event.request_id, None)
     replica.shutdowns_asked.pop(event.request_id, None)
     replica.isr_refusals.pop(event.request_id, None)
+    replica.replaced_asked.discard(event.request_id)
     replica.votes_asked.pop(event.request_id, None)
 
 
@@ -147,10 +150,20 @@ def check(replica: CheckedReplica, request_id: int, response: Message, committed
         reasons = replica.isr_refusals.pop(request_id)
         if type(response) is AlterPartitionResponse:
             isr_change_checks.check(replica.name, reasons, response)
-    if end_offset <= committed_end:
+    is_replaced = request_id in replica.replaced_asked
+    replica.replaced_asked.discard(request_id)
+    if end_offset <= committed_end and not is_replaced:
         return
     acknowledges = ACKNOWLEDGES.get(type(response))
-    if acknowledges is not None and acknowledges(response):
+    if acknowledges is None or not acknowledges(response):
+        return
+    if is_replaced:
+        broken(
+            "AnswersOnlyWhileLeading",
+            f"{replica.name} answers {response.NAME} in epoch {replica.epoch}, although the request"
+            f" came after the leader of epoch {next(reversed(replica.leaders))} was elected",
+        )
+    if end_offset > committed_end:
         broken(
             "AckedValueNotLost",
             f"{replica.name} in epoch {replica.epoch} answers {response.NAME} up to offset {end_offset},"

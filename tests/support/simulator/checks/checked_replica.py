@@ -44,6 +44,7 @@ class CheckedReplica:
         "key",
         "last_change_end",
         "last_registration_ends",
+        "leaders",
         "life",
         "log",
         "lost_log",
@@ -54,6 +55,7 @@ class CheckedReplica:
         "partition",
         "promised_nothing",
         "raft",
+        "replaced_asked",
         "shutdowns_asked",
         "snapshot_parts",
         "state_name",
@@ -67,8 +69,10 @@ class CheckedReplica:
     controller: ControllerView
     partition: PartitionView
 
-    def __init__(self, key: ReplicaKey) -> None:
+    def __init__(self, key: ReplicaKey, leaders: dict[int, tuple[int, int]]) -> None:
         self.key = key
+        self.leaders = leaders
+        """Those of all epochs, the latest last."""
         self.node_id = key.id
         self.life = 0
         self.name = f"node {key.id}"
@@ -103,6 +107,8 @@ class CheckedReplica:
         self.active = False
         self.asked: dict[int, int] = {}
         """Request id -> everything before this offset must be committed when it is acknowledged."""
+        self.replaced_asked: set[int] = set()
+        """Ids of requests that came when a later leader was elected."""
         self.isr_refusals: dict[int, dict[PartitionKey, str]] = {}
         """Request id of an AlterPartition -> partitions that it must not change, and why."""
         self.votes_asked: dict[int, VoteRequest] = {}
@@ -130,6 +136,7 @@ class CheckedReplica:
         self.shutdowns_asked.clear()
         self.votes_asked.clear()
         self.isr_refusals.clear()
+        self.replaced_asked.clear()
         self.step_request = -1
         self.last_change_end = self.log.end
         self.forget_changes()

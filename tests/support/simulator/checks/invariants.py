@@ -20,6 +20,7 @@ INVARIANTS: Final[dict[str, str]] = {
     "ObserversNeverVote": "only voters that have their log and votes become candidates",
     "OnlyVotersLead": "a leader that removed itself resigns once that is committed",
     "LeaderHasMajority": "a leader that no majority of the voters reaches resigns",
+    "AnswersOnlyWhileLeading": "who asks after a later leader was elected is not answered by a former one",
     "StableLeadership": "no pre-vote, no fetch of a snapshot ends a leadership, and refusals rarely do",
     "NextVoterSetOverlaps": "at most one voter is added or removed at a time",
     "AtMostOneUncommittedVoterChange": "a change of voters waits until the one before is committed",

@@ -107,7 +107,7 @@ class QuorumChecks:
         replica = self.replicas.get(process.key)
         is_new = replica is None
         if replica is None:
-            replica = self.replicas[process.key] = CheckedReplica(process.key)
+            replica = self.replicas[process.key] = CheckedReplica(process.key, self.leaders)
         replica.raft = process.raft
         replica.controller = process.controller
         replica.partition = process.partition

@@ -31,6 +31,7 @@ from kraftctl.raft.effects import (
     Halt,
     HighWatermarkUpdated,
     LeaderChanged,
+    LeadershipConfirmed,
     LeadershipLost,
     NoteRecovered,
     Notice,
@@ -90,6 +91,8 @@ def effect_line(effect: RaftEffect | NodeEffect) -> str:
             return f"high watermark {effect.offset}"
         case BecameLeader():
             return f"became leader of {effect.epoch} at {effect.epoch_start_offset}"
+        case LeadershipConfirmed():
+            return f"confirmed round {effect.round}"
         case LeadershipLost():
             return f"lost leadership of {effect.epoch}"
         case LeaderChanged():

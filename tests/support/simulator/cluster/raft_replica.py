@@ -32,6 +32,7 @@ from kraftctl.raft.effects import (
     Halt,
     HighWatermarkUpdated,
     LeaderChanged,
+    LeadershipConfirmed,
     LeadershipLost,
     Notice,
     RaftEffect,
@@ -70,6 +71,14 @@ WALL_MS_AT_START = 1_000_000
 OTHER_LISTENER = {"OTHER": ("other", 1)}
 
 RETENTION_BYTES = 0
+
+FOR_THE_STATE_MACHINE = (
+    HighWatermarkUpdated,
+    BecameLeader,
+    LeadershipConfirmed,
+    LeadershipLost,
+    LeaderChanged,
+)
 """Each time retention runs, the newest snapshot takes the place of everything before it."""
 
 T = TypeVar("T")
@@ -282,6 +291,12 @@ class RaftReplica:
         self._carry_out(wanted)
         return base_offset
 
+    def confirm_leadership(self) -> int:
+        """Returns the round."""
+        asked, wanted = self.node.confirm_leadership(self._clock.now_ms(), self._clock.wall_ms())
+        self._carry_out(wanted)
+        return asked
+
     def request(self, request: Message, version: int, request_id: int, listener: str = LISTENER) -> None:
         """As received: what is not on the wire in this version must not decide anything."""
         decoded = type(request).decode(request.encode(version), version)
@@ -328,7 +343,7 @@ class RaftReplica:
         assert not self.ended, "the process has ended"
         for effect in wanted:
             self._watch(effect)
-            if isinstance(effect, HighWatermarkUpdated | BecameLeader | LeadershipLost | LeaderChanged):
+            if isinstance(effect, FOR_THE_STATE_MACHINE):
                 continue
             if isinstance(effect, Halt):
                 self._halt(effect)

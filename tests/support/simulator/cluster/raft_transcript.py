@@ -117,6 +117,9 @@ class RaftTranscript:
         base_offset = self.replica.append([b"record"] * int(count))
         self._lines.insert(0, f"base offset {base_offset}")
 
+    def _confirm(self) -> None:
+        self._lines.insert(0, f"round {self.replica.confirm_leadership()}")
+
     def _flushed(self, end_offset: str) -> None:
         self.replica.end_flush()
         assert self.replica.forced_end_offset() == int(end_offset)
