@@ -10,11 +10,11 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.record_batch import read_batches
 
-ALWAYS_THE_SAME = frozenset(
-    "cluster_id topic topic_id topic_name name leader_endpoints node_endpoints listeners endpoints host port "
-    "replica_directory_id voter_directory_id candidate_directory_id kraft_version_feature max_wait_ms "
-    "min_bytes max_bytes partition_max_bytes".split()
-)
+ALWAYS_THE_SAME = {
+    *("cluster_id", "topic", "topic_id", "topic_name", "name", "leader_endpoints", "node_endpoints"),
+    *("endpoints", "listeners", "host", "port", "kraft_version_feature", "max_wait_ms", "min_bytes"),
+    *("replica_directory_id", "voter_directory_id", "candidate_directory_id", "max_bytes"),
+}
 """One partition of one topic, one directory of each node, and the same limits in every request."""
 
 
