@@ -10,15 +10,9 @@ import pytest
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.config.endpoints import Endpoint, parse_host_port
 from kraftctl.raft.raft_config import RaftConfig
+from tests.support.controller_properties import controller_properties
 
-MINIMAL = {
-    "process.roles": "controller",
-    "node.id": "3000",
-    "controller.listener.names": "CONTROLLER",
-    "listeners": "CONTROLLER://localhost:9093",
-    "controller.quorum.voters": "3000@localhost:9093",
-    "log.dirs": "data",
-}
+MINIMAL = controller_properties(static=True)
 
 WITH_KEY = {
     "inter.broker.listener.name": {"listener.security.protocol.map": "EXTERNAL:SSL,CONTROLLER:PLAINTEXT"}

@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from tests.config.controller_files import escaped
+from tests.support.controller_properties import controller_properties
 
-GOOD: Final = {
-    "process.roles": "controller",
-    "node.id": "1",
-    "controller.listener.names": "CONTROLLER",
-    "listeners": "CONTROLLER://localhost:9093",
-    "controller.quorum.voters": "1@localhost:9093",
-    "log.dirs": "data",
-}
+GOOD: Final = controller_properties(node_id=1, static=True)
 
 SHARED_PORTS: Final = [
     (("127.0.0.1", "[::1]"), True),

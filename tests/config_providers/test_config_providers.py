@@ -20,6 +20,7 @@ from kraftctl_security.config_providers.providers import DIRECTORY, ENV_VAR, FIL
 from kraftctl_security.config_providers.resolve import refuse_variables, resolve_properties
 from kraftctl_security.config_providers.variables import find_variables
 from kraftctl_spark.log.client_config import ObserverConfig, parse_client_options, read_command_config
+from tests.support.controller_properties import controller_properties
 from tests.support.planted_secrets import PlantedSecrets
 
 ENV = {"config.providers": "env", "config.providers.env.class": ENV_VAR}
@@ -30,14 +31,7 @@ ALLOWED_PATHS = "config.providers.file.param.allowed.paths"
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 JAAS = "listener.name.controller.plain.sasl.jaas.config"
-CONTROLLER = {
-    "process.roles": "controller",
-    "node.id": "3000",
-    "controller.listener.names": "CONTROLLER",
-    "listeners": "CONTROLLER://localhost:9093",
-    "controller.quorum.voters": "3000@localhost:9093",
-    "log.dirs": "data",
-}
+CONTROLLER = controller_properties(static=True)
 WITH_SASL = {
     **CONTROLLER,
     "listener.security.protocol.map": "CONTROLLER:SASL_PLAINTEXT",

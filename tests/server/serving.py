@@ -23,19 +23,15 @@ from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrok
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import RequestHead, encode_request
+from tests.support.controller_properties import controller_properties
 
 TIMEOUT_SECONDS = 20.0
 
 UNREGISTER_BROKER = int(ApiKey.UNREGISTER_BROKER)
 
-PROPERTIES = {
-    "process.roles": "controller",
-    "node.id": "1",
-    "controller.listener.names": "CONTROLLER",
-    "listeners": "CONTROLLER://127.0.0.1:0",
-    "controller.quorum.voters": "1@127.0.0.1:9093",
-    "log.dirs": "unused",
-}
+PROPERTIES = controller_properties(
+    "unused", node_id=1, address="127.0.0.1:0", more={"controller.quorum.bootstrap.servers": "127.0.0.1:9093"}
+)
 
 
 class Handler(RequestHandler):

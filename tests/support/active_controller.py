@@ -28,21 +28,13 @@ from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
+from tests.support.controller_properties import NODE_ID, controller_properties
 from tests.support.metadata_state import UNLIMITED
 
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
-NODE_ID = 3000
-
 ENDPOINTS = {"CONTROLLER": ("localhost", 9093)}
 
-BASE_PROPERTIES = {
-    "process.roles": "controller",
-    "node.id": str(NODE_ID),
-    "controller.quorum.bootstrap.servers": "localhost:9093",
-    "listeners": "CONTROLLER://localhost:9093",
-    "controller.listener.names": "CONTROLLER",
-    "log.dirs": "/does/not/exist",
-}
+BASE_PROPERTIES = controller_properties("/does/not/exist")
 
 
 def request_type(api_key: int) -> type[Message]:
