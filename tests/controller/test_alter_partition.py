@@ -14,7 +14,7 @@ from tests.support.metadata_state import BROKER_EPOCH, MetadataState, partition_
 from tests.support.wire.alter_partition_requests import VERSIONS, ask, only_partition, request_for
 
 
-def cluster(metadata_version: int = features.LATEST_PRODUCTION) -> MetadataState:
+def foo_without_3_in_sync(metadata_version: int = features.LATEST_PRODUCTION) -> MetadataState:
     """Brokers 1 to 4; foo-0 on 1, 2, 3, led by 1, with 3 out of sync."""
     state = MetadataState(metadata_version)
     state.brokers(1, 2, 3, 4)
@@ -35,7 +35,7 @@ def cluster(metadata_version: int = features.LATEST_PRODUCTION) -> MetadataState
 def test_an_isr_change_is_one_record_and_the_new_state(
     version: int, isr: list[int], record_isr: list[int]
 ) -> None:
-    state = cluster()
+    state = foo_without_3_in_sync()
     result = state.apply(ask(state, version, request_for(version, isr)))
     assert [entry.record for entry in result.records] == [
         PartitionChangeRecord(partition_id=0, topic_id=uuid(1), isr=record_isr)
@@ -50,7 +50,7 @@ def test_an_isr_change_is_one_record_and_the_new_state(
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_no_change_is_granted_without_a_record(version: int) -> None:
-    state = cluster()
+    state = foo_without_3_in_sync()
     result = ask(state, version, request_for(version, [1, 2]))
     assert result.records == []
     assert only_partition(result) == PartitionResult(
@@ -94,7 +94,7 @@ REFUSALS = [
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize(("wrong", "errors"), REFUSALS)
 def test_refusals(version: int, wrong: dict[str, object], errors: dict[int, Errors]) -> None:
-    state = cluster()
+    state = foo_without_3_in_sync()
     arguments: dict[str, object] = {"isr": [1, 2, 3], **wrong}
     result = ask(state, version, request_for(version, **arguments))  # type: ignore[arg-type]
     assert result.records == []
@@ -115,7 +115,7 @@ ORDER = [
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize(("wrong", "error"), ORDER)
 def test_the_first_broken_rule_is_the_answer(version: int, wrong: dict[str, object], error: Errors) -> None:
-    state = cluster()
+    state = foo_without_3_in_sync()
     arguments: dict[str, object] = {"isr": [1, 2, 3], **wrong}
     result = ask(state, version, request_for(version, **arguments))  # type: ignore[arg-type]
     assert Errors(only_partition(result).error_code) == error
@@ -132,7 +132,7 @@ def test_the_first_broken_rule_is_the_answer(version: int, wrong: dict[str, obje
     ],
 )
 def test_a_stale_broker_epoch_fails_the_whole_request(version: int, sender: int, epoch: int) -> None:
-    state = cluster()
+    state = foo_without_3_in_sync()
     result = ask(state, version, request_for(version, [1, 2, 3], sender=sender, sender_epoch=epoch))
     assert result.records == []
     assert result.response == AlterPartitionResponse(error_code=int(Errors.STALE_BROKER_EPOCH))
@@ -140,7 +140,7 @@ def test_a_stale_broker_epoch_fails_the_whole_request(version: int, sender: int,
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_no_topics_no_questions(version: int) -> None:
-    state = cluster()
+    state = foo_without_3_in_sync()
     request = AlterPartitionRequest(broker_id=9, broker_epoch=-1)
     assert ask(state, version, request).response == AlterPartitionResponse()
 
@@ -205,7 +205,7 @@ def test_a_shrink_bumps_the_leader_epoch_only_before_3_6(
     metadata_version: int, leader_epoch: int, record_version: int
 ) -> None:
     """KAFKA-15021."""
-    state = cluster(metadata_version)
+    state = foo_without_3_in_sync(metadata_version)
     result = state.apply(ask(state, 3, request_for(3, [1])))
     assert result.records[0].version == record_version
     assert state.partition().leader_epoch == leader_epoch
@@ -214,6 +214,6 @@ def test_a_shrink_bumps_the_leader_epoch_only_before_3_6(
 
 @pytest.mark.parametrize("metadata_version", [features.IBP_3_5_IV2, features.LATEST_PRODUCTION])
 def test_an_expansion_never_bumps_the_leader_epoch(metadata_version: int) -> None:
-    state = cluster(metadata_version)
+    state = foo_without_3_in_sync(metadata_version)
     state.apply(ask(state, 3, request_for(3, [1, 2, 3])))
     assert state.partition().leader_epoch == 5

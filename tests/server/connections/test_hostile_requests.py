@@ -14,8 +14,8 @@ from kraftctl_protocol.generated.api_versions_response import ApiVersionsRespons
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from tests.support.active_controller import CLUSTER_ID
-from tests.support.active_controller import directory as candidate_directory
 from tests.support.effort import seeds
+from tests.support.metadata_state import directory as candidate_directory
 from tests.support.simulator.cluster.virtual_time_loop import VirtualTimeLoop
 from tests.support.wire.hosted_cluster import PROPERTIES, Population
 from tests.support.wire.hosted_controller import HostedController
