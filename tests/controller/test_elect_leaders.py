@@ -149,7 +149,7 @@ def test_the_rebalance_timer_goes_on_where_it_stopped() -> None:
     results = run(state, preferred_elections(state.controller), 50)
     assert [len(result.records) for result in results] == [50, 50, 40]
     assert preferred_elections(state.controller).next_slice(state.moment()).records == []
-    assert state.image.topics.imbalanced_topics() == []
+    assert state.image.topics.imbalanced_counts == {}
 
 
 def test_partitions_that_are_in_order_are_passed_over_in_slices_too() -> None:
