@@ -372,13 +372,13 @@ def planted_values(secrets: PlantedSecrets, key: str) -> Iterator[str]:
 
 
 def test_no_error_shows_a_value() -> None:
-    """All keys of Kafka, with and without the prefix of a listener; as a controller reads them."""
+    """All keys of Kafka, with and without the prefix of a listener, each with two kinds of values in turn."""
     refused_count = 0
     with_ssl = {**WITH_SASL, "listener.security.protocol.map": "CONTROLLER:SASL_SSL"}
     names = [*BROKER_CONFIG_KEYS, "kraftctl.node.principals", "kraftctl.audit.log.max.bytes"]
-    for name in [*names, *(f"listener.name.controller.{name}" for name in names), JAAS]:
+    for at, name in enumerate([*names, *(f"listener.name.controller.{name}" for name in names), JAAS]):
         secrets = PlantedSecrets()
-        for value in planted_values(secrets, name.replace(".", "-")):
+        for value in list(planted_values(secrets, name.replace(".", "-")))[at % 4 :: 4]:
             given_properties = {**with_ssl, **ENV, name: "${env:VALUE}"}
             if name.startswith("config.providers"):
                 continue
@@ -389,7 +389,7 @@ def test_no_error_shows_a_value() -> None:
                 shown = str(error)
                 refused_count += "[hidden]" in shown
                 assert secrets.in_("the error", shown) == [], shown
-    assert refused_count > 500
+    assert refused_count > 150
 
 
 def test_a_hidden_value_leaves_the_reason() -> None:

@@ -76,6 +76,7 @@ def create_until_refused(port: int, before: Callable[[int], None]) -> set[str]:
     raise AssertionError("nothing ever failed")
 
 
+@pytest.mark.slow
 def test_a_full_disk_stops_the_process_and_loses_nothing(tmp_path: Path) -> None:
     """A limit on the size of a file makes writes fail in the middle of a batch, as a full disk does."""
     node = KraftctlController(3000, tmp_path, CLUSTER_ID)
