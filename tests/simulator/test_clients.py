@@ -23,7 +23,8 @@ from tests.support.simulator.brokers.client_mix import ADMIN_OPERATIONS, ClientM
 from tests.support.simulator.brokers.isr_changes import STATES_SENT_FROM_VERSION
 from tests.support.simulator.checks.replication_settled import why_not_settled
 
-SEEDS_FOR_BEHAVIOURS = 14
+SEEDS_FOR_BEHAVIOURS = (0, 1, 3, 10, 12)
+"""Each has a behaviour that those before it lack."""
 
 SELDOM_ACKNOWLEDGED = ("change_voters", "create_acls", "elect_unclean")
 """The voters do not change, there is no authorizer, and what may be elected is elected without asking."""
@@ -191,7 +192,7 @@ def test_every_behaviour_is_seen() -> None:
     """A model that never does something checks nothing of it."""
     seen: Counter[str] = Counter()
     mix = ClientMix(admin_interval_us=150_000, fate_interval_us=5_000_000, unclean_share=0.3)
-    for seed in range(SEEDS_FOR_BEHAVIOURS):
+    for seed in SEEDS_FOR_BEHAVIOURS:
         scene = Scene(seed, mix, 4, loss=0.05 * (seed % 2), snapshot_bytes=5_000)
         scene.admin.start()
         scene.run(30)
