@@ -1,4 +1,4 @@
-"""A short run of what tests/soak/hostile_requests.py does for hours, and regressions that it found."""
+"""Hostile requests to a whole controller, and what they once found. `make soak SOAK=hostile` takes hours."""
 
 from __future__ import annotations
 
