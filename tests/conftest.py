@@ -76,9 +76,13 @@ def limited(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., Cor
 
 
 def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> dict[str, LoopFactory]:
-    """An async test runs on the loop that production uses; marked `both_loops`, on asyncio's own as well."""
+    """An async test runs on the loop that production uses; marked `both_loops`, on asyncio's own as well.
+
+    Once is enough for each test: from the sources, or, marked so, where no lane runs them from the sources.
+    """
     factories: dict[str, LoopFactory] = {"uvloop": uvloop.new_event_loop}
-    if item.get_closest_marker("both_loops") is not None:
+    marker = item.get_closest_marker("both_loops")
+    if marker is not None and (under_test() == "sources" or "compiled" in marker.args):
         factories["asyncio"] = asyncio.new_event_loop
     return factories
 
