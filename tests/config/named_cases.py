@@ -33,6 +33,11 @@ def _sharing(hosts: tuple[str, ...]) -> dict[str, str | None]:
     return {"controller.listener.names": ",".join(names), "listeners": ",".join(listeners)}
 
 
+def _each(key: str, *values: str) -> list[tuple[dict[str, str | None], str | None]]:
+    """Values of a key that are refused."""
+    return [({key: value}, key) for value in values]
+
+
 NAMED_CASES: Final[list[tuple[dict[str, str | None], str | None]]] = [
     # What charts and playbooks were seen to have.
     ({"inter.broker.listener.name": "EXTERNAL"}, "inter.broker.listener.name"),
@@ -127,7 +132,7 @@ NAMED_CASES: Final[list[tuple[dict[str, str | None], str | None]]] = [
     ({"listeners": "CONTROLLER//localhost:9093"}, "listeners"),
     ({"listeners": "CONTROLLER"}, "listeners"),
     ({"listeners": "://localhost:9093"}, "listeners"),
-    *[({"listeners": f"CONTROLLER://{address}"}, "listeners") for address in ("h:-1", "h:65536")],
+    *_each("listeners", "CONTROLLER://h:-1", "CONTROLLER://h:65536"),
     ({"listeners": "CONTROLLER://h:1,CONTROLLER://h:2"}, "listeners"),
     ({"inter.broker.listener.name": "CONTROLLER"}, "inter.broker.listener.name"),
     ({"listener.security.protocol.map": "CONTROLLER"}, "listener.security.protocol.map"),
@@ -153,8 +158,7 @@ NAMED_CASES: Final[list[tuple[dict[str, str | None], str | None]]] = [
     ({"controller.quorum.voters": "2@localhost:9093"}, "controller.quorum.voters"),
     ({"controller.quorum.voters": "1@localhost:70000"}, "controller.quorum.voters"),
     ({"controller.quorum.voters": "1@localhost:9093,"}, "controller.quorum.voters"),
-    *[({"controller.quorum.voters": voters}, "controller.quorum.voters")
-      for voters in ("1", "1@", "@h:1", "1@h", "x@h:1", "1@h:x", "1@:1")],
+    *_each("controller.quorum.voters", "1", "1@", "@h:1", "1@h", "x@h:1", "1@h:x", "1@:1"),
     ({"controller.quorum.voters": "+1@PLAINTEXT://localhost:9093"}, None),
     ({"controller.quorum.voters": "1@localhost:9093,1@other:9093"}, None),
     ({"controller.quorum.bootstrap.servers": "localhost"}, "controller.quorum.bootstrap.servers"),
