@@ -17,10 +17,13 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import uvloop
+
+if TYPE_CHECKING:
+    from tests.support.simulator.quorum import StartQuorum
 
 ASYNC_TEST_SECONDS_MAX = 120.0
 
@@ -104,6 +107,15 @@ def logging_as_before() -> Iterator[None]:
     for logger in (root, *_loggers()):
         if logger.level != (level := levels.get(logger, logging.NOTSET)):
             logger.setLevel(level)
+
+
+@pytest.fixture
+def start_quorum() -> Iterator[StartQuorum]:
+    """Quorums on simulated machines."""
+    from tests.support.simulator.quorum import quorums
+
+    with quorums() as start:
+        yield start
 
 
 def _loggers() -> list[logging.Logger]:

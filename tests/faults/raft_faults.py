@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-BUGS = "tests/raft/test_kafkas_bugs.py"
+BUGS = "tests/kafkas_bugs/test_raft.py"
 CONVERSATIONS = "tests/raft/test_datadriven.py::test_conversation"
 CLUSTER = "tests/raft/test_cluster.py"
 EARLY = "tests/raft/test_early_elections.py"
