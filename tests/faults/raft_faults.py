@@ -31,7 +31,7 @@ FAULTS = (
         "    if remote_id < 0",
         "    if remote_id < 0",
         (f"{CONVERSATIONS}[aba]",),
-        "A late EndQuorumEpoch of a leader that leads again tells its follower to elect.",
+        "A follower elects because of a late EndQuorumEpoch of the leader that it follows again.",
     ),
     PlantedFault(
         "a-log-is-truncated-by-its-own-epochs-alone",
