@@ -17,10 +17,13 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import uvloop
+
+if TYPE_CHECKING:
+    from tests.support.simulator.quorum import StartQuorum
 
 ASYNC_TEST_SECONDS_MAX = 120.0
 
@@ -76,9 +79,13 @@ def limited(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., Cor
 
 
 def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> dict[str, LoopFactory]:
-    """An async test runs on the loop that production uses; marked `both_loops`, on asyncio's own as well."""
+    """An async test runs on the loop that production uses; marked `both_loops`, on asyncio's own as well.
+
+    Once is enough for each test: from the sources, or, marked so, where no lane runs them from the sources.
+    """
     factories: dict[str, LoopFactory] = {"uvloop": uvloop.new_event_loop}
-    if item.get_closest_marker("both_loops") is not None:
+    marker = item.get_closest_marker("both_loops")
+    if marker is not None and (under_test() == "sources" or "compiled" in marker.args):
         factories["asyncio"] = asyncio.new_event_loop
     return factories
 
@@ -100,6 +107,15 @@ def logging_as_before() -> Iterator[None]:
     for logger in (root, *_loggers()):
         if logger.level != (level := levels.get(logger, logging.NOTSET)):
             logger.setLevel(level)
+
+
+@pytest.fixture
+def start_quorum() -> Iterator[StartQuorum]:
+    """Quorums on simulated machines."""
+    from tests.support.simulator.quorum import quorums
+
+    with quorums() as start:
+        yield start
 
 
 def _loggers() -> list[logging.Logger]:

@@ -51,7 +51,7 @@ class Lane:
     seed: int = 0
 
 
-CORE = ("tests/raft", "tests/node")
+CORE = ("tests/raft", "tests/node", "tests/kafkas_bugs")
 
 CODEC = ("tests/protocol", "tests/image", "tests/metadata", "tests/kips", "tests/test_config.py")
 

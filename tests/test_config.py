@@ -10,15 +10,9 @@ import pytest
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.config.endpoints import Endpoint, parse_host_port
 from kraftctl.raft.raft_config import RaftConfig
+from tests.support.controller_properties import controller_properties
 
-MINIMAL = {
-    "process.roles": "controller",
-    "node.id": "3000",
-    "controller.listener.names": "CONTROLLER",
-    "listeners": "CONTROLLER://localhost:9093",
-    "controller.quorum.voters": "3000@localhost:9093",
-    "log.dirs": "data",
-}
+MINIMAL = controller_properties(static=True)
 
 WITH_KEY = {
     "inter.broker.listener.name": {"listener.security.protocol.map": "EXTERNAL:SSL,CONTROLLER:PLAINTEXT"}
@@ -184,18 +178,6 @@ def test_one_of_voters_and_bootstrap_servers_is_needed() -> None:
 
 
 @pytest.mark.parametrize(
-    "voters",
-    ["1", "1@", "@h:1", "1@h", "x@h:1", "1@h:x", "1@h:70000", "1@h:1,", "1@:1"],
-)
-def test_malformed_voters(voters: str) -> None:
-    assert any("controller.quorum.voters" in error for error in errors(controller__quorum__voters=voters))
-
-
-def test_the_node_must_be_among_the_static_voters() -> None:
-    assert any("3000" in error for error in errors(controller__quorum__voters="1@h:1"))
-
-
-@pytest.mark.parametrize(
     ("listeners", "host", "port"),
     [
         pytest.param("CONTROLLER://localhost:9093", "localhost", 9093, id="name"),
@@ -207,39 +189,6 @@ def test_the_node_must_be_among_the_static_voters() -> None:
 )
 def test_listeners(listeners: str, host: str | None, port: int) -> None:
     assert config(listeners=listeners).listeners == [Endpoint("CONTROLLER", "PLAINTEXT", host, port)]
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        pytest.param({"listeners": "CONTROLLER:9093"}, id="no-slashes"),
-        pytest.param({"listeners": "CONTROLLER://h:-1"}, id="negative-port"),
-        pytest.param({"listeners": "CONTROLLER://h:65536"}, id="port-too-large"),
-        pytest.param({"listeners": "OTHER://h:1"}, id="not-a-controller-listener"),
-        pytest.param({"listeners": "CONTROLLER://h:1,CONTROLLER://h:2"}, id="same-name-twice"),
-        pytest.param({"listeners": "CONTROLLER://h:1,PLAINTEXT://h:2"}, id="a-broker-listener"),
-        pytest.param(
-            {"listeners": "CONTROLLER://a:1,B://b:1", "controller__listener__names": "CONTROLLER,B"},
-            id="same-port",
-        ),
-        pytest.param({"controller__listener__names": "CONTROLLER,MORE"}, id="name-that-is-not-bound"),
-        pytest.param({"inter__broker__listener__name": "CONTROLLER"}, id="inter-broker-listener"),
-        pytest.param({"listener__security__protocol__map": "OTHER:PLAINTEXT"}, id="not-in-the-map"),
-        pytest.param({"listener__security__protocol__map": "CONTROLLER"}, id="map-without-protocol"),
-        pytest.param({"listener__security__protocol__map": "CONTROLLER:TLS"}, id="unknown-protocol"),
-        pytest.param({"advertised__listeners": "CONTROLLER://0.0.0.0:1"}, id="advertised-wildcard"),
-        pytest.param({"early__start__listeners": "EXTERNAL"}, id="early-start-of-a-stranger"),
-    ],
-)
-def test_listeners_that_do_not_fit(changes: dict[str, str]) -> None:
-    assert errors(**changes)
-
-
-def test_one_port_may_serve_both_address_families() -> None:
-    both = config(
-        listeners="CONTROLLER://127.0.0.1:1,B://[::1]:1", controller__listener__names="CONTROLLER,B"
-    )
-    assert [endpoint.listener for endpoint in both.listeners] == ["CONTROLLER", "B"]
 
 
 JAAS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import subprocess
 import sys
@@ -91,24 +92,40 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(tree):
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(), str(path))
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes: to walk through a tree takes longer than to parse it."""
+    return tuple(ast.walk(parse(path)))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def trees_are_kept_here_only() -> Iterator[None]:
+    """The collector would look at millions of nodes again and again, and later tests need their memory."""
+    gc.disable()
+    yield
+    gc.enable()
+    parse.cache_clear()
+    nodes.cache_clear()
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
 
-def imported_modules(tree: ast.Module) -> Iterator[str]:
+def imported_modules(path: Path) -> Iterator[str]:
     """Top-level names of what a module imports, at any depth of the file."""
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module.partition(".")[0]
-
-
-@cache
-def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(), str(path))
 
 
 def test_files_hold_one_idea() -> None:
@@ -120,7 +137,7 @@ def test_functions_fit_on_a_screen() -> None:
     too_long = [
         f"{name_of(path)}:{function.lineno} {function.name}: {lines} lines"
         for path in OURS
-        for function in functions(parse(path))
+        for function in functions(path)
         if (lines := (function.end_lineno or 0) - function.lineno + 1) > FUNCTION_LINES_MAX
     ]
     assert too_long == []
@@ -148,7 +165,7 @@ def test_all_that_lies_below_storage_is_pure_and_compiled() -> None:
 
 
 def test_no_module_imports_a_source_root() -> None:
-    found = [name_of(path) for path in OURS if {"protocol", "spark"} & set(imported_modules(parse(path)))]
+    found = [name_of(path) for path in OURS if {"protocol", "spark"} & set(imported_modules(path))]
     assert found == []
 
 
@@ -163,7 +180,7 @@ def test_only_the_clock_reads_a_clock() -> None:
         name_of(path)
         for path in OURS
         if name_of(path).startswith("kraftctl/") and not name_of(path).startswith(allowed)
-        if "time" in set(imported_modules(parse(path)))
+        if "time" in set(imported_modules(path))
     ]
     assert readers == []
 
@@ -193,7 +210,7 @@ def test_nothing_is_caught_blindly() -> None:
     blind = [
         f"{name_of(path)}:{node.lineno}"
         for path in OURS
-        for node in ast.walk(parse(path))
+        for node in nodes(path)
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or getattr(node.type, "id", "") in ("Exception", "BaseException"))
         and not isinstance(node.body[-1], ast.Raise)
@@ -222,7 +239,7 @@ def test_matches_over_effects_and_events_are_closed() -> None:
         (f"{name_of(path)}:{match.lineno}", match)
         for path in OURS
         if name_of(path).startswith(CLOSED_MATCHES)
-        for match in ast.walk(parse(path))
+        for match in nodes(path)
         if isinstance(match, ast.Match) and matches_classes(match)
     ]
     assert matches
@@ -253,17 +270,20 @@ def compiled_constants() -> set[tuple[str, str]]:
     }
 
 
+def called(call: ast.Call) -> str:
+    return str(getattr(call.func, "attr", getattr(call.func, "id", "")))
+
+
 def replaced_attributes(path: Path) -> Iterator[tuple[str, str]]:
     """Module and name of each `setattr(module, "NAME", ...)` and `setattr("module.NAME", ...)`."""
-    tree = parse(path)
     modules = {
         alias.asname or alias.name: f"{node.module}.{alias.name}"
-        for node in ast.walk(tree)
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
     }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("setattr") and len(node.args) > 1:
+    for node in nodes(path):
+        if isinstance(node, ast.Call) and len(node.args) > 1 and called(node).endswith("setattr"):
             owner, name = node.args[:2]
             if isinstance(owner, ast.Name) and isinstance(name, ast.Constant):
                 yield modules.get(owner.id, ""), str(name.value)
@@ -304,17 +324,18 @@ def test_no_banned_word_is_left() -> None:
         f"{name_of(path)}:{number}: {line.strip()[:80]}"
         for path in FILES
         if path.suffix in TEXT_SUFFIXES or path.name == "Makefile" or path.suffix == ".lock"
-        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if BANNED.search(text := path.read_text()) or BANNED_IN_TESTS.search(text)
+        for number, line in enumerate(text.splitlines(), 1)
         if BANNED.search(line) or (name_of(path).startswith("tests/") and BANNED_IN_TESTS.search(line))
     ]
     assert found == []
 
 
-def private_docstrings(tree: ast.Module) -> set[ast.Constant]:
+def private_docstrings(path: Path) -> set[ast.Constant]:
     """Docstrings of what starts with an underscore: they are read with the code, not instead of it."""
     return {
         node.body[0].value
-        for node in ast.walk(tree)
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         and node.name.startswith("_")
         and isinstance(node.body[0], ast.Expr)
@@ -402,9 +423,8 @@ def texts_for_readers(path: Path) -> Iterator[tuple[int, str]]:
     if path.suffix == ".md":
         yield 1, path.read_text()
     elif path in OURS:
-        tree = parse(path)
-        private = private_docstrings(tree)
-        for node in ast.walk(tree):
+        private = private_docstrings(path)
+        for node in nodes(path):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in private:
                 yield node.lineno, node.value
 

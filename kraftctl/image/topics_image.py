@@ -93,35 +93,6 @@ class TopicsImage(ImagePart):
         """Returns whether the broker leads any partition."""
         return broker_id in self.leader_counts
 
-    def topics_with_isr_member(self, broker_id: int) -> list[TopicImage]:
-        """Returns topics with a partition whose ISR has the broker, sorted by id."""
-        return self._sorted(self.isr_counts.get(broker_id, {}) | self.last_member_counts.get(broker_id, {}))
-
-    def isr_membership_count(self, broker_id: int) -> int:
-        """Returns how many partitions have the broker in their ISR."""
-        return sum(self.isr_counts.get(broker_id, {}).values()) + sum(
-            self.last_member_counts.get(broker_id, {}).values()
-        )
-
-    def topics_with_elr_member(self, broker_id: int) -> list[TopicImage]:
-        """Returns topics with a partition whose ELR has the broker, sorted by id."""
-        return self._sorted(self.elr_counts.get(broker_id))
-
-    def leaderless_topics(self) -> list[TopicImage]:
-        """Returns topics with a partition without leader, sorted by id."""
-        return self._sorted(self.leaderless_counts)
-
-    def imbalanced_topics(self) -> list[TopicImage]:
-        """Returns topics with a partition that its preferred replica does not lead, sorted by id."""
-        return self._sorted(self.imbalanced_counts)
-
-    def reassigning_topics(self) -> list[TopicImage]:
-        """Returns topics with a partition being reassigned, sorted by id."""
-        return self._sorted(self.reassigning_counts)
-
-    def _sorted(self, counts: dict[Uuid, int] | None) -> list[TopicImage]:
-        return [] if counts is None else [self.topics[topic_id] for topic_id in sorted(counts)]
-
     def replay(self, record: Message, offset: int) -> None:
         """`kraftctl.image.replay` calls the functions for partitions itself: most records are theirs. It also
         removes topics, whose configs go with them."""

@@ -33,10 +33,6 @@ class CheckpointReader:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def raw_batches(self) -> Iterator[bytes]:
-        for _, raw in self._placed_batches():
-            yield raw
-
     def _placed_batches(self) -> Iterator[tuple[int, bytes]]:
         """Yields each batch with the byte at which it begins."""
         try:

@@ -33,6 +33,7 @@ from tests.attack.frames import (
     request,
 )
 from tests.attack.honest_brokers import ADDRESSES, Seen
+from tests.support.controller_properties import controller_properties, properties_file
 
 NODE_ID = 3000
 
@@ -70,22 +71,16 @@ class Template:
         self.cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
 
     def properties(self, directory: Path, port: int, settings: dict[str, str]) -> Path:
+        address = f"127.0.0.1:{port}"
         lines = {
-            "process.roles": "controller",
-            "node.id": str(NODE_ID),
-            "listeners": f"CONTROLLER://127.0.0.1:{port}",
-            "controller.listener.names": "CONTROLLER",
-            "controller.quorum.voters": f"{NODE_ID}@127.0.0.1:{port}",
-            "log.dirs": str(directory / "log"),
+            **controller_properties(directory / "log", node_id=NODE_ID, address=address, static=True),
             "broker.session.timeout.ms": "120000",
             **settings,
             **self._ssl_properties,
         }
         if self.authorizer:
             lines["authorizer.class.name"] = STANDARD_AUTHORIZER
-        file = directory / "controller.properties"
-        file.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
-        return file
+        return properties_file(directory, lines)
 
     def make(self) -> None:
         self.directory.mkdir(parents=True)

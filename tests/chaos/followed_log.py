@@ -17,6 +17,7 @@ from kraftctl_protocol.metadata_topic import METADATA_TOPIC_ID
 from kraftctl_protocol.record_batch import read_batches
 from tests.chaos.finding import FindError
 from tests.chaos.ledger import FoundTopic
+from tests.support.controller_properties import controller_properties
 from tests.support.simulator.checks.log_history import Batch
 from tests.support.simulator.checks.partition_checks import PartitionChecks
 from tests.support.wire.controller_client import ControllerClient
@@ -25,16 +26,7 @@ FETCH_VERSION = 17
 FETCH_BYTES = 1 << 20
 TOPIC_RESOURCE = 2
 
-CONFIG = {
-    "process.roles": "controller",
-    "node.id": "1",
-    "controller.listener.names": "CONTROLLER",
-    "listeners": "CONTROLLER://localhost:9093",
-    "controller.quorum.bootstrap.servers": "localhost:9093",
-    "log.dirs": "unused",
-    "min.insync.replicas": "2",
-    "default.replication.factor": "3",
-}
+CONFIG = controller_properties(more={"min.insync.replicas": "2", "default.replication.factor": "3"})
 """What the checks take defaults of topics from: those of the cluster."""
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from kraftctl.cli.add_scram import scram_record
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.scram import MECHANISM_NUMBERS, salt_password
 from kraftctl_security.sasl.scram_users import ScramUserError, parse_scram_users
-from tests.cli.storage_oracle import OK, kafkas_verdicts
+from tests.cli.storage_oracle import OK, storage_verdicts
 from tests.support.effort import FIRST_SEED, scaled
 
 SECRET = "hunter2-of-alice"
@@ -163,7 +163,7 @@ def test_every_verdict_is_kafkas() -> None:
     arguments = [*cases(), *random_cases(scaled(400))]
     accepted = 0
     for argument, theirs in zip(
-        arguments, kafkas_verdicts("scram", [[each] for each in arguments]), strict=True
+        arguments, storage_verdicts("scram", [[each] for each in arguments]), strict=True
     ):
         ours = our_record(argument)
         if argument in REFUSED_HERE:

@@ -29,6 +29,7 @@ from kraftctl_protocol.generated.describe_quorum_response import (
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC
 from tests.cli.quorum_cases import CLUSTER_ID, Replica, ScriptedQuorum, leader_node
+from tests.support.controller_properties import controller_properties
 from tests.support.wire.scripted_node import ScriptedNode
 
 QUICK = ClientConfig(default_api_timeout_ms=2_000, request_timeout_ms=1_000, retry_backoff_ms=20)
@@ -183,11 +184,7 @@ def test_a_timeout_is_a_number_of_milliseconds(text: str) -> None:
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 CONTROLLER_FILE = {
-    "process.roles": "controller",
-    "node.id": "3000",
-    "log.dirs": "data",
-    "listeners": "CONTROLLER://localhost:9093",
-    "controller.listener.names": "CONTROLLER",
+    **controller_properties(),
     "listener.security.protocol.map": "CONTROLLER:SASL_PLAINTEXT",
     "listener.name.controller.sasl.enabled.mechanisms": "PLAIN",
     "sasl.mechanism.controller.protocol": "PLAIN",

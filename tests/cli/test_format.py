@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 from pathlib import Path
 
 import pytest
@@ -13,7 +10,6 @@ from kraftctl.cli import main
 from kraftctl.cli.add_scram import scram_record
 from kraftctl.cli.initial_controllers import parse_initial_controllers
 from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
-from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile, read_recovery_point
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
@@ -250,24 +246,6 @@ def test_bad_configuration_is_reported(tmp_path: Path, capsys: pytest.CaptureFix
     assert "missing" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "number", "hash_name"), [("SCRAM-SHA-256", 1, "sha256"), ("SCRAM-SHA-512", 2, "sha512")]
-)
-def test_scram_credential(mechanism: str, number: int, hash_name: str) -> None:
-    argument = f'{mechanism}=[name=alice,iterations=8192,salt="N3E=",password=alice-secret]'
-    record = scram_record(argument).record
-    assert isinstance(record, UserScramCredentialRecord)
-    assert (record.name, record.mechanism, record.iterations) == ("alice", number, 8192)
-    assert record.salt == base64.b64decode("N3E=")
-    salted = hashlib.pbkdf2_hmac(hash_name, b"alice-secret", record.salt, 8192)
-    client_key = hmac.digest(salted, b"Client Key", hash_name)
-    assert record.stored_key == hashlib.new(hash_name, client_key).digest()
-    assert record.server_key == hmac.digest(salted, b"Server Key", hash_name)
-    encoded = base64.b64encode(salted).decode()
-    same = scram_record(f'{mechanism}=[name=alice,iterations=8192,salt="N3E=",saltedpassword="{encoded}"]')
-    assert same.record == record
-
-
 def test_scram_defaults_are_a_fresh_salt_and_4096_iterations() -> None:
     one = scram_record("SCRAM-SHA-256=[name=alice,password=x]").record
     two = scram_record("SCRAM-SHA-256=[name=alice,password=x]").record
@@ -275,48 +253,6 @@ def test_scram_defaults_are_a_fresh_salt_and_4096_iterations() -> None:
     assert isinstance(two, UserScramCredentialRecord)
     assert one.iterations == 4096
     assert one.salt != two.salt
-
-
-@pytest.mark.parametrize(
-    ("argument", "reason"),
-    [
-        pytest.param("SCRAM-SHA-256", "equals sign", id="no-equals"),
-        pytest.param("SCRAM-SHA-1=[name=a,password=b]", "not supported", id="mechanism"),
-        pytest.param("SCRAM-SHA-256=name=a", r"start with \[", id="no-brackets"),
-        pytest.param("SCRAM-SHA-256=[password=b]", "'name'", id="no-name"),
-        pytest.param("SCRAM-SHA-256=[name=a]", "one of 'password' or 'saltedpassword'", id="no-password"),
-        pytest.param("SCRAM-SHA-256=[name=a,saltedpassword=YCE=]", "'salt'", id="salted-without-salt"),
-        pytest.param("SCRAM-SHA-256=[name=a,password=b,iterations=4095]", "4096", id="too-few"),
-        pytest.param("SCRAM-SHA-256=[name=a,password=b,iterations=16385]", "16384", id="too-many"),
-        pytest.param("SCRAM-SHA-256=[name=a,password=b,iterations=x]", "a number from 4096", id="iterations"),
-        pytest.param("SCRAM-SHA-256=[name=a,password=b,salt=!]", "base64", id="salt"),
-        pytest.param("SCRAM-SHA-256=[name=a,password=b,color=red]", "Unknown SCRAM", id="unknown"),
-        pytest.param("SCRAM-SHA-256=[name=a,password]", "equals sign", id="component"),
-    ],
-)
-def test_bad_scram_arguments(argument: str, reason: str) -> None:
-    with pytest.raises(StorageError, match=reason):
-        scram_record(argument)
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        pytest.param("", "No voters", id="none"),
-        pytest.param("one:9093:x", "no node id", id="no-id"),
-        pytest.param("@one:9093:x", "no node id", id="empty-id"),
-        pytest.param("a@one:9093:x", "not a number", id="id"),
-        pytest.param("1@one", "no host followed by a colon", id="no-port"),
-        pytest.param("1@[::1:9093:x", r"no \] follows", id="bracket"),
-        pytest.param("1@[::1]9093:x", "before the port", id="no-colon-after-bracket"),
-        pytest.param("1@one:70000:x", "from 0 to 65535", id="port"),
-        pytest.param("1@one:9093:x", "not a UUID", id="directory"),
-        pytest.param(f"{VOTERS},{VOTERS}", "more than once", id="twice"),
-    ],
-)
-def test_bad_initial_controllers(text: str, reason: str) -> None:
-    with pytest.raises(StorageError, match=reason):
-        parse_initial_controllers(text, "CONTROLLER")
 
 
 def test_initial_controllers_are_ordered_by_id() -> None:

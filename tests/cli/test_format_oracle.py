@@ -13,7 +13,7 @@ from kraftctl.cli import main
 from kraftctl.cli.initial_controllers import parse_initial_controllers
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.uuids import uuid_to_string
-from tests.cli.storage_oracle import OK, kafkas_verdicts
+from tests.cli.storage_oracle import OK, storage_verdicts
 from tests.support.effort import FIRST_SEED, scaled
 
 CLUSTER_ID = "V50AZlDfQ6SyNYSsdWVE0A"
@@ -133,7 +133,7 @@ def our_voters(text: str) -> str:
 def test_every_verdict_of_initial_controllers_is_kafkas() -> None:
     cases = voters_cases()
     accepted = stricter = 0
-    for text, theirs in zip(cases, kafkas_verdicts("voters", [[each] for each in cases]), strict=True):
+    for text, theirs in zip(cases, storage_verdicts("voters", [[each] for each in cases]), strict=True):
         ours = our_voters(text)
         if theirs.startswith(OK) and ours.startswith("refused"):
             stricter += 1
@@ -247,7 +247,7 @@ REFUSED: dict[str, Callable[[list[str]], bool]] = {
 @pytest.mark.java
 def test_format_ends_as_kafka_storage_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cases = format_cases()
-    theirs = kafkas_verdicts(
+    theirs = storage_verdicts(
         "format", [_words(tmp_path / f"kafka{n}", *case) for n, case in enumerate(cases)]
     )
     formatted, different = 0, []

@@ -21,6 +21,7 @@ from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_security.standard_output import READER_GONE_STATUS
 from kraftctl_spark import cli as exporter
 from tests.cli.quorum_cases import CASES, leader_node
+from tests.support.controller_properties import controller_properties, properties_file
 from tests.support.processes.outputs import (
     GONE,
     Output,
@@ -154,12 +155,7 @@ def test_dump_waits_for_a_reader_that_is_slow(tmp_path: Path, capfd: pytest.Capt
 
 def test_a_format_without_a_reader_is_whole(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     directories = [tmp_path / name for name in ("a", "b", "c")]
-    file = tmp_path / "controller.properties"
-    file.write_text(
-        "process.roles=controller\nnode.id=1\ncontroller.listener.names=C\nlisteners=C://localhost:9093\n"
-        "controller.quorum.bootstrap.servers=localhost:9093\n"
-        f"log.dirs={','.join(map(str, directories))}\n"
-    )
+    file = properties_file(tmp_path, controller_properties(",".join(map(str, directories))))
     with pipe_without_reader(tmp_path) as output, outputs(output):
         assert main(["format", "--standalone", "-t", "q1Sh-9_ISia_zwGINzRvyQ", "-c", str(file)]) == 0
     assert all(read_meta_properties(directory) for directory in directories)

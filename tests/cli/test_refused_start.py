@@ -15,6 +15,7 @@ import pytest
 
 from kraftctl.cli import main
 from kraftctl.dev.ports import free_port
+from tests.support.controller_properties import controller_properties, properties_file
 from tests.support.processes.outputs import SECONDS_MAX, full_pipe
 
 FATAL = re.compile(r"\[[-0-9: ,]{23}\] FATAL (\[ControllerServer id=7\] )?Exiting: (.*) \(kraftctl\.server\)")
@@ -32,11 +33,8 @@ REASONS = {
 
 
 def arguments_of(kind: str, tmp_path: Path, port: int) -> list[str]:
-    file = tmp_path / "controller.properties"
-    file.write_text(
-        f"process.roles=controller\nnode.id=7\ncontroller.listener.names=C\nlisteners=C://localhost:{port}\n"
-        f"controller.quorum.bootstrap.servers=localhost:{port}\nlog.dirs={tmp_path / 'data'}\n"
-    )
+    made = controller_properties(tmp_path / "data", node_id=7, address=f"localhost:{port}")
+    file = properties_file(tmp_path, made)
     if kind == FORMATTED:
         assert main(["format", "--standalone", "-t", "q1Sh-9_ISia_zwGINzRvyQ", "-c", str(file)]) == 0
     if kind == MISSING:

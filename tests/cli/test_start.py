@@ -27,6 +27,7 @@ from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.requests import decode_response, encode_request
 from kraftctl_protocol.uuids import random_uuid
 from tests.support.certificates import Authority
+from tests.support.controller_properties import controller_properties
 
 NODE_ID = 3000
 CLUSTER_ID = "q1Sh-9_ISia_zwGINzRvyQ"
@@ -45,12 +46,7 @@ def log_dir(tmp_path: Path) -> Path:
 def properties_file(tmp_path: Path, log_dir: Path, **changes: str | None) -> str:
     port = free_port()
     properties: dict[str, str | None] = {
-        "process.roles": "controller",
-        "node.id": str(NODE_ID),
-        "controller.listener.names": "CONTROLLER",
-        "listeners": f"CONTROLLER://127.0.0.1:{port}",
-        "controller.quorum.voters": f"{NODE_ID}@127.0.0.1:{port}",
-        "log.dirs": str(log_dir),
+        **controller_properties(log_dir, node_id=NODE_ID, address=f"127.0.0.1:{port}", static=True),
         **{key.replace("__", "."): value for key, value in changes.items()},
     }
     file = tmp_path / "controller.properties"

@@ -23,16 +23,10 @@ from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_security.config_providers.providers import ENV_VAR
 from kraftctl_security.nearest_key import edits
 from kraftctl_spark.log.client_config import read_command_config
+from tests.support.controller_properties import controller_properties
 from tests.support.effort import FIRST_SEED
 
-CONTROLLER = {
-    "process.roles": "controller",
-    "node.id": "3000",
-    "controller.listener.names": "CONTROLLER",
-    "listeners": "CONTROLLER://localhost:9093",
-    "controller.quorum.voters": "3000@localhost:9093",
-    "log.dirs": "data",
-}
+CONTROLLER = controller_properties(static=True)
 WITH_MAP = {**CONTROLLER, "listener.security.protocol.map": "CONTROLLER:PLAINTEXT"}
 KEYS_OF_TEST_KITS = Path(__file__).parents[1] / "data" / "controller-properties-seen.csv"
 

@@ -21,6 +21,7 @@ from kraftctl.dev.ports import accepts_connections, free_port
 from kraftctl.server.logs.background_file import WAITING_BYTES_MAX
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from tests.support.controller_properties import controller_properties, properties_file
 from tests.support.processes.outputs import GONE, NOT_READ, SECONDS_MAX, Output, closed, full_pipe
 from tests.support.wire.controller_client import ControllerClient, StandInBroker, create_topics
 
@@ -42,15 +43,8 @@ class Controller:
     def __init__(self, directory: Path) -> None:
         self.port = free_port()
         self.data = directory / "data"
-        self.file = directory / "controller.properties"
-        self.file.write_text(
-            "process.roles=controller\n"
-            "node.id=3000\n"
-            "controller.listener.names=CONTROLLER\n"
-            f"listeners=CONTROLLER://localhost:{self.port}\n"
-            f"controller.quorum.bootstrap.servers=localhost:{self.port}\n"
-            f"log.dirs={self.data}\n"
-        )
+        properties = controller_properties(self.data, address=f"localhost:{self.port}")
+        self.file = properties_file(directory, properties)
         assert main(["format", "--standalone", "-t", CLUSTER_ID, "-c", str(self.file)]) == 0
         self.process: subprocess.Popen[bytes] | None = None
         self._topics_count = 0

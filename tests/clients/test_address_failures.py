@@ -109,7 +109,7 @@ def test_more_addresses_than_are_tried_do_not_refuse(situation: Situations) -> N
     assert not refused_by(there, 2_000)
 
 
-@both_loops
+@both_loops("compiled")
 async def test_a_controller_does_not_ask_itself_when_its_name_has_others(situation: Situations) -> None:
     """As of a name that has the addresses of all controllers. Its own address refuses nothing, either."""
     there = situation(PLAINTEXT)

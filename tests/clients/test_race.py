@@ -17,7 +17,7 @@ from tests.support.wire.bad_addresses import NAME, V4, V6
 Situations = Callable[[str], Situation]
 
 
-@both_loops
+@both_loops("compiled")
 async def test_the_winner_is_closed_if_the_others_take_too_long_to_end(situation: Situations) -> None:
     """The time of the request is over then, and there is no use for the connection."""
     there = situation(PLAINTEXT)

@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from tests.config.controller_files import escaped
+from tests.support.controller_properties import controller_properties
 
-GOOD: Final = {
-    "process.roles": "controller",
-    "node.id": "1",
-    "controller.listener.names": "CONTROLLER",
-    "listeners": "CONTROLLER://localhost:9093",
-    "controller.quorum.voters": "1@localhost:9093",
-    "log.dirs": "data",
-}
+GOOD: Final = controller_properties(node_id=1, static=True)
 
 SHARED_PORTS: Final = [
     (("127.0.0.1", "[::1]"), True),
@@ -37,6 +31,11 @@ def _sharing(hosts: tuple[str, ...]) -> dict[str, str | None]:
     names = "ABC"[: len(hosts)]
     listeners = [f"{name}://{host}:9093" for name, host in zip(names, hosts, strict=True)]
     return {"controller.listener.names": ",".join(names), "listeners": ",".join(listeners)}
+
+
+def _each(key: str, *values: str) -> list[tuple[dict[str, str | None], str | None]]:
+    """Values of a key that are refused."""
+    return [({key: value}, key) for value in values]
 
 
 NAMED_CASES: Final[list[tuple[dict[str, str | None], str | None]]] = [
@@ -133,6 +132,10 @@ NAMED_CASES: Final[list[tuple[dict[str, str | None], str | None]]] = [
     ({"listeners": "CONTROLLER//localhost:9093"}, "listeners"),
     ({"listeners": "CONTROLLER"}, "listeners"),
     ({"listeners": "://localhost:9093"}, "listeners"),
+    *_each("listeners", "CONTROLLER://h:-1", "CONTROLLER://h:65536"),
+    ({"listeners": "CONTROLLER://h:1,CONTROLLER://h:2"}, "listeners"),
+    ({"inter.broker.listener.name": "CONTROLLER"}, "inter.broker.listener.name"),
+    ({"listener.security.protocol.map": "CONTROLLER"}, "listener.security.protocol.map"),
     ({"listeners": None}, "listeners"),
     ({"listeners": None, "controller.listener.names": "PLAINTEXT"}, None),
     ({"listener.security.protocol.map": "CONTROLLER:PLAINTEXT,controller:PLAINTEXT"},
@@ -155,6 +158,7 @@ NAMED_CASES: Final[list[tuple[dict[str, str | None], str | None]]] = [
     ({"controller.quorum.voters": "2@localhost:9093"}, "controller.quorum.voters"),
     ({"controller.quorum.voters": "1@localhost:70000"}, "controller.quorum.voters"),
     ({"controller.quorum.voters": "1@localhost:9093,"}, "controller.quorum.voters"),
+    *_each("controller.quorum.voters", "1", "1@", "@h:1", "1@h", "x@h:1", "1@h:x", "1@:1"),
     ({"controller.quorum.voters": "+1@PLAINTEXT://localhost:9093"}, None),
     ({"controller.quorum.voters": "1@localhost:9093,1@other:9093"}, None),
     ({"controller.quorum.bootstrap.servers": "localhost"}, "controller.quorum.bootstrap.servers"),

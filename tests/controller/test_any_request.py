@@ -20,11 +20,11 @@ from kraftctl_protocol.generated.index import response_class
 from kraftctl_protocol.message import Message
 from tests.support.active_controller import (
     ActiveController,
-    directory,
     registration,
     request_type,
 )
 from tests.support.effort import seeds
+from tests.support.metadata_state import directory
 from tests.support.wire.random_messages import RandomMessages
 from tests.support.wire.request_hints import NUMBERS, WORDS, hints
 
@@ -34,7 +34,7 @@ ANSWERED = [api for api in API_TABLE.values() if api.owner not in (Owner.RAFT, O
 """The APIs that a controller answers without raft."""
 
 
-def cluster() -> ActiveController:
+def controller_with_rights() -> ActiveController:
     active = ActiveController(
         authorizer_class_name="org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         super_users="User:ANONYMOUS",
@@ -51,7 +51,7 @@ def random_request(active: ActiveController, rng: random.Random) -> tuple[Messag
     """A request of some API in some version."""
     image = active.controller.image
     epochs = [registration.epoch for registration in image.cluster.brokers.values()]
-    ids = [bytes(16), directory(10), directory(21), *image.topics.topics]
+    ids = [bytes(16), directory(1), directory(2, 1), *image.topics.topics]
     values = RandomMessages(
         rng, WORDS, ids, [*NUMBERS, *epochs, active.end_offset], hints(image, active.end_offset, rng)
     )
@@ -66,7 +66,7 @@ def random_request(active: ActiveController, rng: random.Random) -> tuple[Messag
 @pytest.mark.parametrize("seed", seeds(12))
 def test_whatever_is_asked(seed):
     rng = random.Random(seed)
-    active = cluster()
+    active = controller_with_rights()
     for _ in range(REQUESTS_PER_SEED):
         request, version = random_request(active, rng)
         response = active.request(request, version)
@@ -91,7 +91,7 @@ def keep_alive(active: ActiveController, rng: random.Random) -> None:
 
 def test_a_partition_named_twice_is_changed_once():
     """The second record would be computed from the state before the first one."""
-    active = cluster()
+    active = controller_with_rights()
     partitions = [
         ReassignablePartition(partition_index=0, replicas=[2]),
         ReassignablePartition(partition_index=0, replicas=[1, 2, 3]),

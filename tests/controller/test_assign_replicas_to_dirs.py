@@ -22,7 +22,7 @@ from tests.support.metadata_state import BROKER_EPOCH, MetadataState, directory,
 HERE, THERE = directory(1, 0), directory(1, 1)
 
 
-def cluster(metadata_version: int = features.LATEST_PRODUCTION) -> MetadataState:
+def unassigned_replicas(metadata_version: int = features.LATEST_PRODUCTION) -> MetadataState:
     state = MetadataState(metadata_version)
     state.broker(1, directories=2)
     state.brokers(2)
@@ -72,7 +72,7 @@ def codes(result: ControllerResult) -> list[Errors]:
 
 
 def test_assignments_become_directories() -> None:
-    state = cluster()
+    state = unassigned_replicas()
     result = state.apply(ask(state, (HERE, 0), (THERE, 1)))
     assert codes(result) == [Errors.NONE, Errors.NONE]
     assert state.partition(0).directories == (HERE, directory(2))
@@ -82,7 +82,7 @@ def test_assignments_become_directories() -> None:
 
 def test_repeating_it_writes_nothing() -> None:
     """Brokers do send assignments twice."""
-    state = cluster()
+    state = unassigned_replicas()
     state.apply(ask(state, (HERE, 0)))
     again = ask(state, (HERE, 0))
     assert (codes(again), again.records) == ([Errors.NONE], [])
@@ -99,13 +99,13 @@ def test_repeating_it_writes_nothing() -> None:
 )
 def test_refusals_are_final_for_the_broker(index: int, topic_id: bytes, error: Errors) -> None:
     """KAFKA-17190: codes the broker does not retry for ever."""
-    result = ask(cluster(), (HERE, index), topic_id=topic_id)
+    result = ask(unassigned_replicas(), (HERE, index), topic_id=topic_id)
     assert (codes(result), result.records) == ([error], [])
 
 
 @pytest.mark.parametrize(("broker_id", "epoch"), [(1, BROKER_EPOCH), (9, BROKER_EPOCH + 9)])
 def test_a_stale_broker_epoch(broker_id: int, epoch: int) -> None:
-    result = ask(cluster(), (HERE, 0), broker_id=broker_id, epoch=epoch)
+    result = ask(unassigned_replicas(), (HERE, 0), broker_id=broker_id, epoch=epoch)
     assert (top_level(result), result.records) == (Errors.STALE_BROKER_EPOCH, [])
 
 
@@ -117,7 +117,7 @@ def test_before_directory_assignment() -> None:
 
 def test_a_replica_in_an_offline_directory_leaves_the_isr() -> None:
     """The broker noticed a failed disk before its replica was assigned."""
-    state = cluster()
+    state = unassigned_replicas()
     gone = directory(1, 9)
     result = ask(state, (gone, 0))
     assert codes(result) == [Errors.NONE]

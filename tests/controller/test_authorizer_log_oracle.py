@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -13,12 +12,11 @@ from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.controller.state.authorizer_log import DEBUG, INFO, TRACE
 from kraftctl.controller.state.standard_authorizer import StandardAuthorizer
-from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl.image.acl_entry import AclEntry
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.principal import parse_principal
 from tests.support.effort import FIRST_SEED, scaled
-from tests.support.processes.kafka import kafka
+from tests.support.processes.oracle import ask_kafka
 
 pytestmark = pytest.mark.java
 
@@ -86,11 +84,7 @@ def ask(acls: list[AclEntry], questions: list[Question], allow_everyone: bool, d
     logging = directory / "log4j2.properties"
     logging.write_text(LOGGING)
     flag = f"-Dlog4j2.configurationFile={logging}"
-    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", flag, "-cp", kafka().classpath, str(ORACLE)]
-    done = subprocess.run(
-        command, input="\n".join(lines) + "\n", check=True, stdout=subprocess.PIPE, text=True
-    )
-    return done.stdout.splitlines()
+    return ask_kafka(ORACLE, "\n".join(lines) + "\n", flag).splitlines()
 
 
 def ours(acls: list[AclEntry], questions: list[Question], allow_everyone: bool) -> list[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import random
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.controller.state.authorization import ResourceType
 from kraftctl.controller.state.standard_authorizer import StandardAuthorizer
-from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl_protocol.acl_operation import AclOperation
@@ -28,7 +26,7 @@ from kraftctl_protocol.generated.access_control_entry_record import AccessContro
 from kraftctl_protocol.generated.remove_access_control_entry_record import RemoveAccessControlEntryRecord
 from kraftctl_protocol.principal import KafkaPrincipal
 from tests.support.effort import FIRST_SEED, scaled
-from tests.support.processes.kafka import kafka
+from tests.support.processes.oracle import ask_kafka
 
 pytestmark = [pytest.mark.java, pytest.mark.prevents("CVE-2024-27309")]
 
@@ -237,10 +235,8 @@ def encoded(text: str) -> str:
 
 
 def ask(cases: list[Case]) -> str:
-    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx512m", "-cp", kafka().classpath, str(ORACLE)]
     lines = "\n".join(line for case in cases for line in case.lines)
-    done = subprocess.run(command, input=lines + "\n", check=True, capture_output=True, text=True)
-    return done.stdout.strip()
+    return ask_kafka(ORACLE, lines + "\n").strip()
 
 
 def test_the_same_answers() -> None:

@@ -36,7 +36,8 @@ from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRec
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.principal import KafkaPrincipal
 from kraftctl_protocol.record_batch import encode_batch
-from tests.support.active_controller import ActiveController, directory, incarnation, registration
+from tests.support.active_controller import ActiveController, incarnation, registration
+from tests.support.metadata_state import directory
 
 
 def listeners(count: int, name: str = "L", host: str = "h") -> list[Listener]:

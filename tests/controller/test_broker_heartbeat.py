@@ -21,7 +21,8 @@ from kraftctl_protocol.generated.assign_replicas_to_dirs_request import (
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
-from tests.support.active_controller import ActiveController, directory
+from tests.support.active_controller import ActiveController
+from tests.support.metadata_state import directory
 
 REGISTERED_AT = 100
 
@@ -184,11 +185,11 @@ def test_a_broker_that_leads_nothing_shuts_down_immediately():
 def test_failed_directories_are_reported_once():
     active = ActiveController()
     active.start_brokers(1, 2, directories=2)
-    failed = [directory(10)]
+    failed = [directory(1)]
     start = active.end_offset
     active.heartbeat(1, offline=failed)
     record = active.log[-1][1]
-    assert (record.record.log_dirs, record.version) == ([directory(11)], 2)
+    assert (record.record.log_dirs, record.version) == ([directory(1, 1)], 2)
     assert active.end_offset > start
     start = active.end_offset
     active.heartbeat(1, offline=failed)
@@ -203,7 +204,7 @@ def test_a_broker_is_not_elected_in_a_directory_that_fails_while_it_is_unfenced(
     for name in ("there", "here"):
         active.create_topic(name)
     topics = active.controller.image.topics
-    for name, where in (("there", directory(10)), ("here", directory(11))):
+    for name, where in (("there", directory(1)), ("here", directory(1, 1))):
         partition = PartitionData(partition_index=0)
         topic = TopicData(topic_id=topics.topic_by_name(name).topic_id, partitions=[partition])
         assigned = DirectoryData(id=where, topics=[topic])
@@ -212,7 +213,7 @@ def test_a_broker_is_not_elected_in_a_directory_that_fails_while_it_is_unfenced(
     active.pass_time(20_000)
     leaders = {name: topics.topic_by_name(name).partitions[0].leader for name in ("there", "here")}
     assert leaders == {"there": -1, "here": -1}
-    assert not active.heartbeat(1, offline=[directory(10)]).is_fenced
+    assert not active.heartbeat(1, offline=[directory(1)]).is_fenced
     leaders = {name: topics.topic_by_name(name).partitions[0].leader for name in ("there", "here")}
     assert leaders == {"there": -1, "here": 1}
 
@@ -225,9 +226,9 @@ def test_cordoned_directories_are_recorded_when_they_change():
     assert active.end_offset == start
     active.heartbeat(1, cordoned=[])
     assert (active.log[-1][1].record.cordoned_log_dirs, active.log[-1][1].version) == ([], 3)
-    active.heartbeat(1, cordoned=[directory(10)])
+    active.heartbeat(1, cordoned=[directory(1)])
     assert active.end_offset == start + 2
-    active.heartbeat(1, cordoned=[directory(10)])
+    active.heartbeat(1, cordoned=[directory(1)])
     active.heartbeat(1, version=1)
     assert active.end_offset == start + 2
 
@@ -236,7 +237,7 @@ def test_old_levels_know_no_directories():
     active = ActiveController(features.IBP_3_6_IV2)
     active.start_brokers(1)
     start = active.end_offset
-    active.heartbeat(1, offline=[directory(10)], cordoned=[directory(10)])
+    active.heartbeat(1, offline=[directory(1)], cordoned=[directory(1)])
     assert active.end_offset == start
 
 

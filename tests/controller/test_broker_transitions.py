@@ -40,7 +40,7 @@ def fencing(broker_id: int, fenced: int) -> BrokerRegistrationChangeRecord:
     )
 
 
-def cluster(*, elr: bool = False) -> MetadataState:
+def partitions_around_broker_1(*, elr: bool = False) -> MetadataState:
     """foo: led by 1, followed by 1, without 1, alone on 1, reassigned away from 1."""
     state = MetadataState(elr=elr)
     state.brokers(1, 2, 3)
@@ -56,7 +56,7 @@ def cluster(*, elr: bool = False) -> MetadataState:
 
 
 def test_fencing_takes_the_broker_out_of_all_isrs_and_fences_it_last() -> None:
-    state = cluster()
+    state = partitions_around_broker_1()
     records = records_for_fenced_broker(state.image, state.controller.config, 1)
     assert messages(records) == [
         change(0, isr=[2, 3], leader=2),
@@ -71,13 +71,13 @@ def test_fencing_takes_the_broker_out_of_all_isrs_and_fences_it_last() -> None:
 
 def test_fencing_twice_changes_nothing_more() -> None:
     """A session may end again for a broker that is fenced already."""
-    state = cluster()
+    state = partitions_around_broker_1()
     state.append_all(records_for_fenced_broker(state.image, state.controller.config, 1))
     assert records_for_fenced_broker(state.image, state.controller.config, 1) == []
 
 
 def test_unfencing_elects_in_partitions_without_leader_only() -> None:
-    state = cluster()
+    state = partitions_around_broker_1()
     state.append_all(records_for_fenced_broker(state.image, state.controller.config, 1))
     records = records_for_unfenced_broker(state.image, state.controller.config, 1)
     assert messages(records) == [fencing(1, -1), change(3, leader=1)]
@@ -88,7 +88,7 @@ def test_unfencing_elects_in_partitions_without_leader_only() -> None:
 
 def test_controlled_shutdown_marks_the_broker_first() -> None:
     """KIP-841: from the first record on no ISR change can bring it back."""
-    state = cluster()
+    state = partitions_around_broker_1()
     records = records_for_controlled_shutdown(state.image, state.controller.config, 1)
     assert messages(records) == [
         BrokerRegistrationChangeRecord(broker_id=1, broker_epoch=BROKER_EPOCH + 1, in_controlled_shutdown=1),
@@ -174,7 +174,7 @@ def test_a_broker_killed_with_elr_on_and_restarted_cleanly() -> None:
 def test_a_new_incarnation_leaves_the_isr_of_its_predecessor() -> None:
     """The predecessor was never fenced; without ELR a clean or unclean end makes no difference."""
     for clean in (True, False):
-        state = cluster()
+        state = partitions_around_broker_1()
         records = records_for_new_incarnation(state.image, state.controller.config, 1, clean_shutdown=clean)
         assert messages(records) == [
             change(0, isr=[2, 3], leader=2),

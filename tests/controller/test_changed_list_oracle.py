@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,9 @@ from kraftctl.controller.configuration_control.incremental_alter_configs import 
     SUBTRACT,
     changed_list,
 )
-from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl.metadata.config_definitions.config_keys import config_keys
 from kraftctl_protocol.config_resource import TOPIC
-from tests.support.processes.kafka import kafka
+from tests.support.processes.oracle import ask_kafka
 
 pytestmark = [pytest.mark.java, pytest.mark.prevents("KAFKA-13862")]
 
@@ -38,17 +36,8 @@ def lists() -> list[str]:
 
 def test_same_lists() -> None:
     asked = list(itertools.product([UNSET, *lists()], OPERATIONS, lists()))
-    result = subprocess.run(
-        [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)],
-        input="".join(
-            f"{present}\t{OPERATIONS[operation]}\t{value}\n" for present, operation, value in asked
-        ),
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        encoding="utf-8",
-    )
-    answers = result.stdout.split("\n")[:-1]
+    lines = [f"{present}\t{OPERATIONS[operation]}\t{value}\n" for present, operation, value in asked]
+    answers = ask_kafka(ORACLE, "".join(lines)).split("\n")[:-1]
     assert len(answers) == len(asked)
     differences = [
         f"{present!r} {OPERATIONS[operation]} {value!r}: {mine!r}, Kafka {answer!r}"

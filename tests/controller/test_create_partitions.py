@@ -42,7 +42,7 @@ def codes(result: ControllerResult) -> list[tuple[str, Errors]]:
     return [(answer.name, Errors(answer.error_code)) for answer in result.response.results]
 
 
-def cluster() -> MetadataState:
+def foo_on_1_and_2() -> MetadataState:
     state = MetadataState()
     state.brokers(1, 2, 3)
     state.broker(4, fenced=True)
@@ -52,7 +52,7 @@ def cluster() -> MetadataState:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_new_partitions_follow_the_present_ones(version: int) -> None:
-    state = cluster()
+    state = foo_on_1_and_2()
     result = state.apply(ask(state, more(count=3), version=version))
     assert codes(result) == [("foo", Errors.NONE)]
     for index in (1, 2):
@@ -64,7 +64,7 @@ def test_new_partitions_follow_the_present_ones(version: int) -> None:
 
 
 def test_by_hand() -> None:
-    state = cluster()
+    state = foo_on_1_and_2()
     state.apply(ask(state, more("foo", 3, [3, 1], [4, 2])))
     assert state.partition(1).replicas == (3, 1)
     assert (state.partition(2).replicas, state.partition(2).isr, state.partition(2).leader) == (
@@ -77,7 +77,7 @@ def test_by_hand() -> None:
 @pytest.mark.prevents("KAFKA-13861")
 def test_validate_only_writes_nothing() -> None:
     """KAFKA-13861."""
-    result = ask(cluster(), more(), validate_only=True)
+    result = ask(foo_on_1_and_2(), more(), validate_only=True)
     assert (codes(result), result.records) == ([("foo", Errors.NONE)], [])
 
 
@@ -95,12 +95,12 @@ def test_validate_only_writes_nothing() -> None:
     ],
 )
 def test_refusals(topic: CreatePartitionsTopic, error: Errors) -> None:
-    result = ask(cluster(), topic)
+    result = ask(foo_on_1_and_2(), topic)
     assert (codes(result), result.records) == ([(topic.name, error)], [])
 
 
 def test_without_an_active_broker() -> None:
-    state = cluster()
+    state = foo_on_1_and_2()
     for broker_id in (1, 2, 3):
         state.change_broker(broker_id, fenced=1)
     assert codes(ask(state, more())) == [("foo", Errors.INVALID_REPLICATION_FACTOR)]
@@ -108,7 +108,7 @@ def test_without_an_active_broker() -> None:
 
 
 def test_a_name_given_twice_is_refused_once() -> None:
-    state = cluster()
+    state = foo_on_1_and_2()
     state.topic("bar", partition_record([1, 2]), number=2)
     result = ask(state, more("foo"), more("bar"), more("foo", 5))
     assert codes(result) == [("foo", Errors.INVALID_REQUEST), ("bar", Errors.NONE)]
@@ -116,7 +116,7 @@ def test_a_name_given_twice_is_refused_once() -> None:
 
 
 def test_alter_on_the_topic_is_needed() -> None:
-    state = cluster()
+    state = foo_on_1_and_2()
     state.topic("bar", partition_record([1, 2]), number=2)
     state.allow_only((AclOperation.ALTER, ResourceType.TOPIC, "bar"))
     assert codes(ask(state, more("foo"), more("bar"))) == [

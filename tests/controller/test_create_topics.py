@@ -68,7 +68,7 @@ def results(result: ControllerResult) -> dict[str, CreatableTopicResult]:
     return {topic.name: topic for topic in result.response.topics}
 
 
-def cluster(*, elr: bool = False) -> MetadataState:
+def three_brokers(*, elr: bool = False) -> MetadataState:
     state = MetadataState(elr=elr)
     state.brokers(0, 1, 2)
     return state
@@ -76,7 +76,7 @@ def cluster(*, elr: bool = False) -> MetadataState:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_topic_is_created_with_its_configs_before_its_partitions(version: int) -> None:
-    state = cluster()
+    state = three_brokers()
     result = state.apply(ask(state, topic(partitions=3, retention__ms="1000"), version=version))
     names = [entry.record.NAME for entry in result.records]
     assert names == ["TopicRecord", "ConfigRecord"] + ["PartitionRecord"] * 3
@@ -96,14 +96,14 @@ def test_a_topic_is_created_with_its_configs_before_its_partitions(version: int)
 
 def test_min_insync_replicas_at_creation_clears_the_elr() -> None:
     """KIP-966: a ClearElrRecord sits between config and partitions, even for a new topic."""
-    state = cluster(elr=True)
+    state = three_brokers(elr=True)
     result = state.apply(ask(state, topic(partitions=1, min__insync__replicas="2")))
     names = [entry.record.NAME for entry in result.records]
     assert names == ["TopicRecord", "ConfigRecord", "ClearElrRecord", "PartitionRecord"]
 
 
 def test_the_response_lists_effective_configs_sorted() -> None:
-    state = cluster()
+    state = three_brokers()
     created = results(ask(state, topic(retention__ms="1000")))["foo"]
     assert created.configs is not None
     names = [config.name for config in created.configs]
@@ -136,7 +136,7 @@ def test_inherited_configs_are_encoded_as_they_are_listed(version: int) -> None:
 
 def test_inherited_configs_follow_the_version_and_the_brokers_configs() -> None:
     """They are kept from request to request."""
-    state = cluster()
+    state = three_brokers()
 
     def described(version: int) -> str | None:
         response = ask(state, topic(), version=version, validate_only=True).response
@@ -155,7 +155,7 @@ def test_inherited_configs_follow_the_version_and_the_brokers_configs() -> None:
 @pytest.mark.prevents("KAFKA-13324")
 def test_validate_only_checks_everything_and_writes_nothing() -> None:
     """KAFKA-13324."""
-    state = cluster()
+    state = three_brokers()
     result = ask(state, topic(), topic("bar", factor=9), validate_only=True)
     assert result.records == []
     assert results(result)["foo"].error_code == 0
@@ -173,7 +173,7 @@ def test_defaults_come_from_the_controllers_configuration(version: int) -> None:
 
 
 def existing_foo() -> MetadataState:
-    state = cluster()
+    state = three_brokers()
     state.apply(ask(state, topic("foo_a"), topic("foo.b")))
     return state
 
@@ -225,7 +225,7 @@ def test_refusals(wanted: CreatableTopic, error: Errors) -> None:
 
 
 def test_a_name_given_twice_is_refused_once() -> None:
-    result = ask(cluster(), topic("foo"), topic("bar"), topic("foo"))
+    result = ask(three_brokers(), topic("foo"), topic("bar"), topic("foo"))
     assert isinstance(result.response, CreateTopicsResponse)
     answered = [(answer.name, answer.error_code) for answer in result.response.topics]
     assert answered == [("bar", 0), ("foo", int(Errors.INVALID_REQUEST))]
@@ -233,7 +233,7 @@ def test_a_name_given_twice_is_refused_once() -> None:
 
 @pytest.mark.prevents("KAFKA-14204", "KAFKA-14996", "KAFKA-21129")
 def test_too_many_partitions_fail_the_whole_request() -> None:
-    result = ask(cluster(), topic("foo", partitions=9_999, factor=1), topic("bar"))
+    result = ask(three_brokers(), topic("foo", partitions=9_999, factor=1), topic("bar"))
     codes = {name: Errors(answer.error_code) for name, answer in results(result).items()}
     assert codes == {"foo": Errors.POLICY_VIOLATION, "bar": Errors.POLICY_VIOLATION}
     assert result.records == []
@@ -310,7 +310,7 @@ def test_record_versions(metadata_version: int, record_version: int, directories
 
 def limited(rate: float) -> MetadataState:
     """Every user may create `rate` partitions a second; the bucket holds 11 seconds' worth."""
-    state = cluster()
+    state = three_brokers()
     state.append(
         ClientQuotaRecord(
             entity=[EntityData(entity_type="user", entity_name=None)],
@@ -353,7 +353,7 @@ def test_clients_that_do_not_know_the_error_are_only_throttled() -> None:
 
 def test_authorization_is_per_topic() -> None:
     """A principal that may not describe configs gets neither configs nor counts (KIP-525)."""
-    state = cluster()
+    state = three_brokers()
     state.allow_only((AclOperation.CREATE, ResourceType.TOPIC, "foo"))
     answers = results(ask(state, topic("foo"), topic("bar")))
     assert Errors(answers["bar"].error_code) == Errors.TOPIC_AUTHORIZATION_FAILED
@@ -363,6 +363,6 @@ def test_authorization_is_per_topic() -> None:
 
 
 def test_create_on_the_cluster_allows_every_name() -> None:
-    state = cluster()
+    state = three_brokers()
     state.allow_only((AclOperation.CREATE, ResourceType.CLUSTER, "kafka-cluster"))
     assert results(ask(state, topic("foo")))["foo"].error_code == 0

@@ -21,7 +21,7 @@ VERSIONS = (1, 2, 3, 4, 5, 6)
 Answer = tuple[str | None, bytes, Errors]
 
 
-def cluster(**properties: str) -> MetadataState:
+def foo_and_bar(**properties: str) -> MetadataState:
     state = MetadataState(properties={key.replace("__", "."): value for key, value in properties.items()})
     state.brokers(1)
     state.topic("foo", partition_record([1]), number=1)
@@ -55,7 +55,7 @@ def answers(result: ControllerResult) -> set[Answer]:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_by_name(version: int) -> None:
-    state = cluster()
+    state = foo_and_bar()
     state.config(TOPIC, "foo", retention__ms="1")
     result = state.apply(ask(state, by_name(version, "foo", "none"), version))
     assert answers(result) == {
@@ -69,7 +69,7 @@ def test_by_name(version: int) -> None:
 
 
 def test_by_id() -> None:
-    result = ask(cluster(), by_id(uuid(2), uuid(9)))
+    result = ask(foo_and_bar(), by_id(uuid(2), uuid(9)))
     assert answers(result) == {
         ("bar", uuid(2), Errors.NONE),
         (None, uuid(9), Errors.UNKNOWN_TOPIC_ID),
@@ -105,21 +105,21 @@ def test_by_id() -> None:
     ],
 )
 def test_ambiguous_requests_delete_nothing(topics: list[DeleteTopicState], expected: set[Answer]) -> None:
-    result = ask(cluster(), DeleteTopicsRequest(topics=topics))
+    result = ask(foo_and_bar(), DeleteTopicsRequest(topics=topics))
     assert (answers(result), result.records) == (expected, [])
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_deletion_disabled(version: int) -> None:
     """delete.topic.enable=false."""
-    result = ask(cluster(delete__topic__enable="false"), by_name(version, "foo", "none"), version)
+    result = ask(foo_and_bar(delete__topic__enable="false"), by_name(version, "foo", "none"), version)
     error = Errors.TOPIC_DELETION_DISABLED if version >= 3 else Errors.INVALID_REQUEST
     assert {answer[2] for answer in answers(result)} == {error}
     assert result.records == []
 
 
 def test_strangers_learn_neither_names_nor_existence() -> None:
-    state = cluster()
+    state = foo_and_bar()
     state.allow_only((AclOperation.DESCRIBE, ResourceType.TOPIC, "bar"))
     denied = Errors.TOPIC_AUTHORIZATION_FAILED
     assert answers(ask(state, by_name(6, "foo", "none", "bar"))) == {
@@ -131,7 +131,7 @@ def test_strangers_learn_neither_names_nor_existence() -> None:
 
 
 def test_delete_on_the_topic_is_enough() -> None:
-    state = cluster()
+    state = foo_and_bar()
     state.allow_only((AclOperation.DELETE, ResourceType.TOPIC, "bar"))
     assert answers(ask(state, by_name(6, "bar"))) == {("bar", uuid(2), Errors.NONE)}
     assert answers(ask(state, by_id(uuid(2)))) == {("bar", uuid(2), Errors.NONE)}

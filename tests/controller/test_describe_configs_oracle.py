@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl.metadata import features
 from kraftctl.metadata.config_definitions.config_key import BOOLEAN, DOUBLE, INT, LONG, PASSWORD
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
@@ -19,7 +17,7 @@ from kraftctl_protocol.generated.describe_configs_request import (
     DescribeConfigsResource,
 )
 from tests.support.active_controller import BASE_PROPERTIES, NODE_ID, ActiveController
-from tests.support.processes.kafka import kafka
+from tests.support.processes.oracle import ask_kafka
 
 pytestmark = pytest.mark.java
 
@@ -161,16 +159,9 @@ def shown(value: str | None) -> str:
 
 def test_same_descriptions() -> None:
     asked = cases()
-    result = subprocess.run(
-        [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)],
-        input="".join(lines_of(*case) for case in asked),
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        encoding="utf-8",
-    )
+    printed = ask_kafka(ORACLE, "".join(lines_of(*case) for case in asked))
     # What Kafka logs comes before it.
-    answers = iter(result.stdout.rpartition("answers\n")[2].split("answered\n"))
+    answers = iter(printed.rpartition("answers\n")[2].split("answered\n"))
     differences: list[str] = []
     for number, case in enumerate(asked):
         for (name, keys, synonyms), answer in zip(case[3], mine(*case), strict=False):

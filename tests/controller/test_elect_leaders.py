@@ -45,7 +45,7 @@ def codes(result: ControllerResult) -> dict[tuple[str, int], Errors]:
     }
 
 
-def cluster() -> MetadataState:
+def electable_partitions() -> MetadataState:
     """foo: preferred leads; could lead; out of sync; no leader and one replica alive; none alive."""
     state = MetadataState()
     state.brokers(1, 2)
@@ -63,7 +63,7 @@ def cluster() -> MetadataState:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_preferred_elections(version: int) -> None:
-    state = cluster()
+    state = electable_partitions()
     result = state.apply(ask(state, PREFERRED, {"foo": [0, 1, 2, 3, 9], "bar": [0]}, version))
     assert codes(result) == {
         ("foo", 0): Errors.ELECTION_NOT_NEEDED,
@@ -81,7 +81,7 @@ def test_preferred_elections(version: int) -> None:
 @pytest.mark.parametrize("version", [1, 2])
 def test_unclean_elections_are_for_partitions_without_leader(version: int) -> None:
     """KIP-460: an operator may request it, whatever unclean.leader.election.enable is."""
-    state = cluster()
+    state = electable_partitions()
     result = state.apply(ask(state, UNCLEAN, {"foo": [0, 2, 3, 4]}, version))
     assert codes(result) == {
         ("foo", 0): Errors.ELECTION_NOT_NEEDED,
@@ -94,7 +94,7 @@ def test_unclean_elections_are_for_partitions_without_leader(version: int) -> No
 
 
 def test_all_partitions_and_silence_about_those_in_order() -> None:
-    result = ask(cluster(), PREFERRED, None)
+    result = ask(electable_partitions(), PREFERRED, None)
     assert codes(result) == {
         ("foo", 1): Errors.NONE,
         ("foo", 2): Errors.PREFERRED_LEADER_NOT_AVAILABLE,
@@ -104,7 +104,7 @@ def test_all_partitions_and_silence_about_those_in_order() -> None:
 
 
 def test_topics_in_order_are_not_listed_among_all() -> None:
-    state = cluster()
+    state = electable_partitions()
     state.topic("in-order", partition_record([1, 2]), number=2)
     for election_type in (PREFERRED, UNCLEAN):
         response = ask(state, election_type, None).response
@@ -127,7 +127,7 @@ def test_more_elections_than_a_batch_has_records_are_refused(named: bool) -> Non
 
 
 def test_an_unknown_election_type_fails_every_partition() -> None:
-    result = ask(cluster(), 7, {"foo": [0, 1]})
+    result = ask(electable_partitions(), 7, {"foo": [0, 1]})
     assert isinstance(result.response, ElectLeadersResponse)
     assert result.response.error_code == Errors.INVALID_REQUEST
     assert set(codes(result).values()) == {Errors.INVALID_REQUEST}
@@ -135,7 +135,7 @@ def test_an_unknown_election_type_fails_every_partition() -> None:
 
 
 def test_the_rebalance_timer_elects_preferred_replicas_in_sync() -> None:
-    state = cluster()
+    state = electable_partitions()
     result = preferred_elections(state.controller).next_slice(state.moment())
     assert [entry.record.partition_id for entry in result.records] == [1]  # type: ignore[attr-defined]
     assert result.rest is None
@@ -149,7 +149,7 @@ def test_the_rebalance_timer_goes_on_where_it_stopped() -> None:
     results = run(state, preferred_elections(state.controller), 50)
     assert [len(result.records) for result in results] == [50, 50, 40]
     assert preferred_elections(state.controller).next_slice(state.moment()).records == []
-    assert state.image.topics.imbalanced_topics() == []
+    assert state.image.topics.imbalanced_counts == {}
 
 
 def test_partitions_that_are_in_order_are_passed_over_in_slices_too() -> None:
@@ -164,7 +164,7 @@ def test_partitions_that_are_in_order_are_passed_over_in_slices_too() -> None:
 @pytest.mark.parametrize("allowed", [True, False])
 def test_the_unclean_timer_obeys_the_topic(allowed: bool) -> None:
     """Changing the config does not elect by itself; the timer picks the topic up."""
-    state = cluster()
+    state = electable_partitions()
     state.config(TOPIC, "foo", unclean__leader__election__enable=str(allowed).lower())
     result = unclean_elections(state.controller).next_slice(state.moment())
     assert [entry.record.partition_id for entry in result.records] == ([3] if allowed else [])  # type: ignore[attr-defined]

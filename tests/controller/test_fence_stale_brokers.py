@@ -56,7 +56,9 @@ def run_next_task(active: ActiveController) -> None:
 
 
 def memberships(active: ActiveController, broker_id: int = SILENT) -> int:
-    return active.controller.image.topics.isr_membership_count(broker_id)
+    topics = active.controller.image.topics
+    counts = (topics.isr_counts.get(broker_id, {}), topics.last_member_counts.get(broker_id, {}))
+    return sum(sum(each.values()) for each in counts)
 
 
 def test_every_slice_is_small_and_the_last_one_fences(active: ActiveController) -> None:

@@ -20,8 +20,8 @@ from kraftctl_protocol.json_converter import from_json
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion, decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
+from tests.support.controller_properties import controller_properties
 from tests.support.image_records import image_lines
-from tests.support.metadata_state import PROPERTIES
 from tests.support.transitions import (
     records_for_controlled_shutdown,
     records_for_fenced_broker,
@@ -73,7 +73,7 @@ def image_before(index: int) -> MetadataImage:
 
 def predicted(image: MetadataImage, batch: Batch) -> list[list[RecordAndVersion]]:
     """This controller's records for the transition in `batch`; after a restart for both kinds of shutdown."""
-    config = ControllerConfig({**PROPERTIES, "node.id": "3000"})
+    config = ControllerConfig(controller_properties(static=True))
     for _, entry in batch:
         record = entry.record
         if isinstance(record, RegisterBrokerRecord):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import random
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from kraftctl.controller.state.log_levels import LogLevels
-from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_protocol.config_resource import BROKER_LOGGER
 from kraftctl_protocol.generated.incremental_alter_configs_request import (
     AlterableConfig,
@@ -17,7 +15,7 @@ from kraftctl_protocol.generated.incremental_alter_configs_request import (
     IncrementalAlterConfigsRequest,
 )
 from tests.support.active_controller import ActiveController
-from tests.support.processes.kafka import kafka
+from tests.support.processes.oracle import ask_kafka
 
 pytestmark = pytest.mark.java
 
@@ -49,15 +47,8 @@ def test_same_answers_and_levels() -> None:
     lines = [",".join(NAMES)]
     for node, made in asked:
         lines.append(f"{node}\t{';'.join(f'{op}:{name}:{level}' for op, name, level in made)}")
-    result = subprocess.run(
-        [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)],
-        input="".join(f"{line}\n" for line in lines),
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        encoding="utf-8",
-    )
-    expected = result.stdout.rpartition("answers\n")[2].splitlines()
+    printed = ask_kafka(ORACLE, "".join(f"{line}\n" for line in lines))
+    expected = printed.rpartition("answers\n")[2].splitlines()
     assert len(expected) == len(asked)
     active = ActiveController()
     active.controller.state.log_levels = LogLevels(dict.fromkeys(NAMES, None))

@@ -108,7 +108,7 @@ def listed(state: MetadataState, *names: tuple[str, list[int]]) -> list[OngoingT
     return result.response.topics
 
 
-def cluster(record: object = None) -> MetadataState:
+def foo_on_31(record: object = None) -> MetadataState:
     state = MetadataState()
     state.brokers(31, 32, 33, 34)
     state.topic("foo", partition_record([31]) if record is None else record)  # type: ignore[arg-type]
@@ -118,7 +118,7 @@ def cluster(record: object = None) -> MetadataState:
 @pytest.mark.parametrize("version", [0, 1])
 def test_a_move_as_kafka_records_it(version: int) -> None:
     """Start, catch up, finish: the leader's ISR change completes it and moves the leadership."""
-    state = cluster()
+    state = foo_on_31()
     started = state.apply(ask(state, [32], version=version))
     assert error_of(started) == Errors.NONE
     assert only_record(started) == change(
@@ -141,7 +141,7 @@ def test_a_move_as_kafka_records_it(version: int) -> None:
 
 def test_a_cancelled_move_as_kafka_records_it() -> None:
     """The leader is repeated: replicas that go must not fetch under the old epoch."""
-    state = cluster()
+    state = foo_on_31()
     state.apply(ask(state, [32]))
     cancelled = state.apply(ask(state, None))
     assert only_record(cancelled) == change(
@@ -161,7 +161,7 @@ def test_a_cancelled_move_as_kafka_records_it() -> None:
 def test_a_reassignment_that_can_complete_immediately_does(
     target: list[int], replicas: tuple[int, ...], leader_epoch: int
 ) -> None:
-    state = cluster(partition_record([31, 32, 33]))
+    state = foo_on_31(partition_record([31, 32, 33]))
     result = state.apply(ask(state, target))
     assert only_record(result).adding_replicas is None
     partition = state.partition()
@@ -172,14 +172,14 @@ def test_a_reassignment_that_can_complete_immediately_does(
 
 
 def test_the_same_assignment_is_no_change() -> None:
-    state = cluster()
+    state = foo_on_31()
     result = ask(state, [31])
     assert (error_of(result), result.records) == (Errors.NONE, [])
 
 
 def test_a_new_target_replaces_the_one_under_way() -> None:
     """The added replicas are removed again."""
-    state = cluster()
+    state = foo_on_31()
     state.apply(ask(state, [32]))
     state.apply(ask(state, [33]))
     partition = state.partition()
@@ -202,13 +202,13 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("options", "replicas", "error"), REFUSALS)
 def test_refusals(options: dict[str, object], replicas: list[int] | None, error: Errors) -> None:
-    result = ask(cluster(), replicas, **options)  # type: ignore[arg-type]
+    result = ask(foo_on_31(), replicas, **options)  # type: ignore[arg-type]
     assert (error_of(result), result.records) == (error, [])
 
 
 def test_the_factor_to_keep_is_that_of_the_target_under_way() -> None:
     """KIP-860."""
-    state = cluster()
+    state = foo_on_31()
     state.apply(ask(state, [32, 33]))
     assert error_of(ask(state, [33, 34], allow_factor_change=False)) == Errors.NONE
     assert error_of(ask(state, [33], allow_factor_change=False)) == Errors.INVALID_REPLICATION_FACTOR
@@ -220,7 +220,7 @@ def test_cancelling_may_need_an_unclean_election(allowed: bool) -> None:
     record = partition_record([32, 31], [32], leader=32, adding=[32], removing=[31])
     record.adding_replicas, record.removing_replicas = [32, 33], [31]
     record.replicas = [32, 33, 31]
-    state = cluster(record)
+    state = foo_on_31(record)
     state.config(TOPIC, "foo", unclean__leader__election__enable=str(allowed).lower())
     result = ask(state, None)
     if not allowed:
@@ -232,7 +232,7 @@ def test_cancelling_may_need_an_unclean_election(allowed: bool) -> None:
 
 
 def test_listing() -> None:
-    state = cluster()
+    state = foo_on_31()
     state.topic("bar", partition_record([31]), partition_record([31]), number=2)
     state.apply(ask(state, [32], topic="bar", index=1))
     ongoing = OngoingTopicReassignment(

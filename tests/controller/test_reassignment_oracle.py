@@ -6,7 +6,6 @@ All targets of up to four replicas among five brokers, for one to four present r
 from __future__ import annotations
 
 import itertools
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,7 @@ from kraftctl.controller.replication_control.partition_reassignment import (
     PlannedReassignment,
     complete_reassignment,
 )
-from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
-from tests.support.processes.kafka import kafka
+from tests.support.processes.oracle import ask_kafka
 
 pytestmark = [pytest.mark.java, pytest.mark.prevents("KAFKA-15665", "KAFKA-19975")]
 
@@ -58,15 +56,8 @@ def line(replicas: Brokers, target: Brokers, isr: Brokers) -> str:
 
 def test_same_steps() -> None:
     asked = cases()
-    result = subprocess.run(
-        [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)],
-        input="".join("\t".join(map(listed, case)) + "\n" for case in asked),
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        encoding="utf-8",
-    )
-    answers = result.stdout.splitlines()
+    printed = ask_kafka(ORACLE, "".join("\t".join(map(listed, case)) + "\n" for case in asked))
+    answers = printed.splitlines()
     assert len(answers) == len(asked) > 10_000
     assert len({answer.rsplit("\t", 1)[1] for answer in answers}) > 1_000
     differences = [

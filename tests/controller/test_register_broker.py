@@ -10,7 +10,8 @@ from kraftctl_protocol.generated.broker_registration_change_record import Broker
 from kraftctl_protocol.generated.broker_registration_request import Feature
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
-from tests.support.active_controller import ActiveController, directory, registration
+from tests.support.active_controller import ActiveController, registration
+from tests.support.metadata_state import directory
 
 
 def without_feature(request, name):
@@ -51,7 +52,7 @@ def changed(**changes):
             id="same-directory-twice",
         ),
         pytest.param(
-            changed(log_dirs=[directory(10)]), Errors.INVALID_REGISTRATION, id="directory-of-another"
+            changed(log_dirs=[directory(1)]), Errors.INVALID_REGISTRATION, id="directory-of-another"
         ),
         pytest.param(
             without_feature(registration(5), "metadata.version"),
@@ -168,11 +169,11 @@ def test_registering_again_keeps_epoch_and_state():
     before = image.cluster.brokers[1]
     offset_before = image.cluster.registration_offsets[1]
     request = registration(1)
-    request.log_dirs = [directory(10), directory(11)]
+    request.log_dirs = [directory(1), directory(1, 1)]
     response = active.request(request)
     assert response.broker_epoch == before.epoch
     assert not image.cluster.brokers[1].fenced
-    assert image.cluster.brokers[1].directories == (directory(10), directory(11))
+    assert image.cluster.brokers[1].directories == (directory(1), directory(1, 1))
     assert image.cluster.registration_offsets[1] > offset_before
     assert active.controller.state.heartbeats.has_valid_session(1, before.epoch, active.now_ms)
 

@@ -49,17 +49,17 @@ from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.uuids import ZERO_UUID
-from tests.support.active_controller import ActiveController, directory, registration
+from tests.support.active_controller import ActiveController, registration
 from tests.support.effort import seeds
 from tests.support.image_records import image_records
-from tests.support.metadata_state import UNLIMITED
+from tests.support.metadata_state import UNLIMITED, directory
 
 BROKERS = (1, 2, 3, 4)
 NAMES = ("a", "b", "c", "d.e", "d_e", "f", "g", "bad name", "h")
 REQUESTS_PER_SEED = 40
 
 
-def cluster(units: int) -> ActiveController:
+def topics_a_and_b(units: int) -> ActiveController:
     active = ActiveController(num_partitions="2", default_replication_factor="2")
     active.units = units
     active.start_brokers(*BROKERS, directories=2)
@@ -194,7 +194,7 @@ class Requests:
                 )
                 for topic_id in self.topic_ids()
             ]
-            directories.append(dirs.DirectoryData(id=directory(broker_id * 10 + number), topics=topics))
+            directories.append(dirs.DirectoryData(id=directory(broker_id, number), topics=topics))
         return dirs.AssignReplicasToDirsRequest(
             broker_id=broker_id, broker_epoch=self.epoch(broker_id), directories=directories
         )
@@ -217,7 +217,7 @@ def throttle(active: ActiveController) -> None:
 @pytest.mark.parametrize("seed", seeds(12))
 def test_slices_change_neither_answer_nor_image(seed: int, units: int) -> None:
     rng = random.Random(seed)
-    whole, sliced = cluster(UNLIMITED), cluster(units)
+    whole, sliced = topics_a_and_b(UNLIMITED), topics_a_and_b(units)
     if rng.random() < 0.3:
         throttle(whole)
         throttle(sliced)
@@ -278,7 +278,7 @@ def codes_by_name(response: Message) -> dict[str | None, Errors]:
 
 
 def test_a_topic_that_another_request_creates_meanwhile_exists_already() -> None:
-    active = cluster(1)
+    active = topics_a_and_b(1)
     begin(active, creation_of("x", "y", "z"))
     meanwhile(active, deletion_of("x"), creation_of("z"))
     response = finish(active)
@@ -291,7 +291,7 @@ def test_a_topic_that_another_request_creates_meanwhile_exists_already() -> None
 
 
 def test_a_topic_that_is_created_anew_meanwhile_is_not_deleted() -> None:
-    active = cluster(UNLIMITED)
+    active = topics_a_and_b(UNLIMITED)
     active.request(creation_of("x", "y", "z"))
     active.units = 1
     begin(active, deletion_of("x", "y", "z"))
@@ -307,7 +307,7 @@ def test_a_topic_that_is_created_anew_meanwhile_is_not_deleted() -> None:
 
 
 def test_a_broker_that_is_registered_anew_meanwhile_gets_no_results() -> None:
-    active = cluster(2)
+    active = topics_a_and_b(2)
     topics = active.controller.image.topics
     topic = topics.topics[topics.ids_by_name["a"]]
     led = [index for index, partition in topic.partitions.items() if partition.leader == 1]
@@ -339,7 +339,7 @@ def test_a_broker_that_is_registered_anew_meanwhile_gets_no_results() -> None:
 
 
 def test_leaders_of_a_topic_that_is_deleted_meanwhile_are_not_elected() -> None:
-    active = cluster(1)
+    active = topics_a_and_b(1)
     named = [election.TopicPartitions(topic=name, partitions=[0, 1]) for name in ("a", "b")]
     begin(active, election.ElectLeadersRequest(topic_partitions=named))
     meanwhile(active, deletion_of("a", "b"))
@@ -355,7 +355,7 @@ def test_leaders_of_a_topic_that_is_deleted_meanwhile_are_not_elected() -> None:
 @pytest.mark.parametrize("units", [1, UNLIMITED])
 def test_names_of_one_request_do_not_collide(units: int) -> None:
     """As in Kafka, which looks at the topics that were there before."""
-    response = cluster(units).request(creation_of("d.e", "d_e"))
+    response = topics_a_and_b(units).request(creation_of("d.e", "d_e"))
     assert set(codes_by_name(response).values()) == {Errors.NONE}
 
 
@@ -364,7 +364,7 @@ def test_names_of_one_request_do_not_collide(units: int) -> None:
 
 @pytest.mark.parametrize("units", [1, 4, UNLIMITED])
 def test_a_topic_is_in_one_batch(units: int) -> None:
-    active = cluster(units)
+    active = topics_a_and_b(units)
     active.batches.clear()
     active.request(creation_of("x", "y", partitions=5))
     more = [CreatePartitionsTopic(name=name, count=9, assignments=None) for name in ("x", "y")]
@@ -385,7 +385,7 @@ def test_a_topic_is_in_one_batch(units: int) -> None:
 
 
 def test_too_many_records_are_refused_before_the_first_one() -> None:
-    active = cluster(2_000)
+    active = topics_a_and_b(2_000)
     count = RECORDS_PER_BATCH_MAX // 2 + 1
     names = [f"t{number}" for number in range(count)]
     request = creation_of(*names, partitions=1)
@@ -403,7 +403,7 @@ def test_too_many_records_are_refused_before_the_first_one() -> None:
 
 def test_what_is_refused_is_not_counted() -> None:
     """Half of the topics cannot be created: the others are no more than a request may create."""
-    active = cluster(2_000)
+    active = topics_a_and_b(2_000)
     count = RECORDS_PER_BATCH_MAX // 2
     request = creation_of(*[f"t{number}" for number in range(count)], *NAMES[7:8], partitions=1)
     request.topics[-1].num_partitions = 3
@@ -417,7 +417,7 @@ def test_a_rehearsal_charges_nobody() -> None:
     """What is decided twice is charged once; what the quota refuses is not counted."""
     answers = []
     for units in (3_000, UNLIMITED):
-        active = cluster(units)
+        active = topics_a_and_b(units)
         throttle(active)
         names = [f"t{number}" for number in range(RECORDS_PER_BATCH_MAX // 2 + 1)]
         answers.append(active.request(creation_of(*names, partitions=1)))
@@ -437,7 +437,7 @@ class Failing(random.Random):
 
 
 def test_a_slice_that_fails_returns_its_own_charge_only() -> None:
-    active = cluster(1)
+    active = topics_a_and_b(1)
     throttle(active)
     request = creation_of("x", "y")
     for topic in request.topics:

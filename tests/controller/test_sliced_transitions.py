@@ -26,7 +26,6 @@ from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRec
 from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
-from tests.support.active_controller import directory as log_directory
 from tests.support.metadata_state import (
     BROKER_EPOCH,
     UNLIMITED,
@@ -45,7 +44,7 @@ UNITS = (1, 2, 3, 7)
 Begin = Callable[[MetadataState], SlicedWork]
 
 
-def cluster(*, elr: bool) -> MetadataState:
+def every_place_of_a_broker(*, elr: bool) -> MetadataState:
     """Broker 1 leads, follows, is alone, is away, and moves away; broker 4 is fenced and has all it can."""
     state = MetadataState(elr=elr)
     state.broker(BROKER, directories=2)
@@ -107,11 +106,11 @@ def outcome(state: MetadataState) -> dict[str, object]:
 @pytest.mark.parametrize("elr", [False, True])
 @pytest.mark.parametrize("name", TRANSITIONS)
 def test_slices_end_in_the_same_state(name: str, elr: bool) -> None:
-    whole = cluster(elr=elr)
+    whole = every_place_of_a_broker(elr=elr)
     expected = run(whole, TRANSITIONS[name](whole), UNLIMITED)
     assert len(expected) == 1
     for units in UNITS:
-        state = cluster(elr=elr)
+        state = every_place_of_a_broker(elr=elr)
         results = run(state, TRANSITIONS[name](state), units)
         assert outcome(state) == outcome(whole), f"{units} units"
         changes = [entry.record for result in results for entry in result.records]
@@ -126,7 +125,7 @@ def test_slices_end_in_the_same_state(name: str, elr: bool) -> None:
 @pytest.mark.parametrize("elr", [False, True])
 def test_a_whole_transition_takes_topics_in_the_order_of_their_ids(elr: bool) -> None:
     """Whatever was created first."""
-    state = cluster(elr=elr)
+    state = every_place_of_a_broker(elr=elr)
     records = run(state, TRANSITIONS["fencing"](state), UNLIMITED)[0].records[:-1]
     topic_ids = [entry.record.topic_id for entry in records]  # type: ignore[attr-defined]
     assert list(dict.fromkeys(topic_ids)) == [uuid(number) for number in (1, 3, 5, 9)]
@@ -134,7 +133,7 @@ def test_a_whole_transition_takes_topics_in_the_order_of_their_ids(elr: bool) ->
 
 def test_what_appears_behind_the_place_is_found() -> None:
     """A topic that was passed already gets the broker back: the index has it, and the work continues."""
-    state = cluster(elr=False)
+    state = every_place_of_a_broker(elr=False)
     work = TRANSITIONS["fencing"](state)
     while BROKER in state.partition(1, uuid(1)).isr:
         assert next_slice(state, work, 3).rest is not None
@@ -147,7 +146,7 @@ def test_what_appears_behind_the_place_is_found() -> None:
 
 
 def test_a_topic_that_is_deleted_in_the_middle_is_passed_over() -> None:
-    state = cluster(elr=False)
+    state = every_place_of_a_broker(elr=False)
     work = TRANSITIONS["fencing"](state)
     next_slice(state, work, 2)
     state.append(RemoveTopicRecord(topic_id=uuid(1)))
@@ -159,7 +158,7 @@ def test_a_topic_that_is_deleted_in_the_middle_is_passed_over() -> None:
 
 @pytest.mark.parametrize("name", ["fencing", "shutdown", "unregistration"])
 def test_a_broker_that_registered_anew_in_the_middle_is_left_alone(name: str) -> None:
-    state = cluster(elr=False)
+    state = every_place_of_a_broker(elr=False)
     work = TRANSITIONS[name](state)
     next_slice(state, work, 3)
     run(state, registering(state.controller, BROKER, clean_shutdown=True), UNLIMITED)
@@ -174,7 +173,7 @@ def test_a_broker_that_registered_anew_in_the_middle_is_left_alone(name: str) ->
 
 
 def test_two_unregistrations_end_once() -> None:
-    state = cluster(elr=False)
+    state = every_place_of_a_broker(elr=False)
     first, second = TRANSITIONS["unregistration"](state), TRANSITIONS["unregistration"](state)
     next_slice(state, first, 3)
     next_slice(state, second, 3)
@@ -188,7 +187,7 @@ def test_two_unregistrations_end_once() -> None:
 
 
 def test_a_repeated_registration_keeps_the_epoch() -> None:
-    state = cluster(elr=True)
+    state = every_place_of_a_broker(elr=True)
     first = registering(state.controller, BROKER, clean_shutdown=False)
     again = registering(state.controller, BROKER, clean_shutdown=False)
     next_slice(state, first, 3)
@@ -205,7 +204,7 @@ def test_a_repeated_registration_keeps_the_epoch() -> None:
 
 def test_the_checks_of_a_registration_are_made_again() -> None:
     """The former process sends a heartbeat: it is alive after all."""
-    state = cluster(elr=False)
+    state = every_place_of_a_broker(elr=False)
     work = registering(state.controller, BROKER, clean_shutdown=True)
     next_slice(state, work, 3)
     leaving = state.controller.heartbeats.leaving
@@ -221,12 +220,12 @@ def test_the_checks_of_a_registration_are_made_again() -> None:
 
 
 def test_a_directory_of_another_broker_is_found_out_at_the_end() -> None:
-    state = cluster(elr=False)
-    work = registering(state.controller, BROKER, clean_shutdown=True, directories=[log_directory(77)])
+    state = every_place_of_a_broker(elr=False)
+    work = registering(state.controller, BROKER, clean_shutdown=True, directories=[directory(77)])
     next_slice(state, work, 3)
     run(
         state,
-        registering(state.controller, 2, clean_shutdown=True, directories=[log_directory(77)]),
+        registering(state.controller, 2, clean_shutdown=True, directories=[directory(77)]),
         UNLIMITED,
     )
     result = run(state, work, 3)[-1]
@@ -236,7 +235,7 @@ def test_a_directory_of_another_broker_is_found_out_at_the_end() -> None:
 
 def test_the_epoch_is_that_of_the_last_slice() -> None:
     """As if everything before it had been another request."""
-    state = cluster(elr=False)
+    state = every_place_of_a_broker(elr=False)
     results = run(state, registering(state.controller, BROKER, clean_shutdown=True), 3)
     last = results[-1].records
     assert isinstance(last[-1].record, RegisterBrokerRecord)
@@ -244,7 +243,7 @@ def test_the_epoch_is_that_of_the_last_slice() -> None:
 
 
 def test_nobody_is_elected_in_a_directory_that_fails() -> None:
-    state = cluster(elr=False)
+    state = every_place_of_a_broker(elr=False)
     work = TRANSITIONS["directory"](state)
     next_slice(state, work, 1)
     assert state.partition(0, uuid(1)).leader == 2
@@ -260,7 +259,7 @@ def test_nobody_is_elected_in_a_directory_that_fails() -> None:
 @pytest.mark.parametrize("name", ["fencing", "unregistration", "clean-restart", "unclean-restart"])
 def test_a_slice_that_fails_ends_the_leaving(name: str) -> None:
     """Then partitions may have no leader because the broker was not elected: that is due."""
-    state = cluster(elr=True)
+    state = every_place_of_a_broker(elr=True)
     work = TRANSITIONS[name](state)
     next_slice(state, work, 3)
     leaving = state.controller.heartbeats.leaving
@@ -271,7 +270,7 @@ def test_a_slice_that_fails_ends_the_leaving(name: str) -> None:
 
 
 def test_a_directory_work_that_fails_ends_the_leaving() -> None:
-    state = cluster(elr=False)
+    state = every_place_of_a_broker(elr=False)
     work = TRANSITIONS["directory"](state)
     next_slice(state, work, 1)
     assert state.controller.heartbeats.leaving.has_directory(directory(BROKER))

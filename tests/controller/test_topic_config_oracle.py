@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 import random
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from kraftctl.controller.configuration_control.validate_topic_configs import why_topic_configs_invalid
-from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from tests.support.active_controller import ActiveController
-from tests.support.processes.kafka import kafka
+from tests.support.processes.oracle import kafkas_answers
 
 pytestmark = pytest.mark.java
 
@@ -96,17 +94,7 @@ def candidates() -> list[dict[str, str]]:
 def test_same_verdicts():
     configs = candidates()
     lines = ["\t".join(part for pair in entry.items() for part in pair) for entry in configs]
-    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
-    result = subprocess.run(
-        command,
-        input="\n".join(lines) + "\n",
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        encoding="utf-8",
-    )
-    verdicts = result.stdout.split()
-    assert len(verdicts) == len(configs)
+    verdicts = kafkas_answers(ORACLE, lines)
     active = ActiveController(remote_log_storage_system_enable="true")
     differences = []
     for entry, verdict in zip(configs, verdicts, strict=True):

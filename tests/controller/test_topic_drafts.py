@@ -30,7 +30,7 @@ UNITS = 100
 LARGE = DRAFTED_PARTITIONS_MIN + 2 * UNITS * PARTITIONS_PER_UNIT
 
 
-def cluster(units: int = UNITS) -> ActiveController:
+def started_brokers(units: int = UNITS) -> ActiveController:
     active = ActiveController()
     active.units = units
     active.start_brokers(*BROKERS, directories=2)
@@ -87,14 +87,14 @@ def codes(response: Message | None) -> dict[str | None, Errors]:
 
 @pytest.mark.parametrize("validate_only", [False, True])
 def test_slices_change_neither_answer_nor_image(validate_only: bool) -> None:
-    whole, sliced = cluster(UNLIMITED), cluster()
+    whole, sliced = started_brokers(UNLIMITED), started_brokers()
     for request in (creation("a", "b", validate_only=validate_only), by_hand("c"), creation("a", "d")):
         assert sliced.request(request) == whole.request(request)
         assert image_records(sliced.controller.image) == image_records(whole.controller.image)
 
 
 def test_more_than_one_request_may_have_is_refused_before_the_first_topic() -> None:
-    active = cluster()
+    active = started_brokers()
     before = active.end_offset
     refused = active.request(creation("a", "b", partitions=RECORDS_PER_BATCH_MAX // 2))
     assert set(codes(refused).values()) == {Errors.POLICY_VIOLATION}
@@ -102,7 +102,7 @@ def test_more_than_one_request_may_have_is_refused_before_the_first_topic() -> N
 
 
 def test_nothing_is_visible_before_all_of_it_is() -> None:
-    active = cluster()
+    active = started_brokers()
     begin(active, creation("a"))
     before = active.end_offset
     slices = 0
@@ -119,7 +119,7 @@ def test_nothing_is_visible_before_all_of_it_is() -> None:
 
 
 def test_a_broker_that_is_fenced_meanwhile_is_in_no_isr() -> None:
-    active = cluster()
+    active = started_brokers()
     begin(active, creation("a"))
     active.take_slice()
     meanwhile(active, beat(active, fence=True))
@@ -131,7 +131,7 @@ def test_a_broker_that_is_fenced_meanwhile_is_in_no_isr() -> None:
 
 
 def test_a_name_that_is_taken_meanwhile_exists_already() -> None:
-    active = cluster()
+    active = started_brokers()
     begin(active, creation("a"))
     active.take_slice()
     meanwhile(active, creation("a", partitions=3))
@@ -142,7 +142,7 @@ def test_a_name_that_is_taken_meanwhile_exists_already() -> None:
 
 
 def test_it_ends_although_brokers_change_again_and_again() -> None:
-    active = cluster()
+    active = started_brokers()
     begin(active, creation("a"))
     slices, response = 0, None
     while response is None:
@@ -154,7 +154,7 @@ def test_it_ends_although_brokers_change_again_and_again() -> None:
 
 
 def test_a_deleted_topic_can_be_created_again() -> None:
-    active = cluster()
+    active = started_brokers()
     active.request(creation("a"))
     active.request(DeleteTopicsRequest(topics=[DeleteTopicState(name="a", topic_id=ZERO_UUID)]))
     assert codes(active.request(creation("a"))) == {"a": Errors.NONE}

@@ -79,7 +79,7 @@ def about(notices: list[str], key: str) -> list[str]:
     return [notice for notice in notices if key in notice and "is stored as" in notice]
 
 
-def cluster(**properties: Any) -> ActiveController:
+def topic_t(**properties: Any) -> ActiveController:
     """Topic t on brokers 1, 2, 3."""
     active = ActiveController(**properties)
     active.start_brokers(1, 2, 3)
@@ -109,7 +109,7 @@ def fence(active: ActiveController, broker_id: int) -> None:
 @pytest.mark.parametrize("layer", LAYERS, ids=LAYER_IDS)
 @pytest.mark.parametrize("value", BAD_NUMBERS, ids=[repr(value)[:12] for value in BAD_NUMBERS])
 def test_with_an_unusable_min_isr_the_next_layer_applies(layer: tuple[int, str], value: str) -> None:
-    active = cluster(min_insync_replicas="2")
+    active = topic_t(min_insync_replicas="2")
     store(active, config(CLUSTER_LAYER, MIN_ISR, None), config(layer, MIN_ISR, value))
     assert settings(active)[0] == 2
     fence(active, 3)
@@ -126,7 +126,7 @@ def test_with_an_unusable_min_isr_the_next_layer_applies(layer: tuple[int, str],
 def test_with_an_unusable_unclean_election_switch_the_next_layer_applies(
     layer: tuple[int, str], value: str
 ) -> None:
-    active = cluster(unclean_leader_election_enable="true")
+    active = topic_t(unclean_leader_election_enable="true")
     store(active, config(layer, UNCLEAN, value))
     assert settings(active)[1] is True
     fence(active, 3)
@@ -165,7 +165,7 @@ def test_what_is_described_is_what_applies(
 ) -> None:
     """Kafka's brokers ignore a stored broker config that cannot be used, and describe what they use."""
     properties = {"min_insync_replicas": "2", "log_retention_ms": "777", "log_cleanup_policy": "compact"}
-    active = cluster(**properties)
+    active = topic_t(**properties)
     store(active, config(CLUSTER_LAYER, MIN_ISR, None), config(layer, broker_key, bad))
     assert described(active, key) == (below, config_source.STATIC_BROKER_CONFIG)
 
@@ -173,7 +173,7 @@ def test_what_is_described_is_what_applies(
 @pytest.mark.parametrize("layer", [OWN_LAYER, CLUSTER_LAYER], ids=LAYER_IDS[1:])
 def test_create_topics_shows_an_inherited_value_as_it_is_stored(layer: tuple[int, str]) -> None:
     """Kafka's KafkaConfigSchema, which CreateTopics answers from, does not look whether a value is usable."""
-    active = cluster(log_cleanup_policy="compact")
+    active = topic_t(log_cleanup_policy="compact")
     store(active, config(layer, "log.cleanup.policy", "burn"))
     wanted = CreatableTopic(name="created", num_partitions=1, replication_factor=1)
     response = active.request(CreateTopicsRequest(topics=[wanted], timeout_ms=1000))
@@ -186,7 +186,7 @@ def test_create_topics_shows_an_inherited_value_as_it_is_stored(layer: tuple[int
 
 def test_a_value_of_the_topic_itself_is_described_as_it_is_stored() -> None:
     """An operator has to find what to repair."""
-    active = cluster()
+    active = topic_t()
     store(active, config(TOPIC_LAYER, MIN_ISR, "abc"))
     assert described(active, MIN_ISR) == ("abc", config_source.TOPIC_CONFIG)
     assert settings(active)[0] == 1
@@ -194,7 +194,7 @@ def test_a_value_of_the_topic_itself_is_described_as_it_is_stored() -> None:
 
 def test_a_cluster_with_unusable_stored_values_survives_fencing_and_activation() -> None:
     """A controller that is asked directly stores any broker config; the log then has it at every start."""
-    active = cluster()
+    active = topic_t()
     store(active, config(CLUSTER_LAYER, MIN_ISR, "abc"), config(CLUSTER_LAYER, UNCLEAN, "maybe"))
     fence(active, 1)
     (notice,) = about(activate_again(active), MIN_ISR)
@@ -234,7 +234,7 @@ def test_a_cluster_with_unusable_stored_values_survives_fencing_and_activation()
 def test_a_notice_names_key_value_resource_and_what_is_used_instead(
     layer: tuple[int, str], others: dict[tuple[int, str], str], said: str
 ) -> None:
-    active = cluster(min_insync_replicas="2")
+    active = topic_t(min_insync_replicas="2")
     store(active, config(CLUSTER_LAYER, MIN_ISR, None), config(layer, MIN_ISR, "0"))
     store(active, *[config(other, MIN_ISR, value) for other, value in others.items()])
     where, instead = said.split("|")
@@ -247,7 +247,7 @@ def test_a_notice_names_key_value_resource_and_what_is_used_instead(
 
 
 def test_a_notice_is_one_line_of_bounded_length_and_so_are_all_together() -> None:
-    active = cluster()
+    active = topic_t()
     store(active, config(CLUSTER_LAYER, MIN_ISR, "two\nINFO all is well" + "x" * 9_000))
     (notice,) = about(activate_again(active), MIN_ISR)
     assert "\n" not in notice
@@ -261,7 +261,7 @@ def test_a_notice_is_one_line_of_bounded_length_and_so_are_all_together() -> Non
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, float("nan"), float("inf"), -float("inf")])
 def test_with_an_unusable_mutation_rate_the_next_entity_applies(rate: float) -> None:
-    active = cluster()
+    active = topic_t()
     store(active, mutation_rate(rate, ("client-id", "test"), ("user", "ANONYMOUS")))
     for number in range(5):
         active.create_topic(f"free-{number}", 50)
@@ -277,7 +277,7 @@ def test_with_an_unusable_mutation_rate_the_next_entity_applies(rate: float) -> 
 
 @pytest.mark.parametrize("rate", [5e-324, 1e-300, 1e-12])
 def test_a_tiny_mutation_rate_gives_the_longest_throttle_time_of_a_response(rate: float) -> None:
-    active = cluster()
+    active = topic_t()
     store(active, mutation_rate(rate, ("user", None)))
     active.create_topic("overdraws", 50)
     for version in (5, 7):
@@ -287,7 +287,7 @@ def test_a_tiny_mutation_rate_gives_the_longest_throttle_time_of_a_response(rate
 
 
 def test_enabling_elr_replaces_an_unusable_min_isr_of_the_cluster() -> None:
-    active = cluster(min_insync_replicas="2")
+    active = topic_t(min_insync_replicas="2")
     elr = "eligible.leader.replicas.version"
     active.request(UpdateFeaturesRequest(feature_updates=[FeatureUpdateKey(elr, 0, upgrade_type=2)]))
     store(active, config(CLUSTER_LAYER, MIN_ISR, "abc"))
@@ -357,7 +357,7 @@ def ask_everything(active: ActiveController, rng: random.Random, number: int) ->
 def test_no_stored_text_stops_the_controller(seed: int) -> None:
     """Fencing, unclean elections, DescribeConfigs, AlterConfigs, CreateTopics and activation."""
     rng = random.Random(seed)
-    active = cluster()
+    active = topic_t()
     for number in range(6):
         for _ in range(12):
             store(active, config(rng.choice(RESOURCES), rng.choice(KEYS), random_text(rng)))

@@ -14,10 +14,10 @@ CONFIGURATION = "kraftctl/controller/configuration_control"
 ELR_CONFIGS = f"{CONFIGURATION}/elr_configs.py"
 INCREMENTAL = f"{CONFIGURATION}/incremental_alter_configs.py"
 
-CONFIG_BUGS = "tests/controller/test_kafkas_config_bugs.py"
+CONFIG_BUGS = "tests/kafkas_bugs/test_configs.py"
 KIP_841 = "tests/kips/test_kip_841.py"
-REGISTRATION_BUGS = "tests/node/test_kafkas_registration_bugs.py"
-REPLICA_BUGS = "tests/controller/test_kafkas_replica_bugs.py"
+REGISTRATION_BUGS = "tests/kafkas_bugs/test_registrations.py"
+REPLICA_BUGS = "tests/kafkas_bugs/test_replicas.py"
 
 FAULTS = (
     PlantedFault(
@@ -195,7 +195,7 @@ FAULTS = (
         "kraftctl/image/acl_index.py",
         "            if length <= name_length:\n",
         "            if length <= name_length and len(found) < 1:\n",
-        ("tests/controller/test_kafkas_bugs.py::test_no_rule_hides_another_one_and_each_goes_alone",),
+        ("tests/kafkas_bugs/test_controller.py::test_no_rule_hides_another_one_and_each_goes_alone",),
         "KAFKA-14265: a DENY for a shorter prefix is hidden by another pattern.",
     ),
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-FORMATTING = "tests/cli/test_kafkas_bugs.py"
-RAFT = "tests/raft/test_kafkas_bugs.py"
-NODE = "tests/node/test_kafkas_bugs.py"
-CONTROLLER = "tests/controller/test_kafkas_bugs.py"
+FORMATTING = "tests/kafkas_bugs/test_format.py"
+RAFT = "tests/kafkas_bugs/test_raft.py"
+NODE = "tests/kafkas_bugs/test_node.py"
+CONTROLLER = "tests/kafkas_bugs/test_controller.py"
 FEATURES = "tests/controller/test_feature_control.py"
 TIMERS = "tests/controller/test_quorum_controller.py::TestTimers"
 

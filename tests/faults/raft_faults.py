@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
-BUGS = "tests/raft/test_kafkas_bugs.py"
+BUGS = "tests/kafkas_bugs/test_raft.py"
+CONVERSATIONS = "tests/raft/test_datadriven.py::test_conversation"
 CLUSTER = "tests/raft/test_cluster.py"
 EARLY = "tests/raft/test_early_elections.py"
 PROMISES = "tests/raft/test_promises.py"
@@ -13,6 +14,33 @@ VOTES = "tests/raft/test_votes.py"
 VOTERS = "tests/raft/test_voter_changes.py"
 
 FAULTS = (
+    PlantedFault(
+        "a-follower-that-was-cut-off-gets-pre-votes",
+        "kraftctl/raft/handle_vote.py",
+        "    return not (isinstance(state, Follower) and state.has_fetched_from_leader"
+        " and not state.is_leader_gone())\n",
+        "    return True\n",
+        (f"{CONVERSATIONS}[pre_vote_refused]",),
+        "A follower that comes and goes ends the epoch of a leader that the others hear.",
+    ),
+    PlantedFault(
+        "a-request-of-a-former-epoch-is-not-fenced",
+        "kraftctl/raft/validation.py",
+        "    if request_epoch < core.state.epoch:\n"
+        "        return Errors.FENCED_LEADER_EPOCH\n"
+        "    if remote_id < 0",
+        "    if remote_id < 0",
+        (f"{CONVERSATIONS}[aba]",),
+        "A follower elects because of a late EndQuorumEpoch of the leader that it follows again.",
+    ),
+    PlantedFault(
+        "a-log-is-truncated-by-its-own-epochs-alone",
+        "kraftctl/raft/follow.py",
+        "    end_offset = min(diverging.offset, own.offset) if own.epoch == diverging.epoch",
+        "    end_offset = own.offset if own.epoch == diverging.epoch",
+        (f"{CONVERSATIONS}[divergent_log]",),
+        "A former leader keeps records that only its own disk has.",
+    ),
     PlantedFault(
         "a-snapshot-grows-while-it-is-downloaded",
         "kraftctl/raft/download_snapshot.py",

@@ -136,7 +136,7 @@ FAULTS = (
         "kraftctl/raft/peer_requests.py",
         "        if core.now_ms >= state.update_voter_at_ms:\n",
         "        if core.now_ms < 0:\n",
-        ("tests/raft/test_kafkas_bugs.py::test_a_removed_voter_does_not_add_itself_immediately",),
+        ("tests/kafkas_bugs/test_raft.py::test_a_removed_voter_does_not_add_itself_immediately",),
         "KAFKA-19850: there is no time to stop a controller that is removed before it adds itself again.",
     ),
     PlantedFault(

@@ -20,7 +20,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.effort import seeds
-from tests.support.image_records import image_lines, image_records, next_records
+from tests.support.image_records import image_lines, image_of, image_records, next_records
 from tests.support.record_sequences import RecordSequence, fingerprint
 
 KAFKA_SNAPSHOT = (
@@ -28,13 +28,6 @@ KAFKA_SNAPSHOT = (
 )
 
 SEEDS = range(40)
-
-
-def replayed(records: list[Message]) -> MetadataImage:
-    image = MetadataImage()
-    for offset, record in enumerate(records):
-        replay(image, record, offset)
-    return image
 
 
 def state_only(image: MetadataImage) -> dict[str, object]:
@@ -62,9 +55,9 @@ def test_rollback_to_any_offset_is_the_image_replayed_up_to_it(seed: int) -> Non
             end = sequence.rng.randint(committed, len(log))
             image.journal.rollback_to(end)
             del log[end:]
-            assert fingerprint(image) == fingerprint(replayed(log))
+            assert fingerprint(image) == fingerprint(image_of(*log))
     image.journal.rollback_to(committed)
-    assert fingerprint(image) == fingerprint(replayed(log[:committed]))
+    assert fingerprint(image) == fingerprint(image_of(*log[:committed]))
 
 
 def partitions_of_a_large_topic(rng: random.Random, topic_id: bytes) -> list[Message]:
@@ -107,7 +100,7 @@ def test_a_large_topic_is_removed_and_restored_as_a_whole(seed: int, end: str) -
     before = fingerprint(image)
     before_lines = image_lines(image)
     writer = ImageWriter(image, len(log))
-    only_other = fingerprint(replayed([*log, RemoveTopicRecord(topic_id=large)]))
+    only_other = fingerprint(image_of(*log, RemoveTopicRecord(topic_id=large)))
     changes: list[Message] = [
         BeginTransactionRecord(name="test"),
         PartitionChangeRecord(topic_id=large, partition_id=3, leader=-1, isr=[]),

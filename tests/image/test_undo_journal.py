@@ -13,19 +13,13 @@ from kraftctl_protocol.generated.end_transaction_record import EndTransactionRec
 from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
+from tests.support.image_records import image_of
 
 BEGIN, END, ABORT = BeginTransactionRecord, EndTransactionRecord, AbortTransactionRecord
 
 
 def config(value: str | None) -> ConfigRecord:
     return ConfigRecord(resource_type=4, resource_name="", name="k", value=value)
-
-
-def image_of(*records: Message) -> MetadataImage:
-    image = MetadataImage()
-    for offset, record in enumerate(records):
-        replay(image, record, offset)
-    return image
 
 
 def value(image: MetadataImage) -> str | None:

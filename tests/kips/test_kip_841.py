@@ -25,7 +25,7 @@ from tests.support.transitions import (
 from tests.support.wire.alter_partition_requests import VERSIONS, ask, error_of, request_for
 
 
-def cluster(**condition: bool) -> MetadataState:
+def foo_with_broker_3(**condition: bool) -> MetadataState:
     """foo-0 on 1, 2, 3; led by 1. Broker 3, out of sync, is in the `condition`."""
     state = MetadataState()
     state.brokers(1, 2)
@@ -54,7 +54,7 @@ def refusal(version: int) -> Errors:
 )
 def test_a_replica_that_is_given_up_on_does_not_join(version: int, condition: dict[str, bool]) -> None:
     """KAFKA-13916: the whole change is refused, the eligible members included."""
-    state = cluster(**condition)
+    state = foo_with_broker_3(**condition)
     result = ask(state, version, request_for(version, [1, 2, 3]))
     assert (error_of(result), result.records) == (refusal(version), [])
 
@@ -69,13 +69,13 @@ def test_a_replica_whose_broker_is_not_registered_does_not_join(version: int) ->
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_leader_may_shrink_without_it(version: int) -> None:
-    state = cluster(fenced=True)
+    state = foo_with_broker_3(fenced=True)
     assert error_of(ask(state, version, request_for(version, [1]))) == Errors.NONE
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_once_it_is_unfenced_it_may_join(version: int) -> None:
-    state = cluster(fenced=True)
+    state = foo_with_broker_3(fenced=True)
     state.append_all(records_for_unfenced_broker(state.image, state.controller.config, 3))
     assert error_of(ask(state, version, request_for(version, [1, 2, 3]))) == Errors.NONE
 
@@ -102,7 +102,7 @@ def test_a_leader_in_controlled_shutdown_cannot_change_its_isr(version: int) -> 
 )
 def test_version_3_names_the_incarnation(sent_epoch: int, error: Errors) -> None:
     """KIP-903, KAFKA-14617: the replica was in sync, then came back with an empty disk."""
-    result = ask(cluster(), 3, request_for(3, [1, 2, 3], epochs={3: sent_epoch}))
+    result = ask(foo_with_broker_3(), 3, request_for(3, [1, 2, 3], epochs={3: sent_epoch}))
     assert error_of(result) == error
 
 

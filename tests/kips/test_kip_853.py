@@ -10,7 +10,7 @@ from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.effort import seeds
-from tests.support.raft_names import LISTENER, directory_id, voter_node
+from tests.support.raft_names import LISTENER, directory_id, replica_key, voter_node
 from tests.support.simulator.cluster.raft_transcript import RaftTranscript
 from tests.support.simulator.quorum import quorums
 
@@ -21,10 +21,6 @@ def dynamic(voters: str = "1", node_id: int = 1) -> RaftTranscript:
     transcript.run(f"node id={node_id} voters={voters} kraft-version=1")
     transcript.run("start")
     return transcript
-
-
-def key(voter_id: int, generation: int = 0) -> ReplicaKey:
-    return ReplicaKey(voter_id, directory_id(voter_id, generation))
 
 
 # Voters are control records.
@@ -72,16 +68,16 @@ def test_a_static_quorum_writes_neither_version_nor_voters() -> None:
 @pytest.mark.parametrize(
     ("replica", "counts"),
     [
-        pytest.param(key(2), True, id="the-voter"),
-        pytest.param(key(2, generation=1), False, id="its-id-on-a-new-disk"),
+        pytest.param(replica_key(2), True, id="the-voter"),
+        pytest.param(replica_key(2, generation=1), False, id="its-id-on-a-new-disk"),
         pytest.param(ReplicaKey(2, NO_DIRECTORY_ID), False, id="directory-not-named"),
-        pytest.param(key(4), False, id="an-observer"),
+        pytest.param(replica_key(4), False, id="an-observer"),
     ],
 )
 def test_only_fetches_of_voters_move_the_high_watermark(replica: ReplicaKey, counts: bool) -> None:
     leader = Leader(
         1,
-        local_key=key(1),
+        local_key=replica_key(1),
         leader_endpoints={LISTENER: ("host", 1)},
         epoch_start_offset=0,
         voters=VoterSet([voter_node(1), voter_node(2), voter_node(3)]),

@@ -20,7 +20,7 @@ from kraftctl_protocol.generated.partition_record import PartitionRecord
 from tests.support.effort import seeds
 
 
-def directory(number: int) -> bytes:
+def id_of(number: int) -> bytes:
     return number.to_bytes(16, "big")
 
 
@@ -31,7 +31,7 @@ def test_all_that_was_packed_is_found_again(seed: int) -> None:
     packed = []
     for _ in range(200):
         replicas = tuple(rng.sample(range(5), rng.randint(0, REPLICAS_MAX)))
-        directories = [directory(rng.randint(0, DIRECTORIES_MAX - 1)) for _ in replicas]
+        directories = [id_of(rng.randint(0, DIRECTORIES_MAX - 1)) for _ in replicas]
         packed.append((replicas, directories, known.pack(replicas, directories)))
     for replicas, directories, numbers in packed:
         assert numbers != NOT_PACKED
@@ -43,14 +43,14 @@ def test_all_that_was_packed_is_found_again(seed: int) -> None:
 
 def test_what_has_no_room_is_not_packed() -> None:
     known = BrokerDirectories()
-    assert known.pack((1, 2, 3, 4, 5), [directory(0)] * 5) == NOT_PACKED
+    assert known.pack((1, 2, 3, 4, 5), [id_of(0)] * 5) == NOT_PACKED
     for number in range(DIRECTORIES_MAX):
-        assert known.pack((1,), [directory(number)]) == number
-    assert known.pack((1,), [directory(DIRECTORIES_MAX)]) == NOT_PACKED
+        assert known.pack((1,), [id_of(number)]) == number
+    assert known.pack((1,), [id_of(DIRECTORIES_MAX)]) == NOT_PACKED
     for broker_id in range(2, BROKERS_MAX + 1):
-        assert known.pack((broker_id,), [directory(0)]) == 0
-    assert known.pack((BROKERS_MAX + 1,), [directory(0)]) == NOT_PACKED
-    assert known.pack((1, 2), [directory(5), directory(0)]) == 5
+        assert known.pack((broker_id,), [id_of(0)]) == 0
+    assert known.pack((BROKERS_MAX + 1,), [id_of(0)]) == NOT_PACKED
+    assert known.pack((1, 2), [id_of(5), id_of(0)]) == 5
 
 
 @pytest.mark.parametrize("replication_factor", [3, REPLICAS_MAX + 1])
@@ -58,18 +58,18 @@ def test_a_partition_keeps_its_directories(replication_factor: int) -> None:
     """In a change that names none, one that names other replicas, and one that names others."""
     tuples = InternedTuples()
     replicas = list(range(1, replication_factor + 1))
-    directories = [directory(100 + replica) for replica in replicas]
+    directories = [id_of(100 + replica) for replica in replicas]
     record = PartitionRecord(replicas=replicas, isr=replicas, directories=directories, leader=1)
     partition = PartitionRegistration.from_record(record, tuples)
     same = partition.merge(PartitionChangeRecord(isr=[1], leader=1), tuples)
     assert same.shared is partition.shared
     moved = same.merge(PartitionChangeRecord(replicas=replicas[::-1], directories=directories[::-1]), tuples)
-    other = moved.merge(PartitionChangeRecord(directories=[directory(7), *directories[:-1][::-1]]), tuples)
+    other = moved.merge(PartitionChangeRecord(directories=[id_of(7), *directories[:-1][::-1]]), tuples)
     for found, expected in (
         (partition, directories),
         (same, directories),
         (moved, directories[::-1]),
-        (other, [directory(7), *directories[:-1][::-1]]),
+        (other, [id_of(7), *directories[:-1][::-1]]),
     ):
         assert found.directories == tuple(expected)
         assert [found.directory(replica) for replica in found.replicas] == expected
@@ -80,7 +80,7 @@ def test_a_partition_keeps_its_directories(replication_factor: int) -> None:
 def test_partitions_share_what_is_rare() -> None:
     """The state of one does not change with that of another."""
     tuples = InternedTuples()
-    record = PartitionRecord(replicas=[1, 2], isr=[1, 2], directories=[directory(1)] * 2, leader=1)
+    record = PartitionRecord(replicas=[1, 2], isr=[1, 2], directories=[id_of(1)] * 2, leader=1)
     first = PartitionRegistration.from_record(record, tuples)
     second = PartitionRegistration.from_record(record, tuples)
     assert first.shared is second.shared is tuples.usual
@@ -101,7 +101,7 @@ def test_partitions_share_what_is_rare() -> None:
 )
 def test_each_list_alone_is_kept(field: str) -> None:
     tuples = InternedTuples()
-    record = PartitionRecord(replicas=[1, 2], isr=[1], directories=[directory(1)] * 2, leader=1)
+    record = PartitionRecord(replicas=[1, 2], isr=[1], directories=[id_of(1)] * 2, leader=1)
     setattr(record, field, [2])
     partition = PartitionRegistration.from_record(record, tuples)
     found = (partition.removing_replicas, partition.adding_replicas, partition.elr, partition.last_known_elr)
@@ -112,7 +112,7 @@ def test_each_list_alone_is_kept(field: str) -> None:
 def test_an_isr_of_all_replicas_is_the_list_of_replicas() -> None:
     """Although the table of lists has started over."""
     tuples = InternedTuples()
-    record = PartitionRecord(replicas=[1, 2], isr=[1], directories=[directory(1)] * 2, leader=1)
+    record = PartitionRecord(replicas=[1, 2], isr=[1], directories=[id_of(1)] * 2, leader=1)
     partition = PartitionRegistration.from_record(record, tuples)
     tuples._brokers.clear()
     assert partition.merge(PartitionChangeRecord(isr=[1, 2]), tuples).isr is partition.replicas

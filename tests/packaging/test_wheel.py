@@ -27,6 +27,7 @@ from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_spark.history.questions.dialects import files
 from tests.support.compiled_rim import compiled_rim
+from tests.support.controller_properties import controller_properties, properties_file
 from tests.support.wire.controller_client import ControllerClient
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,13 +161,8 @@ def test_without_its_extra_the_exporter_says_what_to_install(clean_environment: 
 @pytest.fixture
 def properties(tmp_path: Path) -> str:
     port = free_port()
-    file = tmp_path / "controller.properties"
-    file.write_text(
-        "process.roles=controller\nnode.id=3000\ncontroller.listener.names=CONTROLLER\n"
-        f"listeners=CONTROLLER://localhost:{port}\ncontroller.quorum.bootstrap.servers=localhost:{port}\n"
-        f"log.dirs={tmp_path / 'data'}\n"
-    )
-    return str(file)
+    made = controller_properties(tmp_path / "data", address=f"localhost:{port}")
+    return str(properties_file(tmp_path, made))
 
 
 @pytest.fixture

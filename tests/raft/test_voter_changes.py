@@ -26,20 +26,6 @@ def voters_of(process: ControllerProcess) -> list[int]:
     return process.raft.voter_set.voter_ids()
 
 
-def test_an_observer_becomes_a_voter_and_may_lead(start_quorum: StartQuorum) -> None:
-    quorum = start_quorum(9, [1], OBSERVERS)
-    for voter_id in OBSERVERS:
-        assert error(quorum, quorum.add_voter(voter_id)) == Errors.NONE
-    assert [voters_of(process) for process in quorum.running()] == [[1, 11, 12]] * 3
-    quorum.crash(quorum.processes[1])
-    quorum.run_for(10_000)
-    successor = quorum.led()
-    assert successor.node_id in OBSERVERS
-    quorum.append(successor, 1)
-    quorum.run_for(1_000)
-    assert successor.raft.high_watermark == successor.raft.end_offset
-
-
 @pytest.mark.parametrize("is_reachable", [True, False], ids=["disk-stalls", "cut-off"])
 def test_a_replica_that_does_not_fetch_is_not_made_a_voter(
     is_reachable: bool, start_quorum: StartQuorum
@@ -53,18 +39,6 @@ def test_a_replica_that_does_not_fetch_is_not_made_a_voter(
     quorum.settle()
     assert error(quorum, quorum.add_voter(12)) == Errors.REQUEST_TIMED_OUT
     assert voters_of(quorum.processes[1]) == [1]
-
-
-def test_a_leader_that_removes_itself_resigns_when_that_is_committed(start_quorum: StartQuorum) -> None:
-    quorum = start_quorum(9, VOTERS)
-    former = quorum.led()
-    assert error(quorum, quorum.remove_voter(former.node_id)) == Errors.NONE
-    quorum.run_for(10_000)
-    successor = quorum.led()
-    assert successor is not former
-    left = [voter_id for voter_id in VOTERS if voter_id != former.node_id]
-    assert voters_of(successor) == voters_of(former) == left
-    assert former.raft.state_name == "Follower"
 
 
 def test_a_change_is_refused_until_the_one_before_is_committed(start_quorum: StartQuorum) -> None:

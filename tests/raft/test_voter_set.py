@@ -12,7 +12,7 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import VoterNode, VoterSet, static_voter_set, voter_set_from_record
 from kraftctl_protocol.generated.voters_record import VotersRecord
-from tests.support.raft_names import directory_id, voter_node
+from tests.support.raft_names import replica_key, voter_node
 from tests.support.simulator.checks.voter_changes import majorities_overlap
 
 
@@ -20,17 +20,13 @@ def voters(*ids: int) -> VoterSet:
     return VoterSet([voter_node(voter_id) for voter_id in ids])
 
 
-def key(voter_id: int, generation: int = 0) -> ReplicaKey:
-    return ReplicaKey(voter_id, directory_id(voter_id, generation))
-
-
 @pytest.mark.parametrize(
     ("replica", "expected"),
     [
-        pytest.param(key(1), True, id="same-directory"),
-        pytest.param(key(1, 1), False, id="new-disk"),
+        pytest.param(replica_key(1), True, id="same-directory"),
+        pytest.param(replica_key(1, 1), False, id="new-disk"),
         pytest.param(ReplicaKey(1), False, id="directory-not-named"),
-        pytest.param(key(4), False, id="other-id"),
+        pytest.param(replica_key(4), False, id="other-id"),
     ],
 )
 def test_who_is_a_voter(replica: ReplicaKey, expected: bool) -> None:
@@ -39,18 +35,18 @@ def test_who_is_a_voter(replica: ReplicaKey, expected: bool) -> None:
 
 def test_static_voters_are_known_by_id_alone() -> None:
     static = static_voter_set("CONTROLLER", {1: ("a", 1), 2: ("b", 2)})
-    assert static.is_voter(key(1))
-    assert static.is_voter(key(1, 1))
-    assert not static.is_voter(key(3))
+    assert static.is_voter(replica_key(1))
+    assert static.is_voter(replica_key(1, 1))
+    assert not static.is_voter(replica_key(3))
 
 
 def test_changes() -> None:
     assert voters(1, 2).with_voter(voter_node(3)) == voters(1, 2, 3)
     assert voters(1, 2).with_voter(voter_node(2)) is None
-    assert voters(1, 2).without_voter(key(2)) == voters(1)
-    assert voters(1, 2).without_voter(key(2, 1)) is None
-    assert voters(1).without_voter(key(1)) is None
-    moved = VoterNode(key(2), {"CONTROLLER": ("elsewhere", 1)}, 0, 1)
+    assert voters(1, 2).without_voter(replica_key(2)) == voters(1)
+    assert voters(1, 2).without_voter(replica_key(2, 1)) is None
+    assert voters(1).without_voter(replica_key(1)) is None
+    moved = VoterNode(replica_key(2), {"CONTROLLER": ("elsewhere", 1)}, 0, 1)
     assert voters(1, 2).needs_update(moved)
     assert not voters(1, 2).needs_update(voter_node(2))
     assert not voters(1).needs_update(moved)

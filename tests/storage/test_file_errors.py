@@ -39,6 +39,7 @@ from kraftctl_spark.log.log_reader import ObserverError
 from tests.storage.batches import batch
 from tests.storage.log_dirs_cases import CLUSTER_ID, NODE_ID
 from tests.support.certificates import Authority, properties_of
+from tests.support.controller_properties import controller_properties
 from tests.support.failing_files import Call, FailingFiles
 
 NUMBERS = (
@@ -73,13 +74,8 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "users").chmod(0o600)
     (root / "jaas.conf").write_text("")
     properties = {
-        "process.roles": "controller",
-        "node.id": str(NODE_ID),
-        "controller.listener.names": "CONTROLLER",
-        "listeners": "CONTROLLER://localhost:9093",
+        **controller_properties(f"{root}/a,{root}/b", node_id=NODE_ID),
         "listener.security.protocol.map": "CONTROLLER:SSL",
-        "controller.quorum.bootstrap.servers": "localhost:9093",
-        "log.dirs": f"{root}/a,{root}/b",
         "kraftctl.audit.log.path": str(root / "audit.log"),
         "kraftctl.scram.users.path": str(root / "users"),
         "internal.metadata.log.segment.bytes": "300",

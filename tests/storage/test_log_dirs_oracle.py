@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from tests.storage.log_dirs_cases import CASES, NODE_ID
-from tests.support.processes.kafka import kafka
+from tests.support.processes.oracle import kafkas_verdicts
 
 pytestmark = pytest.mark.java
 
@@ -23,9 +21,8 @@ def test_same_verdicts(tmp_path: Path) -> None:
         root = tmp_path / str(number)
         root.mkdir()
         properties = controller_properties() | case.build(root)
-        blocks.append("".join(f"{key}={value}\n" for key, value in properties.items()) + "\n")
-    verdicts = kafkas_verdicts("".join(blocks))
-    assert len(verdicts) == len(CASES)
+        blocks.append("".join(f"{key}={value}\n" for key, value in properties.items()))
+    verdicts = kafkas_verdicts(ORACLE, blocks)
     differences = []
     for case, verdict in zip(CASES, verdicts, strict=True):
         refuses = verdict.startswith("refuses")
@@ -42,11 +39,3 @@ def controller_properties() -> dict[str, str]:
         "listeners": "CONTROLLER://localhost:9093",
         "controller.quorum.bootstrap.servers": "localhost:9093",
     }
-
-
-def kafkas_verdicts(blocks: str) -> list[str]:
-    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
-    result = subprocess.run(command, input=blocks, capture_output=True, encoding="utf-8", check=False)
-    assert result.returncode == 0, result.stderr
-    prefix = "verdict\t"
-    return [line.removeprefix(prefix) for line in result.stdout.splitlines() if line.startswith(prefix)]

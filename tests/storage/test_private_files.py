@@ -16,6 +16,7 @@ from kraftctl.storage.durable_files import create_directory, replace_file
 from kraftctl.storage.readable_log import why_readable
 from kraftctl.storage.segment import Segment
 from kraftctl_protocol.log_file_names import BOOTSTRAP_CHECKPOINT, PARTITION_DIRECTORY
+from tests.support.controller_properties import controller_properties, properties_file
 
 FORMAT = (
     "--cluster-id",
@@ -48,12 +49,7 @@ def open_to_others(found: dict[str, int]) -> dict[str, str]:
 
 def formatted(tmp_path: Path) -> Path:
     log_dir = tmp_path / "made" / "data"
-    properties = tmp_path / "controller.properties"
-    properties.write_text(
-        "process.roles=controller\nnode.id=1\ncontroller.listener.names=CONTROLLER\n"
-        "listeners=CONTROLLER://localhost:9093\ncontroller.quorum.bootstrap.servers=localhost:9093\n"
-        f"log.dirs={log_dir}\n"
-    )
+    properties = properties_file(tmp_path, controller_properties(log_dir))
     assert main(["format", "-c", str(properties), *FORMAT]) == 0
     return log_dir
 

@@ -28,21 +28,13 @@ from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
-from tests.support.metadata_state import UNLIMITED
+from tests.support.controller_properties import NODE_ID, controller_properties
+from tests.support.metadata_state import UNLIMITED, directory
 
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
-NODE_ID = 3000
-
 ENDPOINTS = {"CONTROLLER": ("localhost", 9093)}
 
-BASE_PROPERTIES = {
-    "process.roles": "controller",
-    "node.id": str(NODE_ID),
-    "controller.quorum.bootstrap.servers": "localhost:9093",
-    "listeners": "CONTROLLER://localhost:9093",
-    "controller.listener.names": "CONTROLLER",
-    "log.dirs": "/does/not/exist",
-}
+BASE_PROPERTIES = controller_properties("/does/not/exist")
 
 
 def request_type(api_key: int) -> type[Message]:
@@ -50,11 +42,6 @@ def request_type(api_key: int) -> type[Message]:
     kind = request_class(api_key)
     assert kind is not None
     return kind
-
-
-def directory(number: int) -> bytes:
-    """An id of a log directory that is not reserved."""
-    return (1_000 + number).to_bytes(16, "big")
 
 
 def incarnation(number: int) -> bytes:
@@ -86,7 +73,7 @@ def registration(broker_id: int, *, number: int = 0, directories: int = 1) -> Br
             Feature(name=name, min_supported_version=levels.min, max_supported_version=levels.max)
             for name, levels in features.SUPPORTED_FEATURES.items()
         ],
-        log_dirs=[directory(broker_id * 10 + index) for index in range(directories)],
+        log_dirs=[directory(broker_id, index) for index in range(directories)],
     )
 
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.replay import replay
+from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion, decode_metadata_record
+
+
+def image_of(*records: Message) -> MetadataImage:
+    """Returns the image of a log with these records."""
+    image = MetadataImage()
+    for offset, record in enumerate(records):
+        replay(image, record, offset)
+    return image
 
 
 def next_records(writer: ImageWriter, count_max: int) -> list[RecordAndVersion]:

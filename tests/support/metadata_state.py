@@ -30,15 +30,7 @@ from kraftctl_protocol.metadata_record import (
     encode_metadata_record,
 )
 from kraftctl_protocol.principal import KafkaPrincipal
-
-PROPERTIES = {
-    "process.roles": "controller",
-    "node.id": "3000",
-    "controller.listener.names": "CONTROLLER",
-    "listeners": "CONTROLLER://localhost:9093",
-    "controller.quorum.voters": "3000@localhost:9093",
-    "log.dirs": "data",
-}
+from tests.support.controller_properties import controller_properties
 
 UNLIMITED = 1 << 30
 """Units of long work: all of it is done in one slice."""
@@ -69,7 +61,7 @@ class MetadataState:
     ) -> None:
         self.image = MetadataImage()
         self.next_offset = 0
-        config = ControllerConfig({**PROPERTIES, **(properties or {})})
+        config = ControllerConfig(controller_properties(static=True, more=properties))
         self.controller = ControllerState(config, "cluster", self.image, random.Random(1))
         self.feature(features.METADATA_VERSION, metadata_version)
         if elr:

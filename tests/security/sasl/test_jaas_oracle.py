@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import base64
 import random
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_security.sasl.jaas import LOGIN_MODULES, JaasEntry, JaasError, parse_entries
 from kraftctl_security.sasl.login_configuration import parse_login_configuration
 from tests.support.effort import FIRST_SEED, scaled
-from tests.support.processes.kafka import kafka
+from tests.support.processes.oracle import kafkas_answers
 
 pytestmark = pytest.mark.java
 
@@ -116,16 +114,6 @@ PIECES = (
 FILE_PIECES = (*PIECES, "KafkaServer {", "KafkaClient {", "};", "};\n", "controller.KafkaServer {", "${x}")
 
 
-def ask(lines: list[str]) -> list[str]:
-    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
-    done = subprocess.run(
-        command, input="\n".join(lines) + "\n", check=True, stdout=subprocess.PIPE, text=True
-    )
-    answers = done.stdout.split()
-    assert len(answers) == len(lines)
-    return answers
-
-
 def encoded(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
@@ -169,7 +157,7 @@ def parsed_config(text: str) -> str:
 def test_a_value_has_the_same_login_module() -> None:
     """An option without a name, which Kafka ignores, is refused here."""
     texts = [text for text in configs() if text]
-    theirs = ask([f"config\t{encoded(text)}" for text in texts])
+    theirs = kafkas_answers(ORACLE, [f"config\t{encoded(text)}" for text in texts])
     differences = [
         f"{text!r}: Kafka {answer}, here {found}"
         for text, answer in zip(texts, theirs, strict=True)
@@ -220,7 +208,7 @@ def parsed_file(text: str) -> str:
 
 def test_a_file_has_the_same_sections() -> None:
     texts = list(files())
-    theirs = ask([f"file\t{encoded(text)}\t{SECTIONS}" for text in texts])
+    theirs = kafkas_answers(ORACLE, [f"file\t{encoded(text)}\t{SECTIONS}" for text in texts])
     differences = [
         f"{text!r}: Java {answer}, here {found}"
         for text, answer in zip(texts, theirs, strict=True)

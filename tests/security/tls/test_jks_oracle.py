@@ -5,37 +5,23 @@ from __future__ import annotations
 import base64
 import hashlib
 import random
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_security.tls.jks import JksError, read_jks
 from tests.support.certificates import Authority, Identity
 from tests.support.effort import FIRST_SEED, scaled
 from tests.support.jks import digest, jks
-from tests.support.processes.kafka import kafka
+from tests.support.processes.oracle import kafkas_verdicts
 
 pytestmark = pytest.mark.java
 
 ORACLE = Path(__file__).parent / "JksOracle.java"
 PASSWORDS = ("changeit", "", "pässwörd", "日本語パスワード", "\U0001f600", " ", "x" * 300)
 ALIASES = ("one", "two words", "ümläut", "日本", "a" * 200)
-
-
-def java(lines: Sequence[str]) -> list[str]:
-    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", str(ORACLE)]
-    result = subprocess.run(
-        command, input="\n".join(lines), capture_output=True, encoding="utf-8", check=False
-    )
-    assert result.returncode == 0, result.stderr
-    prefix = "verdict\t"
-    found = [line.removeprefix(prefix) for line in result.stdout.splitlines() if line.startswith(prefix)]
-    assert len(found) == len(lines)
-    return found
 
 
 def encoded(text: str | None) -> str:
@@ -115,7 +101,7 @@ def test_what_java_writes_is_read(tmp_path: Path) -> None:
         ):
             reads.append(f"read JKS {path} {encoded(given)} {encoded(key_given)}")
             asked.append((path, given, key_given))
-    verdicts = java([*(command for command, *_ in cases), *reads])
+    verdicts = kafkas_verdicts(ORACLE, [*(command for command, *_ in cases), *reads])
     assert set(verdicts[: len(cases)]) == {"ok"}
     accepted = 0
     for (path, given, key_given), theirs in zip(asked, verdicts[len(cases) :], strict=True):
@@ -176,7 +162,7 @@ def test_damaged_stores(tmp_path: Path) -> None:
         lines.append(f"read JKS {path} {encoded(password)} {encoded('key')}")
         cases.append((data, password))
     accepted = refused = 0
-    for (data, password), theirs in zip(cases, java(lines), strict=True):
+    for (data, password), theirs in zip(cases, kafkas_verdicts(ORACLE, lines), strict=True):
         found = ours(data, password, "key")
         if theirs.startswith("ok"):
             accepted += 1

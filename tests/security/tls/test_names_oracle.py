@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import random
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,12 +16,11 @@ from cryptography.x509 import NameAttribute, ObjectIdentifier, RelativeDistingui
 from cryptography.x509.name import _ASN1Type
 from cryptography.x509.oid import NameOID
 
-from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_security.tls.distinguished_name import subject_name
 from kraftctl_security.tls.ssl_principal_mapper import NoMatchingRuleError, RuleError, SslPrincipalMapper
 from tests.support.certificates import Authority, name
 from tests.support.effort import FIRST_SEED, scaled
-from tests.support.processes.kafka import kafka
+from tests.support.processes.oracle import kafkas_answers
 
 pytestmark = pytest.mark.java
 
@@ -73,16 +71,6 @@ PIECES = ("CN=", "(.*?)", "(.*)", ".*", ",", "OU=", "[^,]+", "([a-z]*)", "$", "^
 REPLACEMENTS = ("$1", "$2", "$3", "$0", "$11", "$01", "\\$", "x", "@", "\\\\", "é", "A b", "$")
 
 
-def ask(lines: list[str]) -> list[str]:
-    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
-    done = subprocess.run(
-        command, input="\n".join(lines) + "\n", check=True, stdout=subprocess.PIPE, text=True
-    )
-    answers = done.stdout.split()
-    assert len(answers) == len(lines)
-    return answers
-
-
 def encoded(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
@@ -113,7 +101,7 @@ def rule_pairs() -> Iterator[tuple[str, str]]:
 def test_rules_give_the_same_names() -> None:
     """Java finds a bad replacement when it uses it first: here the rules are refused for every subject."""
     pairs = list(rule_pairs())
-    theirs = ask([f"{encoded(rules)}\t{encoded(subject)}" for rules, subject in pairs])
+    theirs = kafkas_answers(ORACLE, [f"{encoded(rules)}\t{encoded(subject)}" for rules, subject in pairs])
     bad = {rules for (rules, _), answer in zip(pairs, theirs, strict=True) if answer == "bad"}
     differences = [
         f"{rules!r} {subject!r}: Kafka {answer}, here {found}"
@@ -169,7 +157,8 @@ def test_certificates_have_the_same_subjects() -> None:
         names.append(x509.Name(relative))
     authority = Authority()
     certificates = [certificate(authority, each) for each in names]
-    theirs = ask([f"certificate\t{base64.b64encode(der).decode()}" for der in certificates])
+    asked = [f"certificate\t{base64.b64encode(der).decode()}" for der in certificates]
+    theirs = kafkas_answers(ORACLE, asked)
     differences = [
         f"{subject}: Java {base64.b64decode(answer[1:]).decode()!r}, here {subject_name(der)!r}"
         for subject, der, answer in zip(names, certificates, theirs, strict=True)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import base64
 import random
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_security.tls.contexts import load_stores
 from kraftctl_security.tls.store_error import StoreError
 from kraftctl_security.tls.store_replacement import check_names, check_peers
 from tests.security.tls.test_store_replacement import NAME, NOW, configured
 from tests.support.certificates import Authority, Identity
 from tests.support.effort import FIRST_SEED, scaled
-from tests.support.processes.kafka import kafka
+from tests.support.processes.oracle import ask_kafka
 
 pytestmark = pytest.mark.java
 
@@ -48,10 +46,8 @@ def cases() -> list[tuple[Store, Store, str]]:
 
 def test_kafka_takes_the_same_stores() -> None:
     asked = random.Random(FIRST_SEED).sample(cases(), scaled(30))
-    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
     lines = "".join(f"{_line(old)}\t{_line(new)}\t{allow}\n" for old, new, allow in asked)
-    done = subprocess.run(command, input=lines, check=True, stdout=subprocess.PIPE, text=True)
-    expected = done.stdout.split()
+    expected = ask_kafka(ORACLE, lines).split()
     assert {"yes", "no"} == set(expected)
     ours = [_taken(*each) for each in asked]
     differences = [

@@ -1,4 +1,4 @@
-"""A short run of what tests/soak/hostile_requests.py does for hours, and regressions that it found."""
+"""Hostile requests to a whole controller, and what they once found. `make soak SOAK=hostile` takes hours."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from kraftctl_protocol.generated.api_versions_response import ApiVersionsRespons
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from tests.support.active_controller import CLUSTER_ID
-from tests.support.active_controller import directory as candidate_directory
 from tests.support.effort import seeds
+from tests.support.metadata_state import directory as candidate_directory
 from tests.support.simulator.cluster.virtual_time_loop import VirtualTimeLoop
 from tests.support.wire.hosted_cluster import PROPERTIES, Population
 from tests.support.wire.hosted_controller import HostedController

@@ -28,6 +28,7 @@ from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_protocol.uuids import random_uuid
+from tests.support.controller_properties import controller_properties
 from tests.support.failing_files import Call, FailingFiles
 from tests.support.wire.controller_client import ControllerClient, StandInBroker
 
@@ -75,6 +76,7 @@ def create_until_refused(port: int, before: Callable[[int], None]) -> set[str]:
     raise AssertionError("nothing ever failed")
 
 
+@pytest.mark.slow
 def test_a_full_disk_stops_the_process_and_loses_nothing(tmp_path: Path) -> None:
     """A limit on the size of a file makes writes fail in the middle of a batch, as a full disk does."""
     node = KraftctlController(3000, tmp_path, CLUSTER_ID)
@@ -104,17 +106,8 @@ def test_a_full_disk_stops_the_process_and_loses_nothing(tmp_path: Path) -> None
 def config_of(log_dir: Path, **properties: str) -> ControllerConfig:
     """Of a controller that is alone in its quorum."""
     port = free_port()
-    return ControllerConfig(
-        {
-            "process.roles": "controller",
-            "node.id": "3000",
-            "controller.listener.names": "CONTROLLER",
-            "listeners": f"CONTROLLER://localhost:{port}",
-            "controller.quorum.voters": f"3000@localhost:{port}",
-            "log.dirs": str(log_dir),
-            **properties,
-        }
-    )
+    address = f"localhost:{port}"
+    return ControllerConfig(controller_properties(log_dir, address=address, static=True, more=properties))
 
 
 @pytest.mark.prevents("KAFKA-13114", "KAFKA-13148")

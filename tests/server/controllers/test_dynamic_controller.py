@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import random_id
@@ -73,6 +75,7 @@ def refused_broker(client: ControllerClient) -> None:
     assert answer.error_code
 
 
+@pytest.mark.slow
 def test_limits_and_levels_of_a_running_controller(tmp_path: Path) -> None:
     node = KraftctlController(3000, tmp_path, random_id())
     node.format()

@@ -25,6 +25,7 @@ from kraftctl.dev.ports import free_port
 from kraftctl.server.controller_server import run_controller
 from kraftctl.storage.meta_properties import read_meta_properties
 from tests.conftest import under_test
+from tests.support.controller_properties import controller_properties, properties_file
 from tests.support.wire.controller_client import ControllerClient
 from tests.support.wire.partition_leader import PartitionLeader
 
@@ -77,16 +78,8 @@ def calls() -> Iterator[InterpretedCalls]:
 def port(tmp_path: Path, calls: InterpretedCalls) -> Iterator[int]:
     """Of a controller on a thread of this process."""
     port = free_port()
-    properties = {
-        "process.roles": "controller",
-        "node.id": "1",
-        "controller.listener.names": "CONTROLLER",
-        "listeners": f"CONTROLLER://localhost:{port}",
-        "controller.quorum.bootstrap.servers": f"localhost:{port}",
-        "log.dirs": str(tmp_path / "data"),
-    }
-    file = tmp_path / "controller.properties"
-    file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+    properties = controller_properties(tmp_path / "data", node_id=1, address=f"localhost:{port}")
+    file = properties_file(tmp_path, properties)
     assert main(["format", "--standalone", "-t", CLUSTER_ID, "-c", str(file)]) == 0
     meta = read_meta_properties(tmp_path / "data")
     assert meta is not None

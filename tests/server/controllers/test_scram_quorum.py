@@ -45,6 +45,7 @@ def leader_epoch(quorum: Quorum, command_config: Path, *, above: int) -> int | N
     return epoch if epoch > above and 0 <= lag < 10 else None
 
 
+@pytest.mark.slow
 @pytest.mark.prevents("kafka-dev#106")
 def test_a_quorum_forms_again_after_all_controllers_were_killed(tmp_path: Path) -> None:
     """kafka-dev#106: what is committed is not known before controllers have talked to each other."""

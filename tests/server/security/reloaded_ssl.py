@@ -12,7 +12,6 @@ from cryptography import x509
 from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.security.ssl_reloading import SslReloading
-from kraftctl_protocol.requests import decode_response
 from kraftctl_security.tls.contexts import load_stores
 from tests.server.security.ssl_serving import (
     BROKER,
@@ -23,7 +22,7 @@ from tests.server.security.ssl_serving import (
     serving_ssl,
     write_stores,
 )
-from tests.server.serving import UNREGISTER_BROKER, Client, Handler, unregister
+from tests.server.serving import Handler, expect_served
 from tests.support.certificates import Identity
 
 REQUIRED = {"ssl.client.auth": "required"}
@@ -64,15 +63,10 @@ class Reloaded:
     async def serial(self, context: ssl.SSLContext | None = None) -> int:
         """The serial number of the certificate that a new connection is shown."""
         client = await connect_ssl(self.server, context or context_of(identity(BROKER)))
-        await served(client)
+        await expect_served(client)
         shown = client.writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
         client.writer.transport.abort()
         return x509.load_der_x509_certificate(shown).serial_number
-
-
-async def served(client: Client) -> None:
-    client.request(unregister(5), 0, correlation_id=42)
-    assert decode_response(await client.frame(), UNREGISTER_BROKER, 0)[0] == 42
 
 
 @asynccontextmanager

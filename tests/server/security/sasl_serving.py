@@ -14,7 +14,7 @@ from kraftctl_protocol.generated.sasl_handshake_response import SaslHandshakeRes
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import decode_response
 from tests.server.security.naming_servers import NamingServers
-from tests.server.serving import UNREGISTER_BROKER, Client, Handler, serving, unregister
+from tests.server.serving import Client, Handler, serving
 
 AUTHENTICATE_VERSION = 2
 
@@ -62,8 +62,3 @@ async def authenticate(client: Client, name: str = "alice") -> SaslAuthenticateR
     answer = await send_token(client, name.encode())
     assert answer.error_code == 0
     return answer
-
-
-async def expect_served(client: Client, broker_id: int = 5) -> None:
-    client.request(unregister(broker_id), 0, correlation_id=42)
-    assert decode_response(await client.frame(), UNREGISTER_BROKER, 0)[0] == 42

@@ -12,7 +12,6 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.security import ssl_transport
-from kraftctl_protocol.requests import decode_response
 from kraftctl_security.tls import openssl_settings
 from tests.server.security.ssl_serving import (
     BROKER,
@@ -22,15 +21,10 @@ from tests.server.security.ssl_serving import (
     identity,
     serving_ssl,
 )
-from tests.server.serving import UNREGISTER_BROKER, Client, eventually, unregister
+from tests.server.serving import eventually, expect_served
 from tests.support.certificates import Authority, Identity
 
 REQUIRED = {"ssl.client.auth": "required"}
-
-
-async def served(client: Client) -> None:
-    client.request(unregister(5), 0, correlation_id=42)
-    assert decode_response(await client.frame(), UNREGISTER_BROKER, 0)[0] == 42
 
 
 def unrelated(name: str, names: int = 0) -> x509.Certificate:
@@ -72,10 +66,10 @@ async def test_a_chain_has_ten_certificates_and_16_kilobytes_at_most(
     async with serving_ssl(REQUIRED) as (server, _):
         context = context_with(identity(BROKER), extra, tmp_path / "shown.pem", version)
         if reason is None:
-            await served(await connect_ssl(server, context))
+            await expect_served(await connect_ssl(server, context))
             return
         with pytest.raises((ssl.SSLError, ConnectionError, EOFError)):
-            await served(await connect_ssl(server, context))
+            await expect_served(await connect_ssl(server, context))
         await eventually(lambda: server.metrics.connections_count == 0)
     assert reason in caplog.text
 
@@ -99,11 +93,11 @@ async def test_a_subject_has_twenty_parts_and_a_kilobyte_at_most(
     async with serving_ssl(REQUIRED) as (server, handler):
         context = context_of(authority().issue(subject))
         if reason is None:
-            await served(await connect_ssl(server, context))
+            await expect_served(await connect_ssl(server, context))
             assert str(handler.contexts[-1].principal) == f"User:{subject}"
             return
         with pytest.raises((ssl.SSLError, ConnectionError, EOFError)):
-            await served(await connect_ssl(server, context))
+            await expect_served(await connect_ssl(server, context))
     assert f"the client has no name: its subject has {reason}" in caplog.text or reason in caplog.text
 
 
@@ -126,7 +120,7 @@ async def test_no_session_is_kept(
 
 async def end_of_one(server: SocketServer, context: ssl.SSLContext, end: str) -> None:
     client = await connect_ssl(server, context)
-    await served(client)
+    await expect_served(client)
     if end == "abort":
         client.writer.transport.abort()
     else:

@@ -18,8 +18,8 @@ from kraftctl_protocol.principal import KafkaPrincipal
 from kraftctl_security.sasl.oauthbearer.initial_response import InitialResponse
 from kraftctl_security.sasl.oauthbearer.issuer_url import ALLOWED_URLS
 from kraftctl_security.tls.store_error import StoreError
-from tests.server.security.sasl_serving import expect_served, send_token, shake_hands
-from tests.server.serving import PROPERTIES, Client, Handler, connect
+from tests.server.security.sasl_serving import send_token, shake_hands
+from tests.server.serving import PROPERTIES, Client, Handler, connect, expect_served
 from tests.support.active_controller import ActiveController
 from tests.support.https_issuer import AUDIENCE, ISSUER, HttpsIssuer
 

@@ -25,7 +25,6 @@ from tests.server.security.naming_servers import BAD, NamingServer, NamingServer
 from tests.server.security.sasl_serving import (
     answer_of,
     authenticate,
-    expect_served,
     send_token,
     serving_sasl,
     shake_hands,
@@ -36,6 +35,7 @@ from tests.server.serving import (
     both_loops,
     connect,
     eventually,
+    expect_served,
     request_bytes,
     unregister,
 )

@@ -29,9 +29,9 @@ from kraftctl_protocol.requests import RequestHead
 from kraftctl_security.sasl.mechanism import SaslAuthenticationError, SaslClient
 from kraftctl_security.sasl.plain import PlainClient
 from kraftctl_security.sasl.scram_client import ScramClient
-from tests.server.security.sasl_serving import answer_of, expect_served, send_token, shake_hands
+from tests.server.security.sasl_serving import answer_of, send_token, shake_hands
 from tests.server.security.ssl_serving import authority, connect_ssl, context_of, identity, stores
-from tests.server.serving import PROPERTIES, Client, Handler, connect
+from tests.server.serving import PROPERTIES, Client, Handler, connect, expect_served
 from tests.support.active_controller import ActiveController
 
 ALICE = KafkaPrincipal("User", "alice")

@@ -38,6 +38,7 @@ from tests.server.serving import (
     both_loops,
     connect,
     eventually,
+    expect_served,
     request_bytes,
     serving,
     unregister,
@@ -49,15 +50,10 @@ REQUIRED = {"ssl.client.auth": "required"}
 REQUESTED = {"ssl.client.auth": "requested"}
 
 
-async def served(client: Client) -> None:
-    client.request(unregister(5), 0, correlation_id=42)
-    assert decode_response(await client.frame(), UNREGISTER_BROKER, 0)[0] == 42
-
-
 async def principal(server: SocketServer, handler: Handler, context: ssl.SSLContext | None = None) -> str:
     """The name under which a request of a client with this context arrives."""
     client = await connect_ssl(server, context)
-    await served(client)
+    await expect_served(client)
     client.close()
     return str(handler.contexts[-1].principal)
 
@@ -70,7 +66,7 @@ async def connections(server: SocketServer, count: int) -> None:
 async def expect_refused(server: SocketServer, context: ssl.SSLContext, host: str = "127.0.0.1") -> None:
     """With TLS 1.3 a client learns after its own handshake that its certificate is not accepted."""
     with pytest.raises((ssl.SSLError, ConnectionError, EOFError)):
-        await served(await connect_ssl(server, context, host))
+        await expect_served(await connect_ssl(server, context, host))
 
 
 @both_loops
@@ -79,7 +75,7 @@ async def test_both_versions_are_served(version: str) -> None:
     async with serving_ssl() as (server, handler):
         client = await connect_ssl(server, context_of(ssl__enabled__protocols=version))
         assert client.writer.get_extra_info("ssl_object").version() == version
-        await served(client)
+        await expect_served(client)
         assert str(handler.contexts[0].principal) == "User:ANONYMOUS"
         assert handler.contexts[0].client_address == bytes([127, 0, 0, 1])
         client.close()
@@ -146,7 +142,7 @@ async def test_a_client_verifies_the_listener() -> None:
         await expect_refused(server, context_of(trusted=Authority("CN=Other")))
         await expect_refused(server, context_of(), host="other.example")
         unchecked = context_of(ssl__endpoint__identification__algorithm="")
-        await served(await connect_ssl(server, unchecked, host="other.example"))
+        await expect_served(await connect_ssl(server, unchecked, host="other.example"))
     async with serving_ssl(own=identity(expired=True)) as (server, _):
         await expect_refused(server, context_of())
 
@@ -176,7 +172,7 @@ async def test_plaintext_is_closed_with_one_log_line(data: bytes, caplog: pytest
             await client.expect_closed()
         await connections(server, 0)
         assert handler.requests == []
-        await served(await connect_ssl(server))
+        await expect_served(await connect_ssl(server))
     assert caplog.text.count("it does not begin with SSL") == 1
 
 
@@ -192,7 +188,7 @@ async def test_a_handshake_that_is_not_finished_in_time_is_closed(
         client.send(data)
         await client.expect_closed()
         await connections(server, 1)
-        await served(established)
+        await expect_served(established)
     assert "the SSL handshake is not finished" in caplog.text
     assert {each.name for each in caplog.records if "SSL" in each.getMessage()} == {"kraftctl.server.ssl"}
 
@@ -265,10 +261,10 @@ async def test_of_too_many_unfinished_handshakes_the_oldest_of_the_crowd_is_clos
         for client in (clients[0], *clients[2:]):
             client.close()
         for client in established:
-            await served(client)
+            await expect_served(client)
         await connections(server, len(established))
         for _ in range(5):
-            await served(await connect_ssl(server))
+            await expect_served(await connect_ssl(server))
 
 
 # Bytes, as with PLAINTEXT.
@@ -347,7 +343,7 @@ async def test_a_closed_connection_is_freed_without_the_collector() -> None:
     connections, transports = count()
     async with serving_ssl() as (server, _):
         client = await connect_ssl(server)
-        await served(client)
+        await expect_served(client)
         assert count() == (connections + 1, transports + 1)
         gc.disable()
         try:

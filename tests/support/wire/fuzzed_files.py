@@ -22,6 +22,7 @@ from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError, EncodeError
 from kraftctl_protocol.record_batch import encode_batch, encode_control_batch, read_batches
 from tests.support.active_controller import NODE_ID
+from tests.support.controller_properties import controller_properties
 from tests.support.simulator.cluster.virtual_time_loop import WALL_START_MS, VirtualTimeLoop
 from tests.support.wire.fuzz_outcomes import Outcomes
 from tests.support.wire.hosted_cluster import PROPERTIES, Population
@@ -40,13 +41,7 @@ FILE_BYTES_MAX = 1_000_000
 ACTIVE_SECONDS_MAX = 30
 """Virtual time."""
 
-DIRECTORY_PROPERTIES = {
-    "process.roles": "controller",
-    "node.id": str(NODE_ID),
-    "listeners": "CONTROLLER://localhost:9093",
-    "controller.listener.names": "CONTROLLER",
-    "controller.quorum.bootstrap.servers": "localhost:9093",
-}
+DIRECTORY_PROPERTIES = controller_properties(node_id=NODE_ID)
 
 PREFIX = struct.Struct(">qi")
 

@@ -19,7 +19,8 @@ from kraftctl_protocol.principal import ANONYMOUS
 from kraftctl_protocol.requests import RequestHead, encode_request
 from tests.attack.dense_bodies import DENSE, tags
 from tests.attack.frames import envelope, request
-from tests.support.active_controller import directory, request_type
+from tests.support.active_controller import request_type
+from tests.support.metadata_state import directory
 from tests.support.wire.fuzz_outcomes import KIND_BYTES, Outcomes
 from tests.support.wire.hostile_messages import HostileEdits, with_surrogates
 from tests.support.wire.mutated_blocks import Base, MutatedBlocks
@@ -56,7 +57,7 @@ class RequestFrames:
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
-        self._messages = RandomMessages(rng, WORDS, [bytes(16), directory(10)], NUMBERS, {})
+        self._messages = RandomMessages(rng, WORDS, [bytes(16), directory(1)], NUMBERS, {})
         self._edits = HostileEdits(rng)
         self._copies = MutatedBlocks(rng)
         self._turn = rng.randrange(len(KINDS))

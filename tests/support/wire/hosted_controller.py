@@ -26,6 +26,7 @@ from kraftctl_protocol.frames import FrameDecoder
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.uuids import random_uuid
 from tests.support.active_controller import CLUSTER_ID, NODE_ID
+from tests.support.controller_properties import controller_properties
 from tests.support.partitions import open_partition
 from tests.support.simulator.cluster.virtual_time_loop import (
     WALL_START_MS,
@@ -133,17 +134,8 @@ class HostedController:
         metadata_version: int,
         properties: dict[str, str],
     ) -> None:
-        quorum = "controller.quorum.bootstrap.servers" if dynamic else "controller.quorum.voters"
         self.config = ControllerConfig(
-            {
-                "process.roles": "controller",
-                "node.id": str(NODE_ID),
-                "listeners": "CONTROLLER://localhost:9093",
-                "controller.listener.names": "CONTROLLER",
-                quorum: "localhost:9093" if dynamic else f"{NODE_ID}@localhost:9093",
-                "log.dirs": str(directory),
-                **properties,
-            }
+            controller_properties(directory, node_id=NODE_ID, static=not dynamic, more=properties)
         )
         if read_meta_properties(directory) is None:
             voter = voter_node(NODE_ID, "localhost", 9093, random_uuid(rng), "CONTROLLER")

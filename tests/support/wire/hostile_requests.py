@@ -18,7 +18,8 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import EncodeError
 from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal, serialize_principal
 from kraftctl_protocol.requests import encode_request
-from tests.support.active_controller import CLUSTER_ID, NODE_ID, directory, registration, request_type
+from tests.support.active_controller import CLUSTER_ID, NODE_ID, registration, request_type
+from tests.support.metadata_state import directory
 from tests.support.wire.hostile_messages import STRINGS, HostileEdits, with_surrogates
 from tests.support.wire.mutated_bytes import MutatedBytes
 from tests.support.wire.random_messages import RandomMessages
@@ -113,7 +114,7 @@ class HostileRequests:
 
     def _message(self, api_key: int, version: int) -> Message:
         rng, asked, image = self._rng, self._asked, self._asked.image
-        ids = [bytes(16), directory(10), directory(21), asked.directory_id, *image.topics.topics]
+        ids = [bytes(16), directory(1), directory(2, 1), asked.directory_id, *image.topics.topics]
         epochs = [broker.epoch for broker in image.cluster.brokers.values()]
         known = hints(image, asked.end_offset, rng)
         if api_key in RAFT_API_KEYS:

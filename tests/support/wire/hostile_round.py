@@ -16,7 +16,6 @@ import asyncio
 import logging
 import random
 import re
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -109,19 +108,14 @@ class ImageOfLog:
 
 
 class HostileRound:
-    """`run` raises InvariantViolatedError; `contained` counts unexpected failures that were contained.
-
-    `done` is the number of requests so far: the same seed and as many requests repeat what happened.
-    `slowest` is the longest time, in seconds, that a request kept the loop, and the request.
+    """`run` raises InvariantViolatedError. `done` is the number of requests so far: the same seed and as many
+    requests repeat what happened.
     """
 
     def __init__(self, seed: int, requests: int, directory: Path, *, plant: bool) -> None:
         self.seed = seed
         self.done = 0
         self.outcomes: Counter[str] = Counter()
-        self.contained: Counter[str] = Counter()
-        self.first_seen: dict[str, int] = {}
-        self.slowest = (0.0, "")
         self._rng = random.Random(seed)
         self._requests_count = requests
         self._plant = plant
@@ -187,7 +181,7 @@ class HostileRound:
     async def _exchange(self, request: HostileRequest) -> None:
         if self._client.closed:
             self._client = self._hosted.connect()
-        self._note_errors("between requests", self._errors.take())
+        self._errors.take()
         self._hosted.run_due_tasks()
         end_offset = self._hosted.end_offset
         place = self._plant_one(request)
@@ -235,9 +229,7 @@ class HostileRound:
             middle = self._rng.randrange(len(frame))
             self._client.send(frame[:middle])
             frame = frame[middle:]
-        began = time.perf_counter()
         self._client.send(frame)
-        self.slowest = max(self.slowest, (round(time.perf_counter() - began, 3), request.kind))
 
     async def _answer(self, request: HostileRequest) -> Message | None:
         """None when the connection was closed instead."""
@@ -263,7 +255,6 @@ class HostileRound:
             raise InvariantViolatedError(f"ApiVersions over another connection got {response.error_code}")
 
     def _judge(self, request: HostileRequest, response: Message | None, lines: list[str]) -> None:
-        self._note_errors("a task", [line for line in lines if TASK.match(line)])
         errors = [line for line in lines if not TASK.match(line)]
         if not errors:
             self.outcomes["closed" if response is None else "answered"] += 1
@@ -276,14 +267,6 @@ class HostileRound:
             codes = error_codes(response, request)
             if codes and not FAILURES.intersection(codes):
                 raise InvariantViolatedError(f"{request.kind} failed with {errors} and was answered {codes}")
-        self._note_errors(request.kind, errors)
-
-    def _note_errors(self, kind: str, errors: list[str]) -> None:
-        for line in errors:
-            if TEXT not in line:
-                key = f"{kind}: {shortened(line)}"
-                self.contained[key] += 1
-                self.first_seen.setdefault(key, self.done)
 
     # The controller as a whole.
 
@@ -312,7 +295,7 @@ class HostileRound:
                 break
         else:
             raise InvariantViolatedError(f"after {FENCED_SECONDS_MAX} s of silence a broker is not fenced")
-        self._note_errors("between requests", self._errors.take())
+        self._errors.take()
         self._image_of_log.check()
 
 
@@ -355,10 +338,3 @@ def _codes(message: Message, version: int) -> list[int]:
             for entry in [value] if isinstance(value, Message) else value:
                 codes += _codes(entry, version)
     return codes
-
-
-def shortened(line: str) -> str:
-    """Without long values and numbers, so that equal reasons are equal text."""
-    line = re.sub(r"\s+", " ", line)
-    line = re.sub(r"(\S{40})\S{20,}", r"\1…", line)
-    return re.sub(r"\d+", "#", line)[:240]

@@ -7,7 +7,7 @@ import random
 from kraftctl_protocol.generated.index import record_class
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
-from tests.support.active_controller import directory
+from tests.support.metadata_state import directory
 from tests.support.wire.hostile_messages import HostileEdits, with_surrogates
 from tests.support.wire.random_messages import RandomMessages
 from tests.support.wire.request_hints import NUMBERS, WORDS
@@ -21,7 +21,7 @@ class RandomRecords:
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
         self._edits = HostileEdits(rng)
-        self._messages = RandomMessages(rng, WORDS, [bytes(16), directory(10)], NUMBERS, {})
+        self._messages = RandomMessages(rng, WORDS, [bytes(16), directory(1)], NUMBERS, {})
         self._types: list[type[Message]] = []
         for number in range(RECORD_TYPES_MAX):
             found = record_class(number)

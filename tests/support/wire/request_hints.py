@@ -6,7 +6,8 @@ import random
 from typing import Any
 
 from kraftctl.image.metadata_image import MetadataImage
-from tests.support.active_controller import CLUSTER_ID, directory
+from tests.support.active_controller import CLUSTER_ID
+from tests.support.metadata_state import directory
 
 WORDS = [
     *("t", "u", "", "*", "1", "2", "3000", "-1", "x" * 300, "a b", "é", CLUSTER_ID, "kafka-cluster"),

@@ -192,7 +192,8 @@ class PartitionChecks:
         if topics.has_leaderships(broker_id):
             broken("ValidControllerState", f"{name} leads partitions")
         newly = was_unfenced and self.image.features.elr_enabled
-        for topic in topics.topics_with_isr_member(broker_id):
+        in_isrs = topics.isr_counts.get(broker_id, {}) | topics.last_member_counts.get(broker_id, {})
+        for topic in (topics.topics[topic_id] for topic_id in sorted(in_isrs)):
             for index, partition in topic.partitions.items():
                 if broker_id in partition.isr and (newly or len(partition.isr) > 1):
                     broken("ValidControllerState", f"{name} is in the ISR of {topic.name}-{index}")

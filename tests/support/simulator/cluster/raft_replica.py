@@ -190,8 +190,10 @@ class RaftReplica:
         watch: Callable[[RaftEffect], None],
         answered: Callable[[int, Message], None],
         generation: int = 0,
+        bootstrap_servers: list[tuple[str, int]] | None = None,
     ) -> None:
         self.key = ReplicaKey(node_id, directory_id(node_id, generation))
+        self._bootstrap_servers = bootstrap_servers
         self.endpoint = endpoint(node_id)
         self.disk = disk
         self.ended = False
@@ -231,7 +233,7 @@ class RaftReplica:
             directory_id=self.key.directory_id,
             cluster_id=CLUSTER_ID,
             endpoints={LISTENER: self.endpoint} | OTHER_LISTENER,
-            config=RaftConfig(),
+            config=RaftConfig(bootstrap_servers=self._bootstrap_servers),
             rng=random.Random(self.key.id),
             log=self.partition.log_state(),
             quorum_state=self.partition.read_quorum_state(),

@@ -27,8 +27,9 @@ from kraftctl_protocol.generated.register_controller_record import ControllerFea
 from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.principal import KafkaPrincipal
-from tests.support.active_controller import ActiveController, directory
+from tests.support.active_controller import ActiveController
 from tests.support.effort import seeds
+from tests.support.metadata_state import directory
 
 ALICE = KafkaPrincipal("User", "alice")
 LITERAL, PREFIXED = 3, 4
