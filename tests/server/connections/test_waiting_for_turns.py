@@ -115,7 +115,7 @@ async def test_a_response_leaves_at_once_while_others_wait() -> None:
         for crowded in (False, True):
             handler.crowded = crowded
             await handler.let()
-            sent.append(len(server.answers._connections))
+            sent.append(len(server.responses._connections))
             await client.frame()
         assert sent == [1, 0]
 

@@ -24,6 +24,7 @@ from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.server.controller_server import build_node, open_partition
 from kraftctl.server.loop.client_requests import ReceivedRequest, client_event, receive_request
+from kraftctl.server.loop.connected_client import ConnectedClient
 from kraftctl.server.loop.controller_network import ControllerNetwork
 from kraftctl.server.loop.effect_executor import EffectExecutor
 from kraftctl.server.loop.node_loop import NodeLoop
@@ -413,6 +414,11 @@ class ControllerProcess:
 
     # Its clients.
 
+    def _client(self, principal: KafkaPrincipal) -> ConnectedClient:
+        client = ConnectedClient(self._listener, "", CLIENT_ADDRESS, "")
+        client.principal = principal
+        return client
+
     def receive(self, payload: bytes, exchange: Asker, principal: KafkaPrincipal = ANONYMOUS) -> int:
         """As a connection of `principal` does: what cannot be decoded, or is not served, closes it."""
         received = receive_request(payload)
@@ -425,7 +431,7 @@ class ControllerProcess:
             decoded_bytes=received.decoded_bytes,
         )
         self._requests[request_id] = exchange
-        context = received.context(self._listener, CLIENT_ADDRESS, principal)
+        context = received.context(self._client(principal))
         event = client_event(request_id, context, received.take_content())
         offer = partial(self.loop.offer, event)
         in_turn(self.loop, payload, CLIENT_ADDRESS, lambda: self._network.awaits(request_id) and offer())
