@@ -71,14 +71,14 @@ def _class(name: str, count: int, docstring: str = "", base: str = "") -> str:
         pytest.param(_class("A", 15), {}, id="as-many-as-allowed"),
         pytest.param(_class("A", 16), {"A": 16}, id="one-more"),
         pytest.param(_class("A", 16, "It has 16 fields, because they are one row."), {}, id="with-a-reason"),
-        pytest.param(_class("A", 17, "It has 16 fields, because of this."), {"A": 17}, id="one-that-is-old"),
-        pytest.param(_class("A", 2, "It has 2 fields, because of this."), {"A": 2}, id="one-that-is-needless"),
+        pytest.param(_class("A", 17, "It has 16 fields, because of this."), {"A": 17}, id="an-old-one"),
+        pytest.param(_class("A", 2, "It has 2 fields, because of this."), {"A": 2}, id="a-needless-one"),
         pytest.param(_class("A", 16, "It has 16 fields."), {"A": 16}, id="a-number-and-no-reason"),
         pytest.param(_class("A", 9) + _class("B", 7, base="A"), {"B": 16}, id="with-those-of-its-base"),
         pytest.param(
             "class A:\n" + "".join(f"    f{number}: int\n" for number in range(16)), {"A": 16}, id="declared"
         ),
-        pytest.param(_class("A", 15) + "    def f(self):\n        self.late += 1\n", {"A": 16}, id="set-later"),
+        pytest.param(_class("A", 15) + "    def f(self):\n        self.late = 1\n", {"A": 16}, id="later"),
     ],
 )
 def test_fields_are_counted(source: str, found: dict[str, int]) -> None:

@@ -225,7 +225,6 @@ class Connection(ResponseBatching):
     def abort(self) -> None:
         """Close immediately, dropping what has not been sent."""
         self._on(states.CLOSE)
-        self._writer.drop()
         self._let_go()
         self._transport.abort()
 
@@ -434,6 +433,7 @@ class Connection(ResponseBatching):
     def _let_go(self) -> None:
         """Hold nothing any more."""
         self._drop_requests()
+        self._writer.drop()
         accounts = self._owner.accounts
         accounts.voters.forget(self)
         accounts.unsent.hold(self, 0, 0.0)

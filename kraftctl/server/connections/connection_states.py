@@ -65,7 +65,7 @@ TRANSITIONS: Final = {
     ANSWERING: {ANSWER: IDLE, CLOSE: CLOSING, LOSE: LOST},
     # A turn or a response that was asked for before may come late.
     CLOSING: {TURN: CLOSING, ANSWER: CLOSING, CLOSE: CLOSING, LOSE: LOST},
-    LOST: {TURN: LOST, CLOSE: LOST},
+    LOST: {TURN: LOST},
     READING: {HOLD: PAUSED, FILL: FULL},
     PAUSED: {READ_ON: READING, FILL: FULL},
     FULL: {DRAIN: PAUSED},
