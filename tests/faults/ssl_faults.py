@@ -234,7 +234,7 @@ FAULTS = (
     PlantedFault(
         "dynamic-configs-change-whom-a-controller-trusts",
         "kraftctl/server/security/ssl_reloading.py",
-        "        if dynamic is None or self._server.config.dynamic_trust:\n",
+        "        if dynamic is None or self._security.config.dynamic_trust:\n",
         "        if True:\n",
         (f"{RELOADING}::test_dynamic_configs_do_not_change_whom_a_controller_trusts",),
         "Who may alter configs connects as any controller.",
@@ -281,7 +281,7 @@ FAULTS = (
     ),
     PlantedFault(
         "certificates-without-ssl",
-        "kraftctl/server/listeners/listener.py",
+        "kraftctl/server/security/listener_security.py",
         "if TYPE_CHECKING:\n    from kraftctl_security.tls.contexts import Stores\n",
         "from kraftctl_security.tls.contexts import Stores\n",
         (
