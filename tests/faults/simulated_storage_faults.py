@@ -125,9 +125,9 @@ FAULTS: tuple[SimulatedFault, ...] = (
     ),
     planted(
         "flush-reports-more-than-it-wrote",
-        CALLS,
-        "            self.inbox.offer(events.LogFlushed(flushing.result()))\n",
-        "            self.inbox.offer(events.LogFlushed(self._storage.log.end_offset))\n",
+        "kraftctl/server/loop/effect_executor.py",
+        "self._calls.flush(storage.flush)\n",
+        "self._calls.flush(lambda: max(storage.flush(), storage.log.end_offset))\n",
         "What was appended during the flush is acknowledged.",
     ),
     planted(

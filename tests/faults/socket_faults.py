@@ -48,9 +48,26 @@ FAULTS = (
         "connections-are-cycles",
         "kraftctl/server/connections/connection.py",
         "        self._let_go()\n        request, self._request = self._request, None\n",
-        "        self._let_go()\n        self.itself = self\n        request, self._request = self._request, None\n",
+        "        self._let_go()\n        self.itself = self\n"
+        "        request, self._request = self._request, None\n",
         ("tests/server/connections/test_connection.py",),
         "A connection that is open while a long request is decoded is never freed.",
+    ),
+    PlantedFault(
+        "a-late-turn-opens-a-closed-connection",
+        "kraftctl/server/connections/connection_states.py",
+        "    CLOSING: {TURN: CLOSING, ANSWER: CLOSING, ",
+        "    CLOSING: {TURN: IDLE, ANSWER: CLOSING, ",
+        ("tests/server/connections/test_connection_states.py",),
+        "A connection that was closed serves the request that has waited for time.",
+    ),
+    PlantedFault(
+        "a-response-that-comes-later-is-taken-for-one-within",
+        "kraftctl/server/connections/connection.py",
+        "        if self._state == states.STARTING:\n            self._on(states.SUBMIT)\n",
+        "",
+        ("tests/server/connections/test_connection_states.py",),
+        "A response to a commit waits for sockets that are not read, and no request follows it.",
     ),
     PlantedFault(
         "unread-answers-have-no-budget",
@@ -95,7 +112,8 @@ FAULTS = (
     PlantedFault(
         "requests-behind-collected-answers-wait-forever",
         "kraftctl/server/connections/connection.py",
-        "            if self._incoming.has_frame or self._flow != states.READING:\n                self._serve()\n",
+        "            if self._incoming.has_frame or self._flow != states.READING:\n"
+        "                self._serve()\n",
         "",
         (TURN_ANSWERS,),
         "A client that sends many requests ahead gets 4 KiB of responses and then nothing.",
