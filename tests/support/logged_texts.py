@@ -27,6 +27,7 @@ PREFIXES = {
     "_refuse": "Closing connection from …: ",
     "leave": "Closing connection from …: ",
     "_note_foreign": "Closing connection from … to listener …: ",
+    "_end_foreign": "Closing connection from … to listener …: ",
 }
 """Methods of connections whose argument is the end of a line that begins so."""
 

@@ -471,7 +471,7 @@ class Connection(ResponseBatching):
         if foreign is None:
             self._refuse(reason)
         else:
-            self._turn_away(foreign)
+            self._end_foreign(foreign)
 
     def _refuses_beginning(self, data: bytes) -> bool:
         """Whether the first bytes are a whole message of a protocol that counts its length otherwise."""
@@ -479,14 +479,14 @@ class Connection(ResponseBatching):
         foreign = why_foreign(payload, is_framed=True, protocol=self._owner.security_protocol)
         if foreign is None:
             return False
-        self._turn_away(foreign)
+        self._end_foreign(foreign)
         return True
 
     def refuse_without_ssl(self, head: bytes) -> None:
         """On a listener that uses SSL; these are the first bytes."""
-        self._turn_away(why_not_ssl(head, protocol=self._owner.security_protocol))
+        self._end_foreign(why_not_ssl(head, protocol=self._owner.security_protocol))
 
-    def _turn_away(self, foreign: str) -> None:
+    def _end_foreign(self, foreign: str) -> None:
         self._note_foreign(foreign)
         self.close()
 

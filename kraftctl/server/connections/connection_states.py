@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 NEW: Final = 0
-"""The socket is accepted, and nobody has decided whether there is room for it."""
+"""The socket is accepted, and whether there is room for it is not decided."""
 IDLE: Final = 1
 """No request begins, waits or is answered."""
 WAITING: Final = 2

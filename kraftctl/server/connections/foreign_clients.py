@@ -78,7 +78,7 @@ def why_not_ssl(head: bytes, *, protocol: str) -> str:
 
 
 def why_no_sasl(protocol: str) -> str:
-    """The same for a client that wants to authenticate where nobody does."""
+    """The same for a client that wants to authenticate to a listener without SASL."""
     return (
         f"it wants to authenticate by SASL, and the security protocol of this listener is {protocol}. Next"
         " step: give the client that security.protocol, or map the listener to another one in"

@@ -87,6 +87,6 @@ class IncomingFrames:
         self._whole = None
 
     def clear(self) -> None:
-        """Drops everything."""
+        """Drops what is held, whole or not."""
         self._whole = None
         self._decoder.clear()

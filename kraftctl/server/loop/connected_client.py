@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from kraftctl.apis.api import Api
 from kraftctl.controller.results.request_context import RequestContext
-from kraftctl_protocol.principal import ANONYMOUS
+from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
 
 
 class ConnectedClient:
-    """A client of one listener, ANONYMOUS until it has authenticated."""
+    """A client of one listener. Its principal is another one once it has authenticated."""
 
-    def __init__(self, listener_name: str, host: str, address: bytes, peer: str) -> None:
+    def __init__(
+        self,
+        listener_name: str,
+        host: str,
+        address: bytes,
+        peer: str,
+        principal: KafkaPrincipal = ANONYMOUS,
+    ) -> None:
         self.listener_name = listener_name
         self.host = host
         self.address = address
         self.peer = peer
         """The host and the port, for log lines."""
-        self.principal = ANONYMOUS
+        self.principal = principal
         self.speaks_kafka = False
         """Whether a request of Kafka's has come. Before, its bytes may be those of another protocol."""
 

@@ -414,11 +414,6 @@ class ControllerProcess:
 
     # Its clients.
 
-    def _client(self, principal: KafkaPrincipal) -> ConnectedClient:
-        client = ConnectedClient(self._listener, "", CLIENT_ADDRESS, "")
-        client.principal = principal
-        return client
-
     def receive(self, payload: bytes, exchange: Asker, principal: KafkaPrincipal = ANONYMOUS) -> int:
         """As a connection of `principal` does: what cannot be decoded, or is not served, closes it."""
         received = receive_request(payload)
@@ -431,7 +426,7 @@ class ControllerProcess:
             decoded_bytes=received.decoded_bytes,
         )
         self._requests[request_id] = exchange
-        context = received.context(self._client(principal))
+        context = received.context(ConnectedClient(self._listener, "", CLIENT_ADDRESS, "", principal))
         event = client_event(request_id, context, received.take_content())
         offer = partial(self.loop.offer, event)
         in_turn(self.loop, payload, CLIENT_ADDRESS, lambda: self._network.awaits(request_id) and offer())
