@@ -27,8 +27,6 @@ from kraftctl.server.connections.response_writer import ResponseWriter
 from kraftctl.server.connections.turn_responses import COLLECTED_BYTES_MAX, ResponseBatching, TurnResponses
 from kraftctl.server.connections.voter_connections import VoterConnections
 from kraftctl.server.loop.client_requests import (
-    MUST_WAIT,
-    URGENT,
     FrameLimits,
     ReceivedRequest,
     RequestHandler,
@@ -37,6 +35,7 @@ from kraftctl.server.loop.client_requests import (
 )
 from kraftctl.server.loop.connected_client import ConnectedClient
 from kraftctl.server.loop.fetching_replica import NO_REPLICA, fetching_replica, is_served
+from kraftctl.server.loop.request_turns import MUST_WAIT, URGENT, RequestTurns
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.frames import SIZE_PREFIX_BYTES, FrameError
 from kraftctl_protocol.message import Message
@@ -122,6 +121,11 @@ class Connection(ResponseBatching):
     @property
     def peer(self) -> str:
         return self.client.peer
+
+    @property
+    def turns(self) -> RequestTurns:
+        """Returns the time that this connection shares with all others."""
+        return self._owner.handler.turns
 
     @property
     def busy(self) -> bool:
@@ -266,7 +270,7 @@ class Connection(ResponseBatching):
             return
         self._start(frame)
         if began_ns != URGENT:
-            handler.end(began_ns)
+            handler.end(self.client.address, began_ns)
 
     def _takes_turns(self) -> bool:
         """Returns whether requests wait for the time of turns; while it authenticates, a client does not."""

@@ -15,6 +15,7 @@ from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.events import ClientRequest, UndecodedRequest
 from kraftctl.node.request_outcomes import Answer
 from kraftctl.server.loop.connected_client import ConnectedClient
+from kraftctl.server.loop.request_turns import URGENT, RequestTurns
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
@@ -32,9 +33,6 @@ from kraftctl_protocol.requests import (
 
 Respond = Callable[[Answer], None]
 """Takes the response to one request, or the order to close its connection."""
-
-MUST_WAIT: Final = -1
-URGENT: Final = 0
 
 NOT_SUBMITTED: Final = -1
 """The id of a request that no handler has."""
@@ -101,6 +99,9 @@ class RequestHandler:
     which is for connections that are gone, it does not call it.
     """
 
+    turns: RequestTurns
+    """The time of SSL and SASL, which is that of requests."""
+
     def begin(self, frame: bytes) -> int:
         """Returns when the request in `frame` begins, which `end` takes; URGENT if nothing has to call `end`.
 
@@ -108,7 +109,7 @@ class RequestHandler:
         """
         return URGENT
 
-    def end(self, began_ns: int) -> None:
+    def end(self, address: bytes, began_ns: int) -> None:
         """Charges the time since `began_ns` to this turn of the loop."""
 
     def begin_later(self, address: bytes, call: Callable[[], None]) -> None:

@@ -10,7 +10,6 @@ from kraftctl.config.endpoints import Endpoint
 from kraftctl.server.connections.authentication_metrics import AuthenticationMetrics
 from kraftctl.server.connections.connection_logs import ConnectionLogs
 from kraftctl.server.process.clock import Clock
-from kraftctl.server.security.handshake_turns import HandshakeTurns
 from kraftctl.server.security.sasl_connection import SaslConnection, SaslListener
 from kraftctl.server.security.sasl_exchange import SaslServers
 from kraftctl.server.security.sasl_servers import ListenerSaslServers
@@ -38,7 +37,6 @@ class ListenerSecurity:
         self._metrics = metrics
         self._logs = logs
         self._loop = loop
-        self._turns = HandshakeTurns(loop, Clock())
         self._unfinished: UnfinishedHandshakes[SslTransport] = UnfinishedHandshakes()
         self.unauthenticated: UnfinishedHandshakes[SaslConnection] = UnfinishedHandshakes()
         self.ssl_metrics = SslMetrics()
@@ -64,7 +62,6 @@ class ListenerSecurity:
             self._loop,
             context,
             config.principal_mapper if endpoint.security_protocol == "SSL" else None,
-            self._turns,
             self._unfinished,
             self._logs.foreign_clients,
         )
@@ -94,7 +91,6 @@ class ListenerSecurity:
             over_ssl=over_ssl,
             receive_bytes_max=receive_bytes_max,
             failure_seconds=self.config.connection_failed_authentication_delay_ms / 1000,
-            turns=self._turns,
             unfinished=self.unauthenticated,
             metrics=self._metrics,
             refusals=self._logs.failed_authentications,

@@ -14,7 +14,6 @@ from kraftctl.server.connections.connection import Connection, ConnectionOwner
 from kraftctl.server.connections.connection_states import SUBMIT
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 from kraftctl.server.security.credential_lookup import CredentialsUnavailableError
-from kraftctl.server.security.handshake_turns import HandshakeTurns
 from kraftctl.server.security.sasl_exchange import Outcome, SaslExchange, SaslServers, Session
 from kraftctl.server.security.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl_protocol.api_keys import ApiKey
@@ -44,7 +43,6 @@ class SaslListener:
         over_ssl: bool,
         receive_bytes_max: int,
         failure_seconds: float,
-        turns: HandshakeTurns,
         unfinished: UnfinishedHandshakes[SaslConnection],
         metrics: AuthenticationMetrics,
         refusals: RateLimitedLog,
@@ -54,7 +52,6 @@ class SaslListener:
         self.over_ssl = over_ssl
         self.receive_bytes_max = receive_bytes_max
         self.failure_seconds = failure_seconds
-        self.turns = turns
         self.unfinished = unfinished
         self.metrics = metrics
         self.refusals = refusals
@@ -95,7 +92,7 @@ class SaslConnection(Connection):
     # Which requests are served.
 
     def _takes_turns(self) -> bool:
-        """Returns False while the client authenticates: the turns of handshakes limit that."""
+        """Returns False while the client authenticates: its tokens do."""
         return self._exchange is None
 
     def _start(self, frame: bytes) -> None:
@@ -143,7 +140,7 @@ class SaslConnection(Connection):
         self._take(received, frame)
         self._on(SUBMIT)
         # Tokens may be signed, and credentials derived: what that takes is shared among addresses.
-        self._listener.turns.wait(self.peer_host, self._evaluate)
+        self.turns.wait(self.client.address, self._evaluate)
 
     def _evaluate(self) -> None:
         exchange, request = self._exchange, self._request

@@ -14,7 +14,7 @@ from kraftctl.server.connections import connection_states as states
 from kraftctl.server.connections.connection import Connection
 from kraftctl.server.connections.connection_states import EVENT_NAMES, STATE_NAMES, TRANSITIONS, next_state
 from kraftctl.server.listeners import listener as listeners
-from kraftctl.server.loop.client_requests import MUST_WAIT, URGENT
+from kraftctl.server.loop.request_turns import MUST_WAIT, URGENT
 from kraftctl.server.security.sasl_connection import SaslConnection
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.sasl_authenticate_request import SaslAuthenticateRequest
