@@ -70,8 +70,10 @@ class Cluster:
         return response
 
     @asynccontextmanager
-    async def serving(self, **properties: str) -> AsyncIterator[tuple[SocketServer, Handler]]:
-        handler = Handler()
+    async def serving(
+        self, handler: Handler | None = None, **properties: str
+    ) -> AsyncIterator[tuple[SocketServer, Handler]]:
+        handler = handler or Handler()
         server = SocketServer(ControllerConfig({**PROPERTIES, **SASL, **properties}))
         committed = CommittedCredentials(self.active.controller)
         lookup = CredentialLookup(committed, lambda: self.active.now_ms, b"secret")
@@ -197,8 +199,7 @@ class NodeHandler(Handler):
 async def test_a_client_of_sasl_creates_a_token_with_which_no_other_is_created() -> None:
     """KIP-48, from socket to socket."""
     cluster = Cluster()
-    async with cluster.serving() as (server, _):
-        server.listeners[0].handler = NodeHandler(cluster.active)
+    async with cluster.serving(NodeHandler(cluster.active)) as (server, _):
         client = await connect(server)
         await authenticate(client, scram(2, "alice", PASSWORD))
         created = await answer_of(client, CreateDelegationTokenRequest(), 3)
