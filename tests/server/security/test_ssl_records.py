@@ -184,7 +184,7 @@ async def test_a_flood_of_records_without_data_ends_the_connection(
         await client.expect_ended()
         await eventually(lambda: server.metrics.connections_count == 0)
         if kind.startswith("changes-of-keys"):
-            taken_ns = server._handshake_turns._records_ns
+            taken_ns = server.security._turns._records_ns
             assert taken_ns > WITHOUT_DATA_MAX * 1_000, "what is refused has taken time, too"
     assert (
         "it sends more than 32 records without data" in caplog.text
