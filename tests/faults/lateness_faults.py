@@ -175,9 +175,9 @@ FAULTS = (
     ),
     PlantedFault(
         "one-address-has-all-turns",
-        "kraftctl/server/loop/fair_queue.py",
-        "        address = next(iter(self._waiting))\n",
-        "        address = next(reversed(self._waiting))\n",
+        "kraftctl/server/loop/turn_queue.py",
+        "self._times.of(address), self._number, address)",
+        "self._times.of(address), -self._number, address)",
         (TURNS,),
         "Requests of an administrator wait for the whole crowd.",
     ),
