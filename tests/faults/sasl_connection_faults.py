@@ -132,7 +132,7 @@ FAULTS = (
     PlantedFault(
         "tokens-are-evaluated-as-they-come",
         CONNECTION,
-        "        self._listener.turns.wait(self.peer_host, self._evaluate)\n",
+        "        self.turns.wait(self.client.address, self._evaluate)\n",
         "        self._evaluate()\n",
         (f"{CONNECTIONS}::test_tokens_of_addresses_are_evaluated_in_turn",),
         "One address keeps the loop busy with its tokens.",

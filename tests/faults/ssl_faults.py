@@ -290,7 +290,7 @@ FAULTS = (
     PlantedFault(
         "what-follows-the-handshake-is-forgotten",
         TRANSPORT,
-        "            self._connection.pause_writing()\n        self._read()\n",
+        "            self._connection.pause_writing()\n        self._read(self._connection)\n",
         "            self._connection.pause_writing()\n",
         (f"{SSL}::test_a_handshake_may_arrive_byte_by_byte",),
         "A request that is sent together with the end of the handshake is never answered.",
