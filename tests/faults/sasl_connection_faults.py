@@ -148,8 +148,8 @@ FAULTS = (
     PlantedFault(
         "the-text-of-a-failing-mechanism-is-logged",
         CONNECTION,
-        "self.peer, kind_of(error))",
-        "self.peer, str(error))",
+        "self.client.peer, kind_of(error))",
+        "self.client.peer, str(error))",
         (f"{CONNECTIONS}::test_a_failing_mechanism_ends_one_connection",),
         "A token that a bug stumbles over is in the log.",
     ),
@@ -216,8 +216,8 @@ FAULTS = (
     PlantedFault(
         "clients-write-lines-of-the-log",
         CONNECTION,
-        "what, self.peer, plain_text(reason))",
-        "what, self.peer, reason)",
+        "what, self.client.peer, plain_text(reason))",
+        "what, self.client.peer, reason)",
         (f"{CONNECTIONS}::test_a_failure_is_one_line_of_the_log",),
         "A line says that a user has authenticated who has not.",
     ),

@@ -119,10 +119,6 @@ class Connection(ResponseBatching):
         return self.client.host
 
     @property
-    def peer(self) -> str:
-        return self.client.peer
-
-    @property
     def turns(self) -> RequestTurns:
         """Returns the time that this connection shares with all others."""
         return self._owner.handler.turns

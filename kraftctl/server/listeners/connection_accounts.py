@@ -92,7 +92,7 @@ class ConnectionAccounts:
         """Closes connections that have been silent since `idle_since` and do not wait for a response."""
         for connection in list(self.connections):
             if not connection.busy and connection.last_active <= idle_since:
-                logger.debug("Closing idle connection from %s", connection.peer)
+                logger.debug("Closing idle connection from %s", connection.client.peer)
                 connection.abort()
 
     def enforce_budgets(self) -> None:
@@ -120,7 +120,7 @@ class ConnectionAccounts:
         for connection in losers:
             self._refusals.warning(
                 "Closing connection from %s: it holds %d of %d bytes of %s; all may hold %d together",
-                connection.peer,
+                connection.client.peer,
                 budget.held_by(connection),
                 held_bytes,
                 what,
@@ -154,7 +154,7 @@ class ConnectionAccounts:
         for connection in others[:excess]:
             self._refusals.warning(
                 "Closing connection from %s: max.connections=%d was lowered, and others were active later",
-                connection.peer,
+                connection.client.peer,
                 connections_max,
             )
             connection.abort()
@@ -175,7 +175,7 @@ class ConnectionAccounts:
         for connection in list(self.leaving):
             self._refusals.warning(
                 "Closing connection from %s: it is idle, and no descriptor is left for another one",
-                connection.peer,
+                connection.client.peer,
             )
             self._metrics.closed_idle_count += 1
             connection.abort()

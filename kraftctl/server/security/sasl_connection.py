@@ -152,7 +152,7 @@ class SaslConnection(Connection):
             self._refuse(str(error))
         except Exception as error:  # noqa: BLE001 - a bug on our side that concerns this one client
             failures = self._owner.logs.failures
-            failures.log(logging.ERROR, "Cannot authenticate %s: %s", self.peer, kind_of(error))
+            failures.log(logging.ERROR, "Cannot authenticate %s: %s", self.client.peer, kind_of(error))
             self.abort()
         else:
             self._conclude(outcome, is_renewal=exchange.is_renewal)
@@ -184,7 +184,7 @@ class SaslConnection(Connection):
         """Responds after a delay, which makes guessing slow, and closes."""
         self._listener.metrics.failed(is_renewal=is_renewal)
         what = "re-authentication" if is_renewal else "authentication"
-        self._listener.refusals.warning("Failed %s with %s (%s)", what, self.peer, plain_text(reason))
+        self._listener.refusals.warning("Failed %s with %s (%s)", what, self.client.peer, plain_text(reason))
         self._incoming.drop_whole()
         self._pause_reading()
         seconds = self._listener.failure_seconds

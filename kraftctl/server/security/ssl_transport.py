@@ -204,7 +204,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
             connection.refuse_without_ssl(head)
 
     def _refuse(self, reason: str) -> None:
-        peer = "unknown" if self._connection is None else self._connection.peer
+        peer = "unknown" if self._connection is None else self._connection.client.peer
         self._listener.refusals.note_handshake(self._peer_host, peer, reason)
         if self._connection is not None:
             self._connection.close()
