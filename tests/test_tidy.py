@@ -193,6 +193,7 @@ CONTAINING = (
     "kraftctl/node/controller_node.py",
     "kraftctl/node/snapshot_generation.py",
     "kraftctl/server/connections/connection.py",
+    "kraftctl/server/connections/encoded_response.py",
     "kraftctl/server/logs/log_handler.py",
     "kraftctl/server/loop/node_loop.py",
     "kraftctl/server/peers/peers.py",

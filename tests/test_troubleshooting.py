@@ -38,13 +38,15 @@ COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
     ],
     ("kraftctl/raft/progress.py", "found.line"): [],  # STATES
     ("kraftctl/raft/progress_faults.py", "state.line(fields)"): [],  # STATES
-    ("kraftctl/server/connections/connection.py", "message"): [],  # its callers
     (
         "kraftctl/server/connections/connection.py",
         "reason",
     ): [],  # what FrameDecoder and receive_request say: see OTHERS
     ("kraftctl/server/connections/connection.py", "foreign"): [
         ("kraftctl/server/connections/foreign_clients.py", "why_foreign")
+    ],
+    ("kraftctl/server/connections/connection.py", "why_no_sasl(self._owner.security_protocol)"): [
+        ("kraftctl/server/connections/foreign_clients.py", "why_no_sasl"),
     ],
     (
         "kraftctl/server/connections/connection.py",
@@ -82,7 +84,7 @@ COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
 }
 """Where the text comes from that a call does not have: (file, expression) -> functions that return it."""
 
-OF_FOREIGN_CLIENTS = ("why_foreign", "why_not_ssl", "_why_not_served")
+OF_FOREIGN_CLIENTS = ("why_foreign", "why_no_sasl", "why_not_ssl", "_why_not_served")
 """Functions whose texts end a line of `_note_foreign`."""
 
 WITHOUT_ROW = {

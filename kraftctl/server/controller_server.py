@@ -142,11 +142,11 @@ def _ssl_reloading(
     server: SocketServer, driver: Driver, clock: Clock, requested: asyncio.Event
 ) -> Coroutine[object, object, None]:
     """Runs until it is cancelled. It is made here and not in the task, so that a failure ends the start."""
-    if not server.ssl_stores:
+    if not server.security.ssl_stores:
         return _nothing_to_reload(requested)
     from kraftctl.server.security.ssl_reloading import SslReloading
 
-    return SslReloading(server, driver, clock.wall_ms).run(requested)
+    return SslReloading(server.security, driver, clock.wall_ms).run(requested)
 
 
 async def _nothing_to_reload(requested: asyncio.Event) -> None:

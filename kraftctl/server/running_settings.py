@@ -50,7 +50,7 @@ class RunningSettings:
     def log_levels(self, effect: LogLevelsChanged) -> None:
         """Changes levels of loggers immediately."""
         set_log_levels(effect.levels)
-        self._server.request_log.follow_level()
+        self._server.logs.requests.follow_level()
 
     def _use_limits(self, used: NodeConfigs) -> None:
         server = self._server

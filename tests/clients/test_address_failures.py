@@ -160,7 +160,7 @@ async def test_the_one_that_was_slow_is_left_without_a_word(
             asker = asker_of(there)
             caplog.clear()
             assert await ask(asker, 1) == ANSWERED
-            await handler.until(lambda: not server.listeners[0].connections)
+            await handler.until(lambda: not server.accounts.connections)
             for _ in range(len(handler.held)):
                 handler.release()
             assert await ask(asker, 2) == ANSWERED

@@ -33,7 +33,7 @@ FAULTS = (
     PlantedFault(
         "new-stores-are-read-but-not-used",
         RELOADING,
-        "        self._server.ssl_listeners[listener].context = replacement.server\n",
+        "        self._security.ssl_listeners[listener].context = replacement.server\n",
         "",
         (f"{RELOADING_TESTS}::test_new_connections_get_the_new_certificate_and_old_ones_stay",),
         "The log says that the certificate is new, and clients see the old one until it expires.",

@@ -113,9 +113,9 @@ FAULTS = (
     ),
     PlantedFault(
         "a-failed-authentication-is-a-line-about-connections",
-        "kraftctl/server/listeners/listener.py",
-        "            refusals=self.failed_authentications,\n",
-        "            refusals=self.refusals,\n",
+        "kraftctl/server/security/listener_security.py",
+        "            refusals=self._logs.failed_authentications,\n",
+        "            refusals=self._logs.refusals,\n",
         ("tests/server/security/test_sasl_connection.py::test_a_failure_is_one_line_of_the_log",),
         "Who looks for failed logins by the name of the logger finds none.",
     ),

@@ -110,7 +110,7 @@ FAULTS = (
     ),
     PlantedFault(
         "only-the-first-of-those-that-share-is-answered",
-        "kraftctl/server/loop/effect_executor.py",
+        "kraftctl/server/loop/replica_reads.py",
         "        shared = SharedResponse(effect.response_with(records))\n"
         "        for request_id in request_ids:\n",
         "        shared = SharedResponse(effect.response_with(records))\n"
@@ -120,7 +120,7 @@ FAULTS = (
     ),
     PlantedFault(
         "long-answers-are-shared-as-well",
-        "kraftctl/server/loop/effect_executor.py",
+        "kraftctl/server/loop/replica_reads.py",
         "        if len(request_ids) == 1 or len(records) >= RECORDS_BYTES_MIN:\n"
         "            # Long records are sent as they are, without a copy.\n"
         "            for request_id in request_ids:\n"

@@ -135,7 +135,7 @@ FAULTS = (
     PlantedFault(
         "foreign-clients-fill-the-log",
         "kraftctl/server/connections/foreign_clients.py",
-        '        if self._is_due(f"{peer_host} {listener} {what}"):\n',
+        '        if self._is_due(f"{client.host} {listener} {what}"):\n',
         "        if True:\n",
         (f"{FOREIGN}::test_another_protocol_on_a_listener_without_ssl",),
         "A health check writes a line every few seconds.",

@@ -6,7 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 CONTAINMENT = "tests/node/test_containment.py"
 FRAMES = "tests/protocol/test_frames.py"
-WHOLE_FRAMES = "tests/server/connections/test_whole_frames.py"
+INCOMING_FRAMES = "tests/server/connections/test_incoming_frames.py"
 
 FAULTS = (
     PlantedFault(
@@ -144,33 +144,33 @@ FAULTS = (
     ),
     PlantedFault(
         "two-requests-are-taken-for-one",
-        "kraftctl/server/connections/whole_frames.py",
-        "    if read_i32_be(data, 0) != payload_bytes or",
+        "kraftctl/server/connections/incoming_frames.py",
+        "        if read_i32_be(data, 0) != payload_bytes or",
         "    if",
-        (WHOLE_FRAMES,),
+        (INCOMING_FRAMES,),
         "A client that sends its requests ahead is disconnected.",
     ),
     PlantedFault(
         "the-rest-of-a-frame-is-taken-for-one",
-        "kraftctl/server/connections/whole_frames.py",
-        "    return None if decoder.held_bytes else data[SIZE_PREFIX_BYTES:]\n",
-        "    return data[SIZE_PREFIX_BYTES:]\n",
-        (WHOLE_FRAMES,),
+        "kraftctl/server/connections/incoming_frames.py",
+        "        return None if decoder.held_bytes else data[SIZE_PREFIX_BYTES:]\n",
+        "        return data[SIZE_PREFIX_BYTES:]\n",
+        (INCOMING_FRAMES,),
         "What is inside of a request is carried out as a request of its own.",
     ),
     PlantedFault(
         "a-whole-frame-of-any-size",
-        "kraftctl/server/connections/whole_frames.py",
+        "kraftctl/server/connections/incoming_frames.py",
         " != payload_bytes or payload_bytes > decoder.max_frame_bytes:\n",
         " != payload_bytes:\n",
-        (WHOLE_FRAMES,),
+        (INCOMING_FRAMES,),
         "A client sends more before SASL has authenticated it than the listener allows.",
     ),
     PlantedFault(
         "a-request-is-served-beside-the-one-before",
         "kraftctl/server/connections/connection.py",
-        "            self._reading\n            and self._request is None\n",
-        "            self._reading\n",
+        "            self._state == states.IDLE\n            and self._flow == states.READING\n",
+        "            self._flow == states.READING\n",
         ("tests/server/connections/test_connection.py",),
         "The response to the first request is sent for the second one.",
     ),

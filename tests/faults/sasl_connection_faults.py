@@ -83,7 +83,7 @@ FAULTS = (
     PlantedFault(
         "an-expired-session-is-served",
         CONNECTION,
-        "        elif self._expires_at is not None and self._loop.time() > self._expires_at:\n",
+        "        elif self._session is not None and self._session.has_expired(self._owner.now()):\n",
         "        elif False:\n",
         (f"{CONNECTIONS}::test_a_session_that_has_expired_serves_nothing",),
         "connections.max.reauth.ms has no effect on clients that ignore it.",
@@ -91,7 +91,7 @@ FAULTS = (
     PlantedFault(
         "a-session-is-renewed-at-any-rate",
         CONNECTION,
-        " or self._loop.time() - renewed_at >= REAUTHENTICATION_SECONDS_MIN\n",
+        " or self._owner.now() - renewed_at >= REAUTHENTICATION_SECONDS_MIN\n",
         " or True\n",
         (f"{CONNECTIONS}::test_a_session_is_renewed",),
         "Kafka renews a session once a second at most: each time costs what an authentication costs.",
@@ -115,7 +115,7 @@ FAULTS = (
     PlantedFault(
         "authentication-without-a-deadline",
         CONNECTION,
-        "        self._deadline = self._loop.call_later(AUTHENTICATION_SECONDS_MAX, self._expire)\n"
+        "        self._set_timer(self._owner.loop.call_later(AUTHENTICATION_SECONDS_MAX, self._expire))\n"
         "        crowded = self._listener",
         "        crowded = self._listener",
         (f"{CONNECTIONS}::test_who_is_not_authenticated_in_time_leaves",),
@@ -132,7 +132,7 @@ FAULTS = (
     PlantedFault(
         "tokens-are-evaluated-as-they-come",
         CONNECTION,
-        "        self._listener.turns.wait(self.peer_host, self._evaluate)\n",
+        "        self.turns.wait(self.client.address, self._evaluate)\n",
         "        self._evaluate()\n",
         (f"{CONNECTIONS}::test_tokens_of_addresses_are_evaluated_in_turn",),
         "One address keeps the loop busy with its tokens.",
@@ -148,8 +148,8 @@ FAULTS = (
     PlantedFault(
         "the-text-of-a-failing-mechanism-is-logged",
         CONNECTION,
-        "self.peer, kind_of(error))",
-        "self.peer, str(error))",
+        "self.client.peer, kind_of(error))",
+        "self.client.peer, str(error))",
         (f"{CONNECTIONS}::test_a_failing_mechanism_ends_one_connection",),
         "A token that a bug stumbles over is in the log.",
     ),
@@ -179,7 +179,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-certificate-names-a-client-of-sasl",
-        "kraftctl/server/listeners/listener.py",
+        "kraftctl/server/security/listener_security.py",
         'config.principal_mapper if endpoint.security_protocol == "SSL" else None',
         "config.principal_mapper",
         (
@@ -216,8 +216,8 @@ FAULTS = (
     PlantedFault(
         "clients-write-lines-of-the-log",
         CONNECTION,
-        "what, self.peer, plain_text(reason))",
-        "what, self.peer, reason)",
+        "what, self.client.peer, plain_text(reason))",
+        "what, self.client.peer, reason)",
         (f"{CONNECTIONS}::test_a_failure_is_one_line_of_the_log",),
         "A line says that a user has authenticated who has not.",
     ),

@@ -111,7 +111,7 @@ FAULTS = (
     PlantedFault(
         "lines-of-requests-keep-the-level-of-the-start",
         "kraftctl/server/running_settings.py",
-        "        self._server.request_log.follow_level()\n",
+        "        self._server.logs.requests.follow_level()\n",
         "",
         RUNNING_TESTS,
         "kraftctl.server.request is shown as DEBUG, and no request is logged.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.faults.simulated_fault import SimulatedFault, known, planted
 
 LOOP = "kraftctl/server/loop/node_loop.py"
-EXECUTOR = "kraftctl/server/loop/effect_executor.py"
+CALLS = "kraftctl/server/loop/storage_calls.py"
 LOG = "kraftctl/storage/metadata_log.py"
 PARTITION = "kraftctl/storage/metadata_partition.py"
 CONTRADICTIONS = "kraftctl/storage/contradictions.py"
@@ -104,7 +104,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
     ),
     planted(
         "next-effect-while-one-is-stored",
-        EXECUTOR,
+        CALLS,
         "        self.paused = True\n        stored = ",
         "        stored = ",
         "The response with a vote leaves while the storage thread writes the vote.",
@@ -125,9 +125,9 @@ FAULTS: tuple[SimulatedFault, ...] = (
     ),
     planted(
         "flush-reports-more-than-it-wrote",
-        EXECUTOR,
-        "            self._inbox.offer(events.LogFlushed(flushing.result()))\n",
-        "            self._inbox.offer(events.LogFlushed(self._storage.log.end_offset))\n",
+        "kraftctl/server/loop/effect_executor.py",
+        "self._calls.flush(storage.flush)\n",
+        "self._calls.flush(lambda: max(storage.flush(), storage.log.end_offset))\n",
         "What was appended during the flush is acknowledged.",
     ),
     planted(

@@ -113,8 +113,8 @@ FAULTS = (
     ),
     PlantedFault(
         "snapshots-that-were-downloaded-stay",
-        "kraftctl/server/loop/effect_executor.py",
-        "            self._scheduler.call_later(READING_MS / 1000, self._retention_again)\n",
+        "kraftctl/server/loop/retention.py",
+        "            self._calls.scheduler.call_later(READING_MS / 1000, self._again)\n",
         "            pass\n",
         (f"{DOWNLOADS}::test_when_it_is_no_longer_fetched_it_is_deleted",),
         "The log is kept until the next snapshot, which may be hours later.",

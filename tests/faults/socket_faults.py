@@ -38,7 +38,7 @@ FAULTS = (
     ),
     PlantedFault(
         "what-was-read-of-an-answer-counts",
-        "kraftctl/server/connections/connection.py",
+        "kraftctl/server/connections/byte_budget.py",
         "        if left_bytes <= held_bytes - held_bytes // READ_SHARE:\n",
         "        if left_bytes < 0 < READ_SHARE:\n",
         ("tests/server/connections/test_budgets.py",),
@@ -47,15 +47,32 @@ FAULTS = (
     PlantedFault(
         "connections-are-cycles",
         "kraftctl/server/connections/connection.py",
-        "        self._let_go()\n        if self._request is not None:\n",
-        "        self._let_go()\n        self.itself = self\n        if self._request is not None:\n",
+        "        self._let_go()\n        request, self._request = self._request, None\n",
+        "        self._let_go()\n        self.itself = self\n"
+        "        request, self._request = self._request, None\n",
         ("tests/server/connections/test_connection.py",),
         "A connection that is open while a long request is decoded is never freed.",
     ),
     PlantedFault(
+        "a-late-turn-opens-a-closed-connection",
+        "kraftctl/server/connections/connection_states.py",
+        "    CLOSING: {TURN: CLOSING, ANSWER: CLOSING, ",
+        "    CLOSING: {TURN: IDLE, ANSWER: CLOSING, ",
+        ("tests/server/connections/test_connection_states.py",),
+        "A connection that was closed serves the request that has waited for time.",
+    ),
+    PlantedFault(
+        "a-response-that-comes-later-is-taken-for-one-within",
+        "kraftctl/server/connections/connection.py",
+        "        if self._state == states.STARTING:\n            self._on(states.SUBMIT)\n",
+        "",
+        ("tests/server/connections/test_connection_states.py",),
+        "A response to a commit waits for sockets that are not read, and no request follows it.",
+    ),
+    PlantedFault(
         "unread-answers-have-no-budget",
         "kraftctl/server/connections/connection.py",
-        "            self._owner.unsent.hold(self, size_bytes, self.last_active)\n",
+        "            self._owner.accounts.unsent.hold(self, size_bytes, self.last_active)\n",
         "            pass\n",
         (BUDGETS,),
         "300 clients that never read hold 2.4 GB.",
@@ -63,15 +80,15 @@ FAULTS = (
     PlantedFault(
         "each-answer-leaves-by-itself",
         "kraftctl/server/connections/connection.py",
-        "        if self._collects and payload_bytes < COLLECTED_BYTES_MAX and len(pieces) == 1:\n",
-        "        if payload_bytes < 0:\n",
+        "            is_within\n            and payload_bytes < COLLECTED_BYTES_MAX\n",
+        "            is_within\n            and payload_bytes < 0\n",
         (TURN_ANSWERS,),
         "Heartbeats of a hundred brokers wake a hundred threads in the middle of a turn.",
     ),
     PlantedFault(
         "a-long-answer-overtakes-collected-ones",
-        "kraftctl/server/connections/connection.py",
-        "        self._write_collected()\n        if payload_bytes < GATHERED_BYTES_MIN:\n",
+        "kraftctl/server/connections/response_writer.py",
+        "        self.write_collected()\n        if payload_bytes < GATHERED_BYTES_MIN:\n",
         "        if payload_bytes < GATHERED_BYTES_MIN:\n",
         (TURN_ANSWERS,),
         "A client that sends its requests ahead gets a response that belongs to another request.",
@@ -79,7 +96,7 @@ FAULTS = (
     PlantedFault(
         "a-closed-connection-forgets-collected-answers",
         "kraftctl/server/connections/connection.py",
-        "        self._drop_requests()\n        self._write_collected()\n",
+        "        self._drop_requests()\n        self._writer.write_collected()\n",
         "        self._drop_requests()\n",
         (TURN_ANSWERS,),
         "What a client asked before the request that is refused is carried out and not answered.",
@@ -87,15 +104,16 @@ FAULTS = (
     PlantedFault(
         "collected-answers-have-no-limit",
         "kraftctl/server/connections/connection.py",
-        "        return self._writable and len(self._collected) < COLLECTED_BYTES_MAX\n",
-        "        return self._writable\n",
+        "        return self._flow != states.FULL and self._writer.has_room\n",
+        "        return self._flow != states.FULL\n",
         (TURN_ANSWERS,),
         "A client that sends 64 KiB of requests ahead makes the turn of all others longer.",
     ),
     PlantedFault(
         "requests-behind-collected-answers-wait-forever",
         "kraftctl/server/connections/connection.py",
-        "            if self._frames or not self._reading:\n                self._serve()\n",
+        "            if self._incoming.has_frame or self._flow != states.READING:\n"
+        "                self._serve()\n",
         "",
         (TURN_ANSWERS,),
         "A client that sends many requests ahead gets 4 KiB of responses and then nothing.",
@@ -151,8 +169,8 @@ FAULTS = (
     PlantedFault(
         "requests-are-received-while-an-answer-waits",
         "kraftctl/server/connections/connection.py",
-        "        self._writable = False\n        self._pause_reading()\n",
-        "        self._writable = False\n",
+        "            self._transport.pause_reading()\n        self._on_flow(states.FILL)\n",
+        "            pass\n        self._on_flow(states.FILL)\n",
         (BUDGETS,),
         "Clients that do not read hold requests besides their responses.",
     ),
@@ -247,8 +265,8 @@ FAULTS = (
     PlantedFault(
         "the-next-request-is-answered-before-the-last-answer-is-read",
         "kraftctl/server/connections/connection.py",
-        "        while self._frames and self._has_turn and self._has_room and not self._closed:\n",
-        "        while self._frames and self._has_turn and not self._closed:\n",
+        "        while incoming.has_frame and self._state == states.IDLE and self._has_room:\n",
+        "        while incoming.has_frame and self._state == states.IDLE:\n",
         (
             "tests/server/listeners/test_listener_limits.py::test_a_slow_reader_gets_no_further_answers_until_it_reads",
         ),
@@ -257,8 +275,8 @@ FAULTS = (
     PlantedFault(
         "a-failing-connection-keeps-the-answers-of-others",
         "kraftctl/server/connections/connection.py",
-        "            self._send_collected()\n        except Exception as error:",
-        "            self._send_collected()\n        except ZeroDivisionError as error:",
+        "                self._serve()\n        except Exception as error:",
+        "                self._serve()\n        except ZeroDivisionError as error:",
         (
             "tests/server/connections/test_turn_responses.py::test_a_connection_that_fails_keeps_no_answers_of_others",
         ),
@@ -304,8 +322,7 @@ FAULTS = (
     PlantedFault(
         "a-waiting-read-survives-a-truncation",
         "kraftctl/server/loop/effect_executor.py",
-        "        elif isinstance(effect, effects.TruncateLog):\n"
-        "            self._response_reads.skip_all()\n",
+        "        elif isinstance(effect, effects.TruncateLog):\n            self._reads.skip_all()\n",
         "        elif isinstance(effect, effects.TruncateLog):\n",
         (READS,),
         "A Fetch of the old epoch is answered with records of the new one: the logs diverge.",
@@ -313,7 +330,7 @@ FAULTS = (
     PlantedFault(
         "a-waiting-read-survives-retention",
         "kraftctl/server/loop/effect_executor.py",
-        "        elif isinstance(effect, RetentionDue):\n            self._response_reads.skip_all()\n",
+        "        elif isinstance(effect, RetentionDue):\n            self._reads.skip_all()\n",
         "        elif isinstance(effect, RetentionDue):\n",
         (READS,),
         "A read of what was just deleted ends the controller.",
@@ -352,13 +369,13 @@ FAULTS = (
     ),
     PlantedFault(
         "a-vote-without-a-descriptor-ends-the-process",
-        "kraftctl/server/loop/effect_executor.py",
-        "            if is_out_of_descriptors(error) and not self._inbox.ended:\n"
+        "kraftctl/server/loop/storage_calls.py",
+        "            if is_out_of_descriptors(error) and not self.inbox.ended:\n"
         '                logger.error("%s; retrying in %.1f s", error, DESCRIPTOR_RETRY_SECONDS)\n'
-        "                self._scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self._store_again",
+        "                self.scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self.store_again",
         "            if False:\n"
         '                logger.error("%s; retrying in %.1f s", error, DESCRIPTOR_RETRY_SECONDS)\n'
-        "                self._scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self._store_again",
+        "                self.scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self.store_again",
         (OUT_OF_DESCRIPTORS,),
         "Any client can end a controller with connections.",
     ),

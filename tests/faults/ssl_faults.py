@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 SSL = "tests/server/security/test_ssl.py"
-TURNS = "tests/server/security/test_handshake_turns.py"
+TURNS = "tests/server/loop/test_shared_turns.py"
 RECORDS = "tests/server/security/test_ssl_records.py"
 GROUPS = "tests/server/security/test_ssl_groups.py"
 SHOWN = "tests/server/security/test_client_certificates.py"
@@ -144,11 +144,27 @@ FAULTS = (
     ),
     PlantedFault(
         "all-handshakes-in-one-turn",
-        "kraftctl/server/security/handshake_turns.py",
-        "            while self._order and self._clock.thread_ns() - began_ns < TURN_NS:\n",
-        "            while self._order:\n",
+        "kraftctl/server/loop/request_turns.py",
+        "            while not self.is_spent:\n",
+        "            while True:\n",
         (f"{TURNS}::test_a_turn_has_as_many_steps_as_fit_into_it",),
         "A burst of clients delays the heartbeats of brokers by a second.",
+    ),
+    PlantedFault(
+        "handshakes-have-an-account-of-their-own",
+        "kraftctl/server/loop/request_turns.py",
+        "        self._steps: TurnQueue[Callable[[], None]] = TurnQueue(self._times)\n",
+        "        self._steps: TurnQueue[Callable[[], None]] = TurnQueue(AddressTimes())\n",
+        (f"{TURNS}::test_an_address_has_one_account_for_all_it_does",),
+        "A crowd has twice the share of the others: once for handshakes, once for requests.",
+    ),
+    PlantedFault(
+        "handshakes-wait-for-the-disk",
+        "kraftctl/server/loop/request_turns.py",
+        "        if self._steps and (requests is None or ",
+        "        if self._steps and requests is not None and (",
+        (f"{TURNS}::test_steps_go_on_while_an_effect_is_stored",),
+        "A slow disk keeps clients from connecting.",
     ),
     PlantedFault(
         "finite-fields-are-offered",
@@ -193,8 +209,8 @@ FAULTS = (
     PlantedFault(
         "records-that-are-refused-cost-nothing",
         TRANSPORT,
-        "        finally:\n            self._listener.turns.end_records(began_ns)\n",
-        "        self._listener.turns.end_records(began_ns)\n",
+        "        finally:\n            connection.turns.end_records(connection.client.address, began_ns)\n",
+        "        connection.turns.end_records(connection.client.address, began_ns)\n",
         (f"{RECORDS}::test_a_flood_of_records_without_data_ends_the_connection",),
         "Forty connections with changes of keys are refused in one turn of 80 ms.",
     ),
@@ -234,7 +250,7 @@ FAULTS = (
     PlantedFault(
         "dynamic-configs-change-whom-a-controller-trusts",
         "kraftctl/server/security/ssl_reloading.py",
-        "        if dynamic is None or self._server.config.dynamic_trust:\n",
+        "        if dynamic is None or self._security.config.dynamic_trust:\n",
         "        if True:\n",
         (f"{RELOADING}::test_dynamic_configs_do_not_change_whom_a_controller_trusts",),
         "Who may alter configs connects as any controller.",
@@ -249,9 +265,9 @@ FAULTS = (
     ),
     PlantedFault(
         "handshakes-in-the-order-of-arrival",
-        "kraftctl/server/security/handshake_turns.py",
-        "            taken_ns = self._time_ns + self._clock.thread_ns() - began_ns\n",
-        "            taken_ns = self._time_ns\n",
+        "kraftctl/server/loop/turn_queue.py",
+        "        used_ns = self.of(address) + duration_ns\n",
+        "        used_ns = self.of(address)\n",
         (f"{TURNS}::test_the_address_that_took_least_goes_first",),
         "A broker connects after all clients of a crowded address.",
     ),
@@ -274,14 +290,14 @@ FAULTS = (
     PlantedFault(
         "what-follows-the-handshake-is-forgotten",
         TRANSPORT,
-        "            self._connection.pause_writing()\n        self._read()\n",
+        "            self._connection.pause_writing()\n        self._read(self._connection)\n",
         "            self._connection.pause_writing()\n",
         (f"{SSL}::test_a_handshake_may_arrive_byte_by_byte",),
         "A request that is sent together with the end of the handshake is never answered.",
     ),
     PlantedFault(
         "certificates-without-ssl",
-        "kraftctl/server/listeners/listener.py",
+        "kraftctl/server/security/listener_security.py",
         "if TYPE_CHECKING:\n    from kraftctl_security.tls.contexts import Stores\n",
         "from kraftctl_security.tls.contexts import Stores\n",
         (

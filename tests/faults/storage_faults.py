@@ -148,7 +148,7 @@ FAULTS = (
     PlantedFault(
         "end-of-recovery-is-not-stored",
         "kraftctl/server/loop/effect_executor.py",
-        "            self._store(effect, storage.note_recovered)\n",
+        "            self._calls.store(effect, storage.note_recovered)\n",
         "            pass\n",
         ("tests/server/loop/test_effect_order.py",),
         "A voter that has recovered and voted recovers again after a restart, with its vote forgotten.",
@@ -222,8 +222,8 @@ FAULTS = (
     ),
     PlantedFault(
         "a-cut-log-is-kept-in-memory",
-        "kraftctl/server/loop/effect_executor.py",
-        "            self._read_cache.clear()\n",
+        "kraftctl/server/loop/replica_reads.py",
+        "            self._cache.clear()\n",
         "",
         ("tests/server/loop/test_read_cache.py",),
         "A replica gets records that were truncated, read before that.",

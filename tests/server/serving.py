@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 import uvloop
@@ -14,6 +16,7 @@ from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.request_outcomes import Close
 from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.loop.client_requests import RequestHandler, Respond
+from kraftctl.server.loop.request_turns import RequestTurns
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
@@ -48,6 +51,9 @@ class Handler(RequestHandler):
         self.cancelled: list[int] = []
         self.changed = asyncio.Event()
         self.answer: Callable[[Message], Message] = answer
+        self.decoded_bytes = 0
+        scheduler: Any = asyncio.get_running_loop()
+        self.turns = RequestTurns(time.monotonic_ns, scheduler, self, lambda: False)
 
     def submit(
         self,

@@ -17,7 +17,7 @@ ANY = "…"
 
 LOGGING_METHODS = frozenset(("warning", "error", "critical", "exception"))
 LEVELS = frozenset(("WARN", "WARNING", "ERROR", "CRITICAL"))
-NOTICES = frozenset(("notice", "limited_notice", "Notice", "log", "_log_error"))
+NOTICES = frozenset(("notice", "limited_notice", "Notice", "log"))
 """Functions one of whose arguments is the level, and the one after it the text."""
 
 SERVER = "kraftctl/server/"
@@ -27,10 +27,11 @@ PREFIXES = {
     "_refuse": "Closing connection from …: ",
     "leave": "Closing connection from …: ",
     "_note_foreign": "Closing connection from … to listener …: ",
+    "_end_foreign": "Closing connection from … to listener …: ",
 }
 """Methods of connections whose argument is the end of a line that begins so."""
 
-ALWAYS = frozenset(("_log_error", "Halt"))
+ALWAYS = frozenset(("Halt",))
 """Functions whose first argument is a text of level ERROR."""
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from kraftctl.server.loop.client_requests import MUST_WAIT, URGENT
 from kraftctl.server.loop.node_loop import NodeLoop
+from kraftctl.server.loop.request_turns import MUST_WAIT, URGENT
 
 
 def in_turn(loop: NodeLoop, frame: bytes, address: bytes, offer: Callable[[], object]) -> None:
@@ -17,4 +17,4 @@ def in_turn(loop: NodeLoop, frame: bytes, address: bytes, offer: Callable[[], ob
         return
     offer()
     if began_ns != URGENT:
-        loop.turns.end(began_ns)
+        loop.turns.end(address, began_ns)

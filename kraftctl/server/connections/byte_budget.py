@@ -18,6 +18,9 @@ SPARED_SHARE: Final = 8
 ROOM_SHARE: Final = 8
 """The eighth part of the budget is made free at a time: to find who loses takes a look at everybody."""
 
+READ_SHARE: Final = 16
+"""A client that reads the sixteenth part of its response at a time reads; the system's buffers take less."""
+
 RENT_SECONDS_MIN: Final = 0.001
 """If two have just begun, the larger one loses."""
 
@@ -25,7 +28,10 @@ RENT_SECONDS_MIN: Final = 0.001
 class Holder(Protocol):
     """A connection, as a budget sees it."""
 
-    peer_host: str
+    @property
+    def peer_host(self) -> str:
+        """Returns the address of its client."""
+        ...
 
 
 H = TypeVar("H", bound=Holder)
@@ -53,6 +59,12 @@ class ByteBudget(Generic[H]):
             del self._held[holder]
             if self._by_address[holder.peer_host] == 0:
                 del self._by_address[holder.peer_host]
+
+    def note_left(self, holder: H, left_bytes: int, now: float) -> None:
+        """Notes what is left of the bytes of `holder`. What becomes less is held since now."""
+        held_bytes = self.held_by(holder)
+        if left_bytes <= held_bytes - held_bytes // READ_SHARE:
+            self.hold(holder, left_bytes, now, renewed=True)
 
     def holders(self) -> list[H]:
         """Those that hold something."""

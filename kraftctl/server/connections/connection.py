@@ -9,254 +9,264 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from functools import partial
 from typing import Final, Protocol, cast
 
 from mypy_extensions import mypyc_attr
 
-from kraftctl.controller.results.error_responses import error_response
 from kraftctl.controller.results.failures import reason_of
 from kraftctl.node.request_outcomes import Answer, Close
+from kraftctl.server.connections import connection_states as states
 from kraftctl.server.connections.byte_budget import ByteBudget
 from kraftctl.server.connections.client_address import client_address
-from kraftctl.server.connections.foreign_clients import ForeignClients, why_foreign, why_not_ssl
-from kraftctl.server.connections.request_log import RequestLog
+from kraftctl.server.connections.connection_logs import ConnectionLogs
+from kraftctl.server.connections.encoded_response import encoded_response
+from kraftctl.server.connections.foreign_clients import why_foreign, why_no_sasl, why_not_ssl
+from kraftctl.server.connections.incoming_frames import IncomingFrames
+from kraftctl.server.connections.response_writer import ResponseWriter
 from kraftctl.server.connections.turn_responses import COLLECTED_BYTES_MAX, ResponseBatching, TurnResponses
 from kraftctl.server.connections.voter_connections import VoterConnections
-from kraftctl.server.connections.whole_frames import whole_frame
-from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 from kraftctl.server.loop.client_requests import (
-    MUST_WAIT,
-    URGENT,
     FrameLimits,
     ReceivedRequest,
     RequestHandler,
     Respond,
     receive_request,
 )
+from kraftctl.server.loop.connected_client import ConnectedClient
 from kraftctl.server.loop.fetching_replica import NO_REPLICA, fetching_replica, is_served
-from kraftctl.server.loop.long_responses import encode_pieces
+from kraftctl.server.loop.request_turns import MUST_WAIT, URGENT, RequestTurns
 from kraftctl_protocol.api_keys import ApiKey
-from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.frames import SIZE_PREFIX_BYTES, FrameDecoder, FrameError, encode_frame, encode_size
+from kraftctl_protocol.frames import SIZE_PREFIX_BYTES, FrameError
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
-from kraftctl_protocol.shared_response import unshared
+from kraftctl_protocol.principal import KafkaPrincipal
 
 HELD_WHILE_BUSY_BYTES_MAX: Final = 64 * 1024
 """How much of later requests is read while one is being answered; then reading pauses."""
 
-GATHERED_BYTES_MIN: Final = 64 * 1024
-"""A response from this size on is not copied once more to put its size before it."""
 
-READ_SHARE: Final = 16
-"""A client that reads the sixteenth part of its response at a time reads; the system's buffers take less."""
+class Accounts(Protocol):
+    """What the connections of all listeners hold together."""
 
+    @property
+    def budget(self) -> ByteBudget[Connection]:
+        """Returns the bytes of unfinished and waiting requests."""
 
-class ConnectionOwner(Protocol):
-    """The listener, as its connections see it."""
+    @property
+    def unsent(self) -> ByteBudget[Connection]:
+        """Returns the bytes of responses that clients have not read."""
 
-    listener_name: str
-    max_frame_bytes: int
-    handler: RequestHandler
-    budget: ByteBudget[Connection]
-    """The bytes of unfinished and waiting requests of all connections."""
-    voters: VoterConnections[Connection]
-    unsent: ByteBudget[Connection]
-    """The bytes of responses that clients have not read."""
-    answers: TurnResponses
-    request_log: RequestLog
-    refusals: RateLimitedLog
-    failures: RateLimitedLog
-    foreign_clients: ForeignClients
-    security_protocol: str
+    @property
+    def voters(self) -> VoterConnections[Connection]: ...
 
     def admit(self, connection: Connection) -> bool:
-        """Whether there is room for one more; a connection admitted is `released` later."""
-        ...
+        """Returns whether there is room for one more, which `release` ends."""
 
-    def release(self, connection: Connection) -> None: ...
+    def release(self, connection: Connection) -> None:
+        """Forgets a connection that is lost, whether it was admitted or not."""
 
     def enforce_budgets(self) -> None:
-        """Close those who hold too much."""
-        ...
+        """Closes those who hold too much."""
+
+
+class ConnectionOwner:
+    """What the connections of one listener share."""
+
+    def __init__(
+        self,
+        *,
+        listener_name: str,
+        security_protocol: str,
+        max_frame_bytes: int,
+        loop: asyncio.AbstractEventLoop,
+        handler: RequestHandler,
+        accounts: Accounts,
+        responses: TurnResponses,
+        logs: ConnectionLogs,
+    ) -> None:
+        self.listener_name = listener_name
+        self.security_protocol = security_protocol
+        self.max_frame_bytes = max_frame_bytes
+        self.loop = loop
+        self.now = loop.time
+        self.handler = handler
+        self.accounts = accounts
+        self.responses = responses
+        self.logs = logs
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Connection(ResponseBatching):
-    """The life of one accepted socket.
+    """The life of one accepted socket, in the states of `connection_states`.
 
     Has the methods of asyncio.Protocol, from which a compiled class cannot inherit.
     """
 
-    def __init__(self, owner: ConnectionOwner, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, owner: ConnectionOwner) -> None:
         self._owner = owner
-        # What each request needs of the owner, which is interpreted, is asked once.
-        self._listener_name = owner.listener_name
-        self._handler = owner.handler
-        self._request_log = owner.request_log
-        self._responses = owner.answers
-        self._loop = loop
-        self._frames: deque[bytes] = deque()
-        self._decoder = FrameDecoder(owner.max_frame_bytes)
+        self._state = states.NEW
+        self._flow = states.READING
+        self._incoming = IncomingFrames(owner.max_frame_bytes)
         self._transport: asyncio.Transport
+        self._writer: ResponseWriter
+        self.client: ConnectedClient
         self._request: ReceivedRequest | None = None
-        self._request_id = -1
-        self._request_bytes = 0
-        self._collected = b""
-        self._holds_requests = False
-        self._serving = False
-        self._waits = False
         self._respond_to: Respond | None = None
-        self._admitted = False
-        self._reading = True
-        self._writable = True
-        self._closed = False
-        self._started_at = 0.0
-        self.last_active = loop.time()
-        self.peer_host = ""
-        self.peer = ""
-        self.client_address = b""
-        self._principal = ANONYMOUS
+        self.last_active = owner.now()
+
+    @property
+    def peer_host(self) -> str:
+        return self.client.host
+
+    @property
+    def turns(self) -> RequestTurns:
+        """Returns the time that this connection shares with all others."""
+        return self._owner.handler.turns
 
     @property
     def busy(self) -> bool:
         """A request is waiting for its response, or for time."""
-        return self._request is not None or self._waits
+        return self._request is not None or self._state == states.WAITING
+
+    @property
+    def _is_closed(self) -> bool:
+        """Nothing is received or served any more."""
+        return self._state >= states.CLOSING
+
+    def _on(self, event: int) -> None:
+        """Changes the state of the side of requests."""
+        self._state = states.next_state(self._state, event)
+
+    def _on_flow(self, event: int) -> None:
+        """Changes the state of the side of the socket."""
+        self._flow = states.next_state(self._flow, event)
+
+    # The socket.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
+        self._writer = ResponseWriter(self._transport)
         # One object for all requests, not one for each. `_drop_requests` ends the cycle.
         self._respond_to = self._respond
         peer = transport.get_extra_info("peername")
-        self.peer_host, self.client_address = client_address(peer[0] if peer else "")
-        self._limit_frames()
-        self.peer = f"{self.peer_host}:{peer[1]}" if peer else "unknown"
+        host, address = client_address(peer[0] if peer else "")
+        name = f"{host}:{peer[1]}" if peer else "unknown"
+        self.client = ConnectedClient(self._owner.listener_name, host, address, name)
+        self._limit_requests()
         # As in Kafka, a request is not processed before the response to the one before it has been sent;
         # small ones are sent at the end of a turn.
         self._transport.set_write_buffer_limits(high=0)
-        self._admitted = self._owner.admit(self)
-        if not self._admitted:
+        if self._owner.accounts.admit(self):
+            self._on(states.ADMIT)
+        else:
             self.close()
 
     def authenticated(self, principal: KafkaPrincipal) -> None:
-        """Who the client is. Comes before its first bytes; without a call it is ANONYMOUS."""
-        self._principal = principal
-        self._limit_frames()
+        """Handles the end of the SSL handshake; without one, the client stays ANONYMOUS."""
+        self.client.principal = principal
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._closed = True
+        self._on(states.LOSE)
         self._let_go()
-        if self._request is not None:
-            self._request = None
-            self._handler.cancel(self._request_id)
-        if self._admitted:
-            self._owner.release(self)
+        request, self._request = self._request, None
+        if request is not None:
+            self._owner.handler.cancel(request.id)
+        self._owner.accounts.release(self)
 
     def data_received(self, data: bytes) -> None:
-        if self._closed:
+        if self._is_closed:
             return
-        self.last_active = self._loop.time()
+        self.last_active = self._owner.now()
         if self._is_idle:
-            frame = whole_frame(self._decoder, data)
+            frame = self._incoming.only_frame(data)
             if frame is not None:
-                self._serving = True
                 self._begin_or_wait(frame)
-                self._serving = False
-                if self._waits:
+                if self._state == states.WAITING:
                     self._bound_memory(has_new_frame=True)
                 return
         try:
-            frames = self._decoder.feed(data)
+            has_new_frame = self._incoming.feed(data)
         except FrameError as error:
             self._refuse_bytes(error.head, str(error), is_framed=False)
             return
-        if frames:
-            self._frames.extend(frames)
+        if has_new_frame:
             self._serve()
-        elif self._started_at == 0.0 and self._refuses_beginning(data):
+        elif not self.client.speaks_kafka and self._refuses_beginning(data):
             return
-        if not self._closed:
-            self._bound_memory(has_new_frame=bool(frames))
+        if not self._is_closed:
+            self._bound_memory(has_new_frame=has_new_frame)
 
     def eof_received(self) -> None:
         """The client sends nothing more: the loop closes the connection."""
 
     def pause_writing(self) -> None:
-        self._writable = False
-        self._pause_reading()
+        if self._flow == states.READING and not self._is_closed:
+            self._transport.pause_reading()
+        self._on_flow(states.FILL)
 
     def resume_writing(self) -> None:
-        self._writable = True
-        self.last_active = self._loop.time()
-        self._owner.unsent.hold(self, 0, self.last_active)
+        self._on_flow(states.DRAIN)
+        self.last_active = self._owner.now()
+        self._owner.accounts.unsent.hold(self, 0, self.last_active)
         self._serve()
 
     def note_unread(self, now: float) -> None:
         """Notes what the client has not read of its response. Reading resets the client's holding time."""
-        held_bytes = self._owner.unsent.held_by(self)
         left_bytes = self._transport.get_write_buffer_size()
-        if left_bytes <= held_bytes - held_bytes // READ_SHARE:
-            self._owner.unsent.hold(self, left_bytes, now, renewed=True)
+        self._owner.accounts.unsent.note_left(self, left_bytes, now)
 
     def close(self) -> None:
         """Send what has been written, then close."""
-        self._closed = True
+        self._on(states.CLOSE)
         self._drop_requests()
-        self._write_collected()
+        self._writer.write_collected()
         self._transport.close()
 
     def abort(self) -> None:
         """Close immediately, dropping what has not been sent."""
-        self._closed = True
-        self._collected = b""
+        self._on(states.CLOSE)
         self._let_go()
         self._transport.abort()
 
+    # Requests.
+
     def _serve(self) -> None:
         """Process requests in order until one has to wait for its response."""
-        self._serving = True
-        while self._frames and self._has_turn and self._has_room and not self._closed:
-            self._begin_or_wait(self._frames.popleft())
-        self._serving = False
-        if not self._reading and self._has_room and not self._frames and not self._closed:
-            self._reading = True
-            self._owner.budget.hold(self, self._decoder.held_bytes, self._loop.time(), renewed=True)
+        incoming = self._incoming
+        while incoming.has_frame and self._state == states.IDLE and self._has_room:
+            self._begin_or_wait(incoming.take())
+        if self._flow == states.PAUSED and self._has_room and not incoming.has_frame and not self._is_closed:
+            self._on_flow(states.READ_ON)
+            self._hold(incoming.unfinished_bytes, self._owner.now(), renewed=True)
             self._transport.resume_reading()
 
     @property
     def _has_room(self) -> bool:
         """The responses before have left, or are few bytes that leave at the end of this turn."""
-        return self._writable and len(self._collected) < COLLECTED_BYTES_MAX
+        return self._flow != states.FULL and self._writer.has_room
 
     @property
     def _is_idle(self) -> bool:
-        """Nothing is before the next request, and nothing is held back."""
+        """Nothing is before the next request, and the budget counts nothing of this connection."""
         return (
-            self._reading
-            and self._request is None
-            and not self._frames
-            and not self._holds_requests
-            and self._has_room
+            self._state == states.IDLE
+            and self._flow == states.READING
+            and self._incoming.counted_bytes == 0
+            and self._writer.has_room
         )
-
-    @property
-    def _has_turn(self) -> bool:
-        """No request is being answered, and none waits for time."""
-        return self._request is None and not self._waits
 
     def _begin_or_wait(self, frame: bytes) -> None:
         """Start a request, or let it wait until the loop has time for it."""
-        began_ns = self._handler.begin(frame) if self._takes_turns() else URGENT
+        handler = self._owner.handler
+        began_ns = handler.begin(frame) if self._takes_turns() else URGENT
         if began_ns == MUST_WAIT:
-            self._frames.appendleft(frame)
-            self._waits = True
-            self._handler.begin_later(self.client_address, self._begin_waiting)
+            self._incoming.put_back(frame)
+            self._on(states.WAIT)
+            handler.begin_later(self.client.address, self._begin_waiting)
             return
         self._start(frame)
         if began_ns != URGENT:
-            self._handler.end(began_ns)
+            handler.end(self.client.address, began_ns)
 
     def _takes_turns(self) -> bool:
         """Returns whether requests wait for the time of turns; while it authenticates, a client does not."""
@@ -264,39 +274,48 @@ class Connection(ResponseBatching):
 
     def _begin_waiting(self) -> None:
         """Begins the request that waited. A failure in here closes only this connection."""
-        self._waits = False
+        self._on(states.TURN)
         try:
             self._serve()
         except Exception as error:  # noqa: BLE001 - others wait for the same turn
-            self._log_error("Closing connection from %s: %s", self.peer, reason_of(error))
-            self.abort()
+            self._fail(error)
 
     def _start(self, frame: bytes) -> None:
-        self._request_bytes = len(frame)
         received = receive_request(frame)
         if isinstance(received, str):
             self._refuse_bytes(frame, received, is_framed=True)
             return
-        # Now: bytes have come, or a response has left, and none of the callers waits in between.
-        self._started_at = self.last_active
         if received.api.key == ApiKey.SASL_HANDSHAKE:
             self._note_sasl()
-        self._request = received
-        context = received.context(self._listener_name, self.client_address, self._principal)
-        respond = self._respond_to
-        assert respond is not None, "the connection is open"
-        self._request_id = self._handler.submit(
-            context, received.take_content(), respond, received.decoded_bytes
+        self._take(received, frame)
+        context = received.context(self.client)
+        respond_to = self._respond_to
+        assert respond_to is not None, "the connection is open"
+        received.id = self._owner.handler.submit(
+            context, received.take_content(), respond_to, received.decoded_bytes
         )
+        if self._state == states.STARTING:
+            self._on(states.SUBMIT)
+
+    def _take(self, request: ReceivedRequest, frame: bytes) -> None:
+        """Makes this request the one that is answered next."""
+        self._on(states.START)
+        self.client.speaks_kafka = True
+        request.frame_bytes = len(frame)
+        # Now: bytes have come, or a response has left, and none of the callers waits in between.
+        request.started_at = self.last_active
+        self._request = request
+
+    # Responses.
 
     def _respond(self, answer: Answer) -> None:
         """Take the response to the request in flight, now or when the loop has time."""
         request = self._request
         if (
-            self._serving
+            self._state == states.STARTING
             or request is None
-            or not self._handler.responds_later(
-                request.api.key, self.client_address, partial(self._respond_now, answer)
+            or not self._owner.handler.responds_later(
+                request.api.key, self.client.address, partial(self._respond_now, answer)
             )
         ):
             self._respond_now(answer)
@@ -306,168 +325,153 @@ class Connection(ResponseBatching):
         try:
             self._answer(answer)
         except Exception as error:  # noqa: BLE001 - the caller carries out the effects of the node
-            self._log_error("Closing connection from %s: %s", self.peer, reason_of(error))
-            self.abort()
+            self._fail(error)
 
     def _answer(self, answer: Answer) -> None:
         request = self._request
         if request is None:
             return
         self._request = None
-        self.last_active = self._loop.time()
+        is_within = self._state == states.STARTING
+        self._on(states.ANSWER)
+        if self._is_closed:
+            return
+        self.last_active = self._owner.now()
         parsed = request.parsed
         if isinstance(answer, Close):
             what = f"{type(parsed.body).__name__} version {parsed.version}"
             self._refuse(f"{what}: {answer.reason}" if answer.reason else f"{what} was not answered")
             return
-        pieces = self._encode(request, answer)
+        pieces = encoded_response(request, answer, self._owner.logs.failures)
         if pieces is None:
             self.close()
             return
         self._note_voter(parsed.body, answer)
         payload_bytes = len(pieces[0]) if len(pieces) == 1 else sum(map(len, pieces))
-        self._write(pieces, payload_bytes)
-        self._request_log.completed(
-            self.peer, parsed, self._request_bytes, payload_bytes, self.last_active - self._started_at
+        self._write(pieces, payload_bytes, is_within=is_within)
+        self._owner.logs.requests.completed(
+            self.client.peer,
+            parsed,
+            request.frame_bytes,
+            payload_bytes,
+            self.last_active - request.started_at,
         )
-        if not self._serving:
+        if not is_within:
             self._serve()
 
     def _note_voter(self, request: Message, response: Message) -> None:
         replica_id = fetching_replica(request)
-        if replica_id != NO_REPLICA and is_served(response) and self._handler.is_voter(replica_id):
-            self._owner.voters.note(replica_id, self)
+        if replica_id != NO_REPLICA and is_served(response) and self._owner.handler.is_voter(replica_id):
+            self._owner.accounts.voters.note(replica_id, self)
 
     def send_collected(self) -> None:
         """All sockets of the turn are read. A failure in here closes only this connection."""
-        try:
-            self._send_collected()
-        except Exception as error:  # noqa: BLE001 - other connections wait for the same call
-            self._log_error("Closing connection from %s: %s", self.peer, reason_of(error))
-            self.abort()
-
-    def _send_collected(self) -> None:
-        if not self._closed and self._collected:
-            collected_bytes = len(self._collected)
-            self._write_collected()
-            self._note_unsent(collected_bytes)
-            if self._frames or not self._reading:
-                self._serve()
-
-    def _write_collected(self) -> None:
-        if self._collected:
-            collected, self._collected = self._collected, b""
-            self._transport.write(collected)
-
-    def _write(self, pieces: list[bytes], payload_bytes: int) -> None:
-        if self._collects and payload_bytes < COLLECTED_BYTES_MAX and len(pieces) == 1:
-            if not self._collected:
-                self._responses.add(self)
-            self._collected += encode_frame(pieces[0])
+        collected_bytes = self._writer.collected_bytes
+        if collected_bytes == 0 or self._is_closed:
             return
-        self._write_collected()
-        if payload_bytes < GATHERED_BYTES_MIN:
-            self._transport.write(encode_frame(pieces[0] if len(pieces) == 1 else b"".join(pieces)))
-        else:
-            self._transport.writelines((encode_size(payload_bytes), *pieces))
-            if self._writable and self._transport.get_write_buffer_size() > 0:
-                # writelines() of asyncio in CPython 3.12 and 3.13 does not call pause_writing(); this does.
-                self._transport.set_write_buffer_limits(high=0)
-        self._note_unsent(SIZE_PREFIX_BYTES + payload_bytes)
+        try:
+            self._writer.write_collected()
+            self._note_unsent(collected_bytes)
+            if self._incoming.has_frame or self._flow != states.READING:
+                self._serve()
+        except Exception as error:  # noqa: BLE001 - other connections wait for the same call
+            self._fail(error)
 
-    @property
-    def _collects(self) -> bool:
+    def _write(self, pieces: list[bytes], payload_bytes: int, *, is_within: bool) -> None:
         """Small responses leave at the end of this turn, unless others have its end for their requests."""
-        return self._serving and not self._handler.has_waiting()
+        writer, owner = self._writer, self._owner
+        if (
+            is_within
+            and payload_bytes < COLLECTED_BYTES_MAX
+            and len(pieces) == 1
+            and not owner.handler.has_waiting()
+        ):
+            if writer.collected_bytes == 0:
+                owner.responses.add(self)
+            writer.collect(pieces[0])
+        else:
+            writer.write(pieces, payload_bytes)
+            self._note_unsent(SIZE_PREFIX_BYTES + payload_bytes)
 
     def _note_unsent(self, size_bytes: int) -> None:
-        if not self._writable and not self._closed:
-            self._owner.unsent.hold(self, size_bytes, self.last_active)
-            self._owner.enforce_budgets()
+        if self._flow == states.FULL and not self._is_closed:
+            self._owner.accounts.unsent.hold(self, size_bytes, self.last_active)
+            self._owner.accounts.enforce_budgets()
 
-    def _encode(self, request: ReceivedRequest, response: Message) -> list[bytes] | None:
-        """The response's bytes, or those of UNKNOWN_SERVER_ERROR; None when neither can be encoded."""
-        parsed = request.parsed
-        try:
-            return encode_pieces(request, response)
-        except Exception as error:  # noqa: BLE001 - a bug on our side that concerns this one answer
-            self._log_error(
-                "Cannot encode %s in version %d: %s",
-                unshared(response).NAME,
-                parsed.version,
-                reason_of(error),
-            )
-        try:
-            refusal = error_response(parsed.api_key, parsed.body, parsed.version, Errors.UNKNOWN_SERVER_ERROR)
-            return [request.encode_response(refusal)]
-        except Exception as error:  # noqa: BLE001 - it repeats names of the request, which may be the cause
-            self._log_error("Cannot encode a refusal of %s either: %s", parsed.body.NAME, reason_of(error))
-            return None
+    def _fail(self, error: Exception) -> None:
+        """Closes this connection, and lets others go on."""
+        self._owner.logs.failures.log(
+            logging.ERROR, "Closing connection from %s: %s", self.client.peer, reason_of(error)
+        )
+        self.abort()
 
-    def _log_error(self, message: str, *arguments: object) -> None:
-        self._owner.failures.log(logging.ERROR, message, *arguments)
+    # What is held.
 
     def _bound_memory(self, *, has_new_frame: bool) -> None:
         """Stop reading while later requests are held; somebody is closed when all together hold too much."""
-        held_bytes = self._decoder.held_bytes
-        if self._frames:
-            held_bytes += sum(map(len, self._frames))
-        if held_bytes == 0 and not self._holds_requests:
+        incoming = self._incoming
+        held_bytes = incoming.held_bytes
+        if held_bytes == incoming.counted_bytes == 0:
             return
-        budget = self._owner.budget
-        budget.hold(self, held_bytes, self.last_active, renewed=has_new_frame)
-        self._holds_requests = held_bytes > 0
-        if self._reading and (self._frames or (self.busy and held_bytes > HELD_WHILE_BUSY_BYTES_MAX)):
+        self._hold(held_bytes, self.last_active, renewed=has_new_frame)
+        if incoming.has_frame or (self.busy and held_bytes > HELD_WHILE_BUSY_BYTES_MAX):
             self._pause_reading()
         if held_bytes > 0:
-            self._owner.enforce_budgets()
+            self._owner.accounts.enforce_budgets()
+
+    def _hold(self, size_bytes: int, now: float, *, renewed: bool = False) -> None:
+        """Counts what is held of requests towards the budget of all connections."""
+        self._owner.accounts.budget.hold(self, size_bytes, now, renewed=renewed)
+        self._incoming.counted_bytes = size_bytes
 
     def _pause_reading(self) -> None:
         """Leave later requests to the sender: `_serve` reads on."""
-        if self._reading and not self._closed:
-            self._reading = False
+        if self._flow == states.READING and not self._is_closed:
+            self._on_flow(states.HOLD)
             self._transport.pause_reading()
 
     def _let_go(self) -> None:
         """Hold nothing any more."""
         self._drop_requests()
-        self._owner.voters.forget(self)
-        self._owner.unsent.hold(self, 0, 0.0)
-
-    def _limit_frames(self) -> None:
-        owner = self._owner
-        limits = FrameLimits(
-            self._listener_name, self.client_address, self._principal, self._handler.lacks_right
-        )
-        self._decoder = FrameDecoder(owner.max_frame_bytes, limits)
+        self._writer.drop()
+        accounts = self._owner.accounts
+        accounts.voters.forget(self)
+        accounts.unsent.hold(self, 0, 0.0)
 
     def _drop_requests(self) -> None:
         """Nothing is served any more."""
         self._respond_to = None
-        self._frames.clear()
-        self._decoder.clear()
-        self._owner.budget.hold(self, 0, 0.0)
+        self._incoming.clear()
+        self._hold(0, 0.0)
+
+    def _limit_requests(self) -> None:
+        limits = FrameLimits(self.client, self._owner.handler.lacks_right)
+        self._limit(self._owner.max_frame_bytes, limits)
+
+    def _limit(self, frame_bytes_max: int, limit_of_kind: FrameLimits | None) -> None:
+        """Limits what is received next, also if its beginning has come already."""
+        try:
+            self._incoming.limit(frame_bytes_max, limit_of_kind)
+        except FrameError as error:
+            self._refuse_bytes(error.head, str(error), is_framed=False)
+
+    # What is refused.
 
     def _note_sasl(self) -> None:
         """The client wants to authenticate, and is answered that it cannot."""
-        self._note_foreign(
-            f"it wants to authenticate by SASL, and the security protocol of this listener is"
-            f" {self._owner.security_protocol}. Next step: give the client that security.protocol, or map the"
-            " listener to another one in listener.security.protocol.map"
-        )
+        self._note_foreign(why_no_sasl(self._owner.security_protocol))
 
     def _refuse_bytes(self, head: bytes, reason: str, *, is_framed: bool) -> None:
         """What comes is no request. The first bytes of a connection may be those of another protocol."""
         foreign: str | None = None
-        if self._started_at == 0.0:
+        if not self.client.speaks_kafka:
             foreign = why_foreign(head, is_framed=is_framed, protocol=self._owner.security_protocol)
             if foreign is None and is_framed:
                 foreign = reason
         if foreign is None:
             self._refuse(reason)
         else:
-            self._note_foreign(foreign)
-            self.close()
+            self._end_foreign(foreign)
 
     def _refuses_beginning(self, data: bytes) -> bool:
         """Whether the first bytes are a whole message of a protocol that counts its length otherwise."""
@@ -475,18 +479,20 @@ class Connection(ResponseBatching):
         foreign = why_foreign(payload, is_framed=True, protocol=self._owner.security_protocol)
         if foreign is None:
             return False
-        self._note_foreign(foreign)
-        self.close()
+        self._end_foreign(foreign)
         return True
 
     def refuse_without_ssl(self, head: bytes) -> None:
         """On a listener that uses SSL; these are the first bytes."""
-        self._note_foreign(why_not_ssl(head, protocol=self._owner.security_protocol))
+        self._end_foreign(why_not_ssl(head, protocol=self._owner.security_protocol))
+
+    def _end_foreign(self, foreign: str) -> None:
+        self._note_foreign(foreign)
         self.close()
 
     def _note_foreign(self, what: str) -> None:
-        self._owner.foreign_clients.note(self.peer_host, self.peer, self._listener_name, what)
+        self._owner.logs.foreign_clients.note(self.client, what)
 
     def _refuse(self, reason: str) -> None:
-        self._owner.refusals.warning("Closing connection from %s: %s", self.peer, reason)
+        self._owner.logs.refusals.warning("Closing connection from %s: %s", self.client.peer, reason)
         self.close()

@@ -18,6 +18,7 @@ from kraftctl.server.connections.foreign_protocols import (
     framed_protocol,
 )
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
+from kraftctl.server.loop.connected_client import ConnectedClient
 
 ssl_logger = logging.getLogger("kraftctl.server.ssl")
 
@@ -37,10 +38,11 @@ class ForeignClients:
         self._now = now
         self._spoken = SpokenReasons()
 
-    def note(self, peer_host: str, peer: str, listener: str, what: str) -> None:
+    def note(self, client: ConnectedClient, what: str) -> None:
         """The client is turned away, because of `what`."""
-        if self._is_due(f"{peer_host} {listener} {what}"):
-            self._log.warning("Closing connection from %s to listener %s: %s", peer, listener, what)
+        listener = client.listener_name
+        if self._is_due(f"{client.host} {listener} {what}"):
+            self._log.warning("Closing connection from %s to listener %s: %s", client.peer, listener, what)
 
     def note_handshake(self, peer_host: str, peer: str, what: str) -> None:
         """The same for one that does not finish the handshake of SSL."""
@@ -73,3 +75,12 @@ def why_not_ssl(head: bytes, *, protocol: str) -> str:
     if found is None or found.name == SSL:
         found = ForeignProtocol(KAFKA, NO_SSL_STEP.format(protocol=protocol))
     return f"it does not begin with SSL: it speaks {found.name}. Next step: {found.next_step}"
+
+
+def why_no_sasl(protocol: str) -> str:
+    """The same for a client that wants to authenticate to a listener without SASL."""
+    return (
+        f"it wants to authenticate by SASL, and the security protocol of this listener is {protocol}. Next"
+        " step: give the client that security.protocol, or map the listener to another one in"
+        " listener.security.protocol.map"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from operator import attrgetter
 
@@ -13,6 +14,8 @@ from kraftctl.server.connections.voter_connections import VoterConnections
 from kraftctl.server.listeners.connection_quotas import ConnectionQuotas
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 from kraftctl.server.loop.response_reads import READS_MAX
+
+logger = logging.getLogger("kraftctl.server.listener")
 
 RESPONSE_BYTES_MAX = RECORDS_BYTES_MAX + 64 * 1024
 """The largest responses are those of Fetch and FetchSnapshot, with the fields around their records."""
@@ -38,7 +41,7 @@ UNREAD = "answers that were not read"
 
 
 class ConnectionAccounts:
-    """Accounts for descriptors, and bytes of requests and responses. `connections` returns all open ones."""
+    """Accounts for connections, descriptors, and bytes of requests and responses."""
 
     def __init__(
         self,
@@ -46,20 +49,51 @@ class ConnectionAccounts:
         unfinished_bytes_max: int,
         metrics: RequestMetrics,
         refusals: RateLimitedLog,
-        connections: Callable[[], list[Connection]],
         time: Callable[[], float],
     ) -> None:
         self.quotas = quotas
         self.budget: ByteBudget[Connection] = ByteBudget(unfinished_bytes_max)
         self.unsent: ByteBudget[Connection] = ByteBudget(UNSENT_BYTES_MAX)
         self.voters: VoterConnections[Connection] = VoterConnections()
+        self.connections: set[Connection] = set()
         self.leaving: set[Connection] = set()
         """The connections that are being closed to make room."""
         self._make_room_at = 0.0
         self._metrics = metrics
         self._refusals = refusals
-        self._connections = connections
         self._time = time
+
+    def admit(self, connection: Connection) -> bool:
+        """Returns whether quotas leave room; logs a refusal."""
+        client = connection.client
+        reason = self.quotas.why_not(client.host, client.listener_name)
+        if reason is not None:
+            self.refuse(client.peer, reason)
+            return False
+        self.quotas.add(client.host, client.listener_name)
+        self.connections.add(connection)
+        self._metrics.connections_count += 1
+        return True
+
+    def refuse(self, peer: str, reason: str) -> None:
+        """Counts and logs a client that is refused."""
+        self._metrics.refused_connections_count += 1
+        self._refusals.warning("Refusing connection from %s: %s", peer, reason)
+
+    def release(self, connection: Connection) -> None:
+        """Forgets a connection that is lost, whether it was admitted or not."""
+        if connection in self.connections:
+            self.connections.remove(connection)
+            self.leaving.discard(connection)
+            self.quotas.remove(connection.client.host, connection.client.listener_name)
+            self._metrics.connections_count -= 1
+
+    def reap(self, idle_since: float) -> None:
+        """Closes connections that have been silent since `idle_since` and do not wait for a response."""
+        for connection in list(self.connections):
+            if not connection.busy and connection.last_active <= idle_since:
+                logger.debug("Closing idle connection from %s", connection.client.peer)
+                connection.abort()
 
     def enforce_budgets(self) -> None:
         """Closes connections that hold too many bytes of requests or responses."""
@@ -86,7 +120,7 @@ class ConnectionAccounts:
         for connection in losers:
             self._refusals.warning(
                 "Closing connection from %s: it holds %d of %d bytes of %s; all may hold %d together",
-                connection.peer,
+                connection.client.peer,
                 budget.held_by(connection),
                 held_bytes,
                 what,
@@ -115,12 +149,12 @@ class ConnectionAccounts:
         if excess <= 0:
             return
         voters = set(self.voters.connections())
-        others = [connection for connection in self._connections() if connection not in voters]
+        others = [connection for connection in self.connections if connection not in voters]
         others.sort(key=attrgetter("busy", "last_active"))
         for connection in others[:excess]:
             self._refusals.warning(
                 "Closing connection from %s: max.connections=%d was lowered, and others were active later",
-                connection.peer,
+                connection.client.peer,
                 connections_max,
             )
             connection.abort()
@@ -131,7 +165,7 @@ class ConnectionAccounts:
         idle_since = self._time() - IDLE_SECONDS_MIN
         idle = [
             connection
-            for connection in self._connections()
+            for connection in self.connections
             if connection.peer_host == address
             and not connection.busy
             and connection.last_active <= idle_since
@@ -141,7 +175,7 @@ class ConnectionAccounts:
         for connection in list(self.leaving):
             self._refusals.warning(
                 "Closing connection from %s: it is idle, and no descriptor is left for another one",
-                connection.peer,
+                connection.client.peer,
             )
             self._metrics.closed_idle_count += 1
             connection.abort()

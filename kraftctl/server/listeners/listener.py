@@ -6,14 +6,13 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.endpoints import Endpoint
-from kraftctl.server.connections.connection import Connection
-from kraftctl.server.connections.foreign_clients import ForeignClients
+from kraftctl.server.connections.connection import Connection, ConnectionOwner
+from kraftctl.server.connections.connection_logs import ConnectionLogs
 from kraftctl.server.connections.metrics import RequestMetrics, performance_line
-from kraftctl.server.connections.request_log import RequestLog
 from kraftctl.server.connections.turn_responses import TurnResponses
 from kraftctl.server.listeners.acceptor import PENDING_MAX, Acceptor
 from kraftctl.server.listeners.bound_sockets import ListenError, bind_endpoint, listen_error
@@ -21,29 +20,17 @@ from kraftctl.server.listeners.connection_accounts import ConnectionAccounts
 from kraftctl.server.listeners.connection_quotas import ConnectionQuotas
 from kraftctl.server.listeners.descriptors import connections_max, open_count, open_files_limit
 from kraftctl.server.listeners.early_start import late_listeners
-from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 from kraftctl.server.loop.client_requests import RequestHandler
-from kraftctl.server.process.clock import Clock
 from kraftctl.server.process.sockets_first import call_after_sockets
-from kraftctl.server.security.handshake_turns import HandshakeTurns
+from kraftctl.server.security.listener_security import ListenerSecurity
 from kraftctl.server.security.once_loaded import OnceLoaded
 from kraftctl.server.security.sasl_connection import SaslConnection, SaslListener
-from kraftctl.server.security.sasl_exchange import SaslServers
-from kraftctl.server.security.sasl_servers import ListenerSaslServers
-from kraftctl.server.security.ssl_metrics import SslMetrics
-from kraftctl.server.security.ssl_transport import SslListener, SslTransport
-from kraftctl.server.security.unfinished_handshakes import UnfinishedHandshakes
+from kraftctl.server.security.ssl_transport import SslTransport
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_security.config_values import INT_MAX
 from kraftctl_security.sasl.scram_server import ScramCredentials
-from kraftctl_security.tls.store_error import StoreError
-
-if TYPE_CHECKING:
-    from kraftctl_security.tls.contexts import Stores
 
 logger = logging.getLogger("kraftctl.server.listener")
-connections_logger = logging.getLogger("kraftctl.server.connections")
-sasl_logger = logging.getLogger("kraftctl.server.sasl")
 
 STOP_SECONDS_MAX = 2.0
 """A stopping server waits this long for slow readers to take their last responses."""
@@ -59,31 +46,18 @@ API_NAMES = {key.value: key.name for key in ApiKey}
 
 
 class Listener:
-    """A bound endpoint and its open connections."""
+    """A bound endpoint. The `server` has the open connections of all listeners."""
 
     def __init__(self, server: SocketServer, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.listener_name = endpoint.listener
-        self.max_frame_bytes = server.config.socket_request_max_bytes
-        self.handler: RequestHandler
-        self.budget = server.accounts.budget
-        self.unsent = server.accounts.unsent
-        self.answers = server.answers
-        self.voters = server.accounts.voters
-        self.enforce_budgets = server.accounts.enforce_budgets
-        self.request_log = server.request_log
-        self.refusals = server.refusals
-        self.failures = server.failures
-        self.foreign_clients = server.foreign_clients
-        self.security_protocol = endpoint.security_protocol
-        self.connections: set[Connection] = set()
         self.port = endpoint.port
+        self.ssl = server.security.ssl_listener(endpoint)
+        self.sasl: SaslListener | None = None
+        """The authentication of clients; known when connections are accepted."""
         self._server = server
         self._bound: socket.socket | None = None
         self._acceptor: Acceptor | None = None
-        self._ssl = server.ssl_listener(endpoint)
-        self.sasl: SaslListener | None = None
-        """The authentication of clients; known when connections are accepted."""
 
     async def bind(self) -> None:
         """Takes the port; clients cannot connect yet."""
@@ -100,13 +74,12 @@ class Listener:
     def accept(self, handler: RequestHandler, *, is_late: bool = False) -> None:
         """Sends every request to `handler` from now on. With `is_late`, `start` comes later."""
         assert self._bound is not None, "bind comes first"
-        self.handler = handler
-        loop = asyncio.get_running_loop()
+        owner = self.owner(handler)
         try:
             self._bound.listen(self._server.config.socket_listen_backlog_size)
         except OSError as error:
             raise listen_error(self.endpoint, error) from error
-        self._acceptor = Acceptor(loop, self._bound, self, lambda: self._new_connection(loop))
+        self._acceptor = Acceptor(owner.loop, self._bound, self, lambda: self._new_connection(owner))
         if is_late:
             logger.info("%s accepts connections once the ACLs are loaded.", self.endpoint)
         else:
@@ -118,11 +91,25 @@ class Listener:
         self._acceptor.start()
         logger.info("Awaiting socket connections on %s (port %d).", self.endpoint, self.port)
 
-    def _new_connection(self, loop: asyncio.AbstractEventLoop) -> asyncio.Protocol:
+    def owner(self, handler: RequestHandler) -> ConnectionOwner:
+        """Returns what the connections of this listener share."""
+        server = self._server
+        return ConnectionOwner(
+            listener_name=self.listener_name,
+            security_protocol=self.endpoint.security_protocol,
+            max_frame_bytes=server.config.socket_request_max_bytes,
+            loop=asyncio.get_running_loop(),
+            handler=handler,
+            accounts=server.accounts,
+            responses=server.responses,
+            logs=server.logs,
+        )
+
+    def _new_connection(self, owner: ConnectionOwner) -> asyncio.Protocol:
         sasl = self.sasl
-        connection = Connection(self, loop) if sasl is None else SaslConnection(self, loop, sasl)
-        if self._ssl is not None:
-            return SslTransport(self._ssl, connection)
+        connection = Connection(owner) if sasl is None else SaslConnection(owner, sasl)
+        if self.ssl is not None:
+            return SslTransport(self.ssl, connection)
         # The loops call the methods of a protocol and ask for no class. One between them and a compiled
         # connection would be interpreted.
         return cast("asyncio.Protocol", connection)
@@ -149,36 +136,9 @@ class Listener:
         """Counts a connection that was accepted."""
         self._server.accounts.quotas.accepted(self.listener_name)
 
-    def admit(self, connection: Connection) -> bool:
-        """Returns whether quotas leave room; logs a refusal."""
-        quotas = self._server.accounts.quotas
-        reason = quotas.why_not(connection.peer_host, self.listener_name)
-        if reason is not None:
-            self.refuse(connection.peer, reason)
-            return False
-        quotas.add(connection.peer_host, self.listener_name)
-        self.connections.add(connection)
-        self._server.metrics.connections_count += 1
-        return True
-
     def refuse(self, peer: str, reason: str) -> None:
         """Counts and logs a client that is refused."""
-        self._server.metrics.refused_connections_count += 1
-        self.refusals.warning("Refusing connection from %s: %s", peer, reason)
-
-    def release(self, connection: Connection) -> None:
-        """Removes a connection that is closed."""
-        self.connections.discard(connection)
-        self._server.accounts.leaving.discard(connection)
-        self._server.accounts.quotas.remove(connection.peer_host, self.listener_name)
-        self._server.metrics.connections_count -= 1
-
-    def reap(self, idle_since: float) -> None:
-        """Closes connections that have been silent since `idle_since` and do not wait for a response."""
-        for connection in list(self.connections):
-            if not connection.busy and connection.last_active <= idle_since:
-                logger.debug("Closing idle connection from %s", connection.peer)
-                connection.abort()
+        self._server.accounts.refuse(peer, reason)
 
 
 class SocketServer:
@@ -191,30 +151,18 @@ class SocketServer:
         loop = asyncio.get_running_loop()
         self.config = config
         self.metrics = metrics or RequestMetrics()
-        self.request_log = RequestLog(self.metrics)
-        self.refusals = RateLimitedLog(connections_logger, loop.time)
-        self.failures = RateLimitedLog(connections_logger, loop.time)
-        self.failed_authentications = RateLimitedLog(sasl_logger, loop.time)
-        """A limit of its own: other clients must not hide who guesses passwords."""
-        self.foreign_clients = ForeignClients(self.refusals, loop.time)
+        self.logs = ConnectionLogs(self.metrics, loop.time)
         self.accounts = ConnectionAccounts(
             ConnectionQuotas(config.connection_limits, loop.time),
             _unfinished_bytes_max(config),
             self.metrics,
-            self.refusals,
-            self._connections,
+            self.logs.refusals,
             loop.time,
         )
-        self.answers = TurnResponses(loop)
-        self._handshake_turns = HandshakeTurns(loop, Clock())
-        self._unfinished_handshakes: UnfinishedHandshakes[SslTransport] = UnfinishedHandshakes()
-        self._unauthenticated: UnfinishedHandshakes[SaslConnection] = UnfinishedHandshakes()
-        self._loop = loop
-        self.ssl_metrics = SslMetrics()
-        self.ssl_listeners: dict[str, SslListener] = {}
-        self.ssl_stores: dict[str, Stores] = {}
+        self.responses = TurnResponses(loop)
+        self.security = ListenerSecurity(config, self.metrics.authentications, self.logs, loop)
         self.listeners = [Listener(self, endpoint) for endpoint in config.listeners]
-        self._sasl_servers: list[ListenerSaslServers] = []
+        self._loop = loop
         self._late_start: OnceLoaded | None = None
         self._reaper: asyncio.TimerHandle | None = None
         self._performance_timer: asyncio.TimerHandle | None = None
@@ -227,60 +175,6 @@ class SocketServer:
     def listens_at(self, host: str, port: int) -> bool:
         """Returns whether a connection to this address of this machine is one to this process."""
         return any(listener.covers(host, port) for listener in self.listeners)
-
-    def ssl_listener(self, endpoint: Endpoint) -> SslListener | None:
-        """Returns the SSL part of a listener; None for those without SSL."""
-        config = self.config.ssl.get(endpoint.listener)
-        if config is None:
-            return None
-        # With the library for certificates: 8 MiB that a controller without SSL has no use for.
-        from kraftctl_security.tls.contexts import load_stores, server_context
-
-        try:
-            stores = load_stores(config)
-            context = server_context(config, stores)
-        except StoreError as error:
-            raise StoreError(f"Listener {endpoint.listener}: {error}") from error
-        self.ssl_stores[endpoint.listener] = stores
-        listener = SslListener(
-            self._loop,
-            context,
-            config.principal_mapper if endpoint.security_protocol == "SSL" else None,
-            self._handshake_turns,
-            self._unfinished_handshakes,
-            self.foreign_clients,
-        )
-        self.ssl_listeners[endpoint.listener] = listener
-        return listener
-
-    def _sasl_listener_of(self, name: str, credentials: ScramCredentials | None) -> SaslListener | None:
-        config = self.config.sasl.get(name)
-        if config is None:
-            return None
-        assert credentials is not None, f"the clients of listener {name} are compared with something"
-        try:
-            servers = ListenerSaslServers(config, credentials)
-        except StoreError as error:
-            raise StoreError(f"Listener {name}: for the issuer of tokens, {error}") from error
-        self._sasl_servers.append(servers)
-        servers.start()
-        receive_bytes_max = config.receive_bytes_max
-        over_ssl = name in self.config.ssl
-        return self.sasl_listener(servers, over_ssl=over_ssl, receive_bytes_max=receive_bytes_max)
-
-    def sasl_listener(self, servers: SaslServers, *, over_ssl: bool, receive_bytes_max: int) -> SaslListener:
-        """Returns the SASL part of a listener that authenticates clients by these mechanisms."""
-        return SaslListener(
-            servers,
-            over_ssl=over_ssl,
-            receive_bytes_max=receive_bytes_max,
-            failure_seconds=self.config.connection_failed_authentication_delay_ms / 1000,
-            turns=self._handshake_turns,
-            unfinished=self._unauthenticated,
-            metrics=self.metrics.authentications,
-            refusals=self.failed_authentications,
-            wall_ms=Clock().wall_ms,
-        )
 
     async def bind(self) -> None:
         """Takes the port of every listener, or raises ListenError and leaves none open."""
@@ -304,7 +198,7 @@ class SocketServer:
         self._share_descriptors()
         self._announce_connections_max()
         for listener in self.listeners:
-            listener.sasl = self._sasl_listener_of(listener.listener_name, credentials)
+            listener.sasl = self.security.sasl_listener_of(listener.listener_name, credentials)
         late_names = late_listeners(self.config)
         late = [listener for listener in self.listeners if listener.listener_name in late_names]
         for listener in self.listeners:
@@ -321,16 +215,15 @@ class SocketServer:
         for timer in (self._reaper, self._performance_timer):
             if timer is not None:
                 timer.cancel()
-        for servers in self._sasl_servers:
-            servers.close()
+        self.security.close()
         for listener in self.listeners:
             listener.stop_accepting()
-        for connection in self._connections():
+        for connection in list(self.accounts.connections):
             connection.close()
         deadline = self._loop.time() + STOP_SECONDS_MAX
-        while self._connections() and self._loop.time() < deadline:
+        while self.accounts.connections and self._loop.time() < deadline:
             await asyncio.sleep(0.01)
-        for connection in self._connections():
+        for connection in list(self.accounts.connections):
             connection.abort()
         await asyncio.sleep(0)
 
@@ -359,9 +252,6 @@ class SocketServer:
                 allowed,
             )
 
-    def _connections(self) -> list[Connection]:
-        return [connection for listener in self.listeners for connection in listener.connections]
-
     def _schedule_reaper(self) -> None:
         idle_ms = self.config.connections_max_idle_ms
         if idle_ms >= 0:
@@ -370,9 +260,7 @@ class SocketServer:
 
     def _reap(self) -> None:
         self._schedule_reaper()
-        idle_since = self._loop.time() - self.config.connections_max_idle_ms / 1000
-        for listener in self.listeners:
-            listener.reap(idle_since)
+        self.accounts.reap(self._loop.time() - self.config.connections_max_idle_ms / 1000)
 
     def _schedule_performance_line(self) -> None:
         delay_seconds = self.config.controller_performance_sample_period_ms / 1000

@@ -14,6 +14,8 @@ from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.events import ClientRequest, UndecodedRequest
 from kraftctl.node.request_outcomes import Answer
+from kraftctl.server.loop.connected_client import ConnectedClient
+from kraftctl.server.loop.request_turns import URGENT, RequestTurns
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
@@ -21,7 +23,6 @@ from kraftctl_protocol.generated.api_versions_response import ApiVersionsRespons
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
-from kraftctl_protocol.principal import KafkaPrincipal
 from kraftctl_protocol.requests import (
     ParsedRequest,
     RequestHead,
@@ -33,8 +34,8 @@ from kraftctl_protocol.requests import (
 Respond = Callable[[Answer], None]
 """Takes the response to one request, or the order to close its connection."""
 
-MUST_WAIT: Final = -1
-URGENT: Final = 0
+NOT_SUBMITTED: Final = -1
+"""The id of a request that no handler has."""
 
 API_KEYS: Final = frozenset(int(key) for key in ApiKey)
 
@@ -65,22 +66,19 @@ class ReceivedRequest:
         self.undecoded = undecoded
         self.decoded_bytes = decoded_bytes
         self.is_from_the_future = is_from_the_future
+        self.id = NOT_SUBMITTED
+        """What `RequestHandler.submit` has returned."""
+        self.frame_bytes = 0
+        self.started_at = 0.0
 
     def take_content(self) -> Message | RequestHead:
         """The body, or the request whose body is not decoded yet; only once."""
         undecoded, self.undecoded = self.undecoded, None
         return self.parsed.body if undecoded is None else undecoded
 
-    def context(self, listener_name: str, client_address: bytes, principal: KafkaPrincipal) -> RequestContext:
-        return RequestContext(
-            api=self.api,
-            version=self.parsed.version,
-            client_id=self.parsed.header.client_id,
-            principal=principal,
-            listener=listener_name,
-            client_address=client_address,
-            correlation_id=self.parsed.header.correlation_id,
-        )
+    def context(self, client: ConnectedClient) -> RequestContext:
+        header = self.parsed.header
+        return client.context(self.api, self.parsed.version, header.client_id, header.correlation_id)
 
     def encode_response(self, response: Message) -> bytes:
         """The payload of the response. Raises EncodeError, or anything else for a field of the wrong type."""
@@ -101,6 +99,9 @@ class RequestHandler:
     which is for connections that are gone, it does not call it.
     """
 
+    turns: RequestTurns
+    """The time of SSL and SASL, which is that of requests."""
+
     def begin(self, frame: bytes) -> int:
         """Returns when the request in `frame` begins, which `end` takes; URGENT if nothing has to call `end`.
 
@@ -108,7 +109,7 @@ class RequestHandler:
         """
         return URGENT
 
-    def end(self, began_ns: int) -> None:
+    def end(self, address: bytes, began_ns: int) -> None:
         """Charges the time since `began_ns` to this turn of the loop."""
 
     def begin_later(self, address: bytes, call: Callable[[], None]) -> None:
@@ -156,16 +157,8 @@ class FrameLimits:
     Has no reference to its connection, which would be a cycle otherwise.
     """
 
-    def __init__(
-        self,
-        listener_name: str,
-        client_address: bytes,
-        principal: KafkaPrincipal,
-        lacks_right: Callable[[RequestContext], bool],
-    ) -> None:
-        self._listener_name = listener_name
-        self._client_address = client_address
-        self._principal = principal
+    def __init__(self, client: ConnectedClient, lacks_right: Callable[[RequestContext], bool]) -> None:
+        self._client = client
         self._lacks_right = lacks_right
 
     def __call__(self, kind: bytes) -> int:
@@ -175,14 +168,8 @@ class FrameLimits:
         return limit
 
     def _context(self, kind: bytes) -> RequestContext:
-        return RequestContext(
-            api=API_TABLE[int.from_bytes(kind[:2], "big", signed=True)],
-            version=int.from_bytes(kind[2:], "big", signed=True),
-            client_id=None,
-            principal=self._principal,
-            listener=self._listener_name,
-            client_address=self._client_address,
-        )
+        api = API_TABLE[int.from_bytes(kind[:2], "big", signed=True)]
+        return self._client.context(api, int.from_bytes(kind[2:], "big", signed=True))
 
 
 def lacks_right(controller: QuorumController, context: RequestContext) -> bool:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from typing import Final
 
 from kraftctl.node.events import ClientRequest, NodeEvent
 from kraftctl.raft import events
+from kraftctl.server.loop.deadline_timer import DeadlineDue, DeadlineTimer
 from kraftctl.server.loop.direct_calls import Effects, execute, is_paused, may_stop, next_deadline_ms, step
 from kraftctl.server.loop.executor_protocols import (
     Clock,
@@ -21,34 +21,14 @@ from kraftctl.server.loop.executor_protocols import (
     Node,
     RetentionDue,
     Scheduler,
-    TimerHandle,
 )
 from kraftctl.server.loop.request_turns import CHARGED_NS, RequestTurns
 from kraftctl.server.loop.turn_probe import TurnProbe
 
 NS_PER_MS: Final = 1_000_000
 
-UNREAD_MS_MAX: Final = 100
-"""A deadline is not reported when the sockets were read longer ago than that: a disk was waited for, or a
-turn was long. It is a small part of every timeout."""
-
-NOT_SET_MS: Final = (1 << 62) - 1
-"""When the timer runs that is not set: after every deadline."""
-
-REPEATS_MAX: Final = 10
-"""So often are the sockets read once more: a loop whose turns are all long still has deadlines."""
-
-
 NO_EFFECTS: Final[Effects] = []
 """An empty list that is never changed."""
-
-
-class DeadlineDue:
-    """Internal to the loop: a deadline is reached. What was in the sockets at `read_ms` waits before this."""
-
-    def __init__(self, read_ms: int, repeats_left: int) -> None:
-        self.read_ms = read_ms
-        self.repeats_left = repeats_left
 
 
 class NodeLoop:
@@ -71,11 +51,9 @@ class NodeLoop:
         on_end: Callable[[BaseException | None], None],
     ) -> None:
         self._node = node
-        self._clock = clock
         # Looked up once: called several times for each event.
         self._now_ns = clock.now_ns
         self._wall_ms = clock.wall_ms
-        self._scheduler = scheduler
         self._network = network
         self._probe = probe
         self._on_may_stop = on_may_stop
@@ -85,11 +63,9 @@ class NodeLoop:
         self._effects: Effects = NO_EFFECTS
         self._effects_done = 0
         self._draining = False
-        self._timer: TimerHandle | None = None
-        self._timer_ms = NOT_SET_MS
-        self._has_timer = True
-        self._reads_sockets = False
-        """A deadline is reached, and the node does not know yet."""
+        self._deadlines = DeadlineTimer(
+            clock, scheduler, deadline_ms=self._deadline_ms, guarded=self.guarded, report=self._offer
+        )
         self.ended = False
         self.turns = RequestTurns(clock.now_ns, scheduler, network, self._is_paused)
         """The time of requests, which is asked for before one is offered."""
@@ -171,7 +147,7 @@ class NodeLoop:
             self._on_may_stop()
             if executor.unreadable is not None:
                 self.fail(executor.unreadable)
-        self._set_timer()
+        self._deadlines.follow(next_deadline_ms(self._node))
 
     def _took(self, duration_ns: int, what: object) -> None:
         self.turns.charge(duration_ns)
@@ -185,13 +161,17 @@ class NodeLoop:
         if isinstance(event, RetentionDue):
             return [event]
         if isinstance(event, DeadlineDue):
-            unread_ms = now_ms - event.read_ms
-            if event.repeats_left > 0 and unread_ms > UNREAD_MS_MAX:
-                self._read_sockets(event.repeats_left - 1)
+            if self._deadlines.is_late(event, now_ms):
                 return []
-            self._reads_sockets = False
             event = events.DeadlineReached()
         return step(self._node, event, now_ms, self._wall_ms())
+
+    def stop_timer(self) -> None:
+        """Report no deadline any more; events that are offered are still processed."""
+        self._deadlines.stop()
+
+    def _deadline_ms(self) -> int | None:
+        return self._node.next_deadline_ms
 
     # The end.
 
@@ -216,49 +196,5 @@ class NodeLoop:
         self.turns.clear()
         self._effects = NO_EFFECTS
         self._network.cancel_all()
-        self.stop_timer()
+        self._deadlines.stop()
         self._on_end(error)
-
-    # The timer.
-
-    def stop_timer(self) -> None:
-        """Report no deadline any more; events that are offered are still processed."""
-        self._has_timer = False
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def _set_timer(self) -> None:
-        """It runs at the deadline or before it: most deadlines become later and later, with every Fetch and
-        every heartbeat, and to set a timer again takes 1 us, as much as half a heartbeat in the node."""
-        if not self._has_timer or self._reads_sockets:
-            return
-        deadline_ms = next_deadline_ms(self._node)
-        if deadline_ms is None or deadline_ms >= self._timer_ms:
-            return
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer_ms = deadline_ms
-        delay_ms = max(0, deadline_ms - self._clock.now_ms())
-        self._timer = self._scheduler.call_later(delay_ms / 1000, self._timer_ran)
-
-    def _timer_ran(self) -> None:
-        self._timer = None
-        self._timer_ms = NOT_SET_MS
-        self.guarded(self._read_sockets_if_due)
-
-    def _read_sockets_if_due(self) -> None:
-        deadline_ms = self._node.next_deadline_ms
-        if deadline_ms is None or deadline_ms > self._clock.now_ms():
-            self._set_timer()
-            return
-        self._reads_sockets = True
-        self._read_sockets(REPEATS_MAX)
-
-    def _read_sockets(self, repeats_left: int) -> None:
-        """What has come in time is processed before anything ends for lack of it."""
-        due = DeadlineDue(self._clock.now_ms(), repeats_left)
-        self._scheduler.call_after_sockets(partial(self._sockets_were_read, due))
-
-    def _sockets_were_read(self, due: DeadlineDue) -> None:
-        if self._has_timer and not self.ended:
-            self._offer(due)

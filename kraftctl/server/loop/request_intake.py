@@ -34,30 +34,30 @@ class RequestIntake(RequestHandler):
         self._node = node
         self._network = network
         self._node_loop = node_loop
-        self._turns = node_loop.turns
+        self.turns = node_loop.turns
 
     def begin(self, frame: bytes) -> int:
         """Returns when the request begins, as `RequestHandler.begin` says."""
-        return self._turns.begin(frame, busy=self._node_loop.is_busy())
+        return self.turns.begin(frame, busy=self._node_loop.is_busy())
 
-    def end(self, began_ns: int) -> None:
+    def end(self, address: bytes, began_ns: int) -> None:
         """Charges the time since `began_ns` to this turn of the loop."""
-        self._turns.end(began_ns)
+        self.turns.end(address, began_ns)
 
     def begin_later(self, address: bytes, call: Callable[[], None]) -> None:
         """Calls `call` when requests from `address` have time and memory."""
-        self._turns.begin_later(address, call)
+        self.turns.begin_later(address, call)
 
     def responds_later(self, api_key: int, address: bytes, call: Callable[[], None]) -> bool:
         """Returns whether this turn has no time left to send a response; `call` is then called in another."""
-        if not self._turns.must_wait(api_key):
+        if not self.turns.must_wait(api_key):
             return False
-        self._turns.continue_later(address, call)
+        self.turns.continue_later(address, call)
         return True
 
     def has_waiting(self) -> bool:
         """Returns whether requests or responses wait for the next turn."""
-        return self._turns.has_waiting()
+        return self.turns.has_waiting()
 
     def submit(
         self,

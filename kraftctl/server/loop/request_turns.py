@@ -1,12 +1,16 @@
-"""RequestTurns: measures the time of requests in each turn; without time left, they wait as bytes.
+"""RequestTurns: measures the time of requests and of SSL and SASL in each turn; without time left, they wait.
 
 In one turn of the loop, requests of many connections may be read: of a hundred brokers that have lost the
 same replica, of administrators, or of a crowd. Decoding 64 KiB takes up to 10 ms, and a slice of long work a
 few more. All of them together would hold up a heartbeat that is read behind them, or comes meanwhile.
 
 So requests begin in a turn until TURN_NS is spent, at least one; the others wait as their connections
-received them, and the addresses of clients take turns. The time is that of decoding, of the node, of effects
-and of encoding. Short requests of heartbeats and raft wait for nothing.
+received them. The time is that of decoding, of the node, of effects and of encoding. Short requests of
+heartbeats and raft wait for nothing.
+
+Steps of SSL handshakes, SASL tokens and SSL records have the same time: a millisecond with a key of RSA 2048
+bits, six with 4096, and a client chooses its part. Of what waits, the address that has used least goes first,
+whatever it was used for.
 """
 
 from __future__ import annotations
@@ -18,9 +22,8 @@ from librt.strings import read_i16_be
 
 from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.apis.request_size import LARGE_REQUESTS_MEMORY_BYTES_MAX
-from kraftctl.server.loop.client_requests import MUST_WAIT, URGENT
 from kraftctl.server.loop.executor_protocols import Scheduler
-from kraftctl.server.loop.fair_queue import FairQueue
+from kraftctl.server.loop.turn_queue import AddressTimes, TurnQueue
 from kraftctl_protocol.api_keys import ApiKey
 
 SASL_API_KEYS: Final = {int(ApiKey.SASL_AUTHENTICATE), int(ApiKey.SASL_HANDSHAKE)}
@@ -28,8 +31,11 @@ SASL_API_KEYS: Final = {int(ApiKey.SASL_AUTHENTICATE), int(ApiKey.SASL_HANDSHAKE
 URGENT_API_KEYS: Final = (
     RAFT_API_KEYS | SASL_API_KEYS | {int(ApiKey.API_VERSIONS), int(ApiKey.BROKER_HEARTBEAT)}
 )
-"""Sessions, commits and elections depend on these, and no short request of them takes long. The time of SASL
-tokens is charged to the turns of handshakes."""
+"""Sessions, commits and elections depend on these, and no short request of them takes long. SASL tokens are
+steps, which have their time."""
+
+MUST_WAIT: Final = -1
+URGENT: Final = 0
 
 URGENT_BYTES_MAX: Final = 4 * 1024
 """A longer request is not urgent: those of brokers and controllers take some hundred bytes."""
@@ -65,13 +71,17 @@ class RequestTurns:
         self._scheduler = scheduler
         self._requests = requests
         self._is_paused = is_paused
-        self._begun: FairQueue[Callable[[], None]] = FairQueue()
-        self._new: FairQueue[Callable[[], None]] = FairQueue()
+        self._times = AddressTimes()
+        self._begun: TurnQueue[Callable[[], None]] = TurnQueue(self._times)
+        self._new: TurnQueue[Callable[[], None]] = TurnQueue(self._times)
+        self._steps: TurnQueue[Callable[[], None]] = TurnQueue(self._times)
         self._spent_ns = 0
         self._spent_before_ns = 0
         self._is_asked = False
         self._retries = False
         self._has_turn = False
+        self._runs = False
+        """Whether what waited has its turn: it is charged with all that it causes."""
 
     def begin(self, frame: bytes, *, busy: bool) -> int:
         """Returns MUST_WAIT, or URGENT, or the time at which the request begins, which `end` takes.
@@ -81,15 +91,29 @@ class RequestTurns:
         if _is_urgent(frame):
             return URGENT
         has_turn, self._has_turn = self._has_turn, False
-        if not has_turn and (busy or self._new or self._is_spent or not self._has_memory):
+        if not has_turn and (busy or self._new or self.is_spent or not self._has_memory):
             return MUST_WAIT
         self._ask()
         self._spent_before_ns = self._spent_ns
         return self._now_ns()
 
-    def end(self, began_ns: int) -> None:
-        """Charges a request that began at `began_ns`, with what it caused within."""
-        self._spent_ns = self._spent_before_ns + self._now_ns() - began_ns
+    def end(self, address: bytes, began_ns: int) -> None:
+        """Charges a request of `address` that began at `began_ns`, with what it caused within."""
+        self._charge(address, self._spent_before_ns, began_ns)
+
+    def begin_records(self) -> int:
+        """Returns the time at which SSL records begin to be read, which `end_records` takes."""
+        self._ask()
+        return self._now_ns()
+
+    def end_records(self, address: bytes, began_ns: int) -> None:
+        """Charges the reading of records."""
+        self._charge(address, self._spent_ns, began_ns)
+
+    def wait(self, address: bytes, step: Callable[[], None]) -> None:
+        """Calls `step`, of a handshake or to read records, when there is time. It needs no memory."""
+        self._steps.add(address, step)
+        self._ask()
 
     def charge(self, duration_ns: int) -> None:
         """Charges a step of the node, or an effect."""
@@ -98,14 +122,15 @@ class RequestTurns:
 
     def must_wait(self, api_key: int) -> bool:
         """Returns whether a response to this API has no time left in this turn."""
-        return self._is_spent and api_key not in URGENT_API_KEYS
+        return self.is_spent and api_key not in URGENT_API_KEYS
 
     def has_waiting(self) -> bool:
         """Returns whether something waits for the next turn, which takes its whole time then."""
         return bool(self._begun) or bool(self._new)
 
     @property
-    def _is_spent(self) -> bool:
+    def is_spent(self) -> bool:
+        """Returns whether this turn has no time left."""
         return self._spent_ns >= TURN_NS
 
     def continue_later(self, address: bytes, call: Callable[[], None]) -> None:
@@ -127,6 +152,7 @@ class RequestTurns:
         """Drops what waits: nothing is processed any more."""
         self._begun.clear()
         self._new.clear()
+        self._steps.clear()
 
     def _ask(self) -> None:
         """Begins the next turn once connections were served."""
@@ -138,41 +164,60 @@ class RequestTurns:
         self._is_asked = False
         self._spent_ns = 0
         try:
-            while not self._is_spent and not self._is_paused():
-                if self._begun:
-                    self._continue(self._begun.take())
-                elif self._new and self._has_memory:
-                    self._begin_next()
-                else:
+            while not self.is_spent:
+                queue = self._next_queue()
+                if queue is None:
                     break
+                self._run(queue)
         finally:
             self._ask_again()
 
+    def _next_queue(self) -> TurnQueue[Callable[[], None]] | None:
+        """Returns the queue that has the next turn. Requests that have begun are before new ones."""
+        requests: TurnQueue[Callable[[], None]] | None = None
+        if not self._is_paused():
+            if self._begun:
+                requests = self._begun
+            elif self._new and self._has_memory:
+                requests = self._new
+        if self._steps and (requests is None or self._steps.first_ns() <= requests.first_ns()):
+            return self._steps
+        return requests
+
+    def _run(self, queue: TurnQueue[Callable[[], None]]) -> None:
+        """Makes the first call of the queue, and charges its address."""
+        address, call = queue.take()
+        began_ns, spent_ns = self._now_ns(), self._spent_ns
+        self._runs, self._has_turn = True, queue is self._new
+        try:
+            call()
+        finally:
+            self._runs = self._has_turn = False
+            self._charge(address, spent_ns, began_ns)
+
+    def _charge(self, address: bytes, spent_before_ns: int, began_ns: int) -> None:
+        duration_ns = self._now_ns() - began_ns
+        self._spent_ns = spent_before_ns + duration_ns
+        if not self._runs and (self._begun or self._new or self._steps):
+            self._times.charge(address, duration_ns)
+
     def _ask_again(self) -> None:
         """Asks for the next turn if something waits; after a pause, `resume` does."""
-        if self._is_paused():
+        if self._steps:
+            self._ask()
+        elif not self.has_waiting():
+            self._times.clear()
+        elif self._is_paused():
             return
-        if self._begun or self._has_memory:
-            self.resume()
-        elif self._new and not self._retries:
+        elif self._begun or self._has_memory:
+            self._ask()
+        elif not self._retries:
             self._retries = True
             self._scheduler.call_later(RETRY_SECONDS, self._retry)
 
     def _retry(self) -> None:
         self._retries = False
         self._ask()
-
-    def _begin_next(self) -> None:
-        self._has_turn = True
-        try:
-            self._new.take()()
-        finally:
-            self._has_turn = False
-
-    def _continue(self, call: Callable[[], None]) -> None:
-        began_ns, spent_ns = self._now_ns(), self._spent_ns
-        call()
-        self._spent_ns = spent_ns + self._now_ns() - began_ns
 
     @property
     def _has_memory(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Final
 
@@ -10,13 +11,12 @@ from kraftctl.controller.results.failures import kind_of
 from kraftctl.node.request_outcomes import Close
 from kraftctl.server.connections.authentication_metrics import AuthenticationMetrics
 from kraftctl.server.connections.connection import Connection, ConnectionOwner
+from kraftctl.server.connections.connection_states import SUBMIT
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 from kraftctl.server.security.credential_lookup import CredentialsUnavailableError
-from kraftctl.server.security.handshake_turns import HandshakeTurns
 from kraftctl.server.security.sasl_exchange import Outcome, SaslExchange, SaslServers, Session
 from kraftctl.server.security.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl_protocol.api_keys import ApiKey
-from kraftctl_protocol.frames import FrameDecoder, FrameError
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.principal import KafkaPrincipal
 from kraftctl_security.authentication_failures import plain_text
@@ -43,7 +43,6 @@ class SaslListener:
         over_ssl: bool,
         receive_bytes_max: int,
         failure_seconds: float,
-        turns: HandshakeTurns,
         unfinished: UnfinishedHandshakes[SaslConnection],
         metrics: AuthenticationMetrics,
         refusals: RateLimitedLog,
@@ -53,7 +52,6 @@ class SaslListener:
         self.over_ssl = over_ssl
         self.receive_bytes_max = receive_bytes_max
         self.failure_seconds = failure_seconds
-        self.turns = turns
         self.unfinished = unfinished
         self.metrics = metrics
         self.refusals = refusals
@@ -63,21 +61,18 @@ class SaslListener:
 class SaslConnection(Connection):
     """A connection that serves no requests while `_exchange` is not None, as at its start."""
 
-    def __init__(
-        self, owner: ConnectionOwner, loop: asyncio.AbstractEventLoop, listener: SaslListener
-    ) -> None:
-        super().__init__(owner, loop)
+    def __init__(self, owner: ConnectionOwner, listener: SaslListener) -> None:
+        super().__init__(owner)
         self._listener = listener
         self._exchange: SaslExchange | None = SaslExchange(listener.servers)
         self._session: Session | None = None
-        self._expires_at: float | None = None
         self._renewed_at: float | None = None
-        self._deadline: asyncio.TimerHandle | None = None
-        self._failing: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        """It ends an authentication that takes too long, then one that has failed."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        if not self._closed and not self._listener.over_ssl:
+        if not self._is_closed and not self._listener.over_ssl:
             self._begin()
 
     def authenticated(self, principal: KafkaPrincipal) -> None:
@@ -86,7 +81,7 @@ class SaslConnection(Connection):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        self._stop_timers()
+        self._set_timer(None)
         self._listener.unfinished.remove(self.peer_host, self)
 
     def leave(self, reason: str) -> None:
@@ -97,7 +92,7 @@ class SaslConnection(Connection):
     # Which requests are served.
 
     def _takes_turns(self) -> bool:
-        """Returns False while the client authenticates: the turns of handshakes limit that."""
+        """Returns False while the client authenticates: its tokens do."""
         return self._exchange is None
 
     def _start(self, frame: bytes) -> None:
@@ -105,7 +100,7 @@ class SaslConnection(Connection):
             self._begin_again()
         if self._exchange is not None:
             self._receive(frame, self._exchange)
-        elif self._expires_at is not None and self._loop.time() > self._expires_at:
+        elif self._session is not None and self._session.has_expired(self._owner.now()):
             self._listener.metrics.expired_connections_killed_count += 1
             self._refuse("its session has expired, and it has not authenticated again")
         else:
@@ -113,26 +108,26 @@ class SaslConnection(Connection):
 
     def _asks_for_renewal(self, frame: bytes) -> bool:
         """Returns whether this is a renewal; otherwise SaslHandshake gets ILLEGAL_SASL_STATE, as in Kafka."""
-        if self._expires_at is None or not frame.startswith(SASL_HANDSHAKE):
+        if self._session is None or self._session.ends_at is None or not frame.startswith(SASL_HANDSHAKE):
             return False
         renewed_at = self._renewed_at
-        return renewed_at is None or self._loop.time() - renewed_at >= REAUTHENTICATION_SECONDS_MIN
+        return renewed_at is None or self._owner.now() - renewed_at >= REAUTHENTICATION_SECONDS_MIN
 
     # The exchange.
 
     def _begin(self) -> None:
         """Starts an authentication when the first bytes may come."""
         self._limit_to_tokens()
-        self._deadline = self._loop.call_later(AUTHENTICATION_SECONDS_MAX, self._expire)
+        self._set_timer(self._owner.loop.call_later(AUTHENTICATION_SECONDS_MAX, self._expire))
         crowded = self._listener.unfinished.add(self.peer_host, self)
         if crowded is not None:
             crowded.leave("too many connections are not authenticated")
 
     def _begin_again(self) -> None:
-        self._renewed_at = self._loop.time()
+        self._renewed_at = self._owner.now()
         self._exchange = SaslExchange(self._listener.servers, self._session)
         self._limit_to_tokens()
-        self._deadline = self._loop.call_later(AUTHENTICATION_SECONDS_MAX, self._expire)
+        self._set_timer(self._owner.loop.call_later(AUTHENTICATION_SECONDS_MAX, self._expire))
 
     def _receive(self, frame: bytes, exchange: SaslExchange) -> None:
         received = exchange.receive(frame)
@@ -142,78 +137,75 @@ class SaslConnection(Connection):
         if received.api.key == ApiKey.API_VERSIONS and not exchange.expects_tokens:
             super()._start(frame)
             return
-        self._started_at = self._loop.time()
-        self._request_bytes = len(frame)
-        self._request = received
+        self._take(received, frame)
+        self._on(SUBMIT)
         # Tokens may be signed, and credentials derived: what that takes is shared among addresses.
-        self._listener.turns.wait(self.peer_host, self._evaluate)
+        self.turns.wait(self.client.address, self._evaluate)
 
     def _evaluate(self) -> None:
         exchange, request = self._exchange, self._request
-        if self._closed or exchange is None or request is None:
+        if self._is_closed or exchange is None or request is None:
             return
         try:
             outcome = exchange.answer(request, self._listener.wall_ms())
         except CredentialsUnavailableError as error:
             self._refuse(str(error))
         except Exception as error:  # noqa: BLE001 - a bug on our side that concerns this one client
-            self._log_error("Cannot authenticate %s: %s", self.peer, kind_of(error))
+            failures = self._owner.logs.failures
+            failures.log(logging.ERROR, "Cannot authenticate %s: %s", self.client.peer, kind_of(error))
             self.abort()
         else:
             self._conclude(outcome, is_renewal=exchange.is_renewal)
 
     def _conclude(self, outcome: Outcome, *, is_renewal: bool) -> None:
         if outcome.failure is not None:
-            self._fail(outcome.failure, outcome.response, is_renewal=is_renewal)
+            self._end_later(outcome.failure, outcome.response, is_renewal=is_renewal)
             return
         if outcome.session is not None:
             self._complete(outcome.session, is_renewal=is_renewal)
         else:
             self._limit_to_tokens()
-        if not self._closed:
+        if not self._is_closed:
             self._respond_now(Close() if outcome.response is None else outcome.response)
 
     def _complete(self, session: Session, *, is_renewal: bool) -> None:
         self._exchange = None
         self._session = session
-        lifetime_ms = session.lifetime_ms
-        self._expires_at = None if lifetime_ms is None else self._loop.time() + lifetime_ms / 1000
-        self._stop_timers()
+        session.begin(self._owner.now())
+        self._set_timer(None)
         self._listener.unfinished.remove(self.peer_host, self)
         self._listener.metrics.succeeded(is_renewal=is_renewal, is_renewable=session.is_renewable)
-        unfinished = self._decoder
-        super().authenticated(session.principal)
-        self._continue_with(unfinished)
+        self.client.principal = session.principal
+        self._limit_requests()
 
     # Failures.
 
-    def _fail(self, reason: str, response: Message | None, *, is_renewal: bool) -> None:
+    def _end_later(self, reason: str, response: Message | None, *, is_renewal: bool) -> None:
         """Responds after a delay, which makes guessing slow, and closes."""
         self._listener.metrics.failed(is_renewal=is_renewal)
         what = "re-authentication" if is_renewal else "authentication"
-        self._listener.refusals.warning("Failed %s with %s (%s)", what, self.peer, plain_text(reason))
-        self._frames.clear()
+        self._listener.refusals.warning("Failed %s with %s (%s)", what, self.client.peer, plain_text(reason))
+        self._incoming.drop_whole()
         self._pause_reading()
         seconds = self._listener.failure_seconds
-        self._failing = self._loop.call_later(seconds, self._end_failed, response)
+        self._set_timer(self._owner.loop.call_later(seconds, self._end_failed, response))
 
     def _end_failed(self, response: Message | None) -> None:
-        self._failing = None
-        if self._closed:
+        self._timer = None
+        if self._is_closed:
             return
         if response is not None:
             self._respond_now(response)
         self.close()
 
     def _expire(self) -> None:
-        self._deadline = None
+        self._timer = None
         self.leave(f"it is not authenticated after {AUTHENTICATION_SECONDS_MAX:.0f} s")
 
-    def _stop_timers(self) -> None:
-        for timer in (self._deadline, self._failing):
-            if timer is not None:
-                timer.cancel()
-        self._deadline = self._failing = None
+    def _set_timer(self, timer: asyncio.TimerHandle | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = timer
 
     def _note_sasl(self) -> None:
         """Notes a request of SASL that is invalid only at this time, and gets that response."""
@@ -225,14 +217,4 @@ class SaslConnection(Connection):
         assert self._exchange is not None
         limits = (self._owner.max_frame_bytes, self._listener.receive_bytes_max)
         bytes_max = min(*limits, self._exchange.received_bytes_max)
-        unfinished, self._decoder = self._decoder, FrameDecoder(bytes_max)
-        self._continue_with(unfinished)
-
-    def _continue_with(self, unfinished: FrameDecoder) -> None:
-        """Continues with the beginning of the next frame, which has come already."""
-        held = unfinished.take()
-        if held:
-            try:
-                self._decoder.feed(held)
-            except FrameError as error:
-                self._refuse_bytes(error.head, str(error), is_framed=False)
+        self._limit(bytes_max, None)

@@ -87,6 +87,15 @@ class Session:
         self.lifetime_ms = lifetime_ms
         self.is_renewable = is_renewable
         """Whether the client knows how long it lasts."""
+        self.ends_at: float | None = None
+
+    def begin(self, now: float) -> None:
+        """Begins the session, at the response that completes the authentication."""
+        self.ends_at = None if self.lifetime_ms is None else now + self.lifetime_ms / 1000
+
+    def has_expired(self, now: float) -> bool:
+        """Returns whether a request at this time comes too late."""
+        return self.ends_at is not None and now > self.ends_at
 
 
 class Outcome:

@@ -14,13 +14,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, Protocol
 
-from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.dynamic_keys import changes_trust
 from kraftctl.controller.results.failures import reason_of
 from kraftctl.server.process.detached_calls import call_detached
 from kraftctl.server.security.expiry_lines import ExpiryLines
-from kraftctl.server.security.ssl_metrics import SslMetrics
-from kraftctl.server.security.ssl_transport import SslListener
+from kraftctl.server.security.listener_security import ListenerSecurity
 from kraftctl.server.security.store_reader import read_stores
 from kraftctl.server.security.watched_stores import Replacement, WatchedStores
 from kraftctl_security.config_values import ConfigException
@@ -51,55 +49,35 @@ class Driver(Protocol):
         ...
 
 
-class SslServer(Protocol):
-    """The listeners whose keys are replaced."""
-
-    @property
-    def config(self) -> ControllerConfig: ...
-
-    @property
-    def ssl_metrics(self) -> SslMetrics: ...
-
-    @property
-    def ssl_stores(self) -> dict[str, Stores]:
-        """Returns the stores of the listeners that use SSL, by listener."""
-        ...
-
-    @property
-    def ssl_listeners(self) -> dict[str, SslListener]:
-        """Returns the SSL part of each listener that uses SSL, by listener."""
-        ...
-
-
 class SslReloading:
-    """Watches all listeners of `server`. Connections to other controllers use the keys of the first."""
+    """Watches all listeners. Connections to other controllers use the keys of the first."""
 
     def __init__(
         self,
-        server: SslServer,
+        security: ListenerSecurity,
         driver: Driver,
         wall_ms: Callable[[], int],
         late_seconds: float = LATE_SECONDS,
         read: Callable[[SslConfig], Stores] = read_stores,
     ) -> None:
-        self._server = server
+        self._security = security
         self._driver = driver
         self._wall_ms = wall_ms
         self._late_seconds = late_seconds
-        self._metrics = server.ssl_metrics
-        self._to_controllers = server.config.controller_listener_names[0]
+        self._metrics = security.ssl_metrics
+        self._to_controllers = security.config.controller_listener_names[0]
         self._watched = [
             WatchedStores(
                 listener,
-                server.config.originals,
-                server.config.ssl[listener],
+                security.config.originals,
+                security.config.ssl[listener],
                 stores,
                 read,
                 reaches_controllers=listener == self._to_controllers,
             )
-            for listener, stores in server.ssl_stores.items()
+            for listener, stores in security.ssl_stores.items()
         ]
-        self._expiry_lines = ExpiryLines(server.ssl_metrics)
+        self._expiry_lines = ExpiryLines(security.ssl_metrics)
         self._late: dict[str, asyncio.Task[Replacement | None]] = {}
 
     async def run(self, requested: asyncio.Event) -> None:
@@ -139,7 +117,7 @@ class SslReloading:
     def _dynamic_configs(self) -> dict[str, str] | None:
         """Returns those of this node that it may follow: whom it trusts, its properties file decides."""
         dynamic = self._driver.dynamic_configs()
-        if dynamic is None or self._server.config.dynamic_trust:
+        if dynamic is None or self._security.config.dynamic_trust:
             return dynamic
         return {key: value for key, value in dynamic.items() if not changes_trust(key)}
 
@@ -157,7 +135,7 @@ class SslReloading:
                 logger.info("Listener %s: keys and certificates are the same", stores.listener)
 
     def _use(self, listener: str, replacement: Replacement) -> None:
-        self._server.ssl_listeners[listener].context = replacement.server
+        self._security.ssl_listeners[listener].context = replacement.server
         if listener == self._to_controllers:
             self._driver.use_ssl_context(replacement.client)
         self._metrics.reloaded(listener)

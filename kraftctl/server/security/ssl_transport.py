@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, cast
 
 from kraftctl.server.connections.connection import Connection
 from kraftctl.server.connections.foreign_clients import ForeignClients
-from kraftctl.server.security.handshake_turns import HandshakeTurns
 from kraftctl.server.security.ssl_records import RECORD_BYTES_MAX, ExcessiveRecordsError, SslRecords
 from kraftctl.server.security.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl_protocol.primitives import DecodeError
@@ -52,14 +51,12 @@ class SslListener:
         loop: asyncio.AbstractEventLoop,
         context: ssl.SSLContext,
         mapper: SslPrincipalMapper | None,
-        turns: HandshakeTurns,
         unfinished: UnfinishedHandshakes[SslTransport],
         refusals: ForeignClients,
     ) -> None:
         self.loop = loop
         self.context = context
         self.mapper = mapper
-        self.turns = turns
         self.unfinished = unfinished
         self.refusals = refusals
 
@@ -122,7 +119,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
             return
         self._records.receive(data)
         self._socket.pause_reading()
-        self._listener.turns.wait(self._peer_host, self._handshake)
+        self._wait(self._handshake)
 
     def pause_writing(self) -> None:
         self._socket_is_full = True
@@ -183,7 +180,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
         self._socket.resume_reading()
         if self._socket_is_full:
             self._connection.pause_writing()
-        self._read()
+        self._read(self._connection)
 
     def _expire(self) -> None:
         self._timeout = None
@@ -207,7 +204,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
             connection.refuse_without_ssl(head)
 
     def _refuse(self, reason: str) -> None:
-        peer = "unknown" if self._connection is None else self._connection.peer
+        peer = "unknown" if self._connection is None else self._connection.client.peer
         self._listener.refusals.note_handshake(self._peer_host, peer, reason)
         if self._connection is not None:
             self._connection.close()
@@ -215,8 +212,10 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
     # Records.
 
     def _receive(self, data: bytes) -> None:
-        turns = self._listener.turns
-        if self._waits_for_turn or turns.are_records_crowded():
+        connection = self._connection
+        assert connection is not None, "data comes before the end"
+        turns = connection.turns
+        if self._waits_for_turn or turns.is_spent:
             self._records.receive(data)
             self._wait_for_turn()
             return
@@ -224,28 +223,27 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
         try:
             block = self._records.only(data)
         except (ssl.SSLError, ExcessiveRecordsError) as error:
-            turns.end_records(began_ns)
             self._refuse_record(error)
             return
+        finally:
+            turns.end_records(connection.client.address, began_ns)
         if block is None:
             self._records.receive(data)
-            self._read()
-            return
-        if not block:
-            turns.end_records(began_ns)
-        self._pass_on(block)
+            self._read(connection)
+        else:
+            self._pass_on(block)
 
-    def _read(self) -> None:
+    def _read(self, connection: Connection) -> None:
         """Passes on what the next records have, as one block; further ones wait for a turn."""
         records = self._records
-        began_ns = self._listener.turns.begin_records()
+        began_ns = connection.turns.begin_records()
         try:
             blocks = records.blocks()
         except (ssl.SSLError, ExcessiveRecordsError) as error:
             self._refuse_record(error)
             return
         finally:
-            self._listener.turns.end_records(began_ns)
+            connection.turns.end_records(connection.client.address, began_ns)
         self._flush()  # a response to a change of keys
         self._pass_on(blocks[0] if len(blocks) == 1 else b"".join(blocks))
         if records.has_record and not self._is_paused and not self._is_closing:
@@ -273,13 +271,18 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
         if not self._waits_for_turn:
             self._waits_for_turn = True
             self._socket.pause_reading()
-            self._listener.turns.wait(self._peer_host, self._read_in_turn)
+            self._wait(self._read_in_turn)
+
+    def _wait(self, step: Callable[[], None]) -> None:
+        """Calls `step` when there is time for clients of this address."""
+        if self._connection is not None:
+            self._connection.turns.wait(self._connection.client.address, step)
 
     def _read_in_turn(self) -> None:
         self._waits_for_turn = False
-        if self._is_closing or self._is_paused:
+        if self._is_closing or self._is_paused or self._connection is None:
             return
-        self._read()
+        self._read(self._connection)
         if not self._waits_for_turn and not self._is_paused:
             self.resume_reading()
 

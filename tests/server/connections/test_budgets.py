@@ -163,7 +163,7 @@ async def test_a_connection_that_is_closing_still_counts_until_its_answer_is_gon
         answer_fetches(handler, MIB)
         client = await ask(server)
         await eventually(lambda: server.accounts.unsent.held_bytes > MIB)
-        (connection,) = (each for listener in server.listeners for each in listener.connections)
+        (connection,) = server.accounts.connections
         connection.close()
         assert (server.accounts.quotas.count, server.accounts.unsent.held_bytes > MIB) == (1, True)
         server.accounts.unsent.bytes_max = MIB // 2
@@ -229,7 +229,7 @@ async def test_nothing_more_is_read_from_a_client_that_has_an_answer_to_read() -
         answer_fetches(handler, 4 * MIB)
         client = await ask(server)
         await eventually(lambda: server.accounts.unsent.held_bytes > 0)
-        (connection,) = (each for listener in server.listeners for each in listener.connections)
+        (connection,) = server.accounts.connections
         frame = encode_frame(request_bytes(EnvelopeRequest(request_data=bytes(1000)), 0))
         client.send(frame[:-1])
         await asyncio.sleep(0.05)

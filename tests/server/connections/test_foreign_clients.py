@@ -13,6 +13,7 @@ import pytest
 from kraftctl.server.connections.foreign_clients import ForeignClients
 from kraftctl.server.connections.foreign_protocols import FRAMED, KAFKA, PROTOCOLS
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
+from kraftctl.server.loop.connected_client import ConnectedClient
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
@@ -177,9 +178,9 @@ async def test_a_health_check_that_only_connects_is_silent(
             probe = socket.create_connection(("127.0.0.1", server.bound_ports["CONTROLLER"]))
             if reset:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            await eventually(lambda: len(server.listeners[0].connections) > 0)
+            await eventually(lambda: len(server.accounts.connections) > 0)
             probe.close()
-            await eventually(lambda: len(server.listeners[0].connections) == 0)
+            await eventually(lambda: len(server.accounts.connections) == 0)
     assert [record for record in caplog.records if record.levelname == "WARNING"] == []
 
 
@@ -187,7 +188,7 @@ async def test_the_bytes_may_come_one_after_the_other(caplog: pytest.LogCaptureF
     async with serving() as (server, _):
         client = await connect(server)
         client.send(b"GE")
-        await eventually(lambda: any(each._decoder.held_bytes for each in server.listeners[0].connections))
+        await eventually(lambda: any(each._incoming.held_bytes for each in server.accounts.connections))
         client.send(b"T / HTTP/1.1\r\n")
         await client.expect_ended()
     (line,) = lines(caplog)
@@ -255,16 +256,20 @@ async def test_a_certificate_that_is_refused_repeatedly_is_said_rarely(
     assert "it speaks HTTP" in http
 
 
+def client(host: str, port: int) -> ConnectedClient:
+    return ConnectedClient("CONTROLLER", host, bytes(4), f"{host}:{port}")
+
+
 def test_a_line_that_was_left_out_is_written_when_there_is_room(caplog: pytest.LogCaptureFixture) -> None:
     """Lines about others have filled the log: the reason was counted, and not written."""
     now = 0.0
     log = RateLimitedLog(logging.getLogger("kraftctl.server"), lambda: now, lines_max=2)
     clients = ForeignClients(log, lambda: now)
     for host in ("a", "b", "c"):
-        clients.note(host, f"{host}:1", "CONTROLLER", "it speaks HTTP")
+        clients.note(client(host, 1), "it speaks HTTP")
     assert [host in caplog.text for host in ("a:1", "b:1", "c:1")] == [True, True, False]
     now = 10.0
-    clients.note("a", "a:2", "CONTROLLER", "it speaks HTTP")
-    clients.note("c", "c:2", "CONTROLLER", "it speaks HTTP")
+    clients.note(client("a", 2), "it speaks HTTP")
+    clients.note(client("c", 2), "it speaks HTTP")
     assert ["a:2" in caplog.text, "c:2" in caplog.text] == [False, True]
     assert "1 similar lines were left out" in caplog.text

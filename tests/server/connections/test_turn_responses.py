@@ -102,11 +102,11 @@ async def test_no_more_is_collected_for_one_connection_than_its_limit() -> None:
     async with serving() as (server, handler):
         client = await connect(server)
         await eventually(lambda: server.accounts.quotas.count == 1)
-        (connection,) = server.listeners[0].connections
+        (connection,) = server.accounts.connections
         collected: list[int] = []
 
         def counting(request: Message) -> Message:
-            collected.append(len(connection._collected))
+            collected.append(connection._writer.collected_bytes)
             return answer(request)
 
         handler.answer = counting

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from kraftctl.server.loop.client_requests import MUST_WAIT
+from kraftctl.server.loop.request_turns import MUST_WAIT
 from kraftctl_protocol.frames import encode_frame
 from tests.server.serving import (
     Client,
@@ -34,7 +34,7 @@ class Turns(Handler):
         has_turn, self.has_turn = self.has_turn, False
         return 7 if has_turn else MUST_WAIT
 
-    def end(self, began_ns: int) -> None:
+    def end(self, address: bytes, began_ns: int) -> None:
         self.ended.append(began_ns)
 
     def begin_later(self, address: bytes, call: Callable[[], None]) -> None:
@@ -115,7 +115,7 @@ async def test_a_response_leaves_at_once_while_others_wait() -> None:
         for crowded in (False, True):
             handler.crowded = crowded
             await handler.let()
-            sent.append(len(server.answers._connections))
+            sent.append(len(server.responses._connections))
             await client.frame()
         assert sent == [1, 0]
 

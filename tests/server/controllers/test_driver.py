@@ -85,7 +85,7 @@ async def test_after_a_failure_nothing_is_processed_and_no_timer_runs() -> None:
     driver.start()
     driver.offer(events.DeadlineReached())
     loop = driver._node_loop
-    assert (node.steps, len(loop._inbox), loop._timer) == (1, 0, None)
+    assert (node.steps, len(loop._inbox), loop._deadlines._timer) == (1, 0, None)
     assert isinstance(driver.failed.exception(), AssertionError)
 
 

@@ -156,11 +156,11 @@ async def test_a_lower_limit_spares_the_connections_of_voters() -> None:
     """Commits wait for their fetches."""
     async with serving() as (server, _):
         clients = await open_as_many(server, 3, "CONTROLLER", "127.0.0.1")
-        connections = sorted(server._connections(), key=lambda each: each.last_active)
+        connections = sorted(server.accounts.connections, key=lambda each: each.last_active)
         server.accounts.voters.note(2, connections[0])
         RunningSettings(server).node_configs(NodeConfigsChanged({"max.connections": "1"}, {}))
         await eventually(lambda: server.accounts.quotas.count == 1)
-        assert server._connections() == connections[:1]
+        assert server.accounts.connections == set(connections[:1])
         for client in clients:
             client.close()
 

@@ -144,9 +144,7 @@ async def test_a_slow_reader_gets_no_further_answers_until_it_reads() -> None:
         answered = len(handler.requests)
         assert answered < count
         buffered_bytes = sum(
-            connection._transport.get_write_buffer_size()
-            for listener in server.listeners
-            for connection in listener.connections
+            connection._transport.get_write_buffer_size() for connection in server.accounts.connections
         )
         assert 0 < buffered_bytes <= server.accounts.unsent.held_bytes < 2 * len(text), "one answer at a time"
         await expect_served(server)

@@ -17,8 +17,8 @@ SERVER = Path(kraftctl.server.__path__[0])
 NAMED = re.compile(r'getLogger\("kraftctl\.server\.?([a-z_]*)"\)')
 
 SUBJECTS: dict[str, set[str]] = {
-    "connections": {"request", "ssl"},
-    "listeners": {"connections", "listener", "sasl"},
+    "connections": {"connections", "request", "sasl", "ssl"},
+    "listeners": {"connections", "listener"},
     "logs": {"", "log_files"},
     "loop": {"effect_executor", "snapshots"},
     "peers": {"peers"},

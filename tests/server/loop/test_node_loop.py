@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from kraftctl.raft import effects, events
-from kraftctl.server.loop.node_loop import REPEATS_MAX, UNREAD_MS_MAX, NodeLoop
+from kraftctl.server.loop.deadline_timer import REPEATS_MAX, UNREAD_MS_MAX
+from kraftctl.server.loop.node_loop import NodeLoop
 from kraftctl.server.loop.turn_probe import TurnProbe
 
 

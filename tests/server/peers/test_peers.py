@@ -210,9 +210,8 @@ async def test_a_closed_connection_is_opened_again() -> None:
     async with asking() as (asker, server, _):
         asker.ask(1, vote(pre_vote=True))
         await asker.answer_to(1)
-        for listener in server.listeners:
-            for connection in list(listener.connections):
-                connection.abort()
+        for connection in list(server.accounts.connections):
+            connection.abort()
         asker.ask(2, vote(pre_vote=True))
         await asker.answer_to(2)
         asker.ask(3, vote(pre_vote=True))

@@ -51,7 +51,7 @@ class Reloaded:
         self.server = server
         self.handler = handler
         self.driver = RunningDriver()
-        self.reloading = SslReloading(server, self.driver, Clock().wall_ms, read=load_stores)
+        self.reloading = SslReloading(server.security, self.driver, Clock().wall_ms, read=load_stores)
         self.keystore = directory / "keystore.pem"
         self.truststore = directory / "truststore.pem"
 

@@ -29,11 +29,11 @@ async def serving_sasl(
 ) -> AsyncIterator[tuple[SocketServer, Handler]]:
     async with serving(properties) as (server, handler):
         for listener in server.listeners:
-            listener.sasl = server.sasl_listener(
+            listener.sasl = server.security.sasl_listener(
                 servers or NamingServers(), over_ssl=over_ssl, receive_bytes_max=receive_bytes_max
             )
-            if listener._ssl is not None:
-                listener._ssl.mapper = None  # as for SASL_SSL
+            if listener.ssl is not None:
+                listener.ssl.mapper = None  # as for SASL_SSL
         yield server, handler
 
 

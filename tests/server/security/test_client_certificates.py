@@ -129,4 +129,4 @@ async def end_of_one(server: SocketServer, context: ssl.SSLContext, end: str) ->
 
 
 def sessions(server: SocketServer) -> int:
-    return server.ssl_listeners["CONTROLLER"].context.session_stats()["number"]
+    return server.security.ssl_listeners["CONTROLLER"].context.session_stats()["number"]

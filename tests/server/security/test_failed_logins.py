@@ -18,8 +18,8 @@ async def test_other_clients_do_not_hide_a_failure(caplog: pytest.LogCaptureFixt
 
     async def scenario() -> None:
         async with serving_sasl(NamingServers(), properties=NO_DELAY) as (server, _):
-            while server.refusals.has_room():
-                server.refusals.warning("Closing connection from %s: %s", "10.0.0.1:1", "it is foreign")
+            while server.logs.refusals.has_room():
+                server.logs.refusals.warning("Closing connection from %s: %s", "10.0.0.1:1", "it is foreign")
             client = await connect(server)
             await shake_hands(client)
             await send_token(client, BAD)

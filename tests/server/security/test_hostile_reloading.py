@@ -42,7 +42,7 @@ async def test_what_dynamic_configs_name_is_read_by_a_process_and_never_hurts(
         server = running.server
         for location in named:
             for _ in range(2):
-                started = SslReloading(server, running.driver, Clock().wall_ms)
+                started = SslReloading(server.security, running.driver, Clock().wall_ms)
                 running.driver.dynamic = {
                     f"{PREFIX}ssl.keystore.location": location,
                     f"{PREFIX}ssl.key.password": "secret",
@@ -52,7 +52,7 @@ async def test_what_dynamic_configs_name_is_read_by_a_process_and_never_hurts(
             await started.look(forced=True)
         running.driver.dynamic = {}
         await started.look()
-        assert server.ssl_metrics.failed_reloads_count == 3 * len(named)
+        assert server.security.ssl_metrics.failed_reloads_count == 3 * len(named)
     errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     for reason in named.values():
         assert sum(reason in line for line in errors) == 3
@@ -90,12 +90,12 @@ async def test_a_file_system_that_does_not_answer_delays_no_other_listener(
     }
     async with serving_ssl({**NO_TEXTS, **listeners, **found}) as (server, _):
         monkeypatch.setattr(store_files.os, "stat", hanging)
-        late = SslReloading(server, RunningDriver(), Clock().wall_ms, 0.5, load_stores)
+        late = SslReloading(server.security, RunningDriver(), Clock().wall_ms, 0.5, load_stores)
         new = renewed()
         swap(tmp_path / "second" / "keystore.pem", new.pem())
         for _ in range(3):
             await late.look()
-        assert server.ssl_metrics.reloads_count == 1
+        assert server.security.ssl_metrics.reloads_count == 1
         answered.set()
         while late._late:
             await late.look()

@@ -46,7 +46,7 @@ NO_DELAY = {"connection.failed.authentication.delay.ms": "0"}
 
 
 def unauthenticated_count(server: SocketServer) -> int:
-    return server._unauthenticated._count
+    return server.security.unauthenticated._count
 
 
 @both_loops
@@ -418,8 +418,8 @@ async def test_over_ssl_the_time_counts_from_the_end_of_the_handshake(
 
 async def test_a_connection_serves_nothing_before_its_exchange_begins() -> None:
     """Whatever the order of calls: what decides is there from the construction on."""
-    async with serving_sasl() as (server, _):
+    async with serving_sasl() as (server, handler):
         listener = server.listeners[0]
         assert listener.sasl is not None
-        connection = SaslConnection(listener, asyncio.get_running_loop(), listener.sasl)
+        connection = SaslConnection(listener.owner(handler), listener.sasl)
         assert connection._exchange is not None

@@ -57,6 +57,7 @@ class Cluster:
         keys = {key.replace(".", "_"): value for key, value in SASL.items()}
         self.active = ActiveController(delegation_token_secret_key="secret", **keys)  # type: ignore[arg-type]
         self.active.now_ms = 1_700_000_000_000
+        self.handler: Handler | None = None
         for mechanism, hash_name in ((1, "sha256"), (2, "sha512")):
             salted = hashlib.pbkdf2_hmac(hash_name, PASSWORD.encode(), b"salt", 4096)
             upsertion = ScramCredentialUpsertion("alice", mechanism, 4096, b"salt", salted)
@@ -71,7 +72,7 @@ class Cluster:
 
     @asynccontextmanager
     async def serving(self, **properties: str) -> AsyncIterator[tuple[SocketServer, Handler]]:
-        handler = Handler()
+        handler = self.handler or Handler()
         server = SocketServer(ControllerConfig({**PROPERTIES, **SASL, **properties}))
         committed = CommittedCredentials(self.active.controller)
         lookup = CredentialLookup(committed, lambda: self.active.now_ms, b"secret")
@@ -197,8 +198,8 @@ class NodeHandler(Handler):
 async def test_a_client_of_sasl_creates_a_token_with_which_no_other_is_created() -> None:
     """KIP-48, from socket to socket."""
     cluster = Cluster()
+    cluster.handler = NodeHandler(cluster.active)
     async with cluster.serving() as (server, _):
-        server.listeners[0].handler = NodeHandler(cluster.active)
         client = await connect(server)
         await authenticate(client, scram(2, "alice", PASSWORD))
         created = await answer_of(client, CreateDelegationTokenRequest(), 3)

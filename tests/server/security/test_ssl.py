@@ -297,7 +297,7 @@ async def test_answers_that_are_not_read_are_counted() -> None:
         await eventually(lambda: server.accounts.unsent.held_bytes > 8 * MIB)
         assert server.accounts.unsent.held_bytes < 8 * MIB + 1_000
         assert len(handler.requests) == 4
-        sockets = [held for listener in server.listeners for held in listener.connections]
+        sockets = server.accounts.connections
         assert sum(each._transport.get_write_buffer_size() for each in sockets) < 8.5 * MIB
         for client in clients:
             for _ in range(3):

@@ -41,7 +41,7 @@ async def test_an_answer_to_a_connection_that_is_being_closed_is_no_failure(
         client = await connect_ssl(server)
         client.request(unregister(1), 0)
         await handler.until(lambda: bool(handler.held))
-        (connection,) = server.listeners[0].connections
+        (connection,) = server.accounts.connections
         connection._transport.close()
         handler.release()
         await client.expect_closed()

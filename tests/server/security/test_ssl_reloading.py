@@ -53,7 +53,7 @@ async def test_new_connections_get_the_new_certificate_and_old_ones_stay(tmp_pat
         assert await running.serial() == serial_of(new)
         await served(before)
         assert len(running.driver.contexts) == 1, "other controllers are shown it, too"
-        assert running.server.ssl_metrics.reloads_count == 1
+        assert running.server.security.ssl_metrics.reloads_count == 1
         await running.settle()
         assert len(running.driver.contexts) == 1
         before.close()
@@ -61,10 +61,10 @@ async def test_new_connections_get_the_new_certificate_and_old_ones_stay(tmp_pat
 
 async def test_the_same_contents_in_a_new_file_change_nothing(tmp_path: Path) -> None:
     async with reloading(tmp_path) as running:
-        context = running.server.ssl_listeners["CONTROLLER"].context
+        context = running.server.security.ssl_listeners["CONTROLLER"].context
         swap(running.keystore, running.keystore.read_text())
         await running.settle()
-        assert running.server.ssl_listeners["CONTROLLER"].context is context
+        assert running.server.security.ssl_listeners["CONTROLLER"].context is context
 
 
 async def test_a_file_that_is_being_written_is_not_read(
@@ -135,7 +135,7 @@ async def test_a_keystore_that_cannot_be_used_changes_nothing(
         for _ in range(3):
             await running.settle()
         assert await running.serial() == serial_of(identity())
-        metrics = running.server.ssl_metrics
+        metrics = running.server.security.ssl_metrics
         assert (metrics.failed_reloads_count, metrics.failing_listeners) == (1, {"CONTROLLER"})
         new = renewed()
         swap(running.keystore, new.pem())
@@ -225,7 +225,7 @@ def blocking_handshake(
 async def test_what_expires_is_announced(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         async with reloading(tmp_path) as running:
-            metrics = running.server.ssl_metrics
+            metrics = running.server.security.ssl_metrics
             left_ms = metrics.certificate_expires_at_ms["CONTROLLER"] - Clock().wall_ms()
             assert 23 * 3_600_000 < left_ms < 24 * 3_600_000
             new = authority().issue("CN=controller", ("127.0.0.1",), valid=20 * DAY)
@@ -328,7 +328,7 @@ async def test_dynamic_configs_that_cannot_be_used_change_nothing(
             running.driver.dynamic = {PREFIX + name: value}
             await running.settle()
             assert await running.serial() == serial_of(identity())
-        assert running.server.ssl_metrics.failed_reloads_count == 5
+        assert running.server.security.ssl_metrics.failed_reloads_count == 5
         new = renewed()
         swap(tmp_path / "nowhere.pem", new.pem())
         running.driver.dynamic = {f"{PREFIX}ssl.keystore.location": str(tmp_path / "nowhere.pem")}
@@ -393,7 +393,7 @@ async def test_a_file_system_that_does_not_answer_delays_nothing(
 
     async with reloading(tmp_path) as running:
         monkeypatch.setattr(store_files.os, "stat", hanging)
-        late = SslReloading(running.server, running.driver, Clock().wall_ms, 0.0, load_stores)
+        late = SslReloading(running.server.security, running.driver, Clock().wall_ms, 0.0, load_stores)
         looking = asyncio.ensure_future(late.look())
         await asyncio.to_thread(asked.wait, 20.0)
         assert await running.serial() == serial_of(identity())

@@ -11,11 +11,11 @@ from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.envelope import open_envelope
 from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.server.loop.client_requests import ReceivedRequest, receive_request
+from kraftctl.server.loop.connected_client import ConnectedClient
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import DecodeError, EncodeError
-from kraftctl_protocol.principal import ANONYMOUS
 from kraftctl_protocol.requests import RequestHead, encode_request
 from tests.attack.dense_bodies import DENSE, tags
 from tests.attack.frames import envelope, request
@@ -188,7 +188,7 @@ def _beside_the_loop(head: RequestHead, api: Api) -> str:
 
 
 def _opened(received: ReceivedRequest, content: EnvelopeRequest) -> str:
-    pending = PendingRequest(0, received.context("CONTROLLER", bytes(4), ANONYMOUS), content)
+    pending = PendingRequest(0, received.context(ConnectedClient("CONTROLLER", "", bytes(4), "")), content)
     if open_envelope(pending) is not None:
         return "envelopes_refused"
     if pending.head is not None:

@@ -175,10 +175,9 @@ class HostedController:
         )
         self.driver.failed.add_done_callback(self._disconnect)
         self._server = SocketServer(self.config)
-        for listener in self._server.listeners:
-            listener.handler = self.driver.requests
+        self._owner = self._server.listeners[0].owner(self.driver.requests)
         # Every line is wanted, however many there are.
-        for limited in (*self.driver._executor._notices.failed_requests.values(), self._server.failures):
+        for limited in (*self.driver._executor._notices.failed_requests.values(), self._server.logs.failures):
             limited._limit.lines_max = 1 << 30
         self.driver.start()
 
@@ -188,7 +187,7 @@ class HostedController:
         self.partition.close()
 
     def connect(self) -> MemoryClient:
-        client = MemoryClient(self._loop, Connection(self._server.listeners[0], self._loop))
+        client = MemoryClient(self._loop, Connection(self._owner))
         self._clients = [client, *[known for known in self._clients if not known.closed]]
         return client
 

@@ -24,6 +24,7 @@ from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.server.controller_server import build_node, open_partition
 from kraftctl.server.loop.client_requests import ReceivedRequest, client_event, receive_request
+from kraftctl.server.loop.connected_client import ConnectedClient
 from kraftctl.server.loop.controller_network import ControllerNetwork
 from kraftctl.server.loop.effect_executor import EffectExecutor
 from kraftctl.server.loop.node_loop import NodeLoop
@@ -425,7 +426,7 @@ class ControllerProcess:
             decoded_bytes=received.decoded_bytes,
         )
         self._requests[request_id] = exchange
-        context = received.context(self._listener, CLIENT_ADDRESS, principal)
+        context = received.context(ConnectedClient(self._listener, "", CLIENT_ADDRESS, "", principal))
         event = client_event(request_id, context, received.take_content())
         offer = partial(self.loop.offer, event)
         in_turn(self.loop, payload, CLIENT_ADDRESS, lambda: self._network.awaits(request_id) and offer())
