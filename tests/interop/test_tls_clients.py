@@ -170,7 +170,7 @@ def java(binary: str) -> Client:
 def franz_go(served: Served, attempts: list[Attempt]) -> list[str]:
     """Built with Go; its libraries come from the proxy for modules, with the checksums of go.sum."""
     binary = served.directory / "franz-go"
-    go = {"GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly -buildvcs=false"}
+    go = {"GOFLAGS": "-mod=readonly -buildvcs=false"}
     command = [str(GO), "build", "-o", str(binary), "."]
     subprocess.run(command, cwd=SOURCES / "franz_go", env={**os.environ, **go}, check=True, timeout=600)
     files = []
