@@ -186,14 +186,30 @@ bench-export: setup
 bench-scale: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/scale.py $(BENCH_ARGS)
 
-# Updates the dependencies. The lock files contain exact versions and hashes, and no index.
+# Writes the lock files again: exact versions and hashes, and no index. Versions stay as they are where they may:
+# LOCK_ARGS=--upgrade takes the newest, LOCK_ARGS="--upgrade-package NAME" that of one.
+LOCK_ARGS ?=
 LOCK := $(BIN)/uv pip compile -q --python $(BIN)/python --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
-lock: $(STAMPS)/venv
-	$(PIP) install uv
-	$(LOCK) --extra build --extra dev --extra spark --extra report -o requirements-dev.lock
+lock: $(STAMPS)/dev
+	$(LOCK) $(LOCK_ARGS) --extra build --extra dev --extra spark --extra report -o requirements-dev.lock
 	$(LOCK) --extra build -c requirements-dev.lock -o requirements.lock
 	$(LOCK) -c requirements-dev.lock -o requirements-run.lock
+	$(LOCK) --extra spark -c requirements-dev.lock -o requirements-export.lock
+	$(LOCK) --extra build --extra spark --extra report --resolution lowest-direct --upgrade -o requirements-lowest.lock
+
+# What the lock files pin: known vulnerabilities (exit status 3 if no service could be asked), licences, and a bill of
+# materials of what kraftctl runs with.
+.PHONY: audit licences sbom
+AUDIT_ARGS ?=
+audit: $(STAMPS)/dev
+	@$(BIN)/python -m tests.supply_chain.audit $(AUDIT_ARGS)
+
+licences: $(STAMPS)/dev
+	@$(BIN)/python -m tests.supply_chain.licences
+
+sbom: $(STAMPS)/dev
+	@$(BIN)/python -m tests.supply_chain.sbom requirements-run.lock build/sbom/kraftctl.cdx.json
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -87,7 +87,7 @@ APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/
 
 NEVER_COMPILED = (
     *(f"tests/{name}" for name in ("spark", "faults", "soak", "bench", "chaos", "cli", "clients", "dev")),
-    *(f"tests/{name}" for name in ("packaging", "security")),
+    *(f"tests/{name}" for name in ("packaging", "security", "supply_chain")),
     *(
         f"tests/test_{name}.py"
         for name in ("compose", "import_contracts", "lanes", "pages", "repository_files", "tidy")

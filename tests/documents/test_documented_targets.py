@@ -21,7 +21,7 @@ SECONDS_MAX = 240
 
 HELP = "--help"
 
-CALLED_BY_CI = ("check", "test")
+CALLED_BY_CI = ("check", "licences", "sbom", "test")
 
 TARGETS: dict[str, tuple[str, ...]] = {
     "attack": (f"ATTACK_ARGS={HELP}",),  # tests/attack
@@ -50,6 +50,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
 }
 
 ELSEWHERE = {
+    "audit": "is red where no service can be asked; tests/supply_chain/test_audit.py",
     "dev": "tests/documents/test_command_blocks.py",
     "lock": "asks the package index for newer versions: a deliberate change, and not one of CI",
     "clean": "removes the environment in which the tests run",

@@ -16,7 +16,10 @@ from tests.faults.planted_fault import PlantedFault
 
 ROOT = Path(__file__).resolve().parents[2]
 
-COPIED = ("kraftctl", "kraftctl_codegen", "protocol", "spark", "tests", "docs", "pyproject.toml")
+COPIED = (
+    *("kraftctl", "kraftctl_codegen", "protocol", "spark", "tests", "docs", "pyproject.toml"),
+    *("Dockerfile", "docker-compose.yml", *(file.name for file in ROOT.glob("requirements*.lock"))),
+)
 
 AT_A_TIME = 2
 """As the lanes: a core each."""

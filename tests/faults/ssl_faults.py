@@ -175,6 +175,14 @@ FAULTS = (
         "One ClientHello takes a tenth of a second of the loop.",
     ),
     PlantedFault(
+        "one-curve-is-offered",
+        "protocol/kraftctl_security/tls/openssl_settings.py",
+        'GROUPS: Final = b"X25519:P-256:P-384:P-521:X448"\n',
+        'GROUPS: Final = b"P-256"\n',
+        (f"{GROUPS}::test_curves_are_accepted",),
+        "A client that has X25519 alone cannot connect.",
+    ),
+    PlantedFault(
         "sessions-with-certificates-are-kept",
         CONTEXTS,
         "    keep_nothing_of_clients(context)\n",

@@ -32,6 +32,9 @@ COMPILER = re.compile(
 )
 RECORDS = 60
 
+LOWEST = re.findall(r"^[\w.-]+==[\w.]+", (ROOT / "requirements-lowest.lock").read_text(), re.MULTILINE)
+"""The lower bounds of all dependencies, and not only of Spark's: tests/packaging/test_lowest_versions.py."""
+
 READ = """
 import sys
 from pyspark.sql import SparkSession
@@ -160,7 +163,7 @@ def test_without_an_extra(wheel: Path, log: Path) -> None:
 
 @pytest.mark.parametrize(
     "constraints",
-    [pytest.param("pyspark==4.2.0\npyarrow==21.0.0", id="lowest"), pytest.param("", id="newest")],
+    [pytest.param("\n".join(LOWEST), id="lowest"), pytest.param("", id="newest")],
 )
 def test_with_spark_and_without_what_only_a_controller_needs(
     wheel: Path, log: Path, constraints: str
