@@ -26,6 +26,7 @@ from kraftctl.node.events import (
     NodeEvent,
     ReadLog,
     ReadSnapshot,
+    RefusalNoted,
     RequestFailed,
     SnapshotRead,
     TakeTurn,
@@ -173,6 +174,8 @@ class EffectExecutor:
             self._notices.notice(effect)
         elif isinstance(effect, RequestFailed):
             self._notices.request_failed(effect)
+        elif isinstance(effect, RefusalNoted):
+            self._notices.refusal_noted(effect.refusal)
         elif isinstance(effect, Audited):
             self._notices.audited(effect.entry)
         elif isinstance(effect, AuthorizerLines):

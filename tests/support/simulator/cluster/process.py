@@ -16,6 +16,7 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.audit.audit_trail import COMMITTED, NO_OFFSET, AuditEntry
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.noted_refusal import NotedRefusal
 from kraftctl.node.events import AuthorizerLines, NodeEffect, RequestFailed
 from kraftctl.node.long_work import SLICES
 from kraftctl.node.request_outcomes import Answer, Close
@@ -467,6 +468,9 @@ class ControllerProcess:
 
     def request_failed(self, failure: RequestFailed) -> None:
         self.failed(failure.text)
+
+    def refusal_noted(self, refusal: NotedRefusal) -> None:
+        self.notices.append(refusal.text)
 
     def audited(self, entry: AuditEntry) -> None:
         if entry.outcome == COMMITTED:
