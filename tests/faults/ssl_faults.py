@@ -234,8 +234,8 @@ FAULTS = (
     PlantedFault(
         "dynamic-configs-change-whom-a-controller-trusts",
         "kraftctl/server/security/ssl_reloading.py",
-        "        if dynamic is None or self._server.config.dynamic_trust:\n",
-        "        if True:\n",
+        "            if dynamic is not None and not self._server.config.dynamic_trust:\n",
+        "            if False:\n",
         (f"{RELOADING}::test_dynamic_configs_do_not_change_whom_a_controller_trusts",),
         "Who may alter configs connects as any controller.",
     ),

@@ -78,9 +78,12 @@ async def serving_ssl(
 
 
 async def connect_ssl(
-    server: SocketServer, context: ssl.SSLContext | None = None, host: str = "127.0.0.1"
+    server: SocketServer,
+    context: ssl.SSLContext | None = None,
+    host: str = "127.0.0.1",
+    listener: str = "CONTROLLER",
 ) -> Client:
-    port = server.bound_ports["CONTROLLER"]
+    port = server.bound_ports[listener]
     context = context or context_of()
     return Client(
         *await asyncio.open_connection("127.0.0.1", port, ssl=context, server_hostname=host, limit=4096)
