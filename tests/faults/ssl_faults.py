@@ -168,9 +168,9 @@ FAULTS = (
     ),
     PlantedFault(
         "any-number-of-certificates-is-shown",
-        TRANSPORT,
-        "        if certificates_count > CERTIFICATES_MAX:\n",
-        "        if certificates_count > 1_000:\n",
+        "protocol/kraftctl_security/tls/shown_chain.py",
+        "    if len(chain) > CERTIFICATES_MAX:\n",
+        "    if len(chain) > 1_000:\n",
         (f"{SHOWN}::test_a_chain_has_ten_certificates_and_16_kilobytes_at_most",),
         "Each connection holds as many certificates as its client likes.",
     ),
@@ -184,7 +184,7 @@ FAULTS = (
     ),
     PlantedFault(
         "records-without-data-are-not-counted",
-        "kraftctl/server/security/ssl_records.py",
+        "protocol/kraftctl_security/tls/ssl_records.py",
         "        self._without_data += 1\n",
         "",
         (f"{RECORDS}::test_records_without_data_are_few",),
@@ -200,7 +200,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-piece-of-records-is-read-in-one-turn",
-        "kraftctl/server/security/ssl_records.py",
+        "protocol/kraftctl_security/tls/ssl_records.py",
         "        for _ in range(RECORDS_PER_TURN):\n",
         "        for _ in range(1_000_000):\n",
         (f"{RECORDS}::test_one_turn_reads_a_limited_number_of_records",),

@@ -185,8 +185,8 @@ async def test_what_is_used_and_what_the_line_says(
 
 async def serial(server: SocketServer, listener: str, own: Identity | None = None) -> int:
     """The serial number of what a new connection is shown, once a request of it is served."""
-    everybody = {"ssl__truststore__certificates": authority().pem + OTHER.pem}
-    context = context_of(own or identity(BROKER), **everybody)
+    everybody = authority().pem + OTHER.pem
+    context = context_of(own or identity(BROKER), ssl__truststore__certificates=everybody)
     client = await connect_ssl(server, context, listener=listener)
     await served(client)
     shown = client.writer.get_extra_info("ssl_object").getpeercert(binary_form=True)

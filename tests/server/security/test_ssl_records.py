@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kraftctl.server.listeners.listener import SocketServer
-from kraftctl.server.security.ssl_records import (
+from kraftctl_protocol.frames import encode_frame
+from kraftctl_security.tls.ssl_records import (
     HANDSHAKE_BYTES_MAX,
     RECORDS_PER_TURN,
     WITHOUT_DATA_BYTES,
@@ -17,7 +18,6 @@ from kraftctl.server.security.ssl_records import (
     ExcessiveRecordsError,
     SslRecords,
 )
-from kraftctl_protocol.frames import encode_frame
 from tests.server.security.ssl_serving import context_of, node_context, serving_ssl
 from tests.server.serving import (
     Client,
