@@ -6,6 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 SSL = "tests/server/security/test_ssl.py"
 TURNS = "tests/server/security/test_handshake_turns.py"
+NODES = "tests/clients/test_hostile_ssl_nodes.py"
 RECORDS = "tests/server/security/test_ssl_records.py"
 GROUPS = "tests/server/security/test_ssl_groups.py"
 SHOWN = "tests/server/security/test_client_certificates.py"
@@ -189,6 +190,22 @@ FAULTS = (
         "",
         (f"{RECORDS}::test_records_without_data_are_few",),
         "Changes of keys, ten thousand in a piece, take the loop for a quarter of a second.",
+    ),
+    PlantedFault(
+        "a-node-shows-any-number-of-certificates",
+        "kraftctl/server/peers/peer_ssl.py",
+        "            refuse_excessive_node(self._records.ssl)\n",
+        "",
+        (f"{NODES}::test_a_chain_is_as_short_as_that_of_a_client",),
+        "Whoever answers at the address of a controller fills the memory of the others.",
+    ),
+    PlantedFault(
+        "a-byte-now-and-then-begins-the-timeout-again",
+        "protocol/kraftctl_security/tls/ssl_socket.py",
+        "            left_seconds = self._at - time.monotonic()\n",
+        "            left_seconds = self._seconds\n",
+        (f"{NODES}::test_a_tool_waits_for_the_whole_response_as_long_as_it_says",),
+        "A tool or an exporter waits for ever for a node that sends a byte a second.",
     ),
     PlantedFault(
         "records-that-are-refused-cost-nothing",

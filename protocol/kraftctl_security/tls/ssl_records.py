@@ -18,6 +18,9 @@ RECORD_LENGTH_MAX: Final = RECORD_BYTES_MAX + 2_048
 
 HEADER_BYTES: Final = 5
 
+VERSION_MAJOR: Final = 3
+"""The second byte of each record of TLS. Of others, OpenSSL refuses the header."""
+
 HANDSHAKE_BYTES_MAX: Final = 32 * 1024
 """The limit of a client whose handshake is not finished. Half of it are its certificates."""
 
@@ -176,6 +179,8 @@ class SslRecords:
         available = len(received)
         if start + HEADER_BYTES > available:
             return 0
+        if received[start + 1] != VERSION_MAJOR:
+            return available
         length = received[start + 3] << 8 | received[start + 4]
         end = start + HEADER_BYTES + length
         if end <= available:
