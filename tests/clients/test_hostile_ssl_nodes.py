@@ -94,7 +94,8 @@ def ask_as_a_controller(port: int, seconds: float) -> str:
         await asker.peers.stop()
 
     logger.addHandler(handler)
-    level, logger.level = logger.level, logging.INFO
+    level = logger.level
+    logger.setLevel(logging.INFO)
     try:
         asyncio.run(ask())
     finally:
