@@ -192,6 +192,14 @@ FAULTS = (
         "Changes of keys, ten thousand in a piece, take the loop for a quarter of a second.",
     ),
     PlantedFault(
+        "each-look-names-a-readable-keystore",
+        "kraftctl/server/security/ssl_reloading.py",
+        "        if found is not None and found not in self._readable.values():\n",
+        "        if found is not None:\n",
+        ("tests/server/security/test_readable_keystores.py",),
+        "The same line every two seconds, for months.",
+    ),
+    PlantedFault(
         "a-node-shows-any-number-of-certificates",
         "kraftctl/server/peers/peer_ssl.py",
         "            refuse_excessive_node(self._records.ssl)\n",

@@ -102,6 +102,7 @@ class SslReloading:
         self._expiry_lines = ExpiryLines(server.ssl_metrics)
         self._late: dict[str, asyncio.Task[Replacement | None]] = {}
         self._left_out: dict[str, str] = {}
+        self._readable: dict[str, tuple[str, str] | None] = {}
 
     async def run(self, requested: asyncio.Event) -> None:
         """Checks every two seconds, and immediately when `requested` is set; until it is cancelled."""
@@ -154,6 +155,21 @@ class SslReloading:
                 self._use(stores.listener, replacement)
             elif forced:
                 logger.info("Listener %s: keys and certificates are the same", stores.listener)
+        self._warn_of_readable(stores)
+
+    def _warn_of_readable(self, stores: WatchedStores) -> None:
+        """Names a keystore that other accounts may read, once until that changes."""
+        found = stores.readable
+        if found is not None and found not in self._readable.values():
+            logger.warning(
+                "Other accounts may read the private key in %s (ssl.keystore.location of listener %s). Next"
+                " step: chmod %s %s (of a volume in Kubernetes: defaultMode: 0440)",
+                found[0],
+                stores.listener,
+                found[1],
+                found[0],
+            )
+        self._readable[stores.listener] = found
 
     def _use(self, listener: str, replacement: Replacement) -> None:
         self._server.ssl_listeners[listener].context = replacement.server

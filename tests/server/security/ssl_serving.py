@@ -94,6 +94,7 @@ def write_stores(directory: Path, own: Identity) -> dict[str, str]:
     """The same as files."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "keystore.pem").write_text(own.pem())
+    (directory / "keystore.pem").chmod(0o600)
     (directory / "truststore.pem").write_text(authority().pem)
     return {
         "ssl.keystore.type": "PEM",
