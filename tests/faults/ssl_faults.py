@@ -205,7 +205,7 @@ FAULTS = (
         "            refuse_excessive_node(self._records.ssl)\n",
         "",
         (f"{NODES}::test_a_chain_is_as_short_as_that_of_a_client",),
-        "Whoever answers at the address of a controller fills the memory of the others.",
+        "What answers at the address of a controller fills the memory of the others.",
     ),
     PlantedFault(
         "a-byte-now-and-then-begins-the-timeout-again",

@@ -71,7 +71,7 @@ def _node_text(context: RequestContext, error: ApiError) -> str:
     sender = shortened(str(context.principal))
     return (
         f"Refusing {context.api.name} of {sender}{_from(context)}: {error.message}. Next step: correct the"
-        f" node.id there, or its certificate or user; if nobody has changed them, somebody has the key or"
+        f" node.id there, or its certificate or user; if no one has changed them, somebody has the key or"
         f" password of {sender}: replace it, and stop accepting the former one"
     )
 

@@ -36,7 +36,7 @@ async def test_one_turn_accepts_a_limited_number() -> None:
     everybody = Everybody()
     acceptor = Acceptor(asyncio.get_running_loop(), listening, everybody, asyncio.Protocol)
     acceptor.start()
-    in_turns = []
+    in_turns: list[int] = []
     while sum(in_turns) < len(clients):
         before = everybody.accepted_count
         await asyncio.sleep(0)

@@ -115,7 +115,7 @@ class ControllerProcess:
         self.contains_failures = False
         """Whether requests may fail as docs/adr/0005 says: then `notices` has why."""
         self.on_failure: Callable[[ControllerProcess, BaseException], None] = _raise
-        self.on_election: Callable[[], None] = _nothing
+        self.on_election: Callable[[], None] = lambda: None
         """Called when it writes that it leads."""
         self.on_effect: Callable[[ControllerProcess, NodeEffect], None] | None = None
         """If not None: called before each effect is carried out."""
@@ -494,9 +494,6 @@ class ControllerProcess:
 
 STOP_US_MAX = 5_000_000
 """How long a stopping leader waits until all voters know that it resigned."""
-
-
-def _nothing() -> None: ...
 
 
 def _raise(process: ControllerProcess, error: BaseException) -> None:
