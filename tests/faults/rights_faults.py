@@ -57,7 +57,7 @@ FAULTS = (
     PlantedFault(
         "names-of-nodes-are-not-compared",
         "kraftctl/node/request_gate.py",
-        "        error = error or self._controller.state.node_principals.why_refused(context, request)\n",
+        "        error = error or self._why_not_of_node(context, request)\n",
         "",
         ("tests/node/test_node_principals.py",),
         "Brokers act as one another although the operator has forbidden it.",
@@ -137,8 +137,8 @@ FAULTS = (
     PlantedFault(
         "tokens-make-tokens",
         TOKENS,
-        "    if context.principal.token_authenticated or not _is_authenticated(state, context):\n",
-        "    if not _is_authenticated(state, context):\n",
+        "    if context.principal.token_authenticated:\n",
+        "    if False:\n",
         ("tests/controller/test_delegation_tokens.py",),
         "A token that was stolen lives forever, in its descendants (KIP-48).",
     ),

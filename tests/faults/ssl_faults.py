@@ -212,7 +212,7 @@ FAULTS = (
         "protocol/kraftctl_security/tls/ssl_socket.py",
         "            left_seconds = self._at - time.monotonic()\n",
         "            left_seconds = self._seconds\n",
-        (f"{NODES}::test_a_tool_waits_for_the_whole_response_as_long_as_it_says",),
+        (f"{NODES}::test_a_timeout_is_that_of_the_whole_call",),
         "A tool or an exporter waits for ever for a node that sends a byte a second.",
     ),
     PlantedFault(
