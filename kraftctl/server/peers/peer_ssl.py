@@ -159,7 +159,7 @@ class PeerSslTransport(asyncio.Transport, asyncio.Protocol):
 
     def pause_reading(self) -> None:
         self._is_paused = True
-        if self._socket is not None:
+        if self._socket is not None and not self._socket.is_closing():
             self._socket.pause_reading()
 
     def resume_reading(self) -> None:
@@ -174,7 +174,9 @@ class PeerSslTransport(asyncio.Transport, asyncio.Protocol):
 
     def abort(self) -> None:
         self._is_closing = True
-        self._stream = None
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            self._loop.call_soon(stream.connection_lost, None)
         if self._socket is not None:
             self._socket.abort()
 
