@@ -66,6 +66,11 @@ COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
         ("kraftctl/server/connections/metrics.py", "take_pressure")
     ],
     ("kraftctl/server/logs/printed_lines.py", "line"): [],  # what a library prints
+    ("kraftctl/server/logs/noted_refusals.py", "refusal.text"): [
+        ("kraftctl/controller/results/noted_refusal.py", "_envelope_text"),
+        ("kraftctl/controller/results/noted_refusal.py", "_node_text"),
+        ("kraftctl/controller/results/noted_refusal.py", "_token_text"),
+    ],
     ("kraftctl/server/running_settings.py", "each.line()"): [
         ("kraftctl/controller/configuration_control/node_configs.py", "line"),
     ],

@@ -34,6 +34,7 @@ from kraftctl.controller.results.error_responses import error_response
 from kraftctl.controller.results.excessive_requests import excessive, has_too_many, too_many_records
 from kraftctl.controller.results.failures import Failures, shortened
 from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.noted_refusal import refused_envelope
 from kraftctl.controller.results.prepared_result import PreparedResult, prepare_result
 from kraftctl.controller.results.refusal_lines import refusal_line
 from kraftctl.controller.results.request_context import RequestContext
@@ -241,6 +242,7 @@ class QuorumController:
         if context.envelope:
             forwarded = self.state.envelope_principals.why_refused(context)
             if forwarded is not None:
+                self.state.noted_refusals.append(refused_envelope(context, forwarded))
                 return forwarded
         operation = api.cluster_operation
         if operation != NO_CLUSTER_RIGHT and not self.state.authorizer.allows_on_cluster(

@@ -21,6 +21,7 @@ from kraftctl.node.events import (
     LogRead,
     NodeEffect,
     NodeEvent,
+    RefusalNoted,
     RequestFailed,
     SnapshotRead,
     TurnTaken,
@@ -149,6 +150,8 @@ class ControllerNode:
             self._notice(CONTROLLER, notice)
         for line in self._controller.take_refusals():
             self._outbox.add(effects.Notice(CONTROLLER, effects.DEBUG, line))
+        for refusal in self._controller.state.take_noted_refusals():
+            self._outbox.add(RefusalNoted(refusal))
         authorizer_log = self._controller.state.authorizer.log
         if lines := authorizer_log.take():
             self._outbox.add(AuthorizerLines(lines, authorizer_log.take_left_out_count()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.controller.audit.audit_trail import AuditEntry
+from kraftctl.controller.results.noted_refusal import NotedRefusal
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.controller.state.authorizer_log import AuthorizerLine
 from kraftctl.raft.effects import (
@@ -189,6 +190,13 @@ class RequestFailed(Value):
         self.text = text
 
 
+class RefusalNoted(Value):
+    """A line about a refusal, which is logged at a limited rate."""
+
+    def __init__(self, refusal: NotedRefusal) -> None:
+        self.refusal = refusal
+
+
 class TakeTurn(Value):
     """Let the connections be served, then answer `TurnTaken`: the node continues long `work` in slices.
 
@@ -267,6 +275,7 @@ NodeEffect = (
     | AbandonSnapshot
     | CloseConnection
     | RequestFailed
+    | RefusalNoted
     | Audited
     | AuthorizerLines
     | NodeConfigsChanged

@@ -8,11 +8,15 @@ from kraftctl.controller.envelope import open_envelope
 from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.error_responses import body_to_refuse
+from kraftctl.controller.results.noted_refusal import refused_node
 from kraftctl.controller.results.prepared_result import PreparedResult
+from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.events import DecodeBody
 from kraftctl.node.request_outcomes import Close, RefuseEnvelope
 from kraftctl.raft.events import RequestReceived
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 
 Decision = PreparedResult | RequestReceived | DecodeBody | RefuseEnvelope | Close
@@ -42,7 +46,7 @@ class RequestGate:
         context, request = pending.context, pending.request
         if error is not None and error.error == Errors.NOT_CONTROLLER and concerns_loggers_only(request):
             error = None  # any controller changes the levels of its own loggers
-        error = error or self._controller.state.node_principals.why_refused(context, request)
+        error = error or self._why_not_of_node(context, request)
         if error is not None:
             return self._controller.refused(pending, error)
         if context.api.owner != Owner.RAFT:
@@ -50,6 +54,13 @@ class RequestGate:
         return RequestReceived(
             pending.id, context.listener, context.api_key, context.version, request, context.client_address
         )
+
+    def _why_not_of_node(self, context: RequestContext, request: Message) -> ApiError | None:
+        state = self._controller.state
+        error = state.node_principals.why_refused(context, request)
+        if error is not None:
+            state.noted_refusals.append(refused_node(context, error))
+        return error
 
     def _before_decoding(self, pending: PendingRequest) -> Decision:
         """Decides by the header whether the body is worth decoding."""

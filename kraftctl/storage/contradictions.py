@@ -28,6 +28,7 @@ from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery import DurableEnd
 from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
 from kraftctl.storage.replacing_a_replica import (
+    BRING_THE_LOG_BACK,
     LET_IT_VOTE,
     REPLACE_THIS_REPLICA,
     RESTORE_IT,
@@ -165,10 +166,15 @@ class Contradictions:
         was_lost = former is not None and former.log_is_whole is False
         if was_lost or not self._is_only_voter(log):
             log_is_whole = None if former is not None else self._is_whole(log)
+            reason = "and proves neither how this one has voted nor that its log is whole"
+            if former is not None and self._is_empty(log):
+                reason = (
+                    f"which took part in epoch {former.quorum_epoch} with a log of {former.end_offset}"
+                    " records: this directory was formatted again, and that log is not here"
+                )
             self._recover(
                 log,
-                f"{path} is of an earlier replica, directory.id {former_id}, and proves neither how this one"
-                " has voted nor that its log is whole",
+                f"{path} is of an earlier replica, directory.id {former_id}, {reason}",
                 log_is_whole=False if was_lost or missing is not None else log_is_whole,
                 epoch_min=0 if former is None else former.quorum_epoch,
             )
@@ -253,11 +259,14 @@ class Contradictions:
                 log_is_whole=log_is_whole,
             )
         )
+        advice = LET_IT_VOTE
+        if log_is_whole is False:
+            advice = BRING_THE_LOG_BACK if self._is_empty(log) else RESTORE_IT
         self.warnings.append(
             f"This replica is recovering and does not vote: {reason}. It votes again after it has fetched"
             f" all committed records from a leader of epoch {self.recovering_epoch} or later. If the"
             " other voters alone are no majority, as in a quorum of one or two,"
-            f" {RESTORE_IT if log_is_whole is False else LET_IT_VOTE} (docs/operations/lost-disk.md)"
+            f" {advice} (docs/operations/lost-disk.md)"
         )
 
     def _begin_alone(self, log: MetadataLog) -> None:

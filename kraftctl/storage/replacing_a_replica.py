@@ -25,5 +25,12 @@ RESTORE_THE_ONLY_VOTER = (
 RESTORE_IT = "restore the directory from a backup"
 """The advice for a replica that has lost records."""
 
+BRING_THE_LOG_BACK = (
+    "or in one whose directories were formatted again, stop all controllers and bring this log back, with the"
+    " meta.properties beside it: from where it was moved to, or from a backup. For a new cluster without its"
+    " data keep this directory as it is, and format an empty one on each controller, with a new cluster id"
+)
+"""The advice for a replica without any log. A new cluster id keeps it out of a quorum that has the data."""
+
 LET_IT_VOTE = "and no leader is elected, stop all controllers and read kraftctl end-recovery --help"
 """The advice for a replica that has lost its votes alone."""

@@ -15,6 +15,7 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.addresses.host_addresses import NOT_ANSWERED, NOT_CONNECTED, NOT_ENCRYPTED, Address
 from kraftctl_security.authentication_failures import failure_of_ssl, refuse_ssl_alert
 from kraftctl_security.peer_codec import PeerCodec
+from kraftctl_security.tls.ssl_socket import ClientSslSocket
 
 RECEIVE_BYTES: Final = 262_144
 
@@ -47,20 +48,21 @@ class BlockingAttempt:
         self.missing = NOT_CONNECTED
         """The step that has not finished yet."""
         self.waits_for = selectors.EVENT_WRITE
-        self.socket = socket.socket(address.family, socket.SOCK_STREAM)
+        plain = socket.socket(address.family, socket.SOCK_STREAM)
+        self.socket: socket.socket | ClientSslSocket = plain
         self._host = host
         self._context = context
         self._timeout_s = timeout_s
         self._unsent = b""
         self._decoder = FrameDecoder(FRAME_BYTES_MAX_DEFAULT)
         try:
-            self.socket.setblocking(False)
-            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self.socket.connect(address.place)
+            plain.setblocking(False)
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            plain.connect(address.place)
         except BlockingIOError:
             pass
         except BaseException:
-            self.socket.close()
+            plain.close()
             raise
 
     def close(self) -> None:
@@ -99,6 +101,7 @@ class BlockingAttempt:
         return False
 
     def _finish_connecting(self) -> None:
+        assert isinstance(self.socket, socket.socket)
         error = self.socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if error != 0:
             raise OSError(error, os.strerror(error))
@@ -106,12 +109,11 @@ class BlockingAttempt:
             self._ask()
             return
         self.missing = NOT_ENCRYPTED
-        self.socket = self._context.wrap_socket(
-            self.socket, server_hostname=self._host, do_handshake_on_connect=False
-        )
+        assert isinstance(self.socket, socket.socket)
+        self.socket = ClientSslSocket(self.socket, self._context, self._host)
 
     def _shake_hands(self) -> None:
-        assert isinstance(self.socket, ssl.SSLSocket)
+        assert isinstance(self.socket, ClientSslSocket)
         self.socket.do_handshake()
         self._ask()
 

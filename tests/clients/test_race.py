@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from kraftctl.server.peers.connecting import Race
+from kraftctl.server.peers import connecting
+from kraftctl.server.peers.connecting import Closable, Race
 from kraftctl_security.addresses.host_addresses import Address
 from kraftctl_security.addresses.known_hosts import KnownHost
 from tests.clients.situation import PLAINTEXT, Situation
@@ -46,5 +47,35 @@ async def test_the_winner_is_closed_if_the_others_take_too_long_to_end(situation
     with pytest.raises(asyncio.CancelledError):
         await running
     assert closed.is_set()
+    for server in servers:
+        server.close()
+
+
+async def test_three_addresses_are_tried_at_a_time(situation: Situations) -> None:
+    """A name may have any number of them, and each attempt takes a descriptor."""
+    there = situation(PLAINTEXT)
+    hosts = [f"127.0.0.{number}" for number in range(2, 7)]
+    there.names.addresses[NAME] = hosts
+    running: set[str] = set()
+    tried: set[str] = set()
+    most = 0
+
+    async def greet(address: Address, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Closable:
+        nonlocal most
+        running.add(str(address))
+        tried.add(str(address))
+        most = max(most, len(running))
+        try:
+            await asyncio.sleep(5 * connecting.ATTEMPT_DELAY_SECONDS)
+        finally:
+            running.remove(str(address))
+            writer.transport.abort()
+        raise OSError("no response")
+
+    servers = [await asyncio.start_server(lambda _, writer: None, host, there.port) for host in hosts]
+    with pytest.raises(OSError, match="no response"):
+        await Race(KnownHost(NAME, there.port), greet, context=None, is_own=lambda _host, _port: False).run()
+    assert len(tried) == 5
+    assert most == connecting.RACING_MAX
     for server in servers:
         server.close()

@@ -100,12 +100,16 @@ def test_a_long_owner_counts_among_the_names():
     assert create(enabled(), **fields).error_code == Errors.POLICY_VIOLATION
 
 
-def test_the_mutation_quota_applies():
-    """KIP-599: each of the three requests writes a record."""
-    active = enabled(controller_quota_window_num="2", controller_quota_window_size_seconds="1")
+def limit_rate(active: ActiveController) -> None:
     entity = [EntityData(entity_type="user", entity_name="alice")]
     quota = [OpData(key="controller_mutation_rate", value=1.0)]
     active.request(AlterClientQuotasRequest(entries=[EntryData(entity=entity, ops=quota)]))
+
+
+def test_the_mutation_quota_applies():
+    """KIP-599: each of the three requests writes a record."""
+    active = enabled(controller_quota_window_num="2", controller_quota_window_size_seconds="1")
+    limit_rate(active)
     tokens = [create(active) for _ in range(3)]
     assert [each.error_code for each in tokens] == [0, 0, 0]
     kept = list(active.controller.image.delegation_tokens.tokens)

@@ -22,6 +22,14 @@ FAULTS = (
         "A controller under load keeps the last requests and their responses.",
     ),
     PlantedFault(
+        "a-limit-is-raised-and-its-page-is-not",
+        "kraftctl/controller/security/token_limits.py",
+        "RENEWERS_MAX: Final = 100\n",
+        "RENEWERS_MAX: Final = 1_000\n",
+        ("tests/documents/test_limits_page.py",),
+        "docs/limits.md promises what does not hold.",
+    ),
+    PlantedFault(
         "cycles-are-never-collected",
         "kraftctl/server/process/collector.py",
         "        gc.set_threshold(*THRESHOLDS)\n",

@@ -36,8 +36,8 @@ FAULTS = (
     PlantedFault(
         "tokens-have-no-quota",
         "kraftctl/controller/security/token_limits.py",
-        "        self.error = quota.admit(1)\n",
-        "        self.error = None\n",
+        "        error = quota.admit(1)\n",
+        "        error = None\n",
         ("tests/controller/test_token_limits.py",),
         "One user renews tokens at any rate, and each renewal is a record in the log.",
     ),

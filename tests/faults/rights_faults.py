@@ -31,6 +31,22 @@ FAULTS = (
         "The binding of ids contains nothing: a stolen key creates ACLs in the name of a super user.",
     ),
     PlantedFault(
+        "a-stolen-key-has-no-line",
+        "kraftctl/controller/quorum_controller.py",
+        "                self.state.noted_refusals.append(refused_envelope(context, forwarded))\n",
+        "",
+        ("tests/node/test_envelope_principals.py",),
+        "Somebody tries super users with the key of a broker, and no log shows it.",
+    ),
+    PlantedFault(
+        "one-user-hides-the-refusals-of-all",
+        "kraftctl/server/logs/notice_log.py",
+        "        self._noted_refusals = {kind: NotedRefusals(now) for kind in KINDS}\n",
+        "        self._noted_refusals = dict.fromkeys(KINDS, NotedRefusals(now))\n",
+        ("tests/server/logs/test_noted_refusals.py",),
+        "Requests for tokens, which everybody may send, use up the lines about stolen keys.",
+    ),
+    PlantedFault(
         "nodes-arrive-in-envelopes",
         "kraftctl/controller/state/envelope_principals.py",
         "        elif any(is_of_node(principal, template) for template in self._templates):\n",
@@ -41,7 +57,7 @@ FAULTS = (
     PlantedFault(
         "names-of-nodes-are-not-compared",
         "kraftctl/node/request_gate.py",
-        "        error = error or self._controller.state.node_principals.why_refused(context, request)\n",
+        "        error = error or self._why_not_of_node(context, request)\n",
         "",
         ("tests/node/test_node_principals.py",),
         "Brokers act as one another although the operator has forbidden it.",
@@ -121,8 +137,8 @@ FAULTS = (
     PlantedFault(
         "tokens-make-tokens",
         TOKENS,
-        "    if context.principal.token_authenticated or not _is_authenticated(state, context):\n",
-        "    if not _is_authenticated(state, context):\n",
+        "    if context.principal.token_authenticated:\n",
+        "    if False:\n",
         ("tests/controller/test_delegation_tokens.py",),
         "A token that was stolen lives forever, in its descendants (KIP-48).",
     ),

@@ -6,6 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 SSL = "tests/server/security/test_ssl.py"
 TURNS = "tests/server/loop/test_shared_turns.py"
+NODES = "tests/clients/test_hostile_ssl_nodes.py"
 RECORDS = "tests/server/security/test_ssl_records.py"
 GROUPS = "tests/server/security/test_ssl_groups.py"
 SHOWN = "tests/server/security/test_client_certificates.py"
@@ -192,9 +193,9 @@ FAULTS = (
     ),
     PlantedFault(
         "any-number-of-certificates-is-shown",
-        TRANSPORT,
-        "        if certificates_count > CERTIFICATES_MAX:\n",
-        "        if certificates_count > 1_000:\n",
+        "protocol/kraftctl_security/tls/shown_chain.py",
+        "    if len(chain) > CERTIFICATES_MAX:\n",
+        "    if len(chain) > 1_000:\n",
         (f"{SHOWN}::test_a_chain_has_ten_certificates_and_16_kilobytes_at_most",),
         "Each connection holds as many certificates as its client likes.",
     ),
@@ -208,11 +209,35 @@ FAULTS = (
     ),
     PlantedFault(
         "records-without-data-are-not-counted",
-        "kraftctl/server/security/ssl_records.py",
+        "protocol/kraftctl_security/tls/ssl_records.py",
         "        self._without_data += 1\n",
         "",
         (f"{RECORDS}::test_records_without_data_are_few",),
         "Changes of keys, ten thousand in a piece, take the loop for a quarter of a second.",
+    ),
+    PlantedFault(
+        "each-look-names-a-readable-keystore",
+        "kraftctl/server/security/ssl_reloading.py",
+        "        if found is not None and found not in self._readable.values():\n",
+        "        if found is not None:\n",
+        ("tests/server/security/test_readable_keystores.py",),
+        "The same line every two seconds, for months.",
+    ),
+    PlantedFault(
+        "a-node-shows-any-number-of-certificates",
+        "kraftctl/server/peers/peer_ssl.py",
+        "            refuse_excessive_node(self._records.ssl)\n",
+        "",
+        (f"{NODES}::test_a_chain_is_as_short_as_that_of_a_client",),
+        "What answers at the address of a controller fills the memory of the others.",
+    ),
+    PlantedFault(
+        "a-byte-now-and-then-begins-the-timeout-again",
+        "protocol/kraftctl_security/tls/ssl_socket.py",
+        "            left_seconds = self._at - time.monotonic()\n",
+        "            left_seconds = self._seconds\n",
+        (f"{NODES}::test_a_timeout_is_that_of_the_whole_call",),
+        "A tool or an exporter waits for ever for a node that sends a byte a second.",
     ),
     PlantedFault(
         "records-that-are-refused-cost-nothing",
@@ -224,7 +249,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-piece-of-records-is-read-in-one-turn",
-        "kraftctl/server/security/ssl_records.py",
+        "protocol/kraftctl_security/tls/ssl_records.py",
         "        for _ in range(RECORDS_PER_TURN):\n",
         "        for _ in range(1_000_000):\n",
         (f"{RECORDS}::test_one_turn_reads_a_limited_number_of_records",),
@@ -258,8 +283,8 @@ FAULTS = (
     PlantedFault(
         "dynamic-configs-change-whom-a-controller-trusts",
         "kraftctl/server/security/ssl_reloading.py",
-        "        if dynamic is None or self._security.config.dynamic_trust:\n",
-        "        if True:\n",
+        "            if dynamic is not None and not self._security.config.dynamic_trust:\n",
+        "            if False:\n",
         (f"{RELOADING}::test_dynamic_configs_do_not_change_whom_a_controller_trusts",),
         "Who may alter configs connects as any controller.",
     ),

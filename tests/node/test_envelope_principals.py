@@ -154,6 +154,34 @@ def test_the_refusal_says_what_to_do() -> None:
     )
 
 
+def lines_of(keys: str, name: str, request: Message) -> list[str]:
+    notices = node(keys).process.notices
+    before = len(notices)
+    forwarded(keys, name, request, 7)
+    return [line for line in notices[before:] if "forwards" in line]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("count", [1, 700], ids=["short", "long"])
+def test_the_log_says_who_forwards_for_whom(name: str, count: int) -> None:
+    """The use of a stolen key of a broker is seen there, and nowhere else."""
+    (line,) = lines_of("bound", name, creating_topics("t" * 100, count))
+    who = "a super user" if name in SUPER_USERS.replace("User:", "").split(";") else "a broker or controller"
+    assert line == (
+        f"Refusing CreateTopics as User:{name}, which User:{STOLEN} at 127.0.0.1 forwards for a client at"
+        f" 127.0.0.1: User:{name} is {who}, whose requests no broker may forward unless"
+        f" kraftctl.envelope.allowed.principals names it. Next step: let the tools of User:{name} connect to"
+        " controllers (--bootstrap-controller); if it has used none, somebody has the key or password of"
+        f" User:{STOLEN}: replace it, and stop accepting the former one"
+    )
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_the_log_says_nothing_of_clients(name: str) -> None:
+    assert lines_of("bound", name, creating_topics()) == []
+    assert lines_of("without", "admin", creating_topics()) == []
+
+
 def test_super_users_may_still_connect_themselves() -> None:
     answer = Door("bound").ask(KafkaPrincipal("User", "admin"), creating_topics(), 7)
     assert answer is not None

@@ -117,7 +117,11 @@ def test_a_node_is_who_it_says(bound: LoneNode, kind: str) -> None:
     for name in ("CN=broker-77,O=Example", "CN=controller-77,O=Example"):
         assert error_of(bound, request, name) == 0
     for name in OTHERS:
+        bound.process.notices.clear()
         assert error_of(bound, request, name) == Errors.CLUSTER_AUTHORIZATION_FAILED
+        (line,) = [each for each in bound.process.notices if "Next step: correct the node.id there" in each]
+        refusal = f"User:{name} is not a principal of node 77 by kraftctl.node.principals."
+        assert f" of User:{name} at 127.0.0.1: {refusal}" in line
 
 
 @pytest.mark.parametrize("kind", REQUESTS)

@@ -9,6 +9,7 @@ import pytest
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.audit.audit_trail import AuditEntry
 from kraftctl.controller.audit.change_list import ChangeList
+from kraftctl.controller.results.noted_refusal import NotedRefusal
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node import events as node_events
 from kraftctl.node.events import NodeEffect, NodeEvent, WriteSnapshot
@@ -42,6 +43,10 @@ CONTEXT = RequestContext(
 HEAD = decode_request_head(
     encode_request(RequestHeader(request_api_key=VoteRequest.API_KEY, request_api_version=2), VoteRequest())
 )
+
+
+REFUSALS = {n: NotedRefusal("token", "User:alice", f"{n}") for n in (1, 2)}
+"""Compared by identity."""
 
 
 def examples(n: int) -> list[Value]:
@@ -97,6 +102,7 @@ def examples(n: int) -> list[Value]:
         node_events.TurnTaken("SNAPSHOT", n),
         node_events.Audited(audit_entry(n)),
         node_events.AuthorizerLines([], n),
+        node_events.RefusalNoted(REFUSALS[n]),
     ]
 
 

@@ -12,6 +12,7 @@ from typing import Final
 from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.failures import shortened
 from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.noted_refusal import refused_token
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.controller.security.token_limits import TokenCharge, why_too_much
 from kraftctl.controller.state.authorization import ResourceType
@@ -72,10 +73,10 @@ def create_delegation_token(
         response.max_timestamp_ms = NO_TIMESTAMP
     error = error or _why_disabled(state)
     if error is None and any(renewer.principal_type != USER_TYPE for renewer in request.renewers):
-        error = ApiError(Errors.INVALID_PRINCIPAL_TYPE)
+        error = ApiError(Errors.INVALID_PRINCIPAL_TYPE, "the type of a renewer is not User")
     if error is not None:
         response.error_code = error.code
-        return _refused(response, context, error)
+        return _refused(state, response, context, error, owner)
     lifetime_ms = state.config.delegation_token_max_lifetime_ms
     if request.max_lifetime_ms > 0:
         lifetime_ms = min(lifetime_ms, request.max_lifetime_ms)
@@ -97,7 +98,7 @@ def create_delegation_token(
         error, response.throttle_time_ms = charge.error, charge.throttle_time_ms
     if error is not None:
         response.error_code = error.code
-        return _refused(response, context, error)
+        return _refused(state, response, context, error, owner)
     response.issue_timestamp_ms = token.issue_timestamp_ms
     response.expiry_timestamp_ms = token.expiration_timestamp_ms
     response.max_timestamp_ms = token.max_timestamp_ms
@@ -115,7 +116,7 @@ def renew_delegation_token(
     error = _why_not_served(state, context)
     if error is not None:
         response.error_code, response.expiry_timestamp_ms = error.code, NO_TIMESTAMP
-        return _refused(response, context, error)
+        return _refused(state, response, context, error)
     token = _find(state, request.hmac)
     if not isinstance(token, ApiError):
         token = _why_expired(token, moment) or _why_not_renewer(token, context) or token
@@ -124,7 +125,7 @@ def renew_delegation_token(
         token, response.throttle_time_ms = charge.error or token, charge.throttle_time_ms
     if isinstance(token, ApiError):
         response.error_code = token.code
-        return _refused(response, context, token)
+        return _refused(state, response, context, token)
     period_ms = state.config.delegation_token_expiry_time_ms
     if request.renew_period_ms > 0:
         period_ms = min(period_ms, request.renew_period_ms)
@@ -141,7 +142,7 @@ def expire_delegation_token(
     error = _why_not_served(state, context)
     if error is not None:
         response.error_code, response.expiry_timestamp_ms = error.code, NO_TIMESTAMP
-        return _refused(response, context, error)
+        return _refused(state, response, context, error)
     token = _find(state, request.hmac)
     ends_now = request.expiry_time_period_ms < 0
     if not isinstance(token, ApiError):
@@ -152,7 +153,7 @@ def expire_delegation_token(
         token, response.throttle_time_ms = charge.error or token, charge.throttle_time_ms
     if isinstance(token, ApiError):
         response.error_code = token.code
-        return _refused(response, context, token)
+        return _refused(state, response, context, token)
     if ends_now:
         response.expiry_timestamp_ms = moment.wall_ms
         removal = RemoveDelegationTokenRecord(token_id=token.token_id)
@@ -162,8 +163,17 @@ def expire_delegation_token(
     return ControllerResult.atomic_of([_record(token, response.expiry_timestamp_ms)], response)
 
 
-def _refused(response: Message, context: RequestContext, error: ApiError) -> ControllerResult:
+def _refused(
+    state: ControllerState,
+    response: Message,
+    context: RequestContext,
+    error: ApiError,
+    owner: KafkaPrincipal | None = None,
+) -> ControllerResult:
     what = f"{response.NAME.removesuffix('Response')} of {shortened(str(context.principal))}"
+    if owner is not None and owner != context.principal:
+        what += f" for {shortened(str(owner))}"
+    state.noted_refusals.append(refused_token(context, what, error))
     return ControllerResult.refused(response, what, error)
 
 
@@ -187,9 +197,13 @@ def token_hmac(state: ControllerState, token_id: str) -> bytes:
 
 
 def _why_not_served(state: ControllerState, context: RequestContext) -> ApiError | None:
-    if context.principal.token_authenticated or not _is_authenticated(state, context):
-        return ApiError(Errors.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
-    return None
+    if context.principal.token_authenticated:
+        reason = "it has authenticated by a token. Next step: let it authenticate as its user"
+    elif not _is_authenticated(state, context):
+        reason = "it is not authenticated. Next step: let it use a listener with SASL or client certificates"
+    else:
+        return None
+    return ApiError(Errors.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, reason)
 
 
 def _is_authenticated(state: ControllerState, context: RequestContext) -> bool:
@@ -202,14 +216,19 @@ def _is_authenticated(state: ControllerState, context: RequestContext) -> bool:
 def _why_not_for_others(state: ControllerState, context: RequestContext, owner: str) -> ApiError | None:
     if state.authorizer.allows(context, AclOperation.CREATE_TOKENS, ResourceType.USER, owner):
         return None
-    return ApiError(Errors.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
+    reason = "it has no right to that. Next step: allow it CreateTokens on the owner (kafka-acls.sh"
+    reason += " --operation CreateTokens --user-principal)"
+    return ApiError(Errors.DELEGATION_TOKEN_AUTHORIZATION_FAILED, reason)
 
 
 def _why_disabled(state: ControllerState) -> ApiError | None:
     if state.config.delegation_token_secret_key is None:
-        return ApiError(Errors.DELEGATION_TOKEN_AUTH_DISABLED)
-    if not features.is_delegation_token_supported(state.image.features.metadata_version):
-        return ApiError(Errors.UNSUPPORTED_VERSION)
+        reason = "delegation.token.secret.key is not set. Next step: set it, the same on all nodes"
+        return ApiError(Errors.DELEGATION_TOKEN_AUTH_DISABLED, reason)
+    level = state.image.features.metadata_version
+    if not features.is_delegation_token_supported(level):
+        reason = f"metadata.version {level} has no tokens. Next step: raise it (kafka-features.sh upgrade)"
+        return ApiError(Errors.UNSUPPORTED_VERSION, reason)
     return None
 
 
@@ -217,7 +236,9 @@ def _find(state: ControllerState, secret: bytes) -> DelegationToken | ApiError:
     error = _why_disabled(state)
     if error is not None:
         return error
-    return state.image.delegation_tokens.token_of(secret) or ApiError(Errors.DELEGATION_TOKEN_NOT_FOUND)
+    reason = "no token has this secret: it was ended, has expired, or is another cluster's"
+    found = state.image.delegation_tokens.token_of(secret)
+    return found or ApiError(Errors.DELEGATION_TOKEN_NOT_FOUND, reason)
 
 
 def _expired(token: DelegationToken, wall_ms: int) -> bool:
@@ -225,7 +246,10 @@ def _expired(token: DelegationToken, wall_ms: int) -> bool:
 
 
 def _why_expired(token: DelegationToken, moment: Moment) -> ApiError | None:
-    return ApiError(Errors.DELEGATION_TOKEN_EXPIRED) if _expired(token, moment.wall_ms) else None
+    if not _expired(token, moment.wall_ms):
+        return None
+    reason = f"token {token.token_id} of {shortened(token.owner)} has expired"
+    return ApiError(Errors.DELEGATION_TOKEN_EXPIRED, reason)
 
 
 def _why_not_renewer(token: DelegationToken, context: RequestContext) -> ApiError | None:
@@ -234,7 +258,8 @@ def _why_not_renewer(token: DelegationToken, context: RequestContext) -> ApiErro
     name = str(principal)
     if ":" not in principal.type and (name == token.owner or name in token.renewers):
         return None
-    return ApiError(Errors.DELEGATION_TOKEN_OWNER_MISMATCH)
+    reason = f"it is neither owner nor renewer of token {token.token_id} of {shortened(token.owner)}"
+    return ApiError(Errors.DELEGATION_TOKEN_OWNER_MISMATCH, reason)
 
 
 def _record(token: DelegationToken, expiration_timestamp_ms: int) -> RecordAndVersion:

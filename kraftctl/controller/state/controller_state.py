@@ -11,6 +11,7 @@ from typing import Final
 from mypy_extensions import mypyc_attr
 
 from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.controller.results.noted_refusal import NONE_NOTED, NotedRefusal
 from kraftctl.controller.state.authorization import Authorizer
 from kraftctl.controller.state.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.state.effective_configs import TopicSettings
@@ -42,9 +43,10 @@ class ControllerState:
     """One controller.
 
     `claim_epoch` is the quorum epoch in which this controller is active, -1 on a standby.
-    `heartbeats` holds nothing on a standby. `notices` and `refusals` are lines for the log that were not
-    taken yet, `unusable_values` what they said about stored values. `leader_id` is the last leader that raft
-    reported, -1 before the first; `kraft_version` and `voter_ids` are what it last reported.
+    `heartbeats` holds nothing on a standby. `notices`, `refusals` and `noted_refusals` are lines for the
+    log that were not taken yet, `unusable_values` what they said about stored values. `leader_id` is the
+    last leader that raft reported, -1 before the first; `kraft_version` and `voter_ids` are what it last
+    reported.
     `metadata_loaded`: everything that was committed when this process started is in the image.
     `topic_settings` are what elections obey, and `inherited_topic_configs` what new topics inherit, in the
     image of now.
@@ -80,6 +82,7 @@ class ControllerState:
         self.voter_ids: list[int] = list(config.controller_quorum_voters)
         self.notices: list[str] = []
         self.refusals: list[str] = []
+        self.noted_refusals: list[NotedRefusal] = []
         self.unusable_values = UnusableValues()
         self.topic_settings = TopicSettings(image, config)
         self.inherited_topic_configs = InheritedTopicConfigs(image, config)
@@ -89,6 +92,14 @@ class ControllerState:
     def active(self) -> bool:
         """Whether this is the active controller."""
         return self.claim_epoch != -1
+
+    def take_noted_refusals(self) -> list[NotedRefusal]:
+        """Returns refusals that an operator has to know of, each once."""
+        noted = self.noted_refusals
+        if not noted:
+            return NONE_NOTED
+        self.noted_refusals = []
+        return noted
 
     def use_image(self, image: MetadataImage) -> None:
         """Reads this image from now on, and keeps nothing of the one before."""

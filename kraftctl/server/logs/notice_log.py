@@ -10,11 +10,13 @@ import logging
 from collections.abc import Callable
 
 from kraftctl.controller.audit.audit_trail import AuditEntry
+from kraftctl.controller.results.noted_refusal import KINDS, NotedRefusal
 from kraftctl.controller.results.notice_sources import SOURCES
 from kraftctl.node.events import AuthorizerLines, RequestFailed
 from kraftctl.raft import effects
 from kraftctl.server.logs.audit_log import AuditLog
 from kraftctl.server.logs.authorizer_logger import AuthorizerLogger
+from kraftctl.server.logs.noted_refusals import NotedRefusals
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 
 _LEVELS = {
@@ -40,6 +42,7 @@ class LoggedNotices:
         self.failed_requests = {
             source: RateLimitedLog(logger, now) for source, logger in self._loggers.items()
         }
+        self._noted_refusals = {kind: NotedRefusals(now) for kind in KINDS}
         self._authorizer_logger = AuthorizerLogger(call_later)
         self._audit_log = audit_log
 
@@ -48,6 +51,9 @@ class LoggedNotices:
 
     def request_failed(self, failure: RequestFailed) -> None:
         self.failed_requests[failure.source].log(logging.ERROR, "%s", failure.text)
+
+    def refusal_noted(self, refusal: NotedRefusal) -> None:
+        self._noted_refusals[refusal.kind].note(refusal)
 
     def audited(self, entry: AuditEntry) -> None:
         if self._audit_log is not None:

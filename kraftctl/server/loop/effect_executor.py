@@ -23,6 +23,7 @@ from kraftctl.node.events import (
     NodeEffect,
     ReadLog,
     ReadSnapshot,
+    RefusalNoted,
     RequestFailed,
     SnapshotRead,
     TakeTurn,
@@ -156,8 +157,8 @@ class EffectExecutor:
             self._ask_for_a_turn(effect)
         elif isinstance(effect, effects.Notice):
             self._notices.notice(effect)
-        elif isinstance(effect, RequestFailed):
-            self._notices.request_failed(effect)
+        elif isinstance(effect, (RequestFailed, RefusalNoted)):
+            self._log_refusal(effect)
         elif isinstance(effect, Audited):
             self._notices.audited(effect.entry)
         elif isinstance(effect, AuthorizerLines):
@@ -168,6 +169,12 @@ class EffectExecutor:
             self._change_settings(effect)
         else:
             assert_never(effect)
+
+    def _log_refusal(self, effect: RequestFailed | RefusalNoted) -> None:
+        if isinstance(effect, RequestFailed):
+            self._notices.request_failed(effect)
+        else:
+            self._notices.refusal_noted(effect.refusal)
 
     def _change_settings(self, effect: NodeConfigsChanged | LogLevelsChanged) -> None:
         if self.settings is None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Protocol, TypeVar
 
 from kraftctl.controller.audit.audit_trail import AuditEntry
+from kraftctl.controller.results.noted_refusal import NotedRefusal
 from kraftctl.node.events import (
     AuthorizerLines,
     LogLevelsChanged,
@@ -227,6 +228,10 @@ class NoticeLog(Protocol):
 
     def request_failed(self, failure: RequestFailed) -> None:
         """Limited in rate: clients can provoke these."""
+        ...
+
+    def refusal_noted(self, refusal: NotedRefusal) -> None:
+        """Limited in rate, for each kind and sender."""
         ...
 
     def audited(self, entry: AuditEntry) -> None:

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final, Generic, Protocol, TypeVar
 
+from kraftctl.server.peers.peer_ssl import open_ssl_streams
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.addresses.host_addresses import (
     ATTEMPT_DELAY_SECONDS,
@@ -170,9 +171,7 @@ class Race(Generic[C]):
             return await asyncio.open_connection(sock=sock)
         self._missing[address] = NOT_ENCRYPTED
         try:
-            return await asyncio.open_connection(
-                sock=sock, ssl=self._context, server_hostname=self._host.host
-            )
+            return await open_ssl_streams(sock, self._context, self._host.host)
         except ssl.SSLError as error:
             raise failure_of_ssl(error) or error from error
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, Protocol
 
-from kraftctl.config.dynamic_keys import changes_trust
+from kraftctl.config.dynamic_keys import DYNAMIC_TRUST, changes_trust
 from kraftctl.controller.results.failures import reason_of
 from kraftctl.server.process.detached_calls import call_detached
 from kraftctl.server.security.expiry_lines import ExpiryLines
@@ -23,7 +23,7 @@ from kraftctl.server.security.store_reader import read_stores
 from kraftctl.server.security.watched_stores import Replacement, WatchedStores
 from kraftctl_security.config_values import ConfigException
 from kraftctl_security.tls.contexts import Stores
-from kraftctl_security.tls.ssl_config import SslConfig
+from kraftctl_security.tls.ssl_config import SslConfig, listener_prefix
 from kraftctl_security.tls.store_error import StoreError
 from kraftctl_security.tls.store_replacement import name_of
 
@@ -79,6 +79,8 @@ class SslReloading:
         ]
         self._expiry_lines = ExpiryLines(security.ssl_metrics)
         self._late: dict[str, asyncio.Task[Replacement | None]] = {}
+        self._left_out: dict[str, str] = {}
+        self._readable: dict[str, tuple[str, str] | None] = {}
 
     async def run(self, requested: asyncio.Event) -> None:
         """Checks every two seconds, and immediately when `requested` is set; until it is cancelled."""
@@ -105,7 +107,12 @@ class SslReloading:
         look = self._late.get(listener)
         if look is None:
             now = datetime.datetime.fromtimestamp(self._wall_ms() / 1000, datetime.UTC)
-            call = partial(stores.look, self._dynamic_configs(), now, forced=forced)
+            dynamic = self._driver.dynamic_configs()
+            if dynamic is not None and not self._security.config.dynamic_trust:
+                # Whom a controller trusts, its properties file decides.
+                self._left_out[listener] = _left_out(listener, dynamic)
+                dynamic = {key: value for key, value in dynamic.items() if not changes_trust(key)}
+            call = partial(stores.look, dynamic, now, forced=forced)
             look = self._late[listener] = asyncio.ensure_future(call_detached(call))
             await asyncio.wait([look], timeout=self._late_seconds)
             if not look.done():
@@ -113,13 +120,6 @@ class SslReloading:
         if look.done():
             del self._late[listener]
             self._finish(stores, look, forced=forced)
-
-    def _dynamic_configs(self) -> dict[str, str] | None:
-        """Returns those of this node that it may follow: whom it trusts, its properties file decides."""
-        dynamic = self._driver.dynamic_configs()
-        if dynamic is None or self._security.config.dynamic_trust:
-            return dynamic
-        return {key: value for key, value in dynamic.items() if not changes_trust(key)}
 
     def _finish(self, stores: WatchedStores, look: asyncio.Task[Replacement | None], *, forced: bool) -> None:
         try:
@@ -133,22 +133,50 @@ class SslReloading:
                 self._use(stores.listener, replacement)
             elif forced:
                 logger.info("Listener %s: keys and certificates are the same", stores.listener)
+        self._warn_of_readable(stores)
+
+    def _warn_of_readable(self, stores: WatchedStores) -> None:
+        """Names a keystore that other accounts may read, once until that changes."""
+        found = stores.readable
+        if found is not None and found not in self._readable.values():
+            logger.warning(
+                "Other accounts may read the private key in %s (ssl.keystore.location of listener %s). Next"
+                " step: chmod %s %s (of a volume in Kubernetes: defaultMode: 0440)",
+                found[0],
+                stores.listener,
+                found[1],
+                found[0],
+            )
+        self._readable[stores.listener] = found
 
     def _use(self, listener: str, replacement: Replacement) -> None:
         self._security.ssl_listeners[listener].context = replacement.server
         if listener == self._to_controllers:
             self._driver.use_ssl_context(replacement.client)
         self._metrics.reloaded(listener)
-        logger.info("%s", _line(listener, replacement))
+        logger.info("%s%s", _line(listener, replacement), self._left_out.get(listener, ""))
 
     def _failed(self, stores: WatchedStores, reason: str) -> None:
         self._metrics.failed(stores.listener)
         logger.error(
             "Listener %s keeps its keys and certificates, as the new ones cannot be used: %s. They are read"
-            " again when they change, and on SIGHUP.",
+            " again when they change, and on SIGHUP%s.",
             stores.listener,
             reason.rstrip("."),
+            self._left_out.get(stores.listener, ""),
         )
+
+
+def _left_out(listener: str, dynamic: dict[str, str]) -> str:
+    """The end of a line about new stores: which dynamic configs the listener does not use."""
+    prefix = listener_prefix(listener)
+    keys = [key for key in sorted(dynamic) if key.startswith(prefix) and changes_trust(key)]
+    if not keys:
+        return ""
+    return (
+        f"; it uses the truststore of the properties file, and not the dynamic {', '.join(keys)}, as"
+        f" {DYNAMIC_TRUST} is false"
+    )
 
 
 def _log_late(listener: str) -> None:

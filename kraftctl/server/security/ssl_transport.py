@@ -14,15 +14,16 @@ from typing import Any, Final, cast
 
 from kraftctl.server.connections.connection import Connection
 from kraftctl.server.connections.foreign_clients import ForeignClients
-from kraftctl.server.security.ssl_records import RECORD_BYTES_MAX, ExcessiveRecordsError, SslRecords
 from kraftctl.server.security.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import ANONYMOUS, USER_TYPE, KafkaPrincipal
 from kraftctl_security.authentication_failures import EXPIRED, NOT_YET_VALID
 from kraftctl_security.tls.distinguished_name import client_name
-from kraftctl_security.tls.openssl_settings import keeps_sessions, shown_certificates
+from kraftctl_security.tls.openssl_settings import keeps_sessions
+from kraftctl_security.tls.shown_chain import why_too_many
 from kraftctl_security.tls.ssl_config import TLS_1_2
 from kraftctl_security.tls.ssl_principal_mapper import NoMatchingRuleError, SslPrincipalMapper
+from kraftctl_security.tls.ssl_records import RECORD_BYTES_MAX, ExcessiveRecordsError, SslRecords
 from kraftctl_security.tls.trial_handshake import handshake_failure
 
 DATE_STEPS: Final = {
@@ -35,9 +36,6 @@ HANDSHAKE_SECONDS_MAX: Final = 10.0
 
 HANDSHAKE_RECORD: Final = 22
 """The first byte that a client of TLS sends."""
-
-CERTIFICATES_MAX: Final = 10
-"""The number of certificates that a client shows: its own, and those of its issuers."""
 
 PIECE_BYTES: Final = 16 * RECORD_BYTES_MAX
 """The size of a piece to encrypt, so that a long response is not in memory a second time."""
@@ -164,11 +162,9 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
     def _establish(self) -> None:
         assert self._connection is not None
         self._end_handshake()
-        certificates_count = shown_certificates(self._ssl)
-        if certificates_count > CERTIFICATES_MAX:
-            self._refuse(
-                f"the client shows {certificates_count} certificates, and {CERTIFICATES_MAX} are allowed"
-            )
+        excess = why_too_many(self._ssl)
+        if excess is not None:
+            self._refuse(f"the client shows {excess}")
             return
         try:
             principal = self._listener.principal(self._ssl.getpeercert(binary_form=True))

@@ -16,7 +16,7 @@ from kraftctl.server.security.store_reader import UnreadStoreError
 from kraftctl_security.config_providers.resolve import refuse_variables
 from kraftctl_security.tls.contexts import Stores, client_context, server_context
 from kraftctl_security.tls.ssl_config import SslConfig, listener_prefix
-from kraftctl_security.tls.store_files import FileState, store_states
+from kraftctl_security.tls.store_files import FileState, readable_keystore, store_states
 from kraftctl_security.tls.store_replacement import check_dates, check_names, check_peers
 
 RETRY_SECONDS: Final = 60.0
@@ -55,6 +55,8 @@ class WatchedStores:
         self.listener = listener
         self.config = config
         self.stores = stores
+        self.readable: tuple[str, str] | None = None
+        """The keystore that other accounts may read, and the mode that chmod needs, at the last look."""
         self._properties = properties
         self._read = read
         self._reaches_controllers = reaches_controllers
@@ -75,6 +77,7 @@ class WatchedStores:
         Raises StoreError or ConfigException for unusable stores, once for each change. What could not be read
         for lack of memory or time is read again.
         """
+        self.readable = readable_keystore(self.config)
         altered, is_first = self._altered(dynamic)
         files = store_states(self._tried)
         is_due = forced or altered or (self._retry_at is not None and now >= self._retry_at)

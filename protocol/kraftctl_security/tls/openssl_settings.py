@@ -55,13 +55,6 @@ def keeps_sessions() -> bool:
     return _library() is None
 
 
-def shown_certificates(connection: ssl.SSLObject) -> int:
-    """Returns the number of certificates that the peer has shown."""
-    # Python 3.13 has it as a public method, which encodes each certificate.
-    chain = connection._sslobj.get_unverified_chain()  # type: ignore[attr-defined]
-    return 0 if chain is None else len(chain)
-
-
 def _control(context: ssl.SSLContext, command: int, number: int, text: bytes | None) -> None:
     library = _library()
     if library is None:

@@ -9,11 +9,13 @@ import socket
 import ssl
 from typing import Final
 
+from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.authentication_failures import (
     EXPIRED_KEYS,
     NOT_YET_VALID_KEYS,
     AuthenticationFailedError,
 )
+from kraftctl_security.tls.ssl_socket import ClientSslSocket
 
 SECONDS_MAX: Final = 3.0
 
@@ -36,12 +38,11 @@ def shown_certificate(host: str, port: int) -> str | None:
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     try:
-        with (
-            socket.create_connection((host, port), timeout=SECONDS_MAX) as plain,
-            context.wrap_socket(plain, server_hostname=host) as secured,
-        ):
-            certificate = secured.getpeercert(binary_form=True)
-    except (OSError, ValueError):
+        with socket.create_connection((host, port), timeout=SECONDS_MAX) as plain:
+            secured = ClientSslSocket(plain, context, host)
+            secured.do_handshake()
+            certificate = secured.ssl.getpeercert(binary_form=True)
+    except (OSError, ValueError, DecodeError, AuthenticationFailedError):
         return None
     return None if certificate is None else _text(certificate, host, port)
 

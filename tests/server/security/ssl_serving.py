@@ -78,9 +78,12 @@ async def serving_ssl(
 
 
 async def connect_ssl(
-    server: SocketServer, context: ssl.SSLContext | None = None, host: str = "127.0.0.1"
+    server: SocketServer,
+    context: ssl.SSLContext | None = None,
+    host: str = "127.0.0.1",
+    listener: str = "CONTROLLER",
 ) -> Client:
-    port = server.bound_ports["CONTROLLER"]
+    port = server.bound_ports[listener]
     context = context or context_of()
     return Client(
         *await asyncio.open_connection("127.0.0.1", port, ssl=context, server_hostname=host, limit=4096)
@@ -91,6 +94,7 @@ def write_stores(directory: Path, own: Identity) -> dict[str, str]:
     """The same as files."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "keystore.pem").write_text(own.pem())
+    (directory / "keystore.pem").chmod(0o600)
     (directory / "truststore.pem").write_text(authority().pem)
     return {
         "ssl.keystore.type": "PEM",

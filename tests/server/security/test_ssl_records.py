@@ -13,7 +13,8 @@ import pytest
 
 from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.loop.request_turns import RequestTurns
-from kraftctl.server.security.ssl_records import (
+from kraftctl_protocol.frames import encode_frame
+from kraftctl_security.tls.ssl_records import (
     HANDSHAKE_BYTES_MAX,
     RECORDS_PER_TURN,
     WITHOUT_DATA_BYTES,
@@ -21,7 +22,6 @@ from kraftctl.server.security.ssl_records import (
     ExcessiveRecordsError,
     SslRecords,
 )
-from kraftctl_protocol.frames import encode_frame
 from tests.server.security.ssl_serving import context_of, node_context, serving_ssl
 from tests.server.serving import (
     Client,

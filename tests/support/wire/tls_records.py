@@ -64,15 +64,17 @@ def chosen_group(answer: bytes) -> int | None:
 
 
 class ClientRecords:
-    """The records of a client, whose handshake an SSLObject has finished; that has sent no data."""
+    """The records of a client, or of the side with that `secret`, after the handshake of an SSLObject that
+    has sent no data.
+    """
 
-    def __init__(self, side: ssl.SSLObject, key_log: Path) -> None:
+    def __init__(self, side: ssl.SSLObject, key_log: Path, secret: str = "CLIENT_TRAFFIC_SECRET_0") -> None:
         cipher = side.cipher()
         assert cipher is not None
         self._hash = hashes.SHA384() if cipher[0].endswith("SHA384") else hashes.SHA256()
         self._key_bytes = 32 if "256_GCM" in cipher[0] else 16
         lines = [line.split() for line in key_log.read_text().splitlines()]
-        self._use(bytes.fromhex([line[2] for line in lines if line[0] == "CLIENT_TRAFFIC_SECRET_0"][-1]))
+        self._use(bytes.fromhex([line[2] for line in lines if line[0] == secret][-1]))
 
     def record(self, content: bytes, kind: int = DATA, padding: int = 0) -> bytes:
         inner = content + bytes([kind]) + bytes(padding)

@@ -17,6 +17,7 @@ from kraftctl.node.events import (
     NodeEvent,
     ReadLog,
     ReadSnapshot,
+    RefusalNoted,
     RequestFailed,
     TakeTurn,
     WriteSnapshot,
@@ -103,7 +104,7 @@ def effect_line(effect: RaftEffect | NodeEffect) -> str:
             return f"send {effect.send_id} to {effect.destination_id}@{effect.host}: {render(effect.request)}"
         case DecodeBody():
             return f"decode {effect.request_id} of {effect.head.size_bytes} bytes"
-        case Audited() | AuthorizerLines() | NodeConfigsChanged() | LogLevelsChanged():
+        case Audited() | AuthorizerLines() | RefusalNoted() | NodeConfigsChanged() | LogLevelsChanged():
             return _line_beside_the_log(effect)
         case WriteSnapshotPart() | WriteSnapshot() | AbandonSnapshot():
             return _line_of_a_snapshot(effect)
@@ -113,12 +114,16 @@ def effect_line(effect: RaftEffect | NodeEffect) -> str:
             assert_never(effect)
 
 
-def _line_beside_the_log(effect: Audited | AuthorizerLines | NodeConfigsChanged | LogLevelsChanged) -> str:
+def _line_beside_the_log(
+    effect: Audited | AuthorizerLines | RefusalNoted | NodeConfigsChanged | LogLevelsChanged,
+) -> str:
     match effect:
         case Audited():
             return f"audit {effect.entry.context.api.name}: {effect.entry.outcome}"
         case AuthorizerLines():
             return "\n".join(line.text for line in effect.lines)
+        case RefusalNoted():
+            return effect.refusal.text
         case NodeConfigsChanged() | LogLevelsChanged():
             return repr(effect)
         case _:

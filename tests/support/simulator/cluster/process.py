@@ -16,6 +16,7 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.audit.audit_trail import COMMITTED, NO_OFFSET, AuditEntry
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.noted_refusal import NotedRefusal
 from kraftctl.node.events import AuthorizerLines, NodeEffect, RequestFailed
 from kraftctl.node.long_work import SLICES
 from kraftctl.node.request_outcomes import Answer, Close
@@ -115,7 +116,7 @@ class ControllerProcess:
         self.contains_failures = False
         """Whether requests may fail as docs/adr/0005 says: then `notices` has why."""
         self.on_failure: Callable[[ControllerProcess, BaseException], None] = _raise
-        self.on_election: Callable[[], None] = _nothing
+        self.on_election: Callable[[], None] = lambda: None
         """Called when it writes that it leads."""
         self.on_effect: Callable[[ControllerProcess, NodeEffect], None] | None = None
         """If not None: called before each effect is carried out."""
@@ -469,6 +470,9 @@ class ControllerProcess:
     def request_failed(self, failure: RequestFailed) -> None:
         self.failed(failure.text)
 
+    def refusal_noted(self, refusal: NotedRefusal) -> None:
+        self.notices.append(refusal.text)
+
     def audited(self, entry: AuditEntry) -> None:
         if entry.outcome == COMMITTED:
             what = f"AuditedIsCommitted: {self.node_id}: {entry.context.api.name} at {entry.last_offset}"
@@ -491,9 +495,6 @@ class ControllerProcess:
 
 STOP_US_MAX = 5_000_000
 """How long a stopping leader waits until all voters know that it resigned."""
-
-
-def _nothing() -> None: ...
 
 
 def _raise(process: ControllerProcess, error: BaseException) -> None:

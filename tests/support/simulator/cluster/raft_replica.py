@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kraftctl.controller.audit.audit_trail import AuditEntry
+from kraftctl.controller.results.noted_refusal import NotedRefusal
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.node.events import (
     AuthorizerLines,
@@ -399,6 +400,9 @@ class RaftReplica:
 
     def request_failed(self, failure: RequestFailed) -> None:
         raise AssertionError(failure.text)
+
+    def refusal_noted(self, refusal: NotedRefusal) -> None:
+        raise AssertionError(refusal.text)
 
     def audited(self, entry: AuditEntry) -> None:
         raise AssertionError(entry)

@@ -1,7 +1,8 @@
 """The SSL of one connection, record by record: OpenSSL would process all that it is given in one call.
 
-A record need not bring data: changes of keys, warnings and empty records cost as much as a request, and a few
-bytes each. So OpenSSL gets one whole record at a time, and each is counted.
+A record need not bring data: changes of keys, warnings and empty records cost as much as a request, and a
+few bytes each. So OpenSSL gets one whole record at a time, and each is counted. Listeners and clients do the
+same: a client does not know that the node is what it should be before the handshake ends.
 """
 
 from __future__ import annotations
@@ -17,11 +18,17 @@ RECORD_LENGTH_MAX: Final = RECORD_BYTES_MAX + 2_048
 
 HEADER_BYTES: Final = 5
 
+VERSION_MAJOR: Final = 3
+"""The second byte of each record of TLS. Of others, OpenSSL refuses the header."""
+
 HANDSHAKE_BYTES_MAX: Final = 32 * 1024
 """The limit of a client whose handshake is not finished. Half of it are its certificates."""
 
-HANDSHAKE_RECORDS_MAX: Final = 128
-"""A client that sends the longest handshake in pieces of 512 bytes (RFC 6066) needs half of them."""
+SERVER_HANDSHAKE_BYTES_MAX: Final = 128 * 1024
+"""The limit of a server. Java's sends the names of all authorities that it trusts: 16 KiB of its default."""
+
+HANDSHAKE_RECORD_BYTES: Final = 256
+"""The longest handshake has at most one record for each. Pieces of 512 bytes (RFC 6066) need half of them."""
 
 RECORDS_PER_TURN: Final = 128
 """The number of records that are read before others have a turn: half a millisecond."""
@@ -34,18 +41,25 @@ WITHOUT_DATA_BYTES: Final = 64 * 1024
 
 
 class ExcessiveRecordsError(Exception):
-    """More of something than a client may send, as the text says."""
+    """More of something than a peer may send, as the text says."""
 
 
 class SslRecords:
-    """What was received and is not decrypted is kept here, besides an unfinished record."""
+    """What was received and is not decrypted is kept here, besides an unfinished record.
 
-    def __init__(self, context: ssl.SSLContext) -> None:
+    With the `host` that a client connects to, it is the client's side.
+    """
+
+    def __init__(self, context: ssl.SSLContext, host: str | None = None) -> None:
+        is_server = host is None
+        self._handshake_bytes_max = HANDSHAKE_BYTES_MAX if is_server else SERVER_HANDSHAKE_BYTES_MAX
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
-        self.ssl = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+        self.ssl = context.wrap_bio(
+            self._incoming, self._outgoing, server_side=is_server, server_hostname=host
+        )
         self.has_ended = False
-        """Whether the client has said that no more will come."""
+        """Whether the peer has said that no more will come."""
         self._received = b""
         self._position = 0
         self._handshake_bytes = 0
@@ -67,6 +81,14 @@ class SslRecords:
         """Returns whether one can be processed without receiving more."""
         return self._end() > 0
 
+    def begin(self) -> bytes:
+        """Returns the first bytes of the handshake, a client's."""
+        try:
+            self.ssl.do_handshake()
+        except ssl.SSLWantReadError:
+            pass
+        return self.encrypted()
+
     def handshake(self) -> bool:
         """Continues the handshake with all that was received. Returns whether it is finished.
 
@@ -76,10 +98,11 @@ class SslRecords:
             while (count := self._feed()) > 0:
                 self._handshake_bytes += count
                 self._handshake_records += 1
-                if self._handshake_bytes > HANDSHAKE_BYTES_MAX:
-                    raise ExcessiveRecordsError(f"{HANDSHAKE_BYTES_MAX} bytes")
-                if self._handshake_records > HANDSHAKE_RECORDS_MAX:
-                    raise ExcessiveRecordsError(f"{HANDSHAKE_RECORDS_MAX} records")
+                if self._handshake_bytes > self._handshake_bytes_max:
+                    raise ExcessiveRecordsError(f"{self._handshake_bytes_max} bytes")
+                records_max = self._handshake_bytes_max // HANDSHAKE_RECORD_BYTES
+                if self._handshake_records > records_max:
+                    raise ExcessiveRecordsError(f"{records_max} records")
                 try:
                     self.ssl.do_handshake()
                 except ssl.SSLWantReadError:
@@ -156,6 +179,8 @@ class SslRecords:
         available = len(received)
         if start + HEADER_BYTES > available:
             return 0
+        if received[start + 1] != VERSION_MAJOR:
+            return available
         length = received[start + 3] << 8 | received[start + 4]
         end = start + HEADER_BYTES + length
         if end <= available:
