@@ -23,6 +23,7 @@ from kraftctl.raft.voter_set import voter_set_from_record
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapshot
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.peer_limits import why_slice_unusable
 
 DOWNLOADS: Final = "downloads"
 """The kind of lines that a leader can cause at any rate."""
@@ -65,24 +66,19 @@ def _take_slice(
         text = f"Fetching snapshot {download.snapshot_id} ended with {name}: fetching another one"
         core.limited_notice(DOWNLOADS, INFO, text)
         return False
-    snapshot_id = OffsetAndEpoch(partition.snapshot_id.end_offset, partition.snapshot_id.epoch)
-    data = partition.unaligned_records or b""
-    is_expected = snapshot_id == download.snapshot_id and partition.position == download.position
     if download.position == 0:
         download.size_bytes = partition.size
-    end_position = download.position + len(data)
-    is_expected = is_expected and partition.size == download.size_bytes and end_position <= partition.size
-    if is_expected and not data and download.position < partition.size:
-        return False  # the leader was busy with its files: this slice is fetched again after a pause
-    if not is_expected or not data:
-        core.limited_notice(
-            DOWNLOADS,
-            ERROR,
-            f"Expected byte {download.position} of snapshot {download.snapshot_id} of {download.size_bytes}"
-            f" bytes, got {len(data)} bytes from {partition.position} of {snapshot_id} of {partition.size}",
-        )
+    snapshot_id, asked_bytes = download.snapshot_id, core.config.fetch_snapshot_bytes_max
+    reason = why_slice_unusable(
+        partition, snapshot_id, download.position, download.size_bytes, asked_bytes
+    )
+    if reason is not None:
+        core.limited_notice(DOWNLOADS, ERROR, reason)
         state.download = None
         return False
+    data = partition.unaligned_records or b""
+    if not data:
+        return False  # the leader was busy with its files: this slice is fetched again after a pause
     core.emit(SaveSnapshotSlice(snapshot_id, download.position, data, download.size_bytes))
     download.position += len(data)
     if download.position >= partition.size:

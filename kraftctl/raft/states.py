@@ -16,6 +16,12 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 NEVER_MS: Final = (1 << 62) - 1
 """This deadline is never reached: the largest integer that compiled code compares without a call."""
 
+EARLY_RESPONSES_MAX: Final = 8
+"""This many responses in a row may have nothing new and come at once: a leader changes what it waits for."""
+
+EARLY_RESPONSE_PAUSE_MS: Final = 100
+"""The pause after each further one. A leader that never waits gets ten fetches a second, not thousands."""
+
 
 class EpochState:
     """The data of every state. `deadline_ms` is when it times out; `timers` has what each state does then.
@@ -112,7 +118,10 @@ class Follower(EpochState):
         self.leader_high_watermark = UNKNOWN_OFFSET
         """The high watermark of the last response that continued this log."""
         self.download: SnapshotDownload | None = None
+        self.has_appended = False
+        """Whether records of this leader are in the log: from then on it begins like the leader's."""
         self._useless_responses = 0
+        self._early_responses = 0
         self.retry_at_ms = 0
 
     def is_leader_gone(self) -> bool:
@@ -175,6 +184,14 @@ class Follower(EpochState):
     def pause_fetching(self, until_ms: int) -> None:
         """Pauses the fetches, as the leader asked."""
         self.retry_at_ms = max(self.retry_at_ms, until_ms)
+
+    def response_was_early(self, now_ms: int, *, was_early: bool) -> None:
+        """Takes whether a response without news came before the wait that was asked for; pauses the fetches
+        after several in a row.
+        """
+        self._early_responses = self._early_responses + 1 if was_early else 0
+        if self._early_responses > EARLY_RESPONSES_MAX:
+            self.pause_fetching(now_ms + EARLY_RESPONSE_PAUSE_MS)
 
     def response_was_useless(self, now_ms: int, *, backoff_ms: int, backoff_ms_max: int) -> None:
         """Pauses after an unusable response; the pause doubles until one is usable."""

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli import main
-from kraftctl.raft.election_state import EPOCH_MAX, ElectionState
+from kraftctl.raft.election_state import ElectionState
+from kraftctl_protocol.peer_limits import EPOCH_MAX
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl.storage.directory_lock import DirectoryLock
