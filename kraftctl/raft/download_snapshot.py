@@ -23,7 +23,6 @@ from kraftctl.raft.voter_set import voter_set_from_record
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapshot
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from kraftctl_protocol.peer_limits import why_slice_unusable
 
 DOWNLOADS: Final = "downloads"
 """The kind of lines that a leader can cause at any rate."""
@@ -66,24 +65,18 @@ def _take_slice(
         text = f"Fetching snapshot {download.snapshot_id} ended with {name}: fetching another one"
         core.limited_notice(DOWNLOADS, INFO, text)
         return False
-    if download.position == 0:
-        download.size_bytes = partition.size
-    snapshot_id, asked_bytes = download.snapshot_id, core.config.fetch_snapshot_bytes_max
-    reason = why_slice_unusable(
-        partition, snapshot_id, download.position, download.size_bytes, asked_bytes
-    )
+    reason = download.why_unusable(partition, core.config.fetch_snapshot_bytes_max)
     if reason is not None:
         core.limited_notice(DOWNLOADS, ERROR, reason)
         state.download = None
         return False
-    data = partition.unaligned_records or b""
+    position, data = download.position, download.take(partition)
     if not data:
         return False  # the leader was busy with its files: this slice is fetched again after a pause
-    core.emit(SaveSnapshotSlice(snapshot_id, download.position, data, download.size_bytes))
-    download.position += len(data)
-    if download.position >= partition.size:
+    core.emit(SaveSnapshotSlice(download.snapshot_id, position, data, download.size_bytes))
+    if download.is_whole:
         download.is_complete = True
-        core.emit(FinishSnapshot(snapshot_id))
+        core.emit(FinishSnapshot(download.snapshot_id))
     return True
 
 

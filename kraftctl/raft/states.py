@@ -12,6 +12,7 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.replica_state import ReplicaState
 from kraftctl.raft.voter_set import Endpoints, VoterSet
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.snapshot_progress import SnapshotProgress
 
 NEVER_MS: Final = (1 << 62) - 1
 """This deadline is never reached: the largest integer that compiled code compares without a call."""
@@ -66,16 +67,11 @@ class Unattached(EpochState):
     name: ClassVar[str] = "Unattached"
 
 
-class SnapshotDownload:
-    """The part of a snapshot that is here; `is_complete` while the whole of it is checked.
-
-    `size_bytes` is what the leader has announced with the first slice, 0 before that.
-    """
+class SnapshotDownload(SnapshotProgress):
+    """The part of a snapshot that is here; `is_complete` while the whole of it is checked."""
 
     def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
-        self.snapshot_id = snapshot_id
-        self.size_bytes = 0
-        self.position = 0
+        super().__init__(snapshot_id)
         self.is_complete = False
 
 

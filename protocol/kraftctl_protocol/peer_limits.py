@@ -2,7 +2,8 @@
 
 A node that this one has asked may be hostile, or damaged: the leader of a follower, the controllers of the
 exporter, the nodes that a tool asks. All of them use these checks. A response is bounded by what was asked
-for, before it is received; what it says is bounded by what an honest node can say.
+for, before it is received; what it says is bounded by what an honest node can say. `snapshot_progress` has
+the checks of a download.
 """
 
 from __future__ import annotations
@@ -11,9 +12,7 @@ from typing import Final
 
 from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
-from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapshot
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 RESPONSE_BYTES_MAX: Final = 1024 * 1024
 """A response without records: the nodes and observers of thousands of brokers, the APIs of one release. As
@@ -25,10 +24,6 @@ BATCH_BYTES_MAX: Final = 8 * 1024 * 1024
 
 SNAPSHOT_BYTES_MAX: Final = 8 * 1024 * 1024 * 1024
 """A controller holds in memory what a snapshot has: none is as large as this."""
-
-SLICE_BYTES_MIN: Final = 1_024
-"""A slice of a snapshot has as much, unless less is left or was asked for: 8 GiB in slices of a byte would
-take years."""
 
 RESERVED_BYTES: Final = 64 * 1024 * 1024
 """The room on a disk that a download leaves. Of a small disk, a tenth of what is free."""
@@ -88,33 +83,3 @@ def bounded_ms(duration_ms: int, duration_ms_max: int) -> int:
 def has_room(size_bytes: int, free_bytes: int) -> bool:
     """Returns whether a download of this size fits where `free_bytes` are left."""
     return size_bytes <= free_bytes - min(RESERVED_BYTES, free_bytes // 10)
-
-
-def why_slice_unusable(
-    slice_: PartitionSnapshot, snapshot_id: OffsetAndEpoch, position: int, size_bytes: int, asked_bytes: int
-) -> str | None:
-    """Returns None for the slice of `snapshot_id` at `position`, of which `asked_bytes` were asked for.
-
-    `size_bytes` is the size that the first slice announced; the size of the slice itself while there is none.
-    A slice without bytes is usable: a leader that is busy with its files sends one.
-    """
-    data = slice_.unaligned_records or b""
-    got_id = OffsetAndEpoch(slice_.snapshot_id.end_offset, slice_.snapshot_id.epoch)
-    left_bytes = size_bytes - position
-    if slice_.size != size_bytes or got_id != snapshot_id or slice_.position != position or left_bytes <= 0:
-        return (
-            f"Expected byte {position} of snapshot {snapshot_id} of {size_bytes} bytes, got {len(data)} bytes"
-            f" from {slice_.position} of {got_id} of {slice_.size}"
-        )
-    if size_bytes > SNAPSHOT_BYTES_MAX:
-        return (
-            f"Snapshot {snapshot_id} is announced with {size_bytes} bytes, and at most {SNAPSHOT_BYTES_MAX}"
-            " are fetched"
-        )
-    expected_bytes = min(asked_bytes, left_bytes)
-    if len(data) > expected_bytes or 0 < len(data) < min(SLICE_BYTES_MIN, expected_bytes):
-        return (
-            f"Expected {expected_bytes} bytes at {position} of snapshot {snapshot_id} of {size_bytes} bytes,"
-            f" got {len(data)}"
-        )
-    return None

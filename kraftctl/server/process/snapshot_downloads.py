@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+
 from kraftctl.raft.events import SnapshotDownloaded
 from kraftctl.storage.download_check import DownloadCheck
 from kraftctl.storage.errors import StorageError
