@@ -62,6 +62,10 @@ def _truncate(core: RaftCore, diverging: OffsetAndEpoch) -> bool:
     boundary, too. Of another epoch only our own boundary is one; the next response then names an earlier
     epoch.
     """
+    if diverging.offset < 0:
+        text = f"The leader has epoch {diverging.epoch} end at {diverging.offset}, which is no offset"
+        core.limited_notice(ANSWERS, ERROR, text)
+        return False
     own = core.log.end_offset_for_epoch(diverging.epoch)
     end_offset = min(diverging.offset, own.offset) if own.epoch == diverging.epoch else own.offset
     if end_offset < max(core.high_watermark, core.log.start_offset):

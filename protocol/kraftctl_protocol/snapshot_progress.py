@@ -1,4 +1,4 @@
-"""KIP-630: what has come of a snapshot that is fetched slice by slice, and whether a slice is the next one."""
+"""KIP-630: what has come of a snapshot that is fetched in slices, and whether a slice is the next one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapsho
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.peer_limits import SNAPSHOT_BYTES_MAX
 
-SHORT_SLICES_MAX: Final = 1_000
+SHORT_SLICES_MAX: Final = 100
 """So many slices may be short, beside one for each KiB: 8 GiB in slices of a byte would take weeks."""
 
 

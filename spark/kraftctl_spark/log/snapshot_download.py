@@ -54,8 +54,8 @@ class SnapshotDownload:
             return None
         return (
             f"Snapshot {self.progress.snapshot_id} is announced with {size_bytes} bytes, and the directory of"
-            f" temporary files has room for {free_bytes}: if it has that size on other controllers, set TMPDIR"
-            " to a larger one"
+            f" temporary files has room for {free_bytes}: if it has that size on other controllers, set"
+            " TMPDIR to a larger one"
         )
 
     def _start_over(self, reason: str) -> None:
