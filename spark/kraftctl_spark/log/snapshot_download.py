@@ -12,8 +12,14 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.snapshot_progress import SnapshotProgress
 from kraftctl_spark.log.log_reader import ObserverError
 
-STARTS_MAX = 10
+STARTS_MAX = 5
 """So many times a download may begin: each new leader has another file."""
+
+
+def free_bytes_of(file: IO[bytes]) -> int:
+    """Returns the room on the disk of this file; it may be one in memory."""
+    disk = os.fstatvfs(file.fileno())
+    return disk.f_bavail * disk.f_frsize
 
 
 class SnapshotDownload:
@@ -48,8 +54,7 @@ class SnapshotDownload:
     def _why_no_room(self, size_bytes: int) -> str | None:
         if self.progress.position > 0:
             return None
-        disk = os.fstatvfs(self._file.fileno())
-        free_bytes = disk.f_bavail * disk.f_frsize
+        free_bytes = free_bytes_of(self._file)
         if has_room(size_bytes, free_bytes):
             return None
         return (
