@@ -38,7 +38,8 @@ from kraftctl_protocol.requests import ParsedRequest
 from tests.support.wire.hostile_node import HostileNode, Reply, framed
 
 WAIT_MS = 400
-LATE_S = 4.0
+LATE_S = 20.0
+"""The first command also imports much, on a busy machine."""
 REQUESTS_MAX = 20
 
 Hostile = Callable[[ParsedRequest], Reply]
@@ -141,9 +142,8 @@ class Printed:
     def by(self, node: HostileNode) -> str:
         place = f"{node.endpoint[0]}:{node.endpoint[1]}"
         began = time.monotonic()
-        main(
-            ["quorum", "--bootstrap-controller", place, "--command-config", str(self._file), "describe", flag]
-        )
+        connection = ["--bootstrap-controller", place, "--command-config", str(self._file)]
+        main(["quorum", *connection, "describe", "--status"])
         assert time.monotonic() - began < WAIT_MS / 1000 + LATE_S
         assert len(node.requests) <= REQUESTS_MAX
         captured = self._capsys.readouterr()
@@ -186,8 +186,8 @@ SLOW = [
     pytest.param(follows("h", -1), "says that controller 7 leads epoch 3", id="a-port-below-zero"),
     pytest.param(follows("h", 70_000), "says that controller 7 leads epoch 3", id="a-port-beyond-all"),
     pytest.param(follows("", 9093), "says that controller 7 leads epoch 3", id="no-host"),
-    pytest.param(follows(count=5_000), "gives no response", id="5000-addresses-of-a-leader"),
-    pytest.param(follows(named=5_000), "gives no response", id="5000-controllers"),
+    pytest.param(follows(count=5_000), "no leader that answers", id="5000-addresses-of-a-leader"),
+    pytest.param(follows(named=5_000), "no leader that answers", id="5000-controllers"),
     pytest.param(follows(partitions=0), "does not say its epoch", id="no-partition"),
     pytest.param(follows(partitions=2), "does not say its epoch", id="two-partitions"),
 ]
@@ -201,4 +201,5 @@ def test_a_node_without_a_usable_response(hostile: Hostile, reason: str, printed
     with HostileNode(hostile) as node:
         said = printed.by(node)
     assert reason in said
+    assert said.count("\n") <= 36
     assert len(said) < 10_000
