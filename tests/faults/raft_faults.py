@@ -15,9 +15,9 @@ VOTERS = "tests/raft/test_voter_changes.py"
 FAULTS = (
     PlantedFault(
         "a-snapshot-grows-while-it-is-downloaded",
-        "kraftctl/raft/download_snapshot.py",
-        "is_expected and partition.size == download.size_bytes and end_position <= partition.size\n",
-        "is_expected\n",
+        "protocol/kraftctl_protocol/snapshot_progress.py",
+        "        size_bytes = self.size_bytes if self.position > 0 else slice_.size\n",
+        "        size_bytes = slice_.size\n",
         ("tests/raft/test_snapshot_download.py",),
         "A leader sends slices without end, although the first announced a small file.",
     ),
@@ -183,8 +183,8 @@ FAULTS = (
     PlantedFault(
         "pre-vote-raises-the-epoch",
         "kraftctl/raft/handle_vote.py",
-        "    if partition.pre_vote:\n        return False\n",
-        "    if partition.pre_vote:\n        return True\n",
+        "    if partition.pre_vote or is_raised_too_often(",
+        "    if not partition.pre_vote and is_raised_too_often(",
         (f"{PROMISES}::test_a_replica_outside_of_the_voter_set_cannot_depose_an_active_leader",),
         "KIP-996: a pre-vote request deposes a healthy leader.",
     ),
@@ -376,8 +376,8 @@ FAULTS = (
     PlantedFault(
         "an-empty-slice-ends-the-download",
         "kraftctl/raft/download_snapshot.py",
-        "    if is_expected and not data and download.position < partition.size:\n",
-        "    if is_expected and not data and download.position < 0:\n",
+        "    if not data:\n        return False",
+        "    if not data:\n        state.download = None\n        return False",
         ("tests/raft/test_snapshot_download.py",),
         "A follower of a busy leader begins a long snapshot again and again.",
     ),

@@ -37,6 +37,7 @@ from kraftctl_protocol.requests import ParsedRequest
 from kraftctl_security.blocking_connection import endpoint_text
 from kraftctl_spark.datasource.batch_source import plan_batch
 from kraftctl_spark.log.believed_epoch import BelievedEpoch
+from kraftctl_spark.log.log_range import OFFSETS_PER_RANGE, cut_into_ranges
 from kraftctl_spark.log.log_reader import LogChangedError, ObserverError
 from kraftctl_spark.log.observer import QuorumObserver, QuorumUnavailableError
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
@@ -392,10 +393,14 @@ def test_an_epoch_that_a_hostile_controller_names_is_forgotten(
         observer.close()
 
 
-def test_a_hostile_controller_cannot_end_a_leader_that_serves(
-    controller: FakeController, second_controller: FakeController, quorum: FakeQuorum
-) -> None:
-    """Two honest ones, which do not know the epoch that it names, are a majority of the others."""
+def test_a_plan_has_an_end() -> None:
+    assert len(cut_into_ranges(start=0, end=10**9, epoch=1, end_epoch=1)) == 10**9 // OFFSETS_PER_RANGE
+    with pytest.raises(ObserverError, match="more than are read at once"):
+        cut_into_ranges(start=7, end=10**10, epoch=1, end_epoch=1)
+
+
+def test_a_majority_of_the_others_refuses_an_epoch() -> None:
+    """Of three controllers, the two that do not name it."""
     believed = BelievedEpoch(3)
     hostile, one, other = ("h", 1), ("o", 1), ("p", 1)
     believed.named(4, one)
