@@ -14,6 +14,7 @@ from kraftctl_protocol.generated.describe_cluster_request import DescribeCluster
 from kraftctl_protocol.generated.describe_quorum_request import DescribeQuorumRequest
 from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
+from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import ParsedRequest, decode_request, encode_response
 
@@ -23,6 +24,7 @@ SERVED = (
     DescribeQuorumRequest,
     FetchRequest,
     FetchSnapshotRequest,
+    VoteRequest,
 )
 
 Reply = Message | bytes | Iterator[bytes] | None
