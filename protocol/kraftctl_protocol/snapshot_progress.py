@@ -9,7 +9,7 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.peer_limits import SNAPSHOT_BYTES_MAX
 
 SHORT_SLICES_MAX: Final = 100
-"""So many slices may be short, beside one for each KiB: 8 GiB in slices of a byte would take weeks."""
+"""This many slices may be short, beside one for each KiB: 8 GiB in slices of a byte would take weeks."""
 
 
 class SnapshotProgress:

@@ -24,7 +24,7 @@ FAULTS = (
         "        if self._early_responses > EARLY_RESPONSES_MAX:\n",
         "        if self._early_responses < 0:\n",
         (f"{LEADER}::test_a_follower_of_a_hostile_leader",),
-        "A leader that answers at once without news keeps a core of each follower busy.",
+        "A leader that answers immediately without news keeps a core of each follower busy.",
     ),
     PlantedFault(
         "a-leader-may-take-back-its-records",
@@ -56,7 +56,7 @@ FAULTS = (
         "        if node.node_id == leader_id and is_address(node.host, node.port):\n",
         "        if node.node_id == leader_id:\n",
         (f"{LEADER}::test_a_follower_of_a_hostile_leader",),
-        "Hosts of 30 kB and ports that nobody has are asked again and again.",
+        "Hosts of 30 kB and ports that do not exist are asked again and again.",
     ),
     PlantedFault(
         "a-snapshot-of-any-announced-size-is-begun",

@@ -11,7 +11,13 @@ from collections.abc import Callable
 
 import pytest
 
-from kraftctl.raft.effects import FinishSnapshot, SaveSnapshotSlice, TruncateLog, WriteQuorumState
+from kraftctl.raft.effects import (
+    FinishSnapshot,
+    SaveSnapshotSlice,
+    SendRequest,
+    TruncateLog,
+    WriteQuorumState,
+)
 from kraftctl.raft.limited_notices import LINES_PER_INTERVAL_MAX
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import begin_quorum_epoch_request, fetch_snapshot_response
@@ -36,6 +42,7 @@ from tests.support.raft_names import CLUSTER_ID, endpoint
 from tests.support.simulator.cluster.bare_raft import BareNode, Network
 
 FOLLOWER, LEADER, THIRD = ALL = (1, 2, 3)
+PLACES = {node_id: endpoint(node_id) for node_id in ALL}
 SECONDS = 10.0
 REQUESTS_PER_SECOND_MAX = 60
 WRITES_MAX = 50 + 10 * int(SECONDS) + 5
@@ -49,18 +56,22 @@ class Follower(BareNode):
     """Counts what it does."""
 
     def __init__(self, network: Network) -> None:
-        super().__init__(network, FOLLOWER, {node_id: endpoint(node_id) for node_id in ALL})
+        super().__init__(network, FOLLOWER, PLACES)
         self.done: collections.Counter[type] = collections.Counter()
 
     def _carry_out(self, effect: object) -> None:
         self.done[type(effect)] += 1
+        if isinstance(effect, SendRequest):
+            assert (effect.host, effect.port) in PLACES.values(), (
+                "only the voters' own addresses are usable ones"
+            )
         if isinstance(effect, SaveSnapshotSlice):
             assert effect.position + len(effect.data) <= effect.size_bytes
         super()._carry_out(effect)
 
 
 class HostileLeader:
-    """Answers each Fetch and FetchSnapshot at once."""
+    """Answers each Fetch and FetchSnapshot immediately."""
 
     def __init__(self, fetch: Fetch, snapshot: Snapshot | None = None) -> None:
         self.fetch = fetch
@@ -368,7 +379,7 @@ def test_a_leader_that_begins_epochs_without_end() -> None:
 def test_followers_of_an_honest_leader_do_not_pause() -> None:
     """A hundred commits, one after the other, each in a few milliseconds."""
     network = Network()
-    nodes = [BareNode(network, node_id, {each: endpoint(each) for each in ALL}).start() for node_id in ALL]
+    nodes = [BareNode(network, node_id, PLACES).start() for node_id in ALL]
     network.run_for(8)
     leader = next(node for node in nodes if node.raft.state_name == "Leader")
     for _ in range(100):

@@ -1,11 +1,12 @@
 """Controllers that answer anything: the exporter's reader ends in time, asks rarely, says what it was sent.
 
-`KINDS` has what one controller does alone. With an honest one beside it, the reader goes on.
+`KINDS` has what one controller does alone. With an honest one beside it, the reader continues.
 """
 
 from __future__ import annotations
 
 import itertools
+import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -47,7 +48,7 @@ TIMEOUT_S = 0.5
 LATE_S = 3.0
 """Nothing takes longer than its time-out, but for what a busy machine takes."""
 REQUESTS_MAX = 40
-"""In that time, with some attempts that follow at once."""
+"""In that time, with some attempts that follow immediately."""
 MEMORY_BYTES_MAX = 24 * 1024 * 1024
 """Two responses of the largest size."""
 EPOCH = 3
@@ -88,7 +89,7 @@ def sends(base_offset: int, *, epoch: int = EPOCH, count: int = 3, damage: int =
 
 
 def of_size(size_bytes: int) -> Hostile:
-    """A response that begins with this size, and goes on as long as somebody reads."""
+    """A response that begins with this size, and continues as long as it is read."""
 
     def reply(request: ParsedRequest) -> Iterator[bytes]:
         yield size_bytes.to_bytes(4, "big", signed=True)
@@ -101,7 +102,7 @@ def of_size(size_bytes: int) -> Hostile:
 def in_drops(request: ParsedRequest) -> Iterator[bytes]:
     for byte in framed(request, answered(request)):
         yield bytes([byte])
-        time.sleep(0.1)
+        threading.Event().wait(0.1)
 
 
 def twice(request: ParsedRequest) -> bytes:
@@ -264,7 +265,7 @@ KINDS: list[tuple[str, Question, Hostile, str]] = [
     ("a-batch-of-no-epoch", read, sends(10, epoch=-1), "is of epoch -1"),
     ("a-batch-that-is-too-late", read, sends(15), "continues at 15"),
     ("a-batch-of-the-last-offset", read, sends((1 << 63) - 4), "committed up to 100"),
-    ("all-offsets-are-committed", plan, says(high_watermark=(1 << 63) - 1), "more than are read at once"),
+    ("all-offsets-are-committed", plan, says(high_watermark=(1 << 63) - 1), "more than one batch may have"),
     ("another-topic", read, of_another_topic, "not answered with the metadata log alone"),
     ("no-partition", read, without_partitions, "not answered with the metadata log alone"),
     ("a-log-of-later-epochs", where, says(diverging_epoch=EpochEndOffset(4, LAST_EPOCH)), "has later ones"),
@@ -380,7 +381,7 @@ def test_the_largest_response_is_that_of_a_batch(controller: FakeController, quo
 def test_an_epoch_that_a_hostile_controller_names_is_forgotten(
     controller: FakeController, quorum: FakeQuorum, epoch: int
 ) -> None:
-    """Whoever names it, what an honest leader has committed is read."""
+    """Another node names it, and what an honest leader has committed is read."""
     quorum.epoch = EPOCH
     quorum.append(encode_batch(0, EPOCH, 1000, [b"x"] * 3))
     with HostileNode(names(epoch, leader_id=9)) as node:
@@ -395,7 +396,7 @@ def test_an_epoch_that_a_hostile_controller_names_is_forgotten(
 
 def test_a_plan_has_an_end() -> None:
     assert len(cut_into_ranges(start=0, end=10**9, epoch=1, end_epoch=1)) == 10**9 // OFFSETS_PER_RANGE
-    with pytest.raises(ObserverError, match="more than are read at once"):
+    with pytest.raises(ObserverError, match="more than one batch may have"):
         cut_into_ranges(start=7, end=10**10, epoch=1, end_epoch=1)
 
 
@@ -449,7 +450,7 @@ def test_a_snapshot_has_to_fit_onto_the_disk(
     quorum.append(encode_batch(0, 1, 1000, [b"x"] * 3))
     quorum.snapshot, quorum.snapshot_bytes = (3, 1), quorum.batches[0]
     free_bytes = len(quorum.snapshot_bytes)
-    monkeypatch.setattr("kraftctl_spark.log.snapshot_download.free_bytes_of", lambda _: free_bytes)
+    monkeypatch.setattr("kraftctl_spark.log.saved_snapshot.free_bytes_of", lambda _: free_bytes)
     observer = QuorumObserver([controller.endpoint], timeout_s=0.3, cluster_id=CLUSTER_ID)
     observer.position(3, 1)
     with pytest.raises(QuorumUnavailableError, match=f"temporary files has room for {free_bytes}"):

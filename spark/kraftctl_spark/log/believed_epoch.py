@@ -1,6 +1,6 @@
 """The leader epoch that a reader sends, and what it takes to forget it.
 
-Nobody can prove an epoch, and a leader refuses a request with any other than its own. So whoever names one
+No node can prove an epoch, and a leader refuses a request with any other than its own. A node that names one
 that does not exist would end the reading for good:
 
 1. An epoch that leaves no room for elections after it is never believed.

@@ -34,7 +34,7 @@ def cut_into_ranges(*, start: int, end: int, epoch: int, end_epoch: int) -> list
     """
     if end - start > RANGES_MAX * OFFSETS_PER_RANGE:
         raise ObserverError(
-            f"offsets {start} to {end} are more than are read at once, {RANGES_MAX * OFFSETS_PER_RANGE}: if"
+            f"offsets {start} to {end} are more than one batch may have, {RANGES_MAX * OFFSETS_PER_RANGE}: if"
             " the log has that many, read parts of it, with startingOffset and endingOffset"
         )
     return [

@@ -56,8 +56,8 @@ from kraftctl_spark.log.log_reader import (
     OffsetsGoneError,
     WrongClusterError,
 )
+from kraftctl_spark.log.saved_snapshot import SavedSnapshot
 from kraftctl_spark.log.segment_file import batches_of_file
-from kraftctl_spark.log.snapshot_download import SnapshotDownload
 
 CONTROLLER_ENDPOINTS = 2
 """DescribeCluster's endpoint type for controllers (KIP-919)."""
@@ -190,7 +190,7 @@ class QuorumObserver:
     def read_snapshot(self, snapshot: OffsetAndEpoch) -> Iterator[RecordBatch]:
         """Yields all batches of a snapshot, which is first fetched into a temporary file as a whole."""
         with TemporaryFile() as file:
-            download = SnapshotDownload(snapshot, file)
+            download = SavedSnapshot(snapshot, file)
             while not download.progress.is_whole:
                 self._until_answered(f"snapshot {snapshot}", self._attempt_at_snapshot(snapshot, download))
             file.flush()
@@ -250,11 +250,11 @@ class QuorumObserver:
         return OffsetAndEpoch(snapshot.end_offset, snapshot.epoch)
 
     def _attempt_at_snapshot(
-        self, snapshot: OffsetAndEpoch, download: SnapshotDownload
-    ) -> Callable[[], SnapshotDownload | None]:
+        self, snapshot: OffsetAndEpoch, download: SavedSnapshot
+    ) -> Callable[[], SavedSnapshot | None]:
         """Fetches the next slice."""
 
-        def attempt() -> SnapshotDownload | None:
+        def attempt() -> SavedSnapshot | None:
             connection = self._connected()
             download.follow(self._epoch.value)
             partition = PartitionSnapshot(

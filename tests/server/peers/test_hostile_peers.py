@@ -22,7 +22,7 @@ from tests.support.wire.hostile_node import HostileNode, Reply, framed
 
 FETCH = FetchRequest(max_bytes=1000)
 RECEIVED_BYTES_MAX = 16 * 1024 * 1024
-"""What the buffers of both sockets take in, of a response that nobody reads."""
+"""What the buffers of both sockets take in, of a response that is not read."""
 
 Hostile = Callable[[ParsedRequest], Reply]
 

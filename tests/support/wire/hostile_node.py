@@ -28,7 +28,7 @@ SERVED = (
 )
 
 Reply = Message | bytes | Iterator[bytes] | None
-"""A response; bytes with their size, at once or one after the other; None closes the connection."""
+"""A response; bytes with their size, together or in pieces; None closes the connection."""
 
 
 def framed(request: ParsedRequest, response: Message, *, late: int = 0, added: bytes = b"") -> bytes:

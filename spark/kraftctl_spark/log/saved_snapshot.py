@@ -13,7 +13,7 @@ from kraftctl_protocol.snapshot_progress import SnapshotProgress
 from kraftctl_spark.log.log_reader import ObserverError
 
 STARTS_MAX = 5
-"""So many times a download may begin: each new leader has another file."""
+"""This many times a download may begin: each new leader has another file."""
 
 
 def free_bytes_of(file: IO[bytes]) -> int:
@@ -22,7 +22,7 @@ def free_bytes_of(file: IO[bytes]) -> int:
     return disk.f_bavail * disk.f_frsize
 
 
-class SnapshotDownload:
+class SavedSnapshot:
     """All of it is from one leader: each controller writes its own snapshots, with the same records in other
     positions.
     """
