@@ -18,7 +18,7 @@ NEVER_MS: Final = (1 << 62) - 1
 """This deadline is never reached: the largest integer that compiled code compares without a call."""
 
 EARLY_RESPONSES_MAX: Final = 8
-"""This many responses in a row may have nothing new and come without a wait: a leader changes what it waits for."""
+"""This many responses in a row may come without news and without a wait: an honest leader has reasons."""
 
 EARLY_RESPONSE_PAUSE_MS: Final = 100
 """The pause after each further one. A leader that never waits gets ten fetches a second, not thousands."""

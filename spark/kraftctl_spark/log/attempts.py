@@ -13,8 +13,8 @@ PAUSE_S_MAX = 0.4
 THROTTLE_MS_MAX = 1_000
 """A controller that is busy may ask for a pause of as much (KIP-219)."""
 WITHOUT_PAUSE_MAX = 4
-"""This many attempts follow without a pause when they learn of another epoch: a leader is found in two. A controller
-that names another one each time gets no more."""
+"""This many attempts that learn of another epoch follow without a pause: a leader is found in two. A
+controller that names another one each time gets no more."""
 SILENCE_MIN_S = 1.0
 """A leader may delay a response by half a second."""
 PROBLEMS_MAX = 16
