@@ -68,7 +68,7 @@ def _take_slice(
     reason = download.why_unusable(partition, core.config.fetch_snapshot_bytes_max)
     if reason is not None:
         core.limited_notice(DOWNLOADS, ERROR, reason)
-        core.damaged_downloads.add(core.now_ms)
+        core.damaged_downloads.pause(core.now_ms)
         state.download = None
         return False
     position, data = download.position, download.take(partition)

@@ -8,7 +8,7 @@ from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapsho
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.peer_limits import SNAPSHOT_BYTES_MAX
 
-SHORT_SLICES_MAX: Final = 100
+SHORT_SLICES_MAX: Final = 50
 """This many slices may be short, beside one for each KiB: 8 GiB in slices of a byte would take weeks."""
 
 

@@ -77,7 +77,7 @@ FAULTS = (
     PlantedFault(
         "an-unusable-slice-is-asked-for-again-at-once",
         "kraftctl/raft/download_snapshot.py",
-        "        core.damaged_downloads.add(core.now_ms)\n        state.download = None\n",
+        "        core.damaged_downloads.pause(core.now_ms)\n        state.download = None\n",
         "        state.download = None\n",
         (f"{LEADER}::test_a_snapshot_of_a_hostile_leader",),
         "A leader of useless snapshots is asked hundreds of times a second.",

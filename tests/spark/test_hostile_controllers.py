@@ -365,8 +365,8 @@ def test_a_hostile_controller_alone(question: Question, hostile: Hostile, reason
     assert peak_bytes < MEMORY_BYTES_MAX
 
 
-SLICES_MAX = 600
-"""A slice is progress, but not without end: five downloads of at most 101 short ones."""
+SLICES_MAX = 300
+"""A slice is progress, but not without end: five downloads of at most 51 short ones."""
 
 
 def test_the_largest_response_is_that_of_a_batch(controller: FakeController, quorum: FakeQuorum) -> None:
