@@ -36,6 +36,9 @@ COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
         ("kraftctl/controller/committed_records.py", "undecodable_batch"),
         ("kraftctl/controller/committed_records.py", "_unusable"),
     ],
+    ("kraftctl/raft/download_snapshot.py", "reason"): [
+        ("protocol/kraftctl_protocol/snapshot_progress.py", "why_unusable")
+    ],
     ("kraftctl/raft/progress.py", "found.line"): [],  # STATES
     ("kraftctl/raft/progress_faults.py", "state.line(fields)"): [],  # STATES
     (

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final
 
+from kraftctl_protocol.peer_limits import HOST_BYTES_MAX
+
 LISTENERS_MAX: Final = 64
 """The number of listeners of one node."""
 
@@ -20,9 +22,6 @@ DIRECTORIES_MAX: Final = 1_000
 
 NAME_BYTES_MAX: Final = 249
 """The name of a listener or a feature may be as long as that of a topic."""
-
-HOST_BYTES_MAX: Final = 255
-"""A name in DNS is not longer (RFC 1035)."""
 
 RACK_BYTES_MAX: Final = 1_024
 """Operators choose the names of racks; some put a path in them."""

@@ -11,6 +11,7 @@ from kraftctl.raft.damaged_downloads import DamagedDownloads
 from kraftctl.raft.early_election_limit import EarlyElectionLimit
 from kraftctl.raft.effects import RAFT, HighWatermarkUpdated, Notice, RaftEffect, Respond
 from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.epoch_pace import EpochPace
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.identities import Identities
 from kraftctl.raft.limited_notices import LimitedNotices
@@ -73,6 +74,7 @@ class RaftCore:
         self.voter_change: VoterChange | None = None
         self.damaged_downloads = DamagedDownloads()
         self.early_elections = EarlyElectionLimit()
+        self.epoch_pace = EpochPace()
         self.high_watermark = UNKNOWN_OFFSET
         self.shutting_down = False
         self._effects: list[RaftEffect] = []

@@ -22,6 +22,10 @@ class DamagedDownloads:
         self._next_download_ms = now_ms + pause_ms
         return pause_ms
 
+    def pause(self, now_ms: int) -> None:
+        """Pauses after a slice that is not the next one, as after the first damaged download."""
+        self._next_download_ms = now_ms + DAMAGED_DOWNLOAD_PAUSE_MS
+
     def reset(self) -> None:
         """Notes that a download was complete and undamaged."""
         self.count = 0

@@ -65,29 +65,19 @@ def _take_slice(
         text = f"Fetching snapshot {download.snapshot_id} ended with {name}: fetching another one"
         core.limited_notice(DOWNLOADS, INFO, text)
         return False
-    snapshot_id = OffsetAndEpoch(partition.snapshot_id.end_offset, partition.snapshot_id.epoch)
-    data = partition.unaligned_records or b""
-    is_expected = snapshot_id == download.snapshot_id and partition.position == download.position
-    if download.position == 0:
-        download.size_bytes = partition.size
-    end_position = download.position + len(data)
-    is_expected = is_expected and partition.size == download.size_bytes and end_position <= partition.size
-    if is_expected and not data and download.position < partition.size:
-        return False  # the leader was busy with its files: this slice is fetched again after a pause
-    if not is_expected or not data:
-        core.limited_notice(
-            DOWNLOADS,
-            ERROR,
-            f"Expected byte {download.position} of snapshot {download.snapshot_id} of {download.size_bytes}"
-            f" bytes, got {len(data)} bytes from {partition.position} of {snapshot_id} of {partition.size}",
-        )
+    reason = download.why_unusable(partition, core.config.fetch_snapshot_bytes_max)
+    if reason is not None:
+        core.limited_notice(DOWNLOADS, ERROR, reason)
+        core.damaged_downloads.pause(core.now_ms)
         state.download = None
         return False
-    core.emit(SaveSnapshotSlice(snapshot_id, download.position, data, download.size_bytes))
-    download.position += len(data)
-    if download.position >= partition.size:
+    position, data = download.position, download.take(partition)
+    if not data:
+        return False  # the leader was busy with its files: this slice is fetched again after a pause
+    core.emit(SaveSnapshotSlice(download.snapshot_id, position, data, download.size_bytes))
+    if download.is_whole:
         download.is_complete = True
-        core.emit(FinishSnapshot(snapshot_id))
+        core.emit(FinishSnapshot(download.snapshot_id))
     return True
 
 

@@ -8,9 +8,6 @@ from kraftctl.raft.value import Value
 UNKNOWN_LEADER_ID = -1
 NOT_VOTED = -1
 
-EPOCH_MAX = (1 << 31) - 2
-"""No election can follow this epoch, because epochs are int32."""
-
 
 class ElectionState(Value):
     """An epoch with its elected leader, if known, and the vote this replica gave in it, if any.

@@ -19,7 +19,7 @@ from kraftctl.raft.append import append_start_of_epoch
 from kraftctl.raft.check_quorum import check_quorum_deadline_ms
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import INFO, WARN, BecameLeader, Halt
-from kraftctl.raft.election_state import EPOCH_MAX, ElectionState
+from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.epoch_election import EpochElection
 from kraftctl.raft.other_quorums import begin_to_look
 from kraftctl.raft.progress import start_watching
@@ -39,6 +39,7 @@ from kraftctl.raft.states import (
 )
 from kraftctl.raft.voter_set import Endpoints
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.peer_limits import EPOCH_MAX
 
 EPOCH_USED_UP: Final = (
     "an int32 has no larger one. A damaged or forged request has raised it. Next step: restore quorum-state"

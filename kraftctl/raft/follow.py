@@ -25,6 +25,8 @@ def follow(core: RaftCore, state: Follower, partition: PartitionData) -> None:
     """Applies a response of the leader. After an unusable one the next Fetch waits for a backoff."""
     diverging = partition.diverging_epoch
     snapshot_id = partition.snapshot_id
+    was_early = core.now_ms - state.last_response_ms < core.config.fetch_wait_ms_max // 2
+    end_offset, high_watermark = core.log.end_offset, core.high_watermark
     if diverging.epoch >= 0:
         usable = _truncate(core, OffsetAndEpoch(diverging.end_offset, diverging.epoch))
     elif snapshot_id.epoch >= 0 or snapshot_id.end_offset >= 0:
@@ -34,6 +36,23 @@ def follow(core: RaftCore, state: Follower, partition: PartitionData) -> None:
         core.raise_high_watermark(min(partition.high_watermark, core.log.end_offset))
         state.leader_high_watermark = max(state.leader_high_watermark, partition.high_watermark)
     leader_answered(core, state, usable=usable)
+    if core.log.end_offset < end_offset and state.has_appended:
+        _doubt(core, state, end_offset)
+    elif core.log.end_offset > end_offset:
+        state.has_appended = True
+    has_news = core.log.end_offset != end_offset or core.high_watermark > high_watermark
+    state.response_was_early(core.now_ms, was_early=was_early and not has_news)
+
+
+def _doubt(core: RaftCore, state: Follower, end_offset: int) -> None:
+    """Pauses after the leader has taken back what it sent in this epoch, which no leader does."""
+    core.limited_notice(
+        ANSWERS,
+        ERROR,
+        f"The leader {state.leader_id} of epoch {state.epoch} takes back its records from"
+        f" {core.log.end_offset} up to {end_offset}. Next step: look into the leader's log",
+    )
+    state.pause_fetching(core.now_ms + core.config.fetch_timeout_ms // 2)
 
 
 def _truncate(core: RaftCore, diverging: OffsetAndEpoch) -> bool:
@@ -43,6 +62,10 @@ def _truncate(core: RaftCore, diverging: OffsetAndEpoch) -> bool:
     boundary, too. Of another epoch only our own boundary is one; the next response then names an earlier
     epoch.
     """
+    if diverging.offset < 0:
+        text = f"The leader has epoch {diverging.epoch} end at {diverging.offset}, which is no offset"
+        core.limited_notice(ANSWERS, ERROR, text)
+        return False
     own = core.log.end_offset_for_epoch(diverging.epoch)
     end_offset = min(diverging.offset, own.offset) if own.epoch == diverging.epoch else own.offset
     if end_offset < max(core.high_watermark, core.log.start_offset):

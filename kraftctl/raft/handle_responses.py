@@ -20,7 +20,7 @@ from kraftctl.raft.peer_identities import take_identity
 from kraftctl.raft.peers import Peer
 from kraftctl.raft.response_reports import note_absence, note_refusal, note_response
 from kraftctl.raft.states import Follower, Leader, Prospective, Resigned
-from kraftctl.raft.validation import uses_epochs_up
+from kraftctl.raft.validation import is_raised_too_often
 from kraftctl.raft.voter_change import take_versions
 from kraftctl.raft.voter_set import Endpoints
 from kraftctl_protocol.errors import Errors, error_of
@@ -37,6 +37,7 @@ from kraftctl_protocol.metadata_topic import (
     is_for_metadata_log,
     is_snapshot_of_metadata_log,
 )
+from kraftctl_protocol.peer_limits import bounded_ms, is_address, uses_epochs_up
 
 IGNORED_ERRORS = frozenset([Errors.UNKNOWN_LEADER_EPOCH, Errors.INVALID_VOTER_KEY])
 """The peer lags, or is not the replica that was expected."""
@@ -179,7 +180,7 @@ def _take(core: RaftCore, peer: Peer, response: PeerResponse, leader_id: int) ->
         follow(core, state, response.responses[0].partitions[0])
         if response.throttle_time_ms > 0:
             # KIP-219: a busy leader has no place where this Fetch could wait.
-            pause_ms = min(response.throttle_time_ms, core.config.fetch_wait_ms_max)
+            pause_ms = bounded_ms(response.throttle_time_ms, core.config.fetch_wait_ms_max)
             state.pause_fetching(core.now_ms + pause_ms)
     else:
         take_slice(core, state, response.topics[0].partitions[0])
@@ -200,7 +201,7 @@ def _take_update(core: RaftCore, peer: Peer, response: UpdateRaftVoterResponse) 
     current = response.current_leader
     named = NamedEpoch(response.error_code, current.leader_id, current.leader_epoch)
     endpoints = core.voters.endpoints(named.leader_id)
-    if named.leader_id >= 0 and current.host:
+    if named.leader_id >= 0 and is_address(current.host, current.port):
         endpoints = {core.default_listener(): (current.host, current.port)}
     if not learn(core, named, endpoints):
         return core.state is not state
@@ -217,7 +218,7 @@ def learn(core: RaftCore, named: NamedEpoch, endpoints: Endpoints) -> bool:
     epoch, leader_id = named.epoch, named.leader_id
     if epoch < core.state.epoch or named.error in IGNORED_ERRORS:
         return False
-    if uses_epochs_up(core, epoch):
+    if uses_epochs_up(core.state.epoch, epoch):
         text = f"A response names epoch {epoch}, which leaves no room for elections after it"
         core.limited_notice("responses", ERROR, text)
         return False
@@ -227,6 +228,8 @@ def learn(core: RaftCore, named: NamedEpoch, endpoints: Endpoints) -> bool:
             return False
         text = f"A response names {leader_id} leader of {epoch}, which contradicts {core.state!r}"
         core.limited_notice("responses", ERROR, text)
+        return False
+    if is_raised_too_often(core, epoch):
         return False
     old_epoch = core.state.epoch
     join_epoch(core, epoch, leader_id, endpoints)
@@ -240,7 +243,7 @@ def _endpoints(core: RaftCore, leader_id: int, response: PeerResponse) -> Endpoi
     if leader_id < 0:
         return {}
     for node in response.node_endpoints:
-        if node.node_id == leader_id:
+        if node.node_id == leader_id and is_address(node.host, node.port):
             return {core.default_listener(): (node.host, node.port)}
     return core.voters.endpoints(leader_id)
 

@@ -36,7 +36,12 @@ from kraftctl.raft.leader_endpoint import name_leader_endpoint
 from kraftctl.raft.other_replicas import note_candidate
 from kraftctl.raft.replica_key import ReplicaKey, is_same_replica
 from kraftctl.raft.states import Candidate, EpochState, Follower, Leader, Resigned
-from kraftctl.raft.validation import is_for_another_voter, request_error, voter_only_error
+from kraftctl.raft.validation import (
+    is_for_another_voter,
+    is_raised_too_often,
+    request_error,
+    voter_only_error,
+)
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.vote_request import PartitionData, VoteRequest
 from kraftctl_protocol.generated.vote_response import PartitionData as VoteAnswer
@@ -67,7 +72,7 @@ def handle_vote(core: RaftCore, event: RequestReceived) -> None:
 
 def _may_raise_epoch(core: RaftCore, partition: PartitionData) -> bool:
     """Returns whether a request of a larger epoch may raise ours."""
-    if partition.pre_vote:
+    if partition.pre_vote or is_raised_too_often(core, partition.replica_epoch):
         return False
     return core.history.was_voter(_candidate(partition)) or not _is_leader_active(core)
 

@@ -7,7 +7,7 @@ from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import ERROR
 from kraftctl.raft.elections import is_consistent_leader, join_epoch
 from kraftctl.raft.other_replicas import note_leader
-from kraftctl.raft.validation import voter_only_error
+from kraftctl.raft.validation import is_raised_too_often, voter_only_error
 from kraftctl.raft.voter_set import Endpoints
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.begin_quorum_epoch_request import BeginQuorumEpochRequest
@@ -30,6 +30,8 @@ def join_leader(
         text = f"{leader_id} {what_it_says} epoch {epoch}, which contradicts {core.state!r}"
         core.limited_notice("contradictions", ERROR, text)
         return Errors.UNKNOWN_SERVER_ERROR
+    if is_raised_too_often(core, epoch):
+        return Errors.BROKER_NOT_AVAILABLE
     join_epoch(core, epoch, leader_id, _endpoints(core, request, leader_id))
     note_leader(core, leader_id)
     return Errors.NONE

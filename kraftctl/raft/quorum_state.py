@@ -67,6 +67,8 @@ def transition(core: RaftCore, new: EpochState) -> None:
     assert is_legal(old, new), f"illegal transition from {old!r} to {new!r}"
     level = DEBUG if core.progress.is_stalled else INFO  # one line says that there is no leader
     core.limited_notice("transitions", level, f"Transition to {new!r} from {old!r}")
+    if new.epoch > old.epoch:
+        core.epoch_pace.raised(core.now_ms)
     core.state = new
     state_changed(core, old, new)
     core.peers.reset()

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.election_state import EPOCH_MAX
+from kraftctl.raft.effects import WARN
 from kraftctl.raft.replica_key import ReplicaKey, is_same_replica
 from kraftctl_protocol.errors import Errors
-
-EPOCH_WITHOUT_DOUBT_MAX: Final = 1 << 30
-"""No quorum has this many elections: up to here any epoch is accepted."""
-
-EPOCH_JUMP_MAX: Final = 1_000
-"""Above that an epoch may be this far ahead of ours: an int32 must not be used up by a few requests."""
+from kraftctl_protocol.peer_limits import uses_epochs_up
 
 
 def request_error(core: RaftCore, cluster_id: str | None, *, is_valid: bool) -> Errors:
@@ -52,16 +45,22 @@ def voter_only_error(core: RaftCore, remote_id: int, request_epoch: int) -> Erro
     """
     if request_epoch < core.state.epoch:
         return Errors.FENCED_LEADER_EPOCH
-    if remote_id < 0 or uses_epochs_up(core, request_epoch):
+    if remote_id < 0 or uses_epochs_up(core.state.epoch, request_epoch):
         return Errors.INVALID_REQUEST
     return Errors.NONE
 
 
-def uses_epochs_up(core: RaftCore, epoch: int) -> bool:
-    """Returns whether joining `epoch` could leave too few int32 epochs for later elections."""
-    if epoch <= EPOCH_WITHOUT_DOUBT_MAX:
+def is_raised_too_often(core: RaftCore, epoch: int) -> bool:
+    """Returns whether to ignore a higher epoch for now, as if its message was lost; a line says so."""
+    if epoch <= core.state.epoch or not core.epoch_pace.is_exceeded(core.now_ms):
         return False
-    return epoch > EPOCH_MAX or epoch - core.state.epoch > EPOCH_JUMP_MAX
+    core.limited_notice(
+        "epochs",
+        WARN,
+        f"Epoch {epoch} is not joined yet: other replicas have raised the epoch more often than elections do."
+        " Next step: look into the logs of the other controllers for who does, and compare their voters",
+    )
+    return True
 
 
 def is_for_another_voter(core: RaftCore, voter_id: int, voter_directory_id: bytes) -> bool:

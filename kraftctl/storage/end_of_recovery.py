@@ -7,9 +7,10 @@ later epoch; so the epoch is raised by more elections than it can have held with
 
 from __future__ import annotations
 
-from kraftctl.raft.election_state import EPOCH_MAX, ElectionState
+from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl_protocol.peer_limits import EPOCH_MAX
 
 EPOCHS_PASSED = 1_000
 """With the default timeouts an election without a winner takes a second or more: this many take a

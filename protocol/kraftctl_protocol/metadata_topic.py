@@ -52,8 +52,12 @@ def is_fetch_of_metadata_log(request: FetchRequest, version: int) -> bool:
     return is_metadata_topic and topic.partitions[0].partition == METADATA_PARTITION
 
 
+def is_of_one_partition(response: FetchResponse) -> bool:
+    return len(response.responses) == 1 and len(response.responses[0].partitions) == 1
+
+
 def is_fetched_from_metadata_log(response: FetchResponse) -> bool:
-    if len(response.responses) != 1 or len(response.responses[0].partitions) != 1:
+    if not is_of_one_partition(response):
         return False
     topic = response.responses[0]
     return topic.topic_id == METADATA_TOPIC_ID and topic.partitions[0].partition_index == METADATA_PARTITION

@@ -10,8 +10,7 @@ import time
 from contextlib import suppress
 from typing import Final
 
-from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, FrameDecoder, encode_frame
-from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.frames import encode_frame
 from kraftctl_security.addresses.host_addresses import NOT_ANSWERED, NOT_CONNECTED, NOT_ENCRYPTED, Address
 from kraftctl_security.authentication_failures import failure_of_ssl, refuse_ssl_alert
 from kraftctl_security.peer_codec import PeerCodec
@@ -54,7 +53,6 @@ class BlockingAttempt:
         self._context = context
         self._timeout_s = timeout_s
         self._unsent = b""
-        self._decoder = FrameDecoder(FRAME_BYTES_MAX_DEFAULT)
         try:
             plain.setblocking(False)
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -139,11 +137,9 @@ class BlockingAttempt:
             if not data:
                 raise closed_by_node()
             refuse_ssl_alert(data)
-            frames = self._decoder.feed(data)
-            if len(frames) > 1:
-                raise DecodeError("more than one response to one request")
-            if frames:
-                self.codec.decode_versions(frames[0])
+            payload = self.codec.receive(data)
+            if payload is not None:
+                self.codec.decode_versions(payload)
                 return True
 
 

@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, FrameDecoder, encode_frame
+from kraftctl_protocol.escaped_text import escaped
+from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.addresses.host_addresses import (
@@ -33,8 +34,8 @@ class UnservedRequestError(Exception):
 
 
 def endpoint_text(endpoint: Endpoint) -> str:
-    """Returns `host:port`, with an IPv6 address in brackets."""
-    host, port = endpoint
+    """Returns `host:port` for people to read, with an IPv6 address in brackets: other nodes name hosts."""
+    host, port = escaped(endpoint[0]), endpoint[1]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
@@ -89,7 +90,6 @@ class BlockingConnection:
         self.address = won.address
         self._codec = won.codec
         self._socket = won.socket
-        self._decoder = FrameDecoder(FRAME_BYTES_MAX_DEFAULT)
 
     def _begin(self, timeout_s: float) -> bool:
         """Authenticates. Returns False when that takes so long that another address should be tried first."""
@@ -174,11 +174,9 @@ class BlockingConnection:
                 data = self._socket.recv(RECEIVE_BYTES)
                 if not data:
                     raise closed_by_node()
-                frames = self._decoder.feed(data)
-                if len(frames) > 1:
-                    raise DecodeError("more than one response to one request")
-                if frames:
-                    return frames[0]
+                response = self._codec.receive(data)
+                if response is not None:
+                    return response
         except ssl.SSLError as error:
             raise closed_by_node() from error
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli import main
-from kraftctl.raft.election_state import EPOCH_MAX, ElectionState
+from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl.storage.directory_lock import DirectoryLock
@@ -19,6 +19,7 @@ from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT
 from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile, read_recovery_point
 from kraftctl.storage.witness import FILE_NAME as WITNESS
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, QUORUM_STATE
+from kraftctl_protocol.peer_limits import EPOCH_MAX
 from tests.storage.batches import batch
 from tests.support.partitions import open_partition
 

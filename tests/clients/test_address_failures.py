@@ -28,6 +28,7 @@ from kraftctl_protocol.generated.fetch_response import (
 )
 from kraftctl_protocol.generated.fetch_response import PartitionData as FetchedPartition
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_topic import METADATA_TOPIC_ID
 from kraftctl_spark.log.log_reader import ObserverError
 from tests.clients.situation import (
     ANSWERED,
@@ -219,7 +220,8 @@ def not_leading() -> Message:
     partition = FetchedPartition(
         error_code=Errors.NOT_LEADER_OR_FOLLOWER, current_leader=LeaderIdAndEpoch(-1, 3)
     )
-    return FetchResponse(responses=[FetchableTopicResponse(partitions=[partition])])
+    topic = FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=[partition])
+    return FetchResponse(responses=[topic])
 
 
 async def test_a_bootstrap_name_of_all_controllers_is_asked_at_each_address(
@@ -269,7 +271,8 @@ def test_blocking_clients_ask_each_address_for_the_leader(situation: Situations)
     refused = DescribeClusterResponse(error_code=Errors.NOT_CONTROLLER)
     there.good(V4, {DescribeClusterRequest: lambda _: refused, FetchRequest: lambda _: not_leading()})
     fetched = FetchedPartition(high_watermark=9, current_leader=LeaderIdAndEpoch(1, 3), records=b"")
-    response = FetchResponse(responses=[FetchableTopicResponse(partitions=[fetched])])
+    topic = FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=[fetched])
+    response = FetchResponse(responses=[topic])
     there.good(V6, {DescribeClusterRequest: lambda _: CLUSTER, FetchRequest: lambda _: response})
     with admin_of(there) as admin:
         assert admin.cluster_id() == "c1"

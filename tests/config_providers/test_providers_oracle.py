@@ -359,13 +359,13 @@ def settings() -> Iterator[tuple[str, dict[str, str]]]:
 
 def random_settings() -> Iterator[tuple[str, dict[str, str]]]:
     rng = random.Random(FIRST_SEED)
-    for number in range(scaled(3_000)):
+    for number in range(scaled(1_500)):
         yield f"random-{number}", {**THREE, "k": "".join(rng.choices(PIECES, k=rng.randint(1, 8)))}
 
 
 def patterns() -> list[str]:
     rng = random.Random(FIRST_SEED)
-    return ["".join(rng.choices(PATTERN_PIECES, k=rng.randint(1, 6))) for _ in range(scaled(1_000))]
+    return ["".join(rng.choices(PATTERN_PIECES, k=rng.randint(1, 6))) for _ in range(scaled(500))]
 
 
 def encoded(text: str) -> str:
@@ -441,7 +441,7 @@ def test_as_kafka_resolves_them(world: Path, monkeypatch: pytest.MonkeyPatch) ->
         else:
             differences.append(f"{name} {properties['k']!r}: Kafka {theirs['k']!r}, here it is refused")
     assert not differences, "\n".join(differences[:20]) + f"\n{len(differences)} in all"
-    assert min(counts.values()) > 30, counts
+    assert min(counts.values()) > 15, counts
 
 
 def is_left(value: str) -> bool:
@@ -471,7 +471,7 @@ def test_an_allowlist_matches_what_java_matches(world: Path) -> None:
                 pattern = case[ALLOWLIST_PATTERN]
                 differences.append(f"{pattern} {case['k']}: Kafka {theirs and theirs['k']!r}")
     assert not differences, "\n".join(differences[:20]) + f"\n{len(differences)} in all"
-    assert resolved_count > 300
+    assert resolved_count > 150
 
 
 @pytest.mark.parametrize("allowed", ["none", "", f"{FILE},{ENV}"])

@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.java, pytest.mark.prevents("CVE-2024-27309")]
 
 ORACLE = Path(__file__).parent / "oracle" / "AuthorizerOracle.java"
 
-SETS = 2_000
+SETS = 800
 """Of entries, each with ROUNDS of changes."""
 
 ROUNDS = 5

@@ -146,7 +146,7 @@ others = st.sampled_from(
 FIRST = [encoded(TopicRecord(name=f"topic-{id_[0]}", topic_id=id_)) for id_ in TOPIC_IDS[:2]]
 
 
-@examples(100)
+@examples(40)
 @given(
     values=st.lists(st.one_of(*[partition_values()] * 30, others), min_size=20, max_size=60),
     size=st.integers(1, 30),

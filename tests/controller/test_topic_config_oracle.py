@@ -83,7 +83,7 @@ def candidates() -> list[dict[str, str]]:
     singles = [{name: value} for name, value in itertools.product(names, VALUES)]
     rng = random.Random(5)
     combined = []
-    for _ in range(4_000):
+    for _ in range(2_000):
         chosen = rng.sample(REMOTE_KEYS, rng.randint(2, 6))
         configs = {name: rng.choice(COMBINED_VALUES) for name in chosen}
         configs["remote.storage.enable"] = "true"

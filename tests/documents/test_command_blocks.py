@@ -36,7 +36,10 @@ WITH_A_CLUSTER = (
     "kraftctl quorum --bootstrap-server localhost:9092 describe --replication --human-readable",
 )
 
-INSTALLED = ("pip install .", "pip wheel --no-deps --wheel-dir dist .")
+INSTALLED = ("pip install .",)
+
+AS_MAKE_BUILD = ("pip wheel --no-deps --wheel-dir dist .",)
+"""`make build` runs it, and tests/packaging/test_wheel.py installs what it makes."""
 
 START = "kraftctl start controller.properties"
 
@@ -80,7 +83,7 @@ def all_commands() -> dict[str, str]:
 
 
 def test_every_command_is_run() -> None:
-    run = {*WITH_A_CLUSTER, *INSTALLED, *ALONE, *REFUSED, *FROM_A_CLONE, *NOT_REPEATED}
+    run = {*WITH_A_CLUSTER, *INSTALLED, *AS_MAKE_BUILD, *ALONE, *REFUSED, *FROM_A_CLONE, *NOT_REPEATED}
     others = all_commands().keys() - run
     assert run <= all_commands().keys()
     targets = {command.split()[1] for command in others if command.startswith("make ")}
@@ -157,7 +160,6 @@ def installed(clone: Path) -> Path:
     variables = {**environment(place / "bin"), "KRAFTCTL_PURE": "1"}
     for command in INSTALLED:
         run(command, clone, variables)
-    assert [wheel.name.split("-")[0] for wheel in (clone / "dist").glob("*.whl")] == ["kraftctl"]
     return place / "bin"
 
 

@@ -45,7 +45,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "soak-export": (f"SOAK_ARGS={HELP}",),  # tests/spark/test_soak_export.py
     "test-chaos": (f"CHAOS_ARGS={HELP}",),  # tests/chaos/test_chaos.py
     "test-compiled": ("PYTEST_ARGS=-q tests/test_config.py",),
-    "test-long": ("PYTEST_ARGS=--collect-only -q",),
+    "test-long": ("PYTEST_ARGS=--version",),  # tests/test_lanes.py
     "test-pure": ("PYTEST_ARGS=-q tests/test_config.py",),
 }
 

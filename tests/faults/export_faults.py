@@ -177,9 +177,9 @@ FAULTS = (
     ),
     PlantedFault(
         "one-host-is-named-of-many",
-        "spark/kraftctl_spark/log/observer.py",
-        "for asked, problem in problems.items()) or",
-        "for asked, problem in list(problems.items())[:1]) or",
+        "spark/kraftctl_spark/log/attempts.py",
+        "for controller, problem in self._problems.items()]\n",
+        "for controller, problem in list(self._problems.items())[:1]]\n",
         ("tests/spark/test_observer.py::test_every_host_that_cannot_be_reached_is_named",),
         "With three controllers and one wrong name, the message is about another one.",
     ),

@@ -146,7 +146,7 @@ FAULTS = (
         "two-requests-are-taken-for-one",
         "kraftctl/server/connections/incoming_frames.py",
         "        if read_i32_be(data, 0) != payload_bytes or",
-        "    if",
+        "        if",
         (INCOMING_FRAMES,),
         "A client that sends its requests ahead is disconnected.",
     ),

@@ -27,7 +27,7 @@ def damaged_messages() -> Iterator[tuple[type[Message], int, bytes]]:
     for cls in all_messages():
         for golden in read_golden(cls):
             if golden.case in ("null", "unknown", "low") and golden.data:
-                for _ in range(3):
+                for _ in range(2):
                     yield cls, golden.version, damage(golden.data, rng)
 
 
@@ -62,5 +62,5 @@ def test_damaged_bytes() -> None:
             assert ours == theirs["hex"], where
         else:
             assert "Invalid raw tag field list" in theirs["error"], where
-    assert both_accept > 500
-    assert both_refuse > 500
+    assert both_accept > 300
+    assert both_refuse > 300

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.metadata.registration_limits import HOST_BYTES_MAX, LISTENERS_MAX, NAME_BYTES_MAX
+from kraftctl.raft.epoch_pace import EPOCH_INTERVAL_MS, EPOCHS_AT_ONCE_MAX
 from kraftctl.raft.limited_notices import INTERVAL_MS, LINES_PER_INTERVAL_MAX
 from kraftctl.raft.raft_config import OBSERVERS_MAX
 from kraftctl.raft.replica_key import ReplicaKey
@@ -80,13 +81,26 @@ def test_a_candidate_of_ever_higher_epochs_does_not_fill_the_log() -> None:
     transcript.run("start")
     transcript.run("show-notices")
     flood = vote_for_epochs(transcript, 1, 500)
-    assert transcript.node.epoch == 500
-    assert len(flood) == 2 * LINES_PER_INTERVAL_MAX, flood[-3:]
+    assert len(flood) == 3 * LINES_PER_INTERVAL_MAX, flood[-3:]
     transcript.replica.pass_time(INTERVAL_MS)
     later = vote_for_epochs(transcript, 501, 1)
     left_out = [line for line in later if "similar lines were left out" in line]
     assert len(left_out) == 2
     assert len(later) > len(left_out)
+
+
+def test_epochs_are_raised_at_the_pace_of_elections() -> None:
+    """Each is a write of quorum-state that is forced to the disk."""
+    transcript = RaftTranscript()
+    transcript.run("node id=1 voters=1,2,3 kraft-version=1")
+    transcript.run("start")
+    transcript.run("show-notices")
+    lines = vote_for_epochs(transcript, 1, 500)
+    assert transcript.node.epoch == EPOCHS_AT_ONCE_MAX + 1
+    assert any("is not joined yet: other replicas have raised the epoch more often" in line for line in lines)
+    transcript.replica.pass_time(10 * EPOCH_INTERVAL_MS)
+    vote_for_epochs(transcript, 501, 500)
+    assert transcript.node.epoch == 510, "one in each interval, and not the ones between"
 
 
 def test_an_ordinary_election_is_logged_completely() -> None:

@@ -8,9 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from kraftctl.raft.election_state import EPOCH_MAX, ElectionState
+from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.peer_failures import NEXT_STEPS, PeerFailure
 from kraftctl.raft.progress_states import STATES
+from kraftctl_protocol.peer_limits import EPOCH_MAX
 from tests.support.progress_cases import (
     ALL,
     CASES,

@@ -41,7 +41,7 @@ def transcript(seed: int, hash_seed: int, *, compiled: bool) -> str:
     return ran.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("seed", [3, 14, 25])
+@pytest.mark.parametrize("seed", [3, 25])
 def test_the_same_seed_is_the_same_run(seed: int) -> None:
     """Under two hash seeds; compiled and from source, where both are installed."""
     first = transcript(seed, 1, compiled=COMPILED)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl_security.blocking_connection import Endpoint
-from kraftctl_spark.log import log_range, observer
+from kraftctl_spark.log import attempts, log_range
 from kraftctl_spark.tables.compaction import RegularCompaction, compact
 from kraftctl_spark.tables.durable import Hook
 from kraftctl_spark.tables.manifest import Manifest, Output
@@ -32,7 +32,7 @@ END = 90
 
 def append(directory: Path, endpoint: Endpoint, hook: Hook, end: int = END) -> None:
     log_range.OFFSETS_PER_RANGE = PER_TASK
-    observer.RETRY_PAUSE_S = 0.001
+    attempts.PAUSE_S = 0.001
     with exporting(directory, endpoint, hook) as exporter:
         exporter.export_to(end, 1)
 
@@ -78,7 +78,7 @@ def interleaved(directory: Path, endpoint: Endpoint, job: Job, other: Job, step:
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Undoes what `append` changes in this process, for other tests."""
     monkeypatch.setattr(log_range, "OFFSETS_PER_RANGE", PER_TASK)
-    monkeypatch.setattr(observer, "RETRY_PAUSE_S", 0.001)
+    monkeypatch.setattr(attempts, "PAUSE_S", 0.001)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark.log import log_range, observer
+from kraftctl_spark.log import attempts, log_range
 from kraftctl_spark.log.log_reader import LogChangedError
 from kraftctl_spark.tables.manifest import ExportRefusedError, Output, Position
 from kraftctl_spark.tables.reader import read_table
@@ -41,7 +41,7 @@ TABLES = ("records", "partition_change_record", "topic_record")
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_range, "OFFSETS_PER_RANGE", PER_TASK)
-    monkeypatch.setattr(observer, "RETRY_PAUSE_S", 0.001)
+    monkeypatch.setattr(attempts, "PAUSE_S", 0.001)
 
 
 def expected_offsets(table: str, end: int) -> list[int]:

@@ -21,7 +21,7 @@ from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.uuids import ONE_UUID
 from kraftctl_security.blocking_connection import Endpoint
-from kraftctl_spark.log import log_range, observer
+from kraftctl_spark.log import attempts, log_range
 from kraftctl_spark.log.client_config import ObserverConfig
 from kraftctl_spark.log.log_location import LogLocation, QuorumLocation
 from kraftctl_spark.tables.compaction import compact
@@ -102,7 +102,7 @@ class KillAtStep:
 def export_and_die(directory: Path, endpoint: Endpoint, ends: list[int], per_task: int, step: int) -> None:
     """The work of a child process: exports up to each of `ends`, and dies after that many steps."""
     log_range.OFFSETS_PER_RANGE = per_task
-    observer.RETRY_PAUSE_S = 0.001
+    attempts.PAUSE_S = 0.001
     with exporting(directory, endpoint, KillAtStep(step)) as exporter:
         for end in ends:
             exporter.export_to(end, 1)

@@ -23,6 +23,7 @@ from kraftctl_protocol.generated.describe_cluster_request import DescribeCluster
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.java_values import split_list
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.peer_limits import is_address
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.addresses.known_hosts import KnownHosts
 from kraftctl_security.authentication_failures import SECURITY_PROTOCOL, AuthenticationFailedError
@@ -39,6 +40,9 @@ SOFTWARE = "kraftctl", __version__
 BROKER_ENDPOINTS = 1
 CONTROLLER_ENDPOINTS = 2
 """The endpoint types of DescribeCluster (KIP-919)."""
+
+NODES_MAX = 32
+"""The number of nodes to ask: bootstrap servers, and the controllers that these name."""
 
 NOT_ACTIVE = frozenset((Errors.NOT_CONTROLLER, Errors.NOT_LEADER_OR_FOLLOWER))
 
@@ -153,8 +157,9 @@ class AdminClient:
             if not isinstance(response, DescribeClusterResponse) or response.error_code != Errors.NONE:
                 continue
             nodes = sorted(response.brokers, key=lambda node: node.broker_id != response.controller_id)
-            if nodes:
-                return [(node.host, node.port) for node in nodes]
+            named = [(node.host, node.port) for node in nodes if is_address(node.host, node.port)]
+            if named:
+                return named[:NODES_MAX]
         return []
 
     def _describe_cluster(self) -> DescribeClusterRequest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kraftctl_protocol.errors import Errors
+from kraftctl_security.authentication_failures import plain_text
 
 
 class AdminError(Exception):
@@ -13,7 +14,7 @@ class RefusedError(AdminError):
     """The cluster has refused a request; `error` is Kafka's code."""
 
     def __init__(self, what: str, error: Errors, message: str | None) -> None:
-        super().__init__(f"{what} was refused with {error.name}: {message or error.message}")
+        super().__init__(f"{what} was refused with {error.name}: {plain_text(message or error.message)}")
         self.error = error
 
 

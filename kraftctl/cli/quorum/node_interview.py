@@ -23,7 +23,13 @@ from kraftctl_protocol.generated.describe_cluster_response import DescribeCluste
 from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
 from kraftctl_protocol.generated.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kraftctl_protocol.generated.fetch_response import FetchResponse
-from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
+from kraftctl_protocol.metadata_topic import (
+    METADATA_PARTITION,
+    METADATA_TOPIC,
+    METADATA_TOPIC_ID,
+    is_of_one_partition,
+)
+from kraftctl_protocol.peer_limits import is_address
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.addresses.known_hosts import KnownHost
 from kraftctl_security.authentication_failures import AuthenticationFailedError
@@ -174,7 +180,7 @@ class NodeInterview:
             self._say("does not lead")
             return
         assert isinstance(response, FetchResponse)
-        if response.error_code != Errors.NONE or not response.responses:
+        if response.error_code != Errors.NONE or not is_of_one_partition(response):
             error = error_of(response.error_code).name
             self._say(f"does not lead, and does not say its epoch: Fetch is answered with {error}")
             return
@@ -184,7 +190,7 @@ class NodeInterview:
             self._say(f"does not lead{epoch}")
             return
         nodes = [node for node in response.node_endpoints if node.node_id == leader.leader_id]
-        found = [(node.host, node.port) for node in nodes]
+        found = [(node.host, node.port) for node in nodes if is_address(node.host, node.port)]
         where = f", at {endpoint_text(found[0])}" if found else ""
         said = f"says that controller {leader.leader_id} leads epoch {leader.leader_epoch}{where}"
         self._say(f"does not lead, {said}")
@@ -203,7 +209,8 @@ class NodeInterview:
             return
         assert isinstance(response, DescribeClusterResponse)
         if response.error_code == Errors.NONE:
-            self._report(Named([(node.host, node.port) for node in response.brokers]))
+            nodes = [(node.host, node.port) for node in response.brokers]
+            self._report(Named([node for node in nodes if is_address(*node)]))
 
     def _cluster_id(self) -> str:
         """Asks for the cluster id. Through a controller this needs Alter on the cluster, as in Kafka."""

@@ -10,6 +10,7 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Final, assert_never
 
+from kraftctl.cli.admin.admin_client import NODES_MAX
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import UnavailableError
 from kraftctl.cli.admin.unavailable import no_node_serves, no_node_was_asked
@@ -23,9 +24,6 @@ LEADER_WAIT_MS: Final = 3_000
 
 LATE_MS: Final = 300
 """A thread may report this much later than the others."""
-
-NODES_MAX: Final = 32
-"""The number of nodes to ask: bootstrap servers, and the controllers that these name."""
 
 
 class QuorumSurvey:

@@ -27,7 +27,7 @@ from kraftctl.server.peers.peer_failure_reasons import failure_of
 from kraftctl.server.process.detached_calls import call_detached
 from kraftctl.server.process.sockets_first import answered_before
 from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, SIZE_PREFIX_BYTES, encode_frame
+from kraftctl_protocol.frames import SIZE_PREFIX_BYTES, encode_frame
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
@@ -420,10 +420,9 @@ class PeerConnection:
         self._writer.write(encode_frame(payload))
         prefix = await self._reader.readexactly(SIZE_PREFIX_BYTES)
         size = int.from_bytes(prefix, "big", signed=True)
-        if size > FRAME_BYTES_MAX_DEFAULT:
+        if size > self._codec.response_bytes_max:
             refuse_ssl_alert(prefix)
-        if not 0 <= size <= FRAME_BYTES_MAX_DEFAULT:
-            raise DecodeError(f"a response of {size} bytes")
+        self._codec.check_size(size)
         return await self._reader.readexactly(size)
 
 

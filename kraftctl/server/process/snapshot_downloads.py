@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import logging
-from typing import Final
 
 from kraftctl.raft.events import SnapshotDownloaded
 from kraftctl.storage.download_check import DownloadCheck
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.snapshots import SnapshotStore, SnapshotWriter
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.peer_limits import has_room
 
 logger = logging.getLogger("kraftctl.server.snapshots")
-
-RESERVED_BYTES: Final = 64 * 1024 * 1024
-"""What the log may need meanwhile. Of a small disk, a tenth of what is free."""
 
 
 class SnapshotDownloads:
@@ -76,7 +73,7 @@ class SnapshotDownloads:
 
     def _has_room(self, snapshot_id: OffsetAndEpoch, size_bytes: int) -> bool:
         free_bytes = self._store.free_bytes()
-        if free_bytes is None or size_bytes <= free_bytes - min(RESERVED_BYTES, free_bytes // 10):
+        if free_bytes is None or has_room(size_bytes, free_bytes):
             return True
         logger.error(
             "The leader has a snapshot %s of %d bytes, and %s has room for %d. Next step: if other"

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import RecordBatch
-from kraftctl_spark.log.log_reader import LogReader
+from kraftctl_spark.log.log_reader import LogReader, ObserverError
 
 OFFSETS_PER_RANGE = 50_000
 """The size is fixed: if it were an option, a batch repeated after a change would be cut in other places."""
+
+RANGES_MAX = 100_000
+"""A plan has no more: a controller may call any offset committed."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,11 @@ def cut_into_ranges(*, start: int, end: int, epoch: int, end_epoch: int) -> list
 
     `epoch` is that of the record before `start`, `end_epoch` a later one: all ranges but the first have it.
     """
+    if end - start > RANGES_MAX * OFFSETS_PER_RANGE:
+        raise ObserverError(
+            f"offsets {start} to {end} are more than one batch may have, {RANGES_MAX * OFFSETS_PER_RANGE}: if"
+            " the log has that many, read parts of it, with startingOffset and endingOffset"
+        )
     return [
         LogRange(first, min(first + OFFSETS_PER_RANGE, end), epoch if first == start else end_epoch)
         for first in range(start, end, OFFSETS_PER_RANGE)

@@ -9,16 +9,15 @@ leader returns the leader's id.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterator
 from tempfile import TemporaryFile
-from typing import IO, TypeVar
+from typing import TypeVar
 
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.generated.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kraftctl_protocol.generated.fetch_response import FetchResponse, PartitionData
+from kraftctl_protocol.generated.fetch_response import FetchResponse, NodeEndpoint, PartitionData
 from kraftctl_protocol.generated.fetch_snapshot_request import (
     FetchSnapshotRequest,
     PartitionSnapshot,
@@ -26,11 +25,17 @@ from kraftctl_protocol.generated.fetch_snapshot_request import (
     TopicSnapshot,
 )
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
-from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapshot as SnapshotSlice
-from kraftctl_protocol.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
+from kraftctl_protocol.generated.fetch_snapshot_response import NodeEndpoint as SnapshotEndpoint
+from kraftctl_protocol.metadata_topic import (
+    METADATA_TOPIC,
+    METADATA_TOPIC_ID,
+    is_fetched_from_metadata_log,
+    is_snapshot_of_metadata_log,
+)
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.peer_limits import BATCH_BYTES_MAX, is_address, is_cluster_id
 from kraftctl_protocol.primitives import DecodeError
-from kraftctl_protocol.record_batch import RecordBatch, read_batches
+from kraftctl_protocol.record_batch import RecordBatch
 from kraftctl_security.addresses.known_hosts import KnownHosts
 from kraftctl_security.authentication_failures import AuthenticationFailedError
 from kraftctl_security.blocking_connection import (
@@ -41,6 +46,9 @@ from kraftctl_security.blocking_connection import (
 )
 from kraftctl_security.client_config import ClientSecurity
 from kraftctl_security.tls.shown_certificate import with_certificate
+from kraftctl_spark.log.attempts import SILENCE_MIN_S, Attempts
+from kraftctl_spark.log.believed_epoch import BelievedEpoch
+from kraftctl_spark.log.fetched_batches import committed_batches, contents
 from kraftctl_spark.log.log_reader import (
     LogChangedError,
     LogPosition,
@@ -48,6 +56,7 @@ from kraftctl_spark.log.log_reader import (
     OffsetsGoneError,
     WrongClusterError,
 )
+from kraftctl_spark.log.saved_snapshot import SavedSnapshot
 from kraftctl_spark.log.segment_file import batches_of_file
 
 CONTROLLER_ENDPOINTS = 2
@@ -61,9 +70,6 @@ FETCH_BYTES = 262_144
 """The size keeps the decoded records of a response in the processor's caches."""
 SNAPSHOT_BYTES = 1_048_576
 FETCH_WAIT_MS = 500
-RETRY_PAUSE_S = 0.05
-SILENCE_MIN_S = 1.0
-"""A leader may delay a response by FETCH_WAIT_MS."""
 SAY_AFTER_S = 4.0
 """An election takes a second or two. Until the line about it, each controller may be silent for no longer."""
 
@@ -111,9 +117,8 @@ class QuorumObserver:
         self._silence_s = min(timeout_s, max(SILENCE_MIN_S, share_s))
         """The time that one controller may not respond: it leaves time for the others."""
         self._say_after_s = say_after_s
-        self._say_at: float | None = None
-        """The time of the line that there is no leader, unless one responds. None after it."""
-        self._leader_epoch = 0
+        self._attempts = self._begin("nothing")
+        self._epoch = BelievedEpoch(len(bootstrap))
         self._leader: Endpoint | None = None
         self._hosts = KnownHosts()
         self._connection: BlockingConnection | None = None
@@ -145,7 +150,7 @@ class QuorumObserver:
             if data is None or data.high_watermark < 0:
                 return None
             snapshot = self._unreadable(data, offset)
-            return LogPosition(data.high_watermark, self._leader_epoch, snapshot)
+            return LogPosition(data.high_watermark, self._epoch.value, snapshot)
 
         return self._until_answered("the high watermark", attempt)
 
@@ -153,14 +158,13 @@ class QuorumObserver:
         """Returns the epoch of the batch with a committed offset; None if the leader does not return it."""
 
         def attempt() -> tuple[int | None] | None:
-            data = self._fetch(offset, self._leader_epoch, 1, 0)
+            data = self._fetch(offset, self._epoch.value, 1, 0)
             if data is None:
                 return None
             if self._unreadable(data, offset) is not None:
                 return (None,)
-            for batch in read_batches(data.records or b"", partial_tail=True):
-                if batch.header.base_offset <= offset <= batch.header.last_offset:
-                    return (batch.header.partition_leader_epoch,)
+            for batch in committed_batches(data, offset, self._epoch.value):
+                return (batch.header.partition_leader_epoch,)
             return (None,)
 
         return self._until_answered(f"the epoch of offset {offset}", attempt)[0]
@@ -174,9 +178,10 @@ class QuorumObserver:
         position = start_offset
         while position < end_offset:
             for batch in self._until_answered(f"offset {position}", self._attempt_to_read(position, epoch)):
-                if batch.header.last_offset < position or position >= end_offset:
-                    continue
-                if batch.header.base_offset > position:
+                if position >= end_offset:
+                    break
+                begins_within = position == start_offset and batch.header.base_offset < position
+                if batch.header.base_offset != position and not begins_within:
                     self._accept_gap(position, batch)
                 yield batch
                 position = batch.header.last_offset + 1
@@ -185,18 +190,15 @@ class QuorumObserver:
     def read_snapshot(self, snapshot: OffsetAndEpoch) -> Iterator[RecordBatch]:
         """Yields all batches of a snapshot, which is first fetched into a temporary file as a whole."""
         with TemporaryFile() as file:
-            download = _SnapshotDownload(file)
-            while download.size_bytes is None or download.position < download.size_bytes:
-                piece = self._until_answered(
-                    f"snapshot {snapshot}", self._attempt_at_snapshot(snapshot, download)
-                )
-                download.add(piece)
+            download = SavedSnapshot(snapshot, file)
+            while not download.progress.is_whole:
+                self._until_answered(f"snapshot {snapshot}", self._attempt_at_snapshot(snapshot, download))
             file.flush()
             done = 0
-            for batch in batches_of_file(file.fileno()):
+            for batch in batches_of_file(file.fileno(), batch_bytes_max=2 * BATCH_BYTES_MAX):
                 done += batch.header.size_bytes
                 yield batch
-            if done != download.size_bytes:
+            if done != download.progress.size_bytes:
                 raise DecodeError(f"snapshot {snapshot} ends within a batch")
 
     def _attempt_to_read(self, position: int, epoch: int) -> Callable[[], list[RecordBatch] | None]:
@@ -211,11 +213,9 @@ class QuorumObserver:
                 raise OffsetsGoneError(
                     f"offset {position} is deleted; the leader offers the snapshot {snapshot}"
                 )
-            committed = [
-                batch
-                for batch in read_batches(data.records or b"", partial_tail=True)
-                if batch.header.last_offset < data.high_watermark
-            ]
+            committed = committed_batches(data, position, self._epoch.value)
+            if not committed:
+                self._problem = contents(data, position)
             return committed or None
 
         return attempt
@@ -225,58 +225,69 @@ class QuorumObserver:
         base_offset = batch.header.base_offset
         if position != 0 or base_offset != 1:
             raise LogChangedError(
-                f"offset {position} was requested, but the leader's log continues at {base_offset}"
+                f"offset {position} was requested, but the log of the leader,"
+                f" {endpoint_text(self._asked)}, continues at {base_offset}"
             )
         log.warning("offset 0 cannot be read: the leader offers a snapshot for it")
 
     def _unreadable(self, data: PartitionData, offset: int) -> OffsetAndEpoch | None:
         """Returns the snapshot to read instead of `offset`, if the leader requires that."""
         diverging = data.diverging_epoch
+        if diverging.epoch > self._epoch.value or data.snapshot_id.epoch > self._epoch.value:
+            raise DecodeError(f"it leads epoch {self._epoch.value}, and its log has later ones")
         if diverging.epoch >= 0:
             raise LogChangedError(
-                f"the log up to offset {offset} is not the one that was read before: the leader's ends at "
-                f"{diverging.end_offset} in epoch {diverging.epoch}"
+                f"the log up to offset {offset} is not the one that was read before: that of the leader,"
+                f" {endpoint_text(self._asked)}, ends at {diverging.end_offset} in epoch {diverging.epoch}"
             )
         snapshot = data.snapshot_id
         if snapshot.epoch < 0 or snapshot.end_offset < 0:
             return None
+        if snapshot.end_offset > max(data.high_watermark, 0):
+            raise DecodeError(
+                f"it offers a snapshot up to {snapshot.end_offset}, committed is {data.high_watermark}"
+            )
         return OffsetAndEpoch(snapshot.end_offset, snapshot.epoch)
 
     def _attempt_at_snapshot(
-        self, snapshot: OffsetAndEpoch, download: _SnapshotDownload
-    ) -> Callable[[], SnapshotSlice | None]:
-        def attempt() -> SnapshotSlice | None:
+        self, snapshot: OffsetAndEpoch, download: SavedSnapshot
+    ) -> Callable[[], SavedSnapshot | None]:
+        """Fetches the next slice."""
+
+        def attempt() -> SavedSnapshot | None:
             connection = self._connected()
-            download.follow(self._leader_epoch)
+            download.follow(self._epoch.value)
             partition = PartitionSnapshot(
                 partition=0,
-                current_leader_epoch=self._leader_epoch,
+                current_leader_epoch=self._epoch.value,
                 snapshot_id=SnapshotId(end_offset=snapshot.offset, epoch=snapshot.epoch),
-                position=download.position,
+                position=download.progress.position,
             )
             topic = TopicSnapshot(name=METADATA_TOPIC, partitions=[partition])
             request = FetchSnapshotRequest(
                 cluster_id=self._cluster_id, max_bytes=SNAPSHOT_BYTES, topics=[topic]
             )
-            response = connection.ask(request, self._patience_s())
+            response = connection.ask(request, self._attempts.patience_s())
             assert isinstance(response, FetchSnapshotResponse)
+            self._attempts.throttled(response.throttle_time_ms)
             if response.error_code == Errors.UNKNOWN_SERVER_ERROR:
                 self._why_no_snapshot(snapshot, partition.current_leader_epoch)
                 return None
             self._check_top_level(response.error_code)
-            if len(response.topics) != 1 or len(response.topics[0].partitions) != 1:
-                raise DecodeError("FetchSnapshot was not answered with one partition")
+            if not is_snapshot_of_metadata_log(response):
+                raise DecodeError("FetchSnapshot was not answered with the metadata log alone")
             answer = response.topics[0].partitions[0]
             if answer.error_code == Errors.SNAPSHOT_NOT_FOUND:
                 raise OffsetsGoneError(f"the leader has deleted the snapshot {snapshot}")
             if answer.error_code == Errors.NONE:
-                if not answer.unaligned_records and download.position < answer.size:
-                    raise DecodeError("FetchSnapshot was answered without any bytes of the snapshot")
-                return answer
+                download.add(answer, SNAPSHOT_BYTES)
+                return download
+            leader = answer.current_leader
             self._find_leader(
                 answer.error_code,
                 partition.current_leader_epoch,
-                answer.current_leader,
+                leader.leader_id,
+                leader.leader_epoch,
                 response.node_endpoints,
             )
             return None
@@ -290,7 +301,7 @@ class QuorumObserver:
         leader's, the node is not the leader, or the snapshot is deleted.
         """
         data = self._fetch(0, 0, 1, 0)
-        if data is None or self._leader_epoch != asked_epoch:
+        if data is None or self._epoch.value != asked_epoch:
             return
         newest = OffsetAndEpoch(data.snapshot_id.end_offset, data.snapshot_id.epoch)
         if newest.epoch >= 0 and newest != snapshot:
@@ -307,7 +318,7 @@ class QuorumObserver:
         if data is None or data.snapshot_id.epoch < 0:
             return data
         if offset > data.log_start_offset or offset == data.log_start_offset == 0:
-            data = self._fetch(max(1, offset), max(epoch, self._leader_epoch), max_bytes, wait_ms)
+            data = self._fetch(max(1, offset), max(epoch, self._epoch.value), max_bytes, wait_ms)
         return data
 
     def _fetch(self, offset: int, epoch: int, max_bytes: int, wait_ms: int) -> PartitionData | None:
@@ -315,7 +326,7 @@ class QuorumObserver:
         connection = self._connected()
         partition = FetchPartition(
             partition=0,
-            current_leader_epoch=max(self._leader_epoch, epoch),
+            current_leader_epoch=max(self._epoch.value, epoch),
             fetch_offset=offset,
             last_fetched_epoch=epoch,
         )
@@ -323,40 +334,57 @@ class QuorumObserver:
         request = FetchRequest(
             cluster_id=self._cluster_id, max_wait_ms=wait_ms, max_bytes=max_bytes, topics=[topic]
         )
-        response = connection.ask(request, self._patience_s(), FETCH_VERSION_MIN)
+        response = connection.ask(request, self._attempts.patience_s(), FETCH_VERSION_MIN)
         assert isinstance(response, FetchResponse)
+        self._attempts.throttled(response.throttle_time_ms)
         self._check_top_level(response.error_code)
-        if len(response.responses) != 1 or len(response.responses[0].partitions) != 1:
-            raise DecodeError("Fetch was not answered with one partition")
+        if not is_fetched_from_metadata_log(response):
+            raise DecodeError("Fetch was not answered with the metadata log alone")
         data = response.responses[0].partitions[0]
+        leader, asked_epoch = data.current_leader, partition.current_leader_epoch
         if data.error_code != Errors.NONE:
             self._find_leader(
-                data.error_code, partition.current_leader_epoch, data.current_leader, response.node_endpoints
+                data.error_code,
+                asked_epoch,
+                leader.leader_id,
+                leader.leader_epoch,
+                response.node_endpoints,
             )
             return None
-        self._leader_epoch = max(self._leader_epoch, data.current_leader.leader_epoch)
+        if leader.leader_epoch not in (asked_epoch, -1):
+            raise DecodeError(f"it answers to epoch {asked_epoch} as if in epoch {leader.leader_epoch}")
+        self._epoch.served(asked_epoch)
         return data
 
     def _check_top_level(self, error_code: int) -> None:
         if error_code == Errors.NONE:
             return
         if error_code == Errors.INCONSISTENT_CLUSTER_ID:
-            raise WrongClusterError(f"the controllers do not belong to cluster {self._cluster_id}")
+            raise WrongClusterError(
+                f"the controllers do not belong to cluster {self._cluster_id}:"
+                f" {endpoint_text(self._asked)} says so"
+            )
         if error_code == Errors.CLUSTER_AUTHORIZATION_FAILED:
             raise self._access_denied("ClusterAction", "reading the metadata log", "")
         raise UnusableControllerError(f"answered with {error_of(error_code).name}")
 
     def _find_leader(
-        self, error_code: int, asked_epoch: int, current_leader: object, endpoints: object
+        self,
+        error_code: int,
+        asked_epoch: int,
+        leader_id: int,
+        leader_epoch: int,
+        endpoints: list[NodeEndpoint] | list[SnapshotEndpoint],
     ) -> None:
         """Uses the response of a node that is not the leader, or is in another epoch."""
-        leader_id: int = getattr(current_leader, "leader_id", -1)
-        leader_epoch: int = getattr(current_leader, "leader_epoch", -1)
-        self._leader_epoch = max(self._leader_epoch, leader_epoch)
+        if error_code == Errors.UNKNOWN_LEADER_EPOCH and asked_epoch == self._epoch.value:
+            self._epoch.refused(leader_epoch, self._asked)
+        else:
+            self._epoch.named(leader_epoch, self._asked)
         found: Endpoint | None = None
-        assert isinstance(endpoints, list)
         for node in endpoints:
-            if node.node_id == leader_id and leader_id >= 0 and leader_epoch == self._leader_epoch:
+            is_leader = node.node_id == leader_id >= 0 and leader_epoch == self._epoch.value
+            if is_leader and is_address(node.host, node.port):
                 found = (node.host, node.port)
         self._problem = (
             f"{error_of(error_code).name} was the response to epoch {asked_epoch}, and the leader "
@@ -381,7 +409,7 @@ class QuorumObserver:
     def _ask_cluster_id(self) -> str | None:
         connection = self._connected()
         request = DescribeClusterRequest(endpoint_type=CONTROLLER_ENDPOINTS)
-        response = connection.ask(request, self._patience_s(), DESCRIBE_CLUSTER_VERSION_MIN)
+        response = connection.ask(request, self._attempts.patience_s(), DESCRIBE_CLUSTER_VERSION_MIN)
         assert isinstance(response, DescribeClusterResponse)
         if response.error_code == Errors.CLUSTER_AUTHORIZATION_FAILED:
             instead = ", or give the id: --cluster-id, or the option clusterId"
@@ -390,6 +418,8 @@ class QuorumObserver:
             raise UnusableControllerError(
                 f"DescribeCluster answered with {error_of(response.error_code).name}"
             )
+        if not is_cluster_id(response.cluster_id):
+            raise DecodeError(f"a cluster id of {len(response.cluster_id)} characters, not all printable")
         return response.cluster_id
 
     def _connected(self) -> BlockingConnection:
@@ -403,7 +433,7 @@ class QuorumObserver:
                 security = self._read_security()
             except ValueError as error:
                 raise UnusableControllerError(f"it was not asked: {error}") from error
-            patience_s = self._patience_s()
+            patience_s = self._attempts.patience_s()
             self._connection = BlockingConnection(
                 endpoint,
                 client_id=self._client_id,
@@ -419,33 +449,25 @@ class QuorumObserver:
         self.close()
         self._leader = None
 
-    def _patience_s(self) -> float:
-        if self._say_at is None:
-            return self._silence_s
-        return min(self._silence_s, max(SILENCE_MIN_S, self._say_at - time.monotonic()))
+    def _begin(self, what: str) -> Attempts:
+        return Attempts(
+            what, timeout_s=self._timeout_s, say_after_s=self._say_after_s, silence_s=self._silence_s
+        )
 
     def _until_answered(self, what: str, attempt: Callable[[], Answer | None]) -> Answer:
         """Returns the first response that is not None; QuorumUnavailableError after the timeout."""
-        began = time.monotonic()
-        deadline = began + self._timeout_s
-        self._say_at = began + self._say_after_s
-        problems: dict[str, str] = {}
-        """The latest problem of each of several hosts: any of them may be the one that is wrong."""
-        while (now := time.monotonic()) < deadline:
-            if self._say_at is not None and now >= self._say_at:
-                self._say_at = None
-                self._warn(what, now - began, problems)
-            knew = self._leader_epoch
+        attempts = self._attempts = self._begin(what)
+        while attempts.may_continue():
+            knew = self._epoch.value
             self._problem = ""
             try:
                 answer = attempt()
                 if answer is not None:
                     return answer
-                problems[endpoint_text(self._asked)] = (
-                    self._problem or "it does not know how far all is committed"
-                )
+                problem = self._problem or "it does not know how far all is committed"
+                attempts.failed(endpoint_text(self._asked), problem)
             except (OSError, DecodeError, UnservedRequestError, UnusableControllerError) as error:
-                problems[endpoint_text(self._asked)] = str(error)
+                attempts.failed(endpoint_text(self._asked), str(error))
                 self._forget_connection()
             except AuthenticationFailedError as error:
                 reason = with_certificate(error, *self._asked)
@@ -453,48 +475,5 @@ class QuorumObserver:
                     f"no connection to the controller at {endpoint_text(self._asked)}: {reason}. Next step:"
                     f" check {error.keys} of the client's properties file"
                 ) from error
-            if self._leader_epoch == knew:  # Otherwise there is new information: retry immediately.
-                time.sleep(RETRY_PAUSE_S)
-        raise QuorumUnavailableError(
-            f"no response about {what} within {self._timeout_s:g} s: {_text(problems)}"
-        )
-
-    def _warn(self, what: str, seconds: float, problems: dict[str, str]) -> None:
-        log.warning(
-            "No leader has answered about %s for %.1f s, and %g s are waited: %s. Next step: start the"
-            " controllers that are not reached; the log of each says why it elects no leader",
-            what,
-            seconds,
-            self._timeout_s,
-            _text(problems),
-        )
-
-
-def _text(problems: dict[str, str]) -> str:
-    return "; ".join(f"{asked}: {problem}" for asked, problem in problems.items()) or "no leader"
-
-
-class _SnapshotDownload:
-    """The download of a snapshot, all from one leader.
-
-    Each controller writes its own snapshots, with the same records, but in other positions.
-    """
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._leader_epoch = -1
-        self.position = 0
-        self.size_bytes: int | None = None
-
-    def follow(self, leader_epoch: int) -> None:
-        """Starts again when another leader is used."""
-        if leader_epoch != self._leader_epoch:
-            self._leader_epoch, self.position, self.size_bytes = leader_epoch, 0, None
-            self._file.seek(0)
-            self._file.truncate()
-
-    def add(self, piece: SnapshotSlice) -> None:
-        data = piece.unaligned_records or b""
-        self._file.write(data)
-        self.position += len(data)
-        self.size_bytes = piece.size
+            attempts.pause(has_news=self._epoch.value != knew)
+        raise QuorumUnavailableError(attempts.end())

@@ -22,6 +22,7 @@ from kraftctl_protocol.batch_framing import (
     scan_pieces,
 )
 from kraftctl_protocol.log_file_names import INDEX_SUFFIX, segment_file_name
+from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch, read_batch, read_batch_header
 from kraftctl_spark.log.reading import reading
 
@@ -120,14 +121,20 @@ def _look_up(index: int, relative_offset: int) -> int:
     return max(found, 0)
 
 
-def batches_of_file(descriptor: int, position: int = 0) -> Iterator[RecordBatch]:
-    """The batches of a segment or checkpoint, up to an incomplete one; DecodeError at a damaged one."""
+def batches_of_file(
+    descriptor: int, position: int = 0, *, batch_bytes_max: int | None = None
+) -> Iterator[RecordBatch]:
+    """The batches of a segment or checkpoint, up to an incomplete one; DecodeError at a damaged one, or at
+    one that is larger than allowed.
+    """
     data = os.pread(descriptor, READ_BYTES, position)
     at = 0
     while True:
         needed = HEADER_BYTES
         if len(data) - at >= HEADER_BYTES:
             needed = read_batch_header(data, at).size_bytes
+            if batch_bytes_max is not None and needed > batch_bytes_max:
+                raise DecodeError(f"a batch of {needed} bytes, more than {batch_bytes_max}")
         if len(data) - at >= needed:
             yield read_batch(data, at)
             at += needed

@@ -147,7 +147,7 @@ def is_ascii(name: str) -> bool:
 
 
 def test_our_clients_authenticate_to_their_servers(theirs: Kafka) -> None:
-    for mechanism, name, password, iterations in users(scaled(60)):
+    for mechanism, name, password, iterations in users(scaled(24)):
         scram = MECHANISM_NAMES[mechanism]
         theirs.ask("user", scram, encoded(name), encoded(password), str(iterations))
         right = ScramClient(mechanism, name, password, nonce="abc", token_auth=False)
@@ -161,7 +161,7 @@ def test_our_clients_authenticate_to_their_servers(theirs: Kafka) -> None:
 
 def test_their_clients_authenticate_to_our_servers(theirs: Kafka) -> None:
     """With credentials that Kafka has made: here are the salt and the keys of its log."""
-    for mechanism, name, password, iterations in users(scaled(60)):
+    for mechanism, name, password, iterations in users(scaled(24)):
         scram = MECHANISM_NAMES[mechanism]
         made_by_kafka = theirs.ask("user", scram, encoded(name), encoded(password), str(iterations))
         salt, stored_key, server_key = map(decoded, made_by_kafka)
@@ -182,7 +182,7 @@ def test_their_clients_authenticate_to_our_servers(theirs: Kafka) -> None:
 
 
 def test_credentials_made_here_are_theirs(theirs: Kafka) -> None:
-    for mechanism, name, password, iterations in users(scaled(40)):
+    for mechanism, name, password, iterations in users(scaled(24)):
         credential = made(mechanism, password, iterations)
         keys = (credential.salt, credential.stored_key, credential.server_key)
         scram = MECHANISM_NAMES[mechanism]

@@ -45,7 +45,7 @@ def cases() -> list[tuple[Store, Store, str]]:
 
 
 def test_kafka_takes_the_same_stores() -> None:
-    asked = random.Random(FIRST_SEED).sample(cases(), scaled(30))
+    asked = random.Random(FIRST_SEED).sample(cases(), scaled(20))
     lines = "".join(f"{_line(old)}\t{_line(new)}\t{allow}\n" for old, new, allow in asked)
     expected = ask_kafka(ORACLE, lines).split()
     assert {"yes", "no"} == set(expected)

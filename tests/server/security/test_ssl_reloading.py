@@ -24,7 +24,6 @@ from tests.server.security.reloaded_ssl import (
     reloading,
     renewed,
     serial_of,
-    served,
     swap,
 )
 from tests.server.security.ssl_serving import (
@@ -36,7 +35,7 @@ from tests.server.security.ssl_serving import (
     serving_ssl,
     write_stores,
 )
-from tests.server.serving import both_loops
+from tests.server.serving import both_loops, expect_served
 from tests.support.certificates import DAY, Authority
 from tests.support.jks import jks
 
@@ -51,7 +50,7 @@ async def test_new_connections_get_the_new_certificate_and_old_ones_stay(tmp_pat
         swap(running.keystore, new.pem())
         await running.settle()
         assert await running.serial() == serial_of(new)
-        await served(before)
+        await expect_served(before)
         assert len(running.driver.contexts) == 1, "other controllers are shown it, too"
         assert running.server.security.ssl_metrics.reloads_count == 1
         await running.settle()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from kraftctl.raft.effects import (
     AppendBatch,
@@ -149,7 +149,7 @@ class BareNode:
         )
         network.nodes.append(self)
 
-    def start(self) -> BareNode:
+    def start(self) -> Self:
         self.network.listening[self.address] = self
         self.step(Started())
         return self
