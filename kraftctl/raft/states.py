@@ -109,6 +109,7 @@ class Follower(EpochState):
         self.leader_refuses = False
         """Whether its address has refused a connection since its last response."""
         self.last_response_ms = 0
+        self._reached_ms = -NEVER_MS
         self.leader_high_watermark = UNKNOWN_OFFSET
         """The high watermark of the last response that continued this log."""
         self.download: SnapshotDownload | None = None
@@ -149,9 +150,13 @@ class Follower(EpochState):
         self.last_response_ms = now_ms
         self.restart_fetch_timer(deadline_ms)
 
-    def leader_reached(self) -> None:
+    def leader_reached(self, now_ms: int) -> None:
         """Notes that the leader was reached at `leader_endpoints`: they are right in this epoch."""
         self.has_reached_leader = True
+        self._reached_ms = now_ms
+
+    def has_reached_leader_since(self, at_ms: int) -> bool:
+        return self._reached_ms > at_ms
 
     def find_leader_at(self, endpoints: Endpoints) -> None:
         """Takes new endpoints when the former ones, perhaps of an older voter set, do not respond.

@@ -32,8 +32,8 @@ def why_no_majority(core: RaftCore, voters: VoterSet) -> str | None:
     missed = ", ".join(f"{key} ({_state(core, leader, key)})" for key in missing)
     return (
         f"Of the voters {names} that there would be, {needed} are needed, but in the last {within_ms} ms only"
-        f" {working} had everything: the quorum would stop. Missing: {missed}. Next step: start them, and repeat"
-        " this when kafka-metadata-quorum describe --replication shows a Lag of 0"
+        f" {working} had everything: the quorum would stop. Missing: {missed}. Next step: start them, and"
+        " repeat this when kafka-metadata-quorum describe --replication shows a Lag of 0"
     )
 
 

@@ -1,0 +1,154 @@
+"""KIP-595: a connection to the leader that ends is no reason for an election, whoever else is silent."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftctl.raft.effects import SendRequest
+from kraftctl.raft.events import DeadlineReached, ResponseReceived
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.generated.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    PartitionData,
+)
+from kraftctl_protocol.metadata_topic import METADATA_TOPIC_ID
+from kraftctl_protocol.record_batch import encode_batch
+from tests.raft.test_early_elections import last_fetch
+from tests.support.simulator.cluster.raft_transcript import RaftTranscript
+from tests.support.simulator.quorum import StartQuorum
+
+BACKOFF_MS = 20
+"""controller.quorum.retry.backoff.ms"""
+LEADER, OTHERS = 2, {3, 4}
+
+
+class Following:
+    """A replica that follows node 2; what it sends is never answered, but by the test."""
+
+    def __init__(self, node_id: int) -> None:
+        self.transcript = RaftTranscript()
+        self.transcript.run("quorum-state epoch=1 leader=2")
+        self.transcript.run(f"node id={node_id} voters=1,2,3,4 kraft-version=0")
+        self.now_ms = 0
+        self.sent: list[SendRequest] = []
+        self._node = self.transcript.node
+        assert "send 1 to 2@" in self.transcript.run("start")
+        self._last_to = {LEADER: 1}
+
+    def answered(self, node_id: int = LEADER, records: bytes = b"", high_watermark: int = 0) -> None:
+        """The last Fetch to that node, by the leader of this epoch."""
+        partition = PartitionData(
+            high_watermark=high_watermark,
+            current_leader=LeaderIdAndEpoch(leader_id=LEADER, leader_epoch=1),
+            records=records,
+        )
+        topic = FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=[partition])
+        self._step(ResponseReceived(self._last_to[node_id], FetchResponse(responses=[topic])))
+
+    def lost(self) -> None:
+        """The connection to the leader is reset."""
+        self._step(ResponseReceived(self._last_to[LEADER], None))
+
+    def wait(self, duration_ms: int) -> None:
+        until_ms = self.now_ms + duration_ms
+        while (deadline_ms := self._node.next_deadline_ms) is not None and deadline_ms <= until_ms:
+            self.now_ms = max(self.now_ms, deadline_ms)
+            self._step(DeadlineReached())
+        self.now_ms = until_ms
+
+    def asked(self) -> list[int]:
+        """The nodes to which a Fetch has left since the last call."""
+        sent, self.sent = self.sent, []
+        return [effect.destination_id for effect in sent if effect.api_key == ApiKey.FETCH]
+
+    def _step(self, event: DeadlineReached | ResponseReceived) -> None:
+        for effect in self._node.step(event, self.now_ms, self.now_ms):
+            if isinstance(effect, SendRequest):
+                self.sent.append(effect)
+                self._last_to[effect.destination_id] = effect.send_id
+
+
+VOTER, OBSERVER = 1, 11
+
+
+@pytest.mark.parametrize(
+    ("node_id", "answered_ago_ms", "asks_others"),
+    [
+        pytest.param(VOTER, 0, False, id="now"),
+        pytest.param(VOTER, 500, False, id="as-long-ago-as-a-fetch-waits"),
+        pytest.param(VOTER, 999, False, id="just-within-half-a-fetch-timeout"),
+        pytest.param(VOTER, 1_000, True, id="half-a-fetch-timeout-ago"),
+        pytest.param(VOTER, None, True, id="never"),
+        pytest.param(OBSERVER, 0, True, id="an-observer"),
+        pytest.param(OBSERVER, None, True, id="an-observer-that-never-reached-it"),
+    ],
+)
+def test_the_leader_is_asked_again_after_the_backoff(
+    node_id: int, answered_ago_ms: int | None, asks_others: bool
+) -> None:
+    """A voter that has just heard from it waits for that. Whoever asks another meanwhile, who may be silent,
+    asks the leader beside it.
+    """
+    follower = Following(node_id)
+    if answered_ago_ms is not None:
+        follower.answered()
+        follower.wait(answered_ago_ms)
+    follower.asked()
+    follower.lost()
+    asked = follower.asked()
+    assert (len(asked), OTHERS >= set(asked)) == (int(asks_others), True)
+    follower.wait(BACKOFF_MS)
+    assert follower.asked() == [LEADER]
+
+
+def test_a_leader_that_stays_away_is_not_the_only_one_that_is_asked() -> None:
+    """KAFKA-19354: after half a fetch timeout the others are asked too, each at a time, and the leader again
+    and again beside them.
+    """
+    follower = Following(VOTER)
+    follower.answered()
+    for _ in range(60):
+        follower.lost()
+        follower.wait(BACKOFF_MS)
+    asked = follower.asked()
+    assert asked.count(LEADER) >= 50
+    assert len([node_id for node_id in asked if node_id in OTHERS]) == 1, "the other has not answered yet"
+
+
+def test_two_responses_to_the_same_fetch_are_taken_once() -> None:
+    """The leader is reached at its address, and at a second one. The first response continues the log."""
+    follower = Following(VOTER)
+    follower.lost()
+    (other,) = follower.asked()
+    follower.wait(BACKOFF_MS)
+    batch = encode_batch(0, 1, 0, [b"record"])
+    follower.transcript.run("show-notices")
+    follower.answered(LEADER, batch, 0)
+    follower.answered(other, batch, 0)
+    node = follower.transcript.node
+    assert (node.end_offset, node.state_name) == (1, "Follower")
+    follower.wait(BACKOFF_MS)
+    assert follower.transcript.node._core.state.retry_at_ms == 0  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("round_", range(4))
+def test_writes_go_on_when_a_connection_is_reset(
+    round_: int, dynamic: bool, start_quorum: StartQuorum
+) -> None:
+    """Of three voters one is silent, so each write needs the follower whose connection ends."""
+    quorum = start_quorum(41 + round_, [1, 2, 3], dynamic=dynamic)
+    leader, epoch = quorum.led(), quorum.led().raft.epoch
+    follower, silent = quorum.followers()
+    quorum.wire.isolate(silent.node_id, [1, 2, 3])
+    quorum.run_for(700 + 130 * round_)
+    since = len(quorum.trace)
+    follower.loop.offer(ResponseReceived(last_fetch(quorum, follower), None))
+    quorum.append(leader, 1)
+    quorum.run_for(100)
+    assert leader.raft.high_watermark == leader.raft.end_offset
+    quorum.run_for(5_000)
+    assert (quorum.led(), leader.raft.epoch) == (leader, epoch), "StableLeadership"
+    assert not [line for line in quorum.lines(follower.node_id, since) if "to Prospective" in line]
