@@ -14,6 +14,7 @@ from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.identities import Identities
 from kraftctl.raft.limited_notices import LimitedNotices
+from kraftctl.raft.loading import Loading
 from kraftctl.raft.log_state import LogState
 from kraftctl.raft.other_quorum_watch import OtherQuorumWatch
 from kraftctl.raft.parked_fetches import ParkedFetches
@@ -73,6 +74,7 @@ class RaftCore:
         self.voter_change: VoterChange | None = None
         self.damaged_downloads = DamagedDownloads()
         self.early_elections = EarlyElectionLimit()
+        self.loading = Loading()
         self.high_watermark = UNKNOWN_OFFSET
         self.shutting_down = False
         self._effects: list[RaftEffect] = []

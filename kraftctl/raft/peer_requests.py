@@ -92,8 +92,8 @@ def send_begin_quorum_epoch_to(core: RaftCore, voter: ReplicaKey) -> None:
 def _send_fetch(core: RaftCore, state: Follower) -> None:
     """Fetches from the leader, or from the bootstrap servers while it does not respond (KAFKA-19354).
 
-    A Fetch there may wait for a voter that is silent, so the leader is asked again beside it. A voter that has
-    just heard from its leader asks no other: one connection may have ended. Of a new leader it hears by
+    A Fetch there may wait for a voter that is silent, so the leader is asked again beside it. A voter that
+    has just heard from its leader asks no other: one connection may have ended. Of a new leader it hears by
     BeginQuorumEpoch. A voter first sends what it has to report about itself.
     """
     if core.now_ms < state.retry_at_ms:
