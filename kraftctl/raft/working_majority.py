@@ -52,8 +52,9 @@ def _is_caught_up(replica: ReplicaState | None, *, now_ms: int, within_ms: int) 
 
 
 def _replica(leader: Leader, key: ReplicaKey) -> ReplicaState | None:
+    """Returns the state of a voter, or of the observer that would be one."""
     voter = leader.voter_states.get(key.id)
-    return voter if voter is not None and voter.matches(key) else leader.observer_states.get(key)
+    return leader.observer_states.get(key) if voter is None else voter
 
 
 def _state(core: RaftCore, leader: Leader, key: ReplicaKey) -> str:

@@ -32,6 +32,7 @@ from tests.faults import (
     observer_faults,
     partition_memory_faults,
     provider_faults,
+    quorum_faults,
     raft_faults,
     reason_faults,
     record_type_faults,
@@ -55,6 +56,7 @@ from tests.faults.planted_fault import PlantedFault
 
 CATALOGUE: tuple[PlantedFault, ...] = (
     *raft_faults.FAULTS,
+    *quorum_faults.FAULTS,
     *vote_faults.FAULTS,
     *voter_faults.FAULTS,
     *reason_faults.FAULTS,

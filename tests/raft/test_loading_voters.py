@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-from kraftctl.node.metadata_loader import RECORDS_BEHIND_MAX
 from kraftctl.raft.events import LoadingChanged
 from kraftctl_protocol.api_keys import ApiKey
 from tests.raft.test_early_elections import SLOW, VOTERS

@@ -9,6 +9,7 @@ from kraftctl.raft.states import Follower
 from kraftctl_protocol.record_batch import encode_batch
 from tests.raft.test_early_elections import last_fetch
 from tests.support.following import LEADER, Following
+from tests.support.raft_names import endpoint
 from tests.support.simulator.quorum import StartQuorum
 
 BACKOFF_MS = 20
@@ -59,6 +60,15 @@ def test_a_leader_that_stays_away_is_not_the_only_one_that_is_asked() -> None:
     asked = follower.asked()
     assert asked.count(LEADER) >= 50
     assert len([node_id for node_id in asked if node_id in OTHERS]) == 1, "the other has not answered yet"
+
+
+def test_a_leader_that_backs_off_is_not_asked_as_a_bootstrap_server() -> None:
+    """Its Fetch would wait there, beside the next one."""
+    follower = Following(OBSERVER)
+    core = follower.node._core
+    core.config.bootstrap_servers = [endpoint(LEADER)]
+    follower.lost()
+    assert follower.asked() in ([node_id] for node_id in (1, *OTHERS))
 
 
 def test_two_responses_to_the_same_fetch_are_taken_once() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from kraftctl.raft.forced_removal import FORCE_TAG, is_forced
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import Leader
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl.raft.working_majority import missing_voters
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from tests.support.raft_names import directory_id, voter_node
 from tests.support.simulator.quorum import Question, Quorum, StartQuorum
 
@@ -117,6 +119,24 @@ def test_removals(voter_count: int, start_quorum: StartQuorum) -> None:
     quorum.append(leader, 1)
     quorum.run_for(500)
     assert leader.raft.high_watermark == leader.raft.end_offset
+
+
+@pytest.mark.parametrize(
+    ("fields", "forced"),
+    [
+        (None, False),
+        ([(FORCE_TAG, b"\x01")], True),
+        ([(0, b"\x01")], False),
+        ([(FORCE_TAG, b"\x00")], False),
+        ([(FORCE_TAG, b"")], False),
+        ([(3, b"x"), (FORCE_TAG, b"\x01"), (FORCE_TAG + 1, b"")], True),
+    ],
+)
+def test_which_requests_force_a_removal(fields: list[tuple[int, bytes]] | None, forced: bool) -> None:
+    """As received. A field of a later release of Kafka forces nothing."""
+    request = RemoveRaftVoterRequest(voter_id=1)
+    request.unknown_tagged_fields = fields
+    assert is_forced(RemoveRaftVoterRequest.decode(request.encode(0), 0)) is forced
 
 
 def test_a_forced_removal_is_written(start_quorum: StartQuorum) -> None:

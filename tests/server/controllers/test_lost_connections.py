@@ -65,9 +65,7 @@ def quorum_with_links(directory: Path, *, dynamic: bool) -> Iterator[tuple[Quoru
     quorum = Quorum(directory, dynamic=dynamic)
     for node in quorum.nodes:
         node.properties |= quorum_properties(proxies, dynamic=dynamic)
-        node.properties["advertised.listeners"] = (
-            f"{CONTROLLER_LISTENER}://localhost:{proxies[node.node_id]}"
-        )
+        node.properties["advertised.listeners"] = f"{CONTROLLER_LISTENER}://localhost:{proxies[node.node_id]}"
         node.initial_controllers = ",".join(voters) if dynamic else None
     network = Network({node.node_id: node.name for node in quorum.nodes})
     try:
