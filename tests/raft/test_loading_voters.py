@@ -103,6 +103,7 @@ def test_a_leader_that_answers_again_is_waited_for_as_before() -> None:
     assert begun(voter)
 
 
+@pytest.mark.prevents("elected-while-it-loads")
 def test_another_voter_is_elected_without_waiting(start_quorum: StartQuorum) -> None:
     """Its leader refuses connections. The voter with the lowest id would begin."""
     quorum = start_quorum(51, VOTERS, properties=SLOW)
@@ -130,6 +131,7 @@ def test_it_is_elected_when_no_other_can_be(start_quorum: StartQuorum) -> None:
     assert quorum.led() is first, "the other lacks a record that is committed"
 
 
+@pytest.mark.prevents("elected-while-it-loads")
 def test_it_hands_over_once_to_one_that_has_everything(start_quorum: StartQuorum) -> None:
     quorum = start_quorum(53, VOTERS)
     first = quorum.followers()[0]

@@ -85,6 +85,7 @@ def test_two_responses_to_the_same_fetch_are_taken_once() -> None:
     assert (follower.node.end_offset, state.retry_at_ms) == (1, 0), "the second is not unusable, but late"
 
 
+@pytest.mark.prevents("a-silent-voter-in-the-way")
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("round_", range(4))
 def test_writes_go_on_when_a_connection_is_reset(

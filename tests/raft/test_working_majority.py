@@ -93,6 +93,7 @@ def others_than_the_leader(quorum: Quorum) -> list[int]:
     return [voter_id for voter_id in quorum.voter_ids if voter_id != leader_id]
 
 
+@pytest.mark.prevents("removed-into-a-minority")
 @pytest.mark.parametrize("voter_count", [3, 5])
 def test_removals(voter_count: int, start_quorum: StartQuorum) -> None:
     """Of the leader, of each that runs and each that is down; for each number that may be down."""
@@ -154,6 +155,7 @@ def test_a_forced_removal_is_written(start_quorum: StartQuorum) -> None:
     assert quorum.led().raft.voter_set.voter_ids() == sorted({leader.node_id, down})
 
 
+@pytest.mark.prevents("removed-into-a-minority")
 def test_a_voter_that_does_not_work_is_not_added_where_it_is_needed(start_quorum: StartQuorum) -> None:
     """Its disk stalls: it answers, and does not fetch. Of two voters both would be needed; of four, three."""
     quorum = start_quorum(33, [1], [11])
