@@ -10,7 +10,7 @@ LOADING = "tests/raft/test_loading_voters.py"
 
 FAULTS = (
     PlantedFault(
-        "a-removal-asks-nobody",
+        "a-removal-is-not-checked",
         "kraftctl/raft/voter_rpcs.py",
         "    if reason is not None and not forced:\n",
         "    if reason == forced:\n",
@@ -18,7 +18,7 @@ FAULTS = (
         "One of three voters is down, another is removed, and nothing is committed any more.",
     ),
     PlantedFault(
-        "an-addition-asks-nobody",
+        "an-addition-is-not-checked",
         "kraftctl/raft/voter_change.py",
         "    if without_majority is not None:\n",
         "    if without_majority == change:\n",
@@ -122,7 +122,7 @@ FAULTS = (
         "A quorum that is started as a whole waits two seconds for nothing.",
     ),
     PlantedFault(
-        "a-loading-voter-helps-nobody",
+        "a-loading-voter-refuses-pre-votes",
         "kraftctl/raft/loading_voter.py",
         "        state.leader_fell_silent()\n",
         "        state.leader_is_silent = False\n",
@@ -151,7 +151,7 @@ FAULTS = (
         "        if core.loading.is_loading:\n            hand_over(core)\n",
         "",
         (f"{LOADING}::test_it_hands_over_once_to_one_that_has_everything",),
-        "Another voter could serve heartbeats at once.",
+        "Another voter could serve heartbeats immediately.",
     ),
     PlantedFault(
         "raft-does-not-know-what-is-loaded",

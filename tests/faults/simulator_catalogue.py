@@ -109,10 +109,10 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "each-registration-has-a-line": "The number of lines; a test has it.",
     "directories-are-open-to-others": "Simulated disks have no permissions; a test has them.",
     "segments-are-open-to-others": "Simulated disks have no permissions; a test has them.",
-    "a-removal-asks-nobody": (
+    "a-removal-is-not-checked": (
         "The quorum stops until the missing voter returns. Before the end of each run all of them have."
     ),
-    "an-addition-asks-nobody": "The same: the disks of all voters work before the end of each run.",
+    "an-addition-is-not-checked": "The same: the disks of all voters work before the end of each run.",
     "half-of-the-voters-is-a-majority": "The same.",
     "silent-voters-work": "The same.",
     "voters-that-lag-work": "The same: those that lag have caught up before the end of each run.",
@@ -128,7 +128,7 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "late-responses-are-taken": "The follower pauses for 20 ms, and nothing else is wrong.",
     "a-loading-voter-goes-first": "The time until a new leader is active; a test has who is elected.",
     "all-that-load-wait": "Elections take longer, and nothing else is wrong.",
-    "a-loading-voter-helps-nobody": "Elections take longer, and nothing else is wrong.",
+    "a-loading-voter-refuses-pre-votes": "Elections take longer, and nothing else is wrong.",
     "a-loading-voter-waits-for-ever": "Voters of the simulation have loaded after a while.",
     "leaders-that-load-hand-over-in-turn": "Voters of the simulation have loaded after a while.",
     "a-leader-that-loads-stays": "The time until a new leader is active, and nothing else is wrong.",

@@ -67,7 +67,7 @@ def test_an_election_is_not_put_off(
     has_followed: bool, is_loading: bool, reason: Callable[[Following], None]
 ) -> None:
     if reason is refusals and not has_followed:
-        return  # an address where nobody has answered is no hint
+        return  # an address where the leader has not answered is no hint
     voter = Following(1)
     if has_followed:
         voter.answered()

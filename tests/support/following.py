@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import DeadlineReached, RaftEvent, ResponseReceived
 from kraftctl_protocol.api_keys import ApiKey
@@ -20,10 +22,10 @@ LEADER = 2
 class Following:
     """One of the static voters 1 to 4, or an observer. `now_ms` is what its steps take for the time."""
 
-    def __init__(self, node_id: int) -> None:
+    def __init__(self, node_id: int, voters: Sequence[int] = (1, 2, 3, 4)) -> None:
         self.transcript = RaftTranscript()
         self.transcript.run("quorum-state epoch=1 leader=2")
-        self.transcript.run(f"node id={node_id} voters=1,2,3,4 kraft-version=0")
+        self.transcript.run(f"node id={node_id} voters={','.join(map(str, voters))} kraft-version=0")
         self.now_ms = 0
         self.sent: list[SendRequest] = []
         self.node = self.transcript.node

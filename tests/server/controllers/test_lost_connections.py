@@ -1,4 +1,4 @@
-"""A connection between a leader and a follower is reset, while the third voter is silent: writes go on."""
+"""A connection between a leader and a follower is reset, while the third voter is silent: writes continue."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def quorum_with_links(directory: Path, *, dynamic: bool) -> Iterator[tuple[Quoru
         pytest.param(True, 20, id="dynamic-20", marks=pytest.mark.long),
     ],
 )
-def test_writes_go_on(dynamic: bool, rounds: int, tmp_path: Path) -> None:
+def test_writes_continue(dynamic: bool, rounds: int, tmp_path: Path) -> None:
     with quorum_with_links(tmp_path, dynamic=dynamic) as (quorum, network):
         leader = quorum.leader()
         follower, silent = [node for node in quorum.nodes if node is not leader]
