@@ -1,4 +1,4 @@
-"""KIP-595: a connection to the leader that ends is no reason for an election, also while another voter is silent."""
+"""KIP-595: a connection to the leader that ends is no reason for an election, even with a silent voter."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ VOTER, OBSERVER = 1, 11
 def test_the_leader_is_asked_again_after_the_backoff(
     node_id: int, answered_ago_ms: int | None, asks_others: bool
 ) -> None:
-    """A voter that has just heard from it waits for that. A replica that asks another one meanwhile, which may be silent, asks the
-    leader beside it.
+    """A voter that has just heard from it waits for that. A replica that asks another one meanwhile, which
+    may be silent, asks the leader beside it.
     """
     follower = Following(node_id)
     if answered_ago_ms is not None:
