@@ -12,6 +12,7 @@ from kraftctl.dev.nodes import Controller, JavaController, KraftctlController, k
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import replication_for
 from tests.interop.test_mixed_quorum import directory_id
+from tests.support.processes.clients import create_topic
 from tests.support.processes.mixed_quorum import (
     JAVA,
     KRAFTCTL,
@@ -21,7 +22,6 @@ from tests.support.processes.mixed_quorum import (
     voters_line,
 )
 from tests.support.processes.quorum import describe
-from tests.support.wire.controller_client import create_topics
 
 pytestmark = [pytest.mark.interop, pytest.mark.long]
 
@@ -68,10 +68,10 @@ def test_a_removal_leaves_a_majority_that_works(tmp_path: Path, kraftctl_leads: 
             refusal = removed(to_leader, needed)
             assert refusal.returncode == 1
             assert "of which 2 are needed" in refusal.stderr
-        create_topics(leader.port, cluster.cluster_id, "written-with-two")
+        create_topic(cluster.bootstrap_servers, "written-with-two", partitions=1, replicas=1)
 
         # A field that Kafka does not know, forwarded by its broker.
         removal = removed(["--bootstrap-server", cluster.bootstrap_servers], down, "--force")
         assert removal.returncode == 0, removal.stderr
         assert directory_id(down) not in voters_line(leader.address)
-        create_topics(leader.port, cluster.cluster_id, "written-without-it")
+        create_topic(cluster.bootstrap_servers, "written-without-it", partitions=1, replicas=1)
