@@ -65,6 +65,7 @@ class ControllerNode:
         self._upgrader = RaftKRaftVersionUpgrader(raft)
         controller.state.kraft_version_upgrader = self._upgrader
         self._loader = MetadataLoader(raft, controller, self._generator)
+        self._is_loading = False
         self._led_epoch = NO_EPOCH
         self._led_epoch_start = 0
 
@@ -136,6 +137,7 @@ class ControllerNode:
         """Do what has become possible or due. After most events nothing has: no list is made for that."""
         if not self._loader.is_idle:
             self._outbox.add_all(self._loader.advance(now_ms))
+            self._report_loading(now_ms, wall_ms)
         self._claim_if_caught_up(now_ms, wall_ms)
         if is_deadline:
             self._run_due_tasks(now_ms, wall_ms)
@@ -160,6 +162,12 @@ class ControllerNode:
             self._outbox.add(effects.Notice(source, effects.ERROR, line))
         for line in failures.take_request_lines():
             self._outbox.add(RequestFailed(CONTROLLER, line))
+
+    def _report_loading(self, now_ms: int, wall_ms: int) -> None:
+        is_loading = self._loader.is_loading
+        if is_loading != self._is_loading:
+            self._is_loading = is_loading
+            self._step_raft(events.LoadingChanged(is_loading), now_ms, wall_ms)
 
     def _register(self, now_ms: int) -> None:
         try:

@@ -28,6 +28,9 @@ from kraftctl_protocol.record_batch import BatchHeader, read_batch_header
 LOG_BYTES_MAX: Final = 1024 * 1024
 """How much of the log is read at a time."""
 
+RECORDS_BEHIND_MAX: Final = 10_000
+"""About as many are replayed in a tenth of a second, in which another voter would not be elected."""
+
 
 class MetadataLoader:
     """Reads and replays what raft has committed. Every method returns what the node has to do."""
@@ -62,6 +65,14 @@ class MetadataLoader:
             and self._spent == 0
             and self._progress.has_ended
         )
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether so much that is committed is not in the image that this node had better not lead."""
+        if self._controller.active:
+            return False
+        behind = self._raft.high_watermark - self._controller.next_replay_offset
+        return self._snapshot is not None or behind > RECORDS_BEHIND_MAX
 
     def advance(self, now_ms: int) -> list[NodeEffect]:
         """Read, and ask for turns, while there is something to do."""

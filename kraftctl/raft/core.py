@@ -15,6 +15,7 @@ from kraftctl.raft.epoch_pace import EpochPace
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.identities import Identities
 from kraftctl.raft.limited_notices import LimitedNotices
+from kraftctl.raft.loading import Loading
 from kraftctl.raft.log_state import LogState
 from kraftctl.raft.other_quorum_watch import OtherQuorumWatch
 from kraftctl.raft.parked_fetches import ParkedFetches
@@ -75,6 +76,7 @@ class RaftCore:
         self.damaged_downloads = DamagedDownloads()
         self.early_elections = EarlyElectionLimit()
         self.epoch_pace = EpochPace()
+        self.loading = Loading()
         self.high_watermark = UNKNOWN_OFFSET
         self.shutting_down = False
         self._effects: list[RaftEffect] = []

@@ -49,6 +49,8 @@ def _leader_refused(core: RaftCore, state: Follower) -> None:
         return
     if state.download is not None or state.has_early_election():
         return
+    if state.deadline_ms == core.loading.put_off_until_ms:
+        return
     if not core.may_vote() or not _has_majority_without(core, state.leader_id):
         return
     if not core.early_elections.admits(state.epoch, core.now_ms):

@@ -118,6 +118,13 @@ class LogStartChanged(Value):
         self.deleted = [] if deleted is None else deleted
 
 
+class LoadingChanged(Value):
+    """The node begins to load metadata that is committed, or has loaded it."""
+
+    def __init__(self, is_loading: bool) -> None:
+        self.is_loading = is_loading
+
+
 class ResignRequested(Value):
     """The controller failed in this epoch and renounces it; ignored when the epoch has passed."""
 
@@ -139,6 +146,7 @@ RaftEvent = (
     | SnapshotCreated
     | SnapshotDownloaded
     | LogStartChanged
+    | LoadingChanged
     | ResignRequested
     | ShutdownRequested
 )

@@ -14,6 +14,7 @@ def leader_answered(core: RaftCore, state: Follower, *, usable: bool) -> None:
     They stay below the fetch timeout: neither check-quorum nor that timeout may end the leader.
     """
     state.leader_answered(core.now_ms, core.fetch_deadline_ms())
+    core.loading.leader_answered()
     progressed(core)
     if usable:
         state.response_was_usable()

@@ -99,7 +99,7 @@ def _note_reached(core: RaftCore, peer: Peer, leader_id: int) -> None:
     if not isinstance(state, Follower) or not peer.id == state.leader_id == leader_id:
         return
     if state.leader_endpoints.get(core.default_listener()) == address:
-        state.leader_reached()
+        state.leader_reached(core.now_ms)
 
 
 def _handle(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
@@ -177,6 +177,8 @@ def _take(core: RaftCore, peer: Peer, response: PeerResponse, leader_id: int) ->
         # This is how a follower finds its leader: a replica that does not lead names the one it knows.
         return False
     elif isinstance(response, FetchResponse):
+        if peer.fetched_from != core.log.end():
+            return True  # a response over another address of the leader has come first
         follow(core, state, response.responses[0].partitions[0])
         if response.throttle_time_ms > 0:
             # KIP-219: a busy leader has no place where this Fetch could wait.

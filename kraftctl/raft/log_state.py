@@ -62,10 +62,14 @@ class LogState:
             return epoch
         return self.snapshots[-1].snapshot_id.epoch if self.snapshots else 0
 
+    def end(self) -> OffsetAndEpoch:
+        """Returns where the log ends and the epoch of its last record: the same in logs that are the same."""
+        return OffsetAndEpoch(self.end_offset, self.last_epoch())
+
     def flushed_end(self) -> OffsetAndEpoch:
         """Returns where the log ends on disk and the epoch of its last record there."""
         if self.flushed_offset == self.end_offset:
-            return OffsetAndEpoch(self.end_offset, self.last_epoch())
+            return self.end()
         epoch = self.epochs.epoch_at(self.flushed_offset - 1)
         if epoch is None:
             snapshot_ids = [info.snapshot_id for info in self.snapshots]

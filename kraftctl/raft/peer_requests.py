@@ -92,7 +92,9 @@ def send_begin_quorum_epoch_to(core: RaftCore, voter: ReplicaKey) -> None:
 def _send_fetch(core: RaftCore, state: Follower) -> None:
     """Fetches from the leader, or from the bootstrap servers while it does not respond (KAFKA-19354).
 
-    A voter first sends what it has to report about itself.
+    A Fetch there may wait for a voter that is silent, so the leader is asked again beside it. A voter that
+    has just heard from its leader asks no other: one connection may have ended. Of a new leader it hears by
+    BeginQuorumEpoch. A voter first sends what it has to report about itself.
     """
     if core.now_ms < state.retry_at_ms:
         return
@@ -102,16 +104,14 @@ def _send_fetch(core: RaftCore, state: Follower) -> None:
         return
     leader = core.peers.peer(state.leader_id, endpoint[0], endpoint[1])
     if leader.is_backing_off():
-        _send_fetch_to_any_bootstrap(core)
+        recently_ms = core.now_ms - core.config.fetch_timeout_ms // 2
+        if not (core.is_voter() and state.has_reached_leader_since(recently_ms)):
+            _send_fetch_to_any_bootstrap(core, but=endpoint)
         return
-    if (
-        not _send_change_of_voters(core, state, leader)
-        and not core.peers.has_any_in_flight()
-        and _may_fetch(core)
-    ):
+    if not _send_change_of_voters(core, state, leader) and leader.is_ready() and _may_fetch(core):
         download = state.download
         if download is None:
-            send(core, leader, _fetch_request_of(core))
+            _send_fetch_to(core, leader)
         elif not download.is_complete:
             send(core, leader, _fetch_snapshot_request_of(core, download))
 
@@ -136,12 +136,18 @@ def _send_change_of_voters(core: RaftCore, state: Follower, leader: Peer) -> boo
     return True
 
 
-def _send_fetch_to_any_bootstrap(core: RaftCore) -> None:
+def _send_fetch_to_any_bootstrap(core: RaftCore, but: tuple[str, int] | None = None) -> None:
     if core.peers.has_any_in_flight() or not _may_fetch(core):
         return
-    ready = [peer for peer in bootstrap_peers(core) if peer.is_ready()]
+    ready = [peer for peer in bootstrap_peers(core) if peer.is_ready() and (peer.host, peer.port) != but]
     if ready:
-        send(core, ready[core.random_below(len(ready))], _fetch_request_of(core))
+        _send_fetch_to(core, ready[core.random_below(len(ready))])
+
+
+def _send_fetch_to(core: RaftCore, peer: Peer) -> None:
+    """Sends a Fetch to a peer that is ready."""
+    send(core, peer, _fetch_request_of(core))
+    peer.fetches_from(core.log.end())
 
 
 def _may_fetch(core: RaftCore) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.raft.peer_reports import PeerReport, PeerReports
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 NOTHING_IN_FLIGHT: Final = 0
 
@@ -23,7 +24,12 @@ class Peer:
         """The result of the latest request there, in any state."""
         self.send_id = NOTHING_IN_FLIGHT
         self.timeout_at_ms = 0
+        self.fetched_from: OffsetAndEpoch | None = None
+        """Where the log ended when the latest Fetch was sent there."""
         self.backoff_until_ms = 0
+
+    def fetches_from(self, end: OffsetAndEpoch) -> None:
+        self.fetched_from = end
 
     def is_ready(self) -> bool:
         return self.send_id == NOTHING_IN_FLIGHT and self.backoff_until_ms == 0

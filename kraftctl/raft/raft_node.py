@@ -13,6 +13,7 @@ from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.elections import resign, start
 from kraftctl.raft.events import (
     DeadlineReached,
+    LoadingChanged,
     LogFlushed,
     LogStartChanged,
     RaftEvent,
@@ -28,6 +29,7 @@ from kraftctl.raft.events import (
 from kraftctl.raft.handle_responses import handle_response
 from kraftctl.raft.kraft_version_upgrade import upgrade, why_not_upgraded
 from kraftctl.raft.leadership_rounds import ask_round
+from kraftctl.raft.loading_voter import hand_over, loading_changed
 from kraftctl.raft.log_state import LogState, SnapshotInfo
 from kraftctl.raft.peer_requests import send_requests
 from kraftctl.raft.raft_config import RaftConfig
@@ -92,6 +94,8 @@ class RaftNode:
         if is_deadline:
             run_timers(core)
         settle_change(core, may_time_out=is_deadline)
+        if core.loading.is_loading:
+            hand_over(core)
         send_requests(core)
         wake_observers_if_due(core)
         return core.take_effects()
@@ -257,6 +261,8 @@ class RaftNode:
             core.log.remove_snapshots(event.deleted)
             core.history.start_at(core.log.start_offset)
             redirect_trimmed_fetches(core)
+        elif isinstance(event, LoadingChanged):
+            loading_changed(core, event.is_loading)
         elif isinstance(event, ResignRequested):
             if core.leader() is not None and core.state.epoch == event.epoch:
                 resign(core)

@@ -31,6 +31,7 @@ class ReplicaState:
         self.last_fetch_wall_ms = -1
         self.last_fetch_leader_end_offset = -1
         self.last_caught_up_wall_ms = -1
+        self.caught_up_ms = -1
         self.has_acknowledged_leader = False
         self.told_round = 0
         """The newest of the `leadership_rounds` that had begun before its last response."""
@@ -55,8 +56,10 @@ class ReplicaState:
         """
         if fetch_offset >= leader_end_offset:
             self.last_caught_up_wall_ms = max(self.last_caught_up_wall_ms, wall_ms)
+            self.caught_up_ms = now_ms
         elif 0 < self.last_fetch_leader_end_offset <= fetch_offset:
             self.last_caught_up_wall_ms = max(self.last_caught_up_wall_ms, self.last_fetch_wall_ms)
+            self.caught_up_ms = self.last_fetch_ms
         self.last_fetch_leader_end_offset = leader_end_offset
         self.last_fetch_ms = now_ms
         self.last_fetch_wall_ms = max(self.last_fetch_wall_ms, wall_ms)

@@ -50,6 +50,10 @@ class EpochState:
     def has_leader(self) -> bool:
         return self.leader_id >= 0
 
+    def elect_at(self, at_ms: int) -> None:
+        """Begins an election at this time, and not before, unless something happens until then."""
+        self.deadline_ms = at_ms
+
     def stop_waiting(self) -> None:
         """Removes the deadline: a replica that may not vote does not elect a leader."""
         self.deadline_ms = NEVER_MS
@@ -110,7 +114,10 @@ class Follower(EpochState):
         self.leader_has_resigned = False
         self.leader_refuses = False
         """Whether its address has refused a connection since its last response."""
+        self.leader_is_silent = False
+        """Whether the fetch timeout is over, of a voter that puts its election off."""
         self.last_response_ms = 0
+        self._reached_ms = -NEVER_MS
         self.leader_high_watermark = UNKNOWN_OFFSET
         """The high watermark of the last response that continued this log."""
         self.download: SnapshotDownload | None = None
@@ -122,7 +129,7 @@ class Follower(EpochState):
 
     def is_leader_gone(self) -> bool:
         """Returns whether there is a reason not to wait for the fetch timeout."""
-        return self.leader_has_resigned or self.leader_refuses
+        return self.leader_has_resigned or self.leader_refuses or self.leader_is_silent
 
     def restart_fetch_timer(self, deadline_ms: int) -> None:
         """Restarts the timer, unless the leader has resigned: its response may have been overtaken."""
@@ -140,6 +147,10 @@ class Follower(EpochState):
         self.leader_refuses = True
         self.deadline_ms = min(self.deadline_ms, election_at_ms)
 
+    def leader_fell_silent(self) -> None:
+        """Notes that it does not answer within a fetch timeout: others may be elected."""
+        self.leader_is_silent = True
+
     def has_early_election(self) -> bool:
         """Returns whether `deadline_ms` is an election before the fetch timeout."""
         return self.deadline_ms < self.fetch_deadline_ms
@@ -150,13 +161,17 @@ class Follower(EpochState):
 
     def leader_answered(self, now_ms: int, deadline_ms: int) -> None:
         self.has_fetched_from_leader = True
-        self.leader_refuses = False
+        self.leader_refuses = self.leader_is_silent = False
         self.last_response_ms = now_ms
         self.restart_fetch_timer(deadline_ms)
 
-    def leader_reached(self) -> None:
+    def leader_reached(self, now_ms: int) -> None:
         """Notes that the leader was reached at `leader_endpoints`: they are right in this epoch."""
         self.has_reached_leader = True
+        self._reached_ms = now_ms
+
+    def has_reached_leader_since(self, at_ms: int) -> bool:
+        return self._reached_ms > at_ms
 
     def find_leader_at(self, endpoints: Endpoints) -> None:
         """Takes new endpoints when the former ones, perhaps of an older voter set, do not respond.

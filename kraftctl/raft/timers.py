@@ -9,7 +9,7 @@
 | Leader | check-quorum | Resigned |
 | Resigned | election timeout | Unattached in the next epoch |
 
-A replica that may not vote never becomes Prospective.
+A replica that may not vote never becomes Prospective; one that loads does so later (`loading_voter`).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from kraftctl.raft.elections import (
     end_lost_pre_election,
     resign,
 )
+from kraftctl.raft.loading_voter import lets_others_go_first
 from kraftctl.raft.other_quorums import look
 from kraftctl.raft.progress import check_progress
 from kraftctl.raft.respond_fetch import respond_to_expired
@@ -93,6 +94,7 @@ def _state_timed_out(core: RaftCore) -> None:
         end_lost_pre_election(core, state)
     elif core.may_vote():
         assert isinstance(state, Unattached | Follower | Candidate)
-        become_prospective(core)
+        if not lets_others_go_first(core):
+            become_prospective(core)
     else:
         state.stop_waiting()

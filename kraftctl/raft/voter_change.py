@@ -22,6 +22,7 @@ from kraftctl.raft.peer_requests import send
 from kraftctl.raft.peers import NOTHING_IN_FLIGHT
 from kraftctl.raft.states import NEVER_MS, Leader
 from kraftctl.raft.voter_set import VoterNode, VoterSet
+from kraftctl.raft.working_majority import why_no_majority
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.control_record import ControlRecordType, encode_control_value
 from kraftctl_protocol.errors import Errors, error_of
@@ -117,6 +118,10 @@ def take_versions(core: RaftCore, send_id: int, response: Message | None) -> boo
     voters = core.voters.with_voter(node)
     if voters is None:
         _end(core, change, Errors.DUPLICATE_VOTER, f"The id of {node.key} is a voter already")
+        return True
+    without_majority = why_no_majority(core, voters)
+    if without_majority is not None:
+        _end(core, change, Errors.REQUEST_TIMED_OUT, f"Voter {node.key} is not added. {without_majority}")
         return True
     change.offset = _change_voters(core, leader, voters)
     if not change.ack_when_committed:

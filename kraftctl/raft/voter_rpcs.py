@@ -10,7 +10,9 @@
 | 6 | no change is in progress and the latest KRaftVoters record is committed | REQUEST_TIMED_OUT |
 | 7 | add: the id is not a voter yet | DUPLICATE_VOTER |
 | 8 | remove: the replica is a voter, and not the only one | VOTER_NOT_FOUND |
+| 9 | a majority of the new voters works (`working_majority`), or the removal is forced | REQUEST_TIMED_OUT |
 
+Row 9, of an addition when the new voter has responded, is not Kafka's; with its error auto-join asks again.
 A voter with more or longer endpoints than a node registers is not added, either: INVALID_REQUEST.
 """
 
@@ -18,11 +20,14 @@ from __future__ import annotations
 
 from kraftctl.metadata.registration_limits import why_listeners_too_large
 from kraftctl.raft.core import RaftCore
+from kraftctl.raft.effects import WARN
 from kraftctl.raft.events import RequestReceived
+from kraftctl.raft.forced_removal import is_forced
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
 from kraftctl.raft.validation import is_other_cluster, leader_only_error
 from kraftctl.raft.voter_change import VoterChange, begin_add, begin_remove, is_voter_set_committed
 from kraftctl.raft.voter_set import VoterNode
+from kraftctl.raft.working_majority import why_no_majority
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
 from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
@@ -60,7 +65,7 @@ def handle_remove_raft_voter(core: RaftCore, event: RequestReceived) -> None:
     key = ReplicaKey(request.voter_id, request.voter_directory_id)
     refusal = check_leads_cluster(core, request.cluster_id, core.state.epoch)
     if refusal.error == Errors.NONE:
-        refusal = _check_remove(core, key)
+        refusal = _check_remove(core, key, forced=is_forced(request))
     if refusal.error != Errors.NONE:
         response = RemoveRaftVoterResponse(error_code=refusal.error, error_message=refusal.message)
         core.respond(event.request_id, response)
@@ -112,7 +117,7 @@ def _check_add(core: RaftCore, key: ReplicaKey, listeners: list[tuple[str, str]]
     return Refusal(Errors.NONE)
 
 
-def _check_remove(core: RaftCore, key: ReplicaKey) -> Refusal:
+def _check_remove(core: RaftCore, key: ReplicaKey, *, forced: bool) -> Refusal:
     if is_incomplete(key):
         return Refusal(Errors.INVALID_REQUEST, "The voter to remove has no id or no directory id")
     refusal = _check_voters_may_change(core, "removed")
@@ -121,9 +126,15 @@ def _check_remove(core: RaftCore, key: ReplicaKey) -> Refusal:
     if not core.voters.is_voter(key):
         voters = ", ".join(str(node.key) for node in core.voters.nodes.values())
         return Refusal(Errors.VOTER_NOT_FOUND, f"{key} is none of the voters {voters}")
-    if core.voters.without_voter(key) is None:
+    remaining = core.voters.without_voter(key)
+    if remaining is None:
         text = f"{key} is the only voter, and a quorum needs one: add another voter before it is removed"
         return Refusal(Errors.VOTER_NOT_FOUND, text)
+    reason = why_no_majority(core, remaining)
+    if reason is not None and not forced:
+        return Refusal(Errors.REQUEST_TIMED_OUT, f"Voter {key} is not removed. {reason}")
+    if reason is not None:
+        core.notice(WARN, f"Voter {key} is removed because the request forces it. {reason}")
     return Refusal(Errors.NONE)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from kraftctl.cli.quorum.majority_left import CAUGHT_UP_WITHIN_MS
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
 from kraftctl.cli.quorum.replacement_steps import (
     SILENT_MS,
@@ -30,8 +31,10 @@ COMMITTED = 100
 def replica(
     node_id: int, end_offset: int = COMMITTED, silent_ms: int | None = 0, directory: bytes | None = None
 ) -> QuorumReplica:
+    """It was never caught up if its end offset is less than what was committed."""
     fetched = None if silent_ms is None else LEADER_TIME_MS - silent_ms
-    return QuorumReplica(node_id, directory or directory_id(node_id), end_offset, fetched, fetched)
+    caught_up = fetched if end_offset >= COMMITTED else None
+    return QuorumReplica(node_id, directory or directory_id(node_id), end_offset, fetched, caught_up)
 
 
 LEADER = replica(1, COMMITTED + 5)
@@ -55,6 +58,11 @@ def at(described: QuorumInfo, directory: bytes | None = NEW) -> Situation:
         pytest.param(at(quorum(LEADER, replica(2), LOST)), RemoveVoter(OLD), id="lost"),
         pytest.param(at(quorum(LEADER, replica(2), NEVER_SEEN)), RemoveVoter(OLD), id="never-seen"),
         pytest.param(at(quorum(LEADER, LOST)), RemoveVoter(OLD), id="one-of-two"),
+        pytest.param(
+            at(quorum(LEADER, replica(2, COMMITTED, CAUGHT_UP_WITHIN_MS - 1), LOST)),
+            RemoveVoter(OLD),
+            id="the-other-was-caught-up-a-moment-ago",
+        ),
         pytest.param(
             at(quorum(LEADER, replica(2), replica(4, 7, SILENT_MS), LOST)),
             RemoveVoter(OLD),
@@ -99,7 +107,7 @@ def test_steps(now: Situation, step: Step) -> None:
             id="another-is-behind",
         ),
         pytest.param(
-            at(quorum(LEADER, replica(2, COMMITTED, SILENT_MS), LOST)),
+            at(quorum(LEADER, replica(2, COMMITTED, CAUGHT_UP_WITHIN_MS), LOST)),
             "leaves the voters 1, 2, of which 2 are needed, but only 1 fetch",
             id="another-is-down",
         ),

@@ -9,6 +9,8 @@ import pytest
 from kraftctl.cli import main
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.quorum.controller_properties import read_controller_properties
+from kraftctl.cli.quorum.majority_left import CAUGHT_UP_WITHIN_MS
+from kraftctl.raft.forced_removal import is_forced
 from kraftctl.storage.meta_properties import write_meta_properties
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
@@ -70,6 +72,39 @@ def test_remove_controller(capsys: pytest.CaptureFixture[str]) -> None:
         (request,) = [sent for sent in node.requests if isinstance(sent, RemoveRaftVoterRequest)]
     assert (request.voter_id, request.voter_directory_id) == (NODE_ID, directory_id(77))
     assert capsys.readouterr().out == f"Removed  KRaft controller 3 with directory id {OWN_DIRECTORY}\n"
+
+
+@pytest.mark.parametrize(
+    ("node_id", "others", "force", "sent"),
+    [
+        pytest.param(3, [0, 0, 0], [], "as it is", id="all-run"),
+        pytest.param(3, [0, 0, 60_000], [], "as it is", id="it-is-down-itself"),
+        pytest.param(3, [0, 60_000, 0], [], None, id="another-is-down"),
+        pytest.param(1, [0, 60_000, 0], [], None, id="the-leader-while-another-is-down"),
+        pytest.param(3, [0, None, 0], [], None, id="another-never-fetched"),
+        pytest.param(3, [0, CAUGHT_UP_WITHIN_MS, 0], [], None, id="another-is-silent-for-long-enough"),
+        pytest.param(3, [0, CAUGHT_UP_WITHIN_MS - 1, 0], [], "as it is", id="another-fetched-a-moment-ago"),
+        pytest.param(3, [0, 60_000, 0], ["--force"], "forced", id="forced"),
+        pytest.param(3, [0, 0, 0], ["--force"], "forced", id="forced-without-need"),
+    ],
+)
+def test_a_removal_leaves_a_majority_that_works(
+    node_id: int,
+    others: list[int | None],
+    force: list[str],
+    sent: str | None,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Asked of any leader: Kafka's would remove it. `others`: how long each voter has not been caught up."""
+    voters = [Replica(number, 9, behind_ms) for number, behind_ms in enumerate(others, start=1)]
+    with leader_node(ScriptedQuorum(1, voters)) as node:
+        removal = ["remove-controller", "-i", str(node_id), "-d", OWN_DIRECTORY, *force]
+        status = main(["quorum", "--bootstrap-controller", node.address, *removal])
+        requests = [request for request in node.requests if isinstance(request, RemoveRaftVoterRequest)]
+    assert status == (1 if sent is None else 0)
+    assert [is_forced(request) for request in requests] == ([] if sent is None else [sent == "forced"])
+    error = capsys.readouterr().err
+    assert ("of which 2 are needed" in error and "--force" in error) is (sent is None)
 
 
 def test_a_dry_run_sends_nothing(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

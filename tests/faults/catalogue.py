@@ -33,6 +33,7 @@ from tests.faults import (
     partition_memory_faults,
     peer_faults,
     provider_faults,
+    quorum_faults,
     raft_faults,
     reason_faults,
     record_type_faults,
@@ -57,6 +58,7 @@ from tests.faults.planted_fault import PlantedFault
 
 CATALOGUE: tuple[PlantedFault, ...] = (
     *raft_faults.FAULTS,
+    *quorum_faults.FAULTS,
     *vote_faults.FAULTS,
     *voter_faults.FAULTS,
     *reason_faults.FAULTS,

@@ -55,8 +55,8 @@ FAULTS = (
     PlantedFault(
         "a-dry-run-removes",
         "kraftctl/cli/quorum/command.py",
-        "    if not args.dry_run:\n        session.await_leader()\n        remove_voter",
-        "    if args.controller_id >= 0:\n        session.await_leader()\n        remove_voter",
+        "    if not args.dry_run:\n        reason = why_no_majority(",
+        "    if args.controller_id >= 0:\n        reason = why_no_majority(",
         (f"{CHANGES}::test_a_dry_run_sends_nothing",),
         "A dry run removes a voter.",
     ),
@@ -78,7 +78,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-voter-is-removed-without-a-majority",
-        "kraftctl/cli/quorum/replacement_steps.py",
+        "kraftctl/cli/quorum/majority_left.py",
         "needed = len(others) // 2 + 1",
         "needed = len(others) // 2",
         (f"{STEPS}::test_waiting",),

@@ -111,6 +111,29 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "segments-are-open-to-others": "Simulated disks have no permissions; a test has them.",
     "a-fetch-on-its-way-confirms": "It takes an election while a Fetch is on its way; a test does.",
     "a-round-is-joined-after-it-was-told": "The same.",
+    "a-removal-is-not-checked": (
+        "The quorum stops until the missing voter returns. Before the end of each run all of them have."
+    ),
+    "an-addition-is-not-checked": "The same: the disks of all voters work before the end of each run.",
+    "half-of-the-voters-is-a-majority": "The same.",
+    "silent-voters-work": "The same.",
+    "voters-that-lag-work": "The same: those that lag have caught up before the end of each run.",
+    "any-unknown-field-forces-a-removal": "The simulated operator sends no unknown fields.",
+    "the-leader-waits-for-a-silent-voter": (
+        "An election too many, as after any loss of messages; a test measures how long writes wait."
+    ),
+    "a-voter-asks-others-at-once": "A request too many, and nothing else is wrong; a test counts them.",
+    "a-voter-asks-its-leader-alone": (
+        "Every new leader reaches the voters by BeginQuorumEpoch, again and again; a test cuts it off."
+    ),
+    "the-leader-is-asked-under-two-names": "A request too many, and nothing else is wrong.",
+    "late-responses-are-taken": "The follower pauses for 20 ms, and nothing else is wrong.",
+    "a-loading-voter-goes-first": "The time until a new leader is active; a test has who is elected.",
+    "all-that-load-wait": "Elections take longer, and nothing else is wrong.",
+    "a-loading-voter-refuses-pre-votes": "Elections take longer, and nothing else is wrong.",
+    "a-loading-voter-waits-for-ever": "Voters of the simulation have loaded after a while.",
+    "leaders-that-load-hand-over-in-turn": "Voters of the simulation have loaded after a while.",
+    "a-leader-that-loads-stays": "The time until a new leader is active, and nothing else is wrong.",
     "broker-becomes-a-voter": "The operator adds controllers only, and model brokers take no requests.",
 }
 """Faults of raft and storage -> why runs of whole controllers do not notice them; a named test does."""

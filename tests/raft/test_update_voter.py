@@ -116,7 +116,7 @@ def test_a_follower_takes_another_address_of_a_leader_that_it_has_not_reached() 
     transcript.run("begin-quorum-epoch leader=2 epoch=3 voter=1")
     assert transcript.node._core.state is follower, "its election is not put off"
     assert (follower.leader_endpoints, follower.deadline_ms) == ({LISTENER: ("host-2", 9093)}, deadline_ms)
-    follower.leader_reached()
+    follower.leader_reached(0)
     join_epoch(transcript.node._core, 3, 2, {LISTENER: ("former-host", 1)})
     assert follower.leader_endpoints == {LISTENER: ("host-2", 9093)}
 

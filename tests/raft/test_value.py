@@ -81,6 +81,7 @@ def examples(n: int) -> list[Value]:
         events.SnapshotCreated(snapshot_id, 1),
         events.SnapshotDownloaded(snapshot_id, 1),
         events.LogStartChanged(n, [snapshot_id]),
+        events.LoadingChanged(n % 2 == 0),
         events.ResignRequested(n),
         events.ShutdownRequested(),
         node_events.ClientRequest(n, CONTEXT, VoteRequest()),

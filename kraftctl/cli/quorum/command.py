@@ -18,6 +18,7 @@ from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.parser import KAFKAS_USAGE_STATUS, KafkaToolParser, Parser
 from kraftctl.cli.quorum.controller_properties import read_controller_properties
 from kraftctl.cli.quorum.describe import replication_text, status_text
+from kraftctl.cli.quorum.majority_left import why_no_majority
 from kraftctl.cli.quorum.node_interview import Described
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, QuorumSurvey
 from kraftctl.cli.quorum.replace_voter import VoterReplacement
@@ -37,6 +38,11 @@ PRINTS_ONLY = False
 
 STALL_TIMEOUT_MS = 600_000
 """The time is long enough to start a process by hand."""
+
+START_THE_OTHERS = (
+    "Next step: start the others, and repeat this when describe --replication shows a Lag of 0 for them."
+    " --force removes the controller nevertheless; remove-controller --help says what that risks."
+)
 
 
 @dataclass(frozen=True)
@@ -187,6 +193,12 @@ def _add_controller(args: argparse.Namespace, session: Session) -> None:
 def _add_remove_controller(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-i", "--controller-id", type=int, required=True, help="its node id")
     parser.add_argument("-d", "--controller-directory-id", required=True, help="its directory id")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="remove it even if the voters that remain are no majority that is running and caught up: then"
+        " nothing can be changed, and no leader elected, before enough of the missing ones have returned",
+    )
     _add_dry_run(parser)
     parser.set_defaults(run_operation=_remove_controller)
 
@@ -199,8 +211,10 @@ def _remove_controller(args: argparse.Namespace, session: Session) -> None:
     except ValueError as error:
         raise AdminError(f"--controller-directory-id: {error}") from error
     if not args.dry_run:
-        session.await_leader()
-        remove_voter(session.client, args.controller_id, directory_id)
+        reason = why_no_majority(session.survey(with_cluster_id=False).quorum, args.controller_id)
+        if reason is not None and not args.force:
+            raise AdminError(f"{reason}: the quorum would stop. {START_THE_OTHERS}")
+        remove_voter(session.client, args.controller_id, directory_id, forced=args.force)
     print(removed_text(args.controller_id, directory_id, dry_run=args.dry_run))
 
 

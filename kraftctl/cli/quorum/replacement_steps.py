@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kraftctl.cli.quorum.majority_left import why_no_majority
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
 from kraftctl_protocol.uuids import ZERO_UUID, uuid_to_string
 
@@ -148,15 +149,8 @@ def _why_not_lost(now: Situation, old: QuorumReplica) -> Await | None:
 
 
 def _why_no_majority(now: Situation) -> Await | None:
-    others = [voter for voter in now.quorum.voters if voter.replica_id != now.node_id]
-    healthy = [voter for voter in others if _is_caught_up(now, voter)]
-    needed = len(others) // 2 + 1
-    if len(healthy) >= needed:
-        return None
-    return Await(
-        f"Removing controller {now.node_id} leaves the voters {_ids(others)}, of which {needed} are needed,"
-        f" but only {_ids(healthy)} fetch and are caught up: waiting for more of them"
-    )
+    reason = why_no_majority(now.quorum, now.node_id)
+    return None if reason is None else Await(f"{reason}: waiting for more of them")
 
 
 def _follow(now: Situation, replica: QuorumReplica | None) -> Await | None:
@@ -192,7 +186,3 @@ def _is_silent(quorum: QuorumInfo, replica: QuorumReplica) -> bool:
     if replica.last_fetch_ms is None or leader.last_fetch_ms is None:
         return True
     return leader.last_fetch_ms - replica.last_fetch_ms >= SILENT_MS
-
-
-def _ids(replicas: list[QuorumReplica]) -> str:
-    return ", ".join(str(replica.replica_id) for replica in replicas) or "none"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.quorum.quorum_info import VoterEndpoint
+from kraftctl.raft.forced_removal import force
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest, Listener
 from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
@@ -30,9 +31,14 @@ def add_voter(
     client.call(request, AddRaftVoterResponse, _error_in)
 
 
-def remove_voter(client: AdminClient, voter_id: int, directory_id: bytes) -> None:
-    """Returns when the change is committed. Raises AdminError."""
+def remove_voter(client: AdminClient, voter_id: int, directory_id: bytes, *, forced: bool = False) -> None:
+    """Returns when the change is committed. Raises AdminError.
+
+    With `forced` the leader does not ask whether a majority of those that remain works.
+    """
     request = RemoveRaftVoterRequest(cluster_id=None, voter_id=voter_id, voter_directory_id=directory_id)
+    if forced:
+        force(request)
     client.call(request, RemoveRaftVoterResponse, _error_in)
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.forced_removal import force
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl_protocol.errors import Errors
@@ -165,12 +166,14 @@ class Quorum(Cluster):
         )
         return self.ask(self.led(), request)
 
-    def remove_voter(self, voter_id: int) -> Question:
+    def remove_voter(self, voter_id: int, *, forced: bool = False) -> Question:
         """Ask the leader."""
         key = self._key(voter_id)
         request = RemoveRaftVoterRequest(
             cluster_id=CLUSTER_ID, voter_id=key.id, voter_directory_id=key.directory_id
         )
+        if forced:
+            force(request)
         return self.ask(self.led(), request)
 
     def update_voter(self, voter_id: int, port: int, directory_id: bytes | None = None) -> Question:
