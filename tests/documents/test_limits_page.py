@@ -28,7 +28,6 @@ UNITS = {"kib": 1 << 10, "mib": 1 << 20, "bytes": 1, "ms": 10**6, "s": 10**9, "s
 
 NO_FIGURES = {
     "GROUPS": "names curves",
-    "RECORDS_SHARE": "a divisor: half is 2",
     "KAFKA_OPTS": "of the environment",
     "O_NONBLOCK": "of the system",
 }
@@ -40,7 +39,6 @@ SHOWN_BY = {
     "HANDSHAKE_RECORD_BYTES": "server/security/test_ssl_records.py::test_a_handshake_has_limited_bytes_and",
     "HELD_WHILE_BUSY_BYTES_MAX": "server/listeners/test_listener_limits.py::test_later_requests_are_not_read",
     "OBSERVER_RESPONSES_PER_SECOND_MAX": "raft/test_observer_wakes.py::test_many_observers_ask_less_often",
-    "RECORDS_SHARE": "server/security/test_handshake_turns.py::test_records_wait_when_they_take_more_than",
     "RENEWERS_MAX": "controller/test_token_limits.py::test_renewers_have_limits",
     "ROOM_SECONDS": "server/loop/test_response_reads.py::test_while_clients_have_answers_to_read_a_pause",
     "SERVER_HANDSHAKE_BYTES_MAX": "clients/test_hostile_ssl_nodes.py::test_a_handshake_without_end_ends",

@@ -154,7 +154,7 @@ async def test_what_is_used_and_what_the_line_says(
     found = write_stores(tmp_path, identity())
     async with serving_ssl({**NO_TEXTS, **found, **REQUIRED, **LISTENERS}) as (server, _):
         driver = RunningDriver()
-        running = SslReloading(server, driver, Clock().wall_ms, read=load_stores)
+        running = SslReloading(server.security, driver, Clock().wall_ms, read=load_stores)
         await running.look()
         caplog.clear()
         left_out = trust(tmp_path)

@@ -81,7 +81,7 @@ async def test_a_keystore_of_two_listeners_is_named_once(
     found = write_stores(tmp_path, identity())
     (tmp_path / "keystore.pem").chmod(0o644)
     async with serving_ssl({**NO_TEXTS, **found, **LISTENERS}) as (server, _):
-        watching = SslReloading(server, RunningDriver(), lambda: 0)
+        watching = SslReloading(server.security, RunningDriver(), lambda: 0)
         await watching.look()
         await watching.look()
     assert len(lines(caplog)) == 1
