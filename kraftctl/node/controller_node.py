@@ -246,6 +246,7 @@ class ControllerNode:
             if isinstance(effect, effects.Respond):
                 self._responses.raft_answered(effect)
             elif isinstance(effect, effects.HighWatermarkUpdated):
+                self._outbox.add(effect)
                 if self._controller.active:
                     self._responses.release(self._controller.committed(effect.offset))
             elif isinstance(effect, effects.BecameLeader):

@@ -12,6 +12,7 @@ from kraftctl.raft.effects import (
     FinishSnapshot,
     FlushLog,
     Halt,
+    HighWatermarkUpdated,
     NoteRecovered,
     Notice,
     Respond,
@@ -284,6 +285,7 @@ NodeEffect = (
     | RespondFetchSnapshot
     | SendRequest
     | NoteRecovered
+    | HighWatermarkUpdated
     | Halt
     | Notice
 )

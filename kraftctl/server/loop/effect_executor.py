@@ -125,7 +125,9 @@ class EffectExecutor:
         self._snapshot_writing.stop()
 
     def execute(self, effect: NodeEffect | RetentionDue) -> None:
-        """Done when this returns, or `paused` until it is. Raises StorageError when the node halts."""
+        """Done when this returns, or `paused` until it is. Raises StorageError when the node halts until it
+        is started again.
+        """
         storage = self._storage
         if isinstance(effect, Respond):
             self._respond(effect)
@@ -135,6 +137,8 @@ class EffectExecutor:
             storage.log.append(effect.batch)
         elif isinstance(effect, effects.FlushLog):
             self._flush()
+        elif isinstance(effect, effects.HighWatermarkUpdated):
+            storage.note_committed(effect.offset)
         elif isinstance(effect, effects.WriteQuorumState):
             self._store_again(effect, partial(storage.write_quorum_state, effect.state))
         elif isinstance(effect, effects.TruncateLog):
@@ -156,7 +160,7 @@ class EffectExecutor:
             self._response_reads.skip_all()
             self._apply_retention(effect)
         elif isinstance(effect, effects.Halt):
-            raise StorageError(effect.text)
+            self._halt(effect)
         elif isinstance(effect, ReadLog):
             self._scheduler.call_soon(partial(self._inbox.guarded, partial(self._read_log, effect)))
         elif isinstance(effect, ReadSnapshot):
@@ -183,6 +187,11 @@ class EffectExecutor:
             self._change_settings(effect)
         else:
             assert_never(effect)
+
+    def _halt(self, effect: effects.Halt) -> None:
+        if not effect.is_lasting:
+            raise StorageError(effect.text)
+        self._store(effect, partial(self._storage.halt, effect.text, self._clock.wall_ms()))
 
     def _change_settings(self, effect: NodeConfigsChanged | LogLevelsChanged) -> None:
         if self.settings is None:
