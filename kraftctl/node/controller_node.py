@@ -125,6 +125,8 @@ class ControllerNode:
         else:
             assert_never(event)
         self._advance(now_ms, wall_ms, is_deadline=isinstance(event, events.DeadlineReached))
+        if self._controller.undo_failure is not None:
+            raise self._controller.undo_failure
         return self._outbox.take()
 
     def _step_raft(self, event: events.RaftEvent, now_ms: int, wall_ms: int) -> None:
@@ -223,7 +225,7 @@ class ControllerNode:
         self._controller.follow_quorum(raft.leader_id, raft.kraft_version, raft.voter_set.voter_ids())
 
     def _append(self, prepared: PreparedResult, now_ms: int, wall_ms: int) -> None:
-        """Append the prepared batches one by one, and replay each immediately.
+        """Append the prepared batches one by one.
 
         Nothing in here may fail: what is in the log may be committed, so it must also be in the image.
         """

@@ -26,8 +26,8 @@ def keep_log(log_dir: Path, replica: ReplicaKey) -> str:
     HaltFile(log_dir, replica.directory_id).remove()
     return (
         f"{log_dir}: this controller starts again, with the log that it has. It truncates nothing that it"
-        " knows to be committed. Next step: start it while the leader that lacks these records is stopped; with it"
-        " as leader it halts again."
+        " knows to be committed. Next step: start it while the leader that lacks these records is stopped;"
+        " with that as leader it halts again."
     )
 
 

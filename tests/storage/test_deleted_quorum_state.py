@@ -19,13 +19,13 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
-from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT
 from kraftctl.storage.recovery_point import (
     BLOCK_BYTES,
     RecoveryPoint,
     RecoveryPointFile,
     read_recovery_point,
 )
+from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl.storage.witness import FILE_NAME as WITNESS
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, QUORUM_STATE
