@@ -35,7 +35,6 @@ from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.producer_ids_record import ProducerIdsRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
 from kraftctl_protocol.generated.remove_access_control_entry_record import RemoveAccessControlEntryRecord
-from kraftctl_protocol.generated.remove_delegation_token_record import RemoveDelegationTokenRecord
 from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
@@ -266,7 +265,7 @@ def test_replay_takes_any_record_of_the_other_types(active: ActiveController, na
     """Also one with nothing in it, twice, and what it leaves can be undone."""
     image = active.controller.image
     before = state_of(image)
-    (message,) = [row.message for row in RECORD_TYPES if row.message.NAME == name]
+    (message,) = [row.message for row in RECORD_TYPES if name == row.message.NAME]
     for offset in range(active.end_offset, active.end_offset + 2):
         replay(image, message(), offset)
     image.journal.rollback_to(active.end_offset)

@@ -1,4 +1,4 @@
-"""A value that is also a default is a value: undone, aborted and in a snapshot it is what it was, not absent."""
+"""A value that is also a default is a value: undone or in a snapshot it is what it was, and not absent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a leader must not count for the high watermark: it does not know yet, or no longer, that it is on a disk."""
+"""What a leader must not count for the high watermark: it is not known to be on a disk, or not any more."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEW = 5
 
 
 class Leading:
-    """A leader of three voters whose disk hangs, with records beyond the high watermark; the others are down."""
+    """A leader of three voters whose disk hangs, with records that are not committed; the others are down."""
 
     def __init__(self) -> None:
         self.answered: list[Message] = []

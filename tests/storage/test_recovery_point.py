@@ -450,3 +450,16 @@ def test_what_is_committed_never_falls(tmp_path: Path) -> None:
         file.note_cut(2, 24)
     file.note_cut(2, 25)
     assert _point(tmp_path).end_offset == 25
+
+
+def test_every_flipped_byte_of_a_committed_line_is_noticed(tmp_path: Path) -> None:
+    """It is then taken for one that says nothing; the other block has the value before."""
+    _, after = _with_history(tmp_path)
+    whole = (tmp_path / FILE_NAME).read_bytes()
+    for position in range(COMMITTED_POSITIONS[1], COMMITTED_POSITIONS[1] + LINE_BYTES):
+        for flip in (0x01, 0x10):
+            content = bytearray(whole)
+            content[position] ^= flip
+            (tmp_path / FILE_NAME).write_bytes(content)
+            assert _point(tmp_path).committed_end == 4, position
+    assert after.committed_end == 15
