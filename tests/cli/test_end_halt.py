@@ -78,6 +78,9 @@ def test_it_gives_up_its_log(directory: Path, capsys: pytest.CaptureFixture[str]
     assert [path.read_bytes() for path in kept.glob("*.log")] == segments
     partition = open_partition(directory, static_voters=THREE)
     assert (partition.recovering_epoch, partition.log.end_offset, partition.committed_end) == (4, 0, 0)
+    point = read_recovery_point(directory)
+    assert point is not None
+    assert point.log_is_whole is False, "kraftctl end-recovery must not let it vote"
 
 
 def test_after_a_crash_in_between_it_can_be_run_again(directory: Path) -> None:

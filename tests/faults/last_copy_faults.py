@@ -1,4 +1,4 @@
-"""Planted faults in what is known to be committed after a restart, in halts, and in the blocks of the file."""
+"""Planted faults in what is known to be committed after a restart, in halts, in the blocks of the file."""
 
 from __future__ import annotations
 

@@ -218,3 +218,14 @@ def test_a_snapshot_has_it_while_it_changes(case: tuple[list[Message], list[Mess
         written += slice_
     writer.close()
     assert sorted(repr((entry.version, entry.record)) for entry in written) == expected
+
+
+def test_the_offset_0_of_a_registration_is_undone_to_it() -> None:
+    """In a snapshot it is -1 at least: no number is an absent one."""
+    image = MetadataImage()
+    replay(image, BROKER, 0)
+    image.journal.commit_to(1)
+    replay(image, BROKER, 7)
+    replay(image, UnregisterBrokerRecord(broker_id=0, broker_epoch=0), 8)
+    image.journal.rollback_to(1)
+    assert image.cluster.registration_offsets == {0: 0}

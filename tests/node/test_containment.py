@@ -218,6 +218,13 @@ class Later(SlicedWork):
         return self._result
 
 
+class NoPart:
+    """In the place of a part of the image, which takes no record; in compiled code its type already fails."""
+
+    def replay(self, record: Message, offset: int) -> None:
+        raise Planted(f"{record.NAME} does not fit")
+
+
 @pytest.mark.prevents("record-that-replay-refuses")
 class TestReplay:
     """A record that does not fit is not appended: it would end each controller that replays it."""
@@ -226,7 +233,7 @@ class TestReplay:
         """Lets replay refuse this type; call the result to repair it."""
         parts: dict[int, Any] = node.controller.image.parts_by_record_type
         before = parts.get(record_type.API_KEY)
-        parts[record_type.API_KEY] = "no part"
+        parts[record_type.API_KEY] = NoPart()
 
         def repair() -> None:
             del parts[record_type.API_KEY]

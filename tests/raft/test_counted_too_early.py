@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from kraftctl.raft.events import LogFlushed
+from kraftctl.raft.events import LogFlushed, SnapshotCreated
 from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.support.progress_cases import dynamic
 from tests.support.raft_names import directory_id
 from tests.support.simulator.cluster.bare_raft import BareNode, Network
@@ -117,6 +118,21 @@ def wiped(leading: Leading) -> None:
     leading.fetch(0)
 
 
+def wiped_where_there_is_a_snapshot(leading: Leading) -> None:
+    """The response names the snapshot: nothing that the voter has is compared."""
+    epoch = leading.node.raft.epoch_at(leading.committed - 1)
+    assert epoch is not None
+    leading.node.step(SnapshotCreated(OffsetAndEpoch(leading.committed, epoch), 100))
+    leading.fetch(leading.end)
+    leading.fetch(0)
+
+
+def replaced_by_an_older_copy(leading: Leading) -> None:
+    """Of another epoch: it is told where that ended."""
+    leading.fetch(leading.end)
+    leading.fetch(leading.committed, **{"last-epoch": 0})
+
+
 def cut_back(leading: Leading) -> None:
     leading.fetch(leading.end)
     leading.fetch(leading.committed)
@@ -141,6 +157,8 @@ def wiped_twice(leading: Leading) -> None:
         itself,
         a_part,
         wiped,
+        wiped_where_there_is_a_snapshot,
+        replaced_by_an_older_copy,
         cut_back,
         wiped_twice,
     ],

@@ -418,7 +418,6 @@ def test_an_earlier_release_finds_the_last_vote_in_the_first_block(tmp_path: Pat
         (tmp_path / FILE_NAME).write_bytes(content[: 2 * LINE_BYTES])
         assert _point(tmp_path)[1:3] == (epoch, epoch + 1)
         (tmp_path / FILE_NAME).write_bytes(content)
-        file.begin(_point(tmp_path))
     file.note_durable(5, 50)
     file.note_cut(5, 40)
     (tmp_path / FILE_NAME).write_bytes((tmp_path / FILE_NAME).read_bytes()[: 2 * LINE_BYTES])
