@@ -203,7 +203,7 @@ class NoteRecovered(Value):
 class Halt(Value):
     """End the process: to continue could lose committed records. `text` has the reason and the next step.
 
-    `is_lasting`: each start ends at once, until an operator has decided.
+    `is_lasting`: each start ends immediately, until an operator has decided.
     """
 
     def __init__(self, text: str, *, is_lasting: bool = False) -> None:

@@ -1,8 +1,8 @@
 """Checks at start whether the log still has what the recovery point says was committed.
 
 An offset and the epoch of the record before it name everything before them (LogMatching). So the log has what
-was committed exactly when it has that record in that epoch, or a snapshot of everything before: whoever has
-opened the directory in between.
+was committed exactly when it has that record in that epoch, or a snapshot of everything before: also after
+another controller has used the directory.
 """
 
 from __future__ import annotations

@@ -298,9 +298,9 @@ class Contradictions:
                 f" {REPLACE_THIS_REPLICA}"
             )
         self.warnings.append(
-            f"{replaced}. Another controller has opened it since ({self._witness.path} is not there), and may"
-            " have truncated committed records. This replica goes on with the log as it is. Next step:"
-            " compare the log with those of the other voters (kraftctl dump)"
+            f"Another controller has truncated committed records ({self._witness.path} is not there):"
+            f" {replaced}. This replica uses the log as it is. Next step: compare the log with those of the"
+            " other voters (kraftctl dump)"
         )
 
     def _latest_snapshot_id(self) -> OffsetAndEpoch:

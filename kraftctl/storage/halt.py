@@ -1,7 +1,7 @@
 """The file `metadata-halted`: this replica has stopped, because its leader lacks committed records.
 
 Its log may be the last one that has these records. A supervisor starts it again within seconds; so the halt
-is on the disk, and each start ends at once and says since when and why, until an operator runs
+is on the disk, and each start ends immediately and says since when and why, until an operator runs
 `kraftctl end-halt`. Neither Kafka nor an earlier release knows the file, and both leave it where it is.
 """
 
@@ -53,7 +53,7 @@ class HaltFile:
     def refuse(self) -> None:
         """Raises HaltedError while the file is there.
 
-        One of another replica does not count once its log is gone, too: the directory was formatted anew.
+        One of another replica does not count once its log is gone, too: the directory was formatted again.
         """
         if not exists(self.path):
             return

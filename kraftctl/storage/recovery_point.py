@@ -7,7 +7,7 @@ the log was known to be committed: nothing below that is ever truncated.
 
 Two blocks, each with a line of a fixed length, which has a checksum. The line with the higher sequence is
 valid. The one that was flushed last is not overwritten before the other one is flushed, too: however a write
-ends, one good line remains, also on a disk that tears 4,096 bytes at once. A line is of the lowest version
+ends, one good line remains, also on a disk that tears 4,096 bytes. A line is of the lowest version
 that can say what it has to, so that an older release can mostly read the file: it reads the first block, and
 takes the second line of that, about what is committed, for a damaged one.
 """

@@ -134,6 +134,6 @@ FAULTS = (
         "        return refuse([str(halted)], HALTED_STATUS)\n",
         "        return refuse([str(halted)])\n",
         ("tests/cli/test_end_halt.py::test_a_start_ends_with_a_status_of_its_own",),
-        "A supervisor cannot tell a halt from a failure that a restart may end.",
+        "A supervisor cannot distinguish a halt from a failure that a restart may end.",
     ),
 )

@@ -88,7 +88,7 @@ CASES: dict[str, tuple[list[Message], list[Message]]] = {
     "quota-zero-removed": ([quota(0.0)], [quota(0.0, remove=True)]),
     "quota-of-the-default-user": ([quota(0.0, name=None)], [quota(0.0, name=None, remove=True)]),
     "quota-of-the-empty-user": ([quota(0.0, name="")], [quota(0.0, name="", remove=True)]),
-    "quota-of-nobody": (
+    "quota-without-owner": (
         [ClientQuotaRecord(entity=[], key="", value=0.0)],
         [ClientQuotaRecord(entity=[], key="", value=0.0, remove=True)],
     ),
@@ -136,7 +136,7 @@ CASES: dict[str, tuple[list[Message], list[Message]]] = {
     ),
     "partition-with-recovered-leader": ([TOPIC, partition()], [change(leader_recovery_state=1)]),
     "partition-reassigned": ([TOPIC, partition()], [change(adding_replicas=[0])]),
-    "acl-of-nobody": ([acl()], [RemoveAccessControlEntryRecord(id=ZERO)]),
+    "acl-without-owner": ([acl()], [RemoveAccessControlEntryRecord(id=ZERO)]),
     "acl-replaced": ([acl()], [acl(principal="User:a")]),
     "credential-empty": (
         [UserScramCredentialRecord(name="", mechanism=0)],
@@ -146,11 +146,11 @@ CASES: dict[str, tuple[list[Message], list[Message]]] = {
         [UserScramCredentialRecord(name="", mechanism=0)],
         [UserScramCredentialRecord(name="", mechanism=0, iterations=4096)],
     ),
-    "token-of-nobody": (
+    "token-without-owner": (
         [DelegationTokenRecord(token_id="", owner="")],
         [RemoveDelegationTokenRecord(token_id="")],
     ),
-    "token-of-nobody-renewed": (
+    "token-without-owner-renewed": (
         [DelegationTokenRecord(token_id="", owner="")],
         [DelegationTokenRecord(token_id="", owner="", expiration_timestamp=1)],
     ),

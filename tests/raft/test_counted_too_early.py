@@ -128,7 +128,7 @@ def wiped_where_there_is_a_snapshot(leading: Leading) -> None:
 
 
 def replaced_by_an_older_copy(leading: Leading) -> None:
-    """Of another epoch: it is told where that ended."""
+    """Of another epoch: the response names where that ended."""
     leading.fetch(leading.end)
     leading.fetch(leading.committed, **{"last-epoch": 0})
 

@@ -125,9 +125,7 @@ class EffectExecutor:
         self._snapshot_writing.stop()
 
     def execute(self, effect: NodeEffect | RetentionDue) -> None:
-        """Done when this returns, or `paused` until it is. Raises StorageError when the node halts until it
-        is started again.
-        """
+        """Done when this returns, or `paused` until it is. Raises StorageError when the node halts."""
         storage = self._storage
         if isinstance(effect, Respond):
             self._respond(effect)
@@ -145,8 +143,7 @@ class EffectExecutor:
             self._response_reads.skip_all()
             self._cut_files(effect, partial(storage.truncate_log, effect.end_offset))
         elif isinstance(effect, effects.SaveSnapshotSlice):
-            saving = partial(self._downloads.save, effect.snapshot_id, effect.position, effect.data)
-            self._store(effect, partial(saving, effect.size_bytes))
+            self._save_slice(effect)
         elif isinstance(effect, effects.FinishSnapshot):
             self._store(effect, partial(self._downloads.finish, effect.snapshot_id))
         elif isinstance(effect, effects.StartOver):
@@ -187,6 +184,10 @@ class EffectExecutor:
             self._change_settings(effect)
         else:
             assert_never(effect)
+
+    def _save_slice(self, effect: effects.SaveSnapshotSlice) -> None:
+        saving = partial(self._downloads.save, effect.snapshot_id, effect.position, effect.data)
+        self._store(effect, partial(saving, effect.size_bytes))
 
     def _halt(self, effect: effects.Halt) -> None:
         if not effect.is_lasting:
