@@ -113,8 +113,9 @@ FAULTS = (
         "answer-is-not-encoded-before-the-append",
         "kraftctl/controller/quorum_controller.py",
         "                pending.encoded = encoded_once(response, context.version)\n"
-        "        except Exception:\n",
-        "                pass\n        except Exception:\n",
+        "            self._replay_ahead(prepared, moment.next_offset)\n        except Exception:\n",
+        "                pass\n"
+        "            self._replay_ahead(prepared, moment.next_offset)\n        except Exception:\n",
         (CONTAINMENT,),
         "Records are appended for a request whose answer can never be sent.",
     ),
