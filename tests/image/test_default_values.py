@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -50,8 +51,8 @@ def quota(value: float, *, remove: bool = False, name: str | None = "u") -> Clie
     return ClientQuotaRecord(entity=entity, key="k", value=value, remove=remove)
 
 
-def partition(topic: TopicRecord = TOPIC, **fields: object) -> PartitionRecord:
-    all_fields = {
+def partition(topic: TopicRecord = TOPIC, **fields: Any) -> PartitionRecord:
+    all_fields: dict[str, Any] = {
         "topic_id": topic.topic_id,
         "partition_id": 0,
         "replicas": [0],
@@ -64,12 +65,18 @@ def partition(topic: TopicRecord = TOPIC, **fields: object) -> PartitionRecord:
     return PartitionRecord(**(all_fields | fields))
 
 
-def change(**fields: object) -> PartitionChangeRecord:
-    return PartitionChangeRecord(**({"topic_id": TOPIC.topic_id, "partition_id": 0} | fields))
+def change(**fields: Any) -> PartitionChangeRecord:
+    return PartitionChangeRecord(topic_id=TOPIC.topic_id, partition_id=0, **fields)
 
 
-def acl(**fields: object) -> AccessControlEntryRecord:
-    all_fields = {"id": ZERO, "resource_name": "", "principal": "", "host": "", "pattern_type": 3}
+def acl(**fields: Any) -> AccessControlEntryRecord:
+    all_fields: dict[str, Any] = {
+        "id": ZERO,
+        "resource_name": "",
+        "principal": "",
+        "host": "",
+        "pattern_type": 3,
+    }
     return AccessControlEntryRecord(**(all_fields | fields))
 
 
