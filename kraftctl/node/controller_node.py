@@ -175,18 +175,24 @@ class ControllerNode:
     def _client_request(self, event: ClientRequest | UndecodedRequest, now_ms: int, wall_ms: int) -> None:
         """Handle a request. A failure before the first append, or before raft, fails this request alone."""
         pending = self._responses.received(event)
+        has_begun = False
         try:
             decision = self._gate.decide(pending)
             if decision is None:
                 self._inform_controller()
+                # The audit entry has the values before: prepared records are in the image.
+                self._responses.begin(pending, pending.context, pending.request)
+                has_begun = True
                 decision = self._controller.prepare_request(pending, self._turns.moment(now_ms, wall_ms))
         except Exception as error:  # noqa: BLE001 - see docs/adr/0005
-            self._responses.begin(pending, pending.context, pending.request)
+            if not has_begun:
+                self._responses.begin(pending, pending.context, pending.request)
             refuse_failed(pending, self._controller.failures, error)
             self._responses.respond(pending)
             return
         if isinstance(decision, PreparedResult):
-            self._responses.begin(pending, pending.context, pending.request)
+            if not has_begun:
+                self._responses.begin(pending, pending.context, pending.request)
             self._carry_through(pending, decision, now_ms, wall_ms)
         elif isinstance(decision, events.RequestReceived):
             self._responses.begin(pending, pending.context, pending.request)

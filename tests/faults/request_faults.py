@@ -95,8 +95,8 @@ FAULTS = (
         "failed-handler-ends-the-controller",
         "kraftctl/node/controller_node.py",
         "        except Exception as error:  # noqa: BLE001 - see docs/adr/0005\n"
-        "            self._responses.begin",
-        "        except ZeroDivisionError as error:\n            self._responses.begin",
+        "            if not has_begun:\n",
+        "        except ZeroDivisionError as error:\n            if not has_begun:\n",
         (CONTAINMENT,),
         "One request on which a handler fails ends the quorum, node by node.",
     ),

@@ -196,4 +196,13 @@ FAULTS = (
         (f"{REFUSED}::test_a_registration_that_a_later_record_of_the_batch_removes_is_followed",),
         "A batch that changes and removes a broker ends the controller after it was appended.",
     ),
+    PlantedFault(
+        "audit-entries-have-the-values-after",
+        "kraftctl/node/controller_node.py",
+        "                self._responses.begin(pending, pending.context, pending.request)\n"
+        "                has_begun = True\n",
+        "",
+        ("tests/node/test_audit_trail.py::test_configurations_have_the_value_that_is_replaced",),
+        "The audit log says that a value was replaced by itself.",
+    ),
 )
