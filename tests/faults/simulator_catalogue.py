@@ -131,7 +131,10 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "what-is-committed-may-fall": "No caller notes less.",
     "lines-share-a-block": "Simulated disks tear sectors of 512 bytes.",
     "files-of-one-block-are-damaged": "No simulated controller is of an earlier release.",
-    "any-committed-line-counts": "Simulated rot changes log, snapshots and quorum-state alone.",
+    "any-committed-line-counts": (
+        "It takes a flipped bit in the 40 bytes of that line that leaves digits, and then a leader that wants"
+        " less; both seldom happen in one run."
+    ),
     "the-first-block-has-an-older-vote": "No simulated controller is of an earlier release.",
     "halts-of-an-earlier-replica-are-ignored": "No simulated log gets another directory.id.",
     "a-log-is-given-up-with-its-votes": "The simulated operator always finds that the halted log is right.",
