@@ -18,6 +18,7 @@ COMMANDS = {
     "random-uuid": ("kraftctl.cli.random_uuid", "print an id for a new cluster"),
     "quorum": ("kraftctl.cli.quorum.command", "describe the quorum of controllers"),
     "end-recovery": ("kraftctl.cli.end_recovery", "let a controller vote again that has lost its votes"),
+    "end-halt": ("kraftctl.cli.end_halt", "let a controller start again that has halted"),
     "dump": ("kraftctl.cli.dump", "show what a log, a snapshot or a directory contains"),
     "dev": ("kraftctl.cli.dev", "run a small cluster with real Kafka brokers on this machine"),
 }

@@ -1,4 +1,4 @@
-"""Reports why `kraftctl start` ends with status 1: in the log, as Kafka does, and on standard error.
+"""Reports why `kraftctl start` ends with an error: in the log, as Kafka does, and on standard error.
 
 A collector of container logs may keep standard output alone. Where both lead to the same file, the log has
 the reason once; at a terminal it is one short line.
@@ -19,7 +19,15 @@ from kraftctl_security.standard_output import descriptor_of
 logger = logging.getLogger("kraftctl.server")
 
 
-def refuse(reasons: Sequence[str]) -> int:
+STATUS = 1
+
+HALTED_STATUS = 65
+"""EX_DATAERR. A supervisor that can, must not start the controller again (`RestartPreventExitStatus=65` of
+systemd); of others each start ends immediately.
+"""
+
+
+def refuse(reasons: Sequence[str], status: int = STATUS) -> int:
     """Returns the exit status. It waits for readers of the lines for seconds at most."""
     output, error = descriptor_of(sys.stdout), descriptor_of(sys.stderr)
     is_once = are_the_same(output, error)
@@ -30,7 +38,7 @@ def refuse(reasons: Sequence[str]) -> int:
     stop_logging()
     if at_terminal or not is_once:
         _print(error, [f"kraftctl start: {reason}\n" for reason in reasons])
-    return 1
+    return status
 
 
 def _print(descriptor: int | None, lines: Sequence[str]) -> None:

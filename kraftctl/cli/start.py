@@ -1,7 +1,8 @@
 """`kraftctl start server.properties`: check everything that can be checked, then run until a signal.
 
 An error in the file, the directory or the port is one line in the log and on standard error with the next
-step, and exit status 1. SIGTERM or SIGINT is a clean stop: status 0. Other signals are in `signals`.
+step, and exit status 1; a controller that has halted for good has status 65. SIGTERM or SIGINT is a clean
+stop: status 0. Other signals are in `signals`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import kraftctl
 from kraftctl.cli import signals
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.readable_secrets import other_readable_files, readable_secrets
-from kraftctl.cli.refused_start import refuse
+from kraftctl.cli.refused_start import HALTED_STATUS, refuse
 from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.node import controller_node
@@ -36,6 +37,7 @@ from kraftctl.server.process.interpreter_lock import released_between_turns
 from kraftctl.storage.data_directory_note import write_data_directory_note
 from kraftctl.storage.directory_lock import DirectoryLock
 from kraftctl.storage.errors import StorageError
+from kraftctl.storage.halt import HaltedError
 from kraftctl.storage.log_directories import LogDirectories, check_directories, log_directories
 from kraftctl.storage.meta_properties import load_meta_properties
 from kraftctl.storage.readable_log import why_readable
@@ -78,6 +80,8 @@ def run(args: argparse.Namespace) -> int:
             _start(config)
     except ConfigException as error:
         return refuse(error.errors)
+    except HaltedError as halted:
+        return refuse([str(halted)], HALTED_STATUS)
     except (StorageError, ListenError, StoreError, PropertiesError) as error:
         return refuse([str(error)])
     except OSError as unplaced:

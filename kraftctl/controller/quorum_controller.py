@@ -6,8 +6,9 @@ leadership it renounces: uncommitted changes are undone, and waiting requests ar
 
 The caller carries out these steps, without anything else in between:
 
-1. `prepare_request` or `prepare_due_task` returns a prepared result: nothing has changed yet, and a failure
-   up to here concerns that request or task alone. `claim` returns some, too, and changes the state.
+1. `prepare_request`, `prepare_due_task` or `prepare_slice` returns a prepared result, and a failure up to
+   here concerns that request or task alone. Its records are in the image already: one that does not fit
+   would end one controller after the other, once it is in the log. `claim` returns results, too.
 2. `begin_append`; then for each batch: append its values to the log, `replay` it at its base offset.
 3. `park` says whether the response of a request must wait; `committed` returns the requests to answer.
 
@@ -26,6 +27,7 @@ from kraftctl.controller.cluster_control.register_controller import needs_regist
 from kraftctl.controller.committed_replay import CommittedReplay
 from kraftctl.controller.failed_requests import refuse_failed
 from kraftctl.controller.features.activation import Activation
+from kraftctl.controller.own_replay import OwnReplay
 from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.controller.periodic_tasks import PeriodicTasks
 from kraftctl.controller.request_handlers import HANDLERS, READS
@@ -44,16 +46,13 @@ from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.controller.state.standard_authorizer import configured_authorizer
 from kraftctl.controller.waiting_responses import WaitingResponses
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.image.replay import replay
 from kraftctl.image.token_secrets import TokenSecrets
 from kraftctl.metadata import features
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
-from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
-from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, checkpoint_file_name
 from kraftctl_protocol.message import Message
@@ -86,6 +85,7 @@ class QuorumController:
         self.own_registration = local_registration(config, endpoints, rng)
         self.failures = Failures()
         self._supported_features = features.supported_features(config.unstable_feature_versions_enable)
+        self._own_replay = OwnReplay(self._supported_features)
         self._activation = Activation(
             config.metadata_log_dir, bootstrap_records, self._supported_features, config.min_insync_replicas
         )
@@ -129,6 +129,11 @@ class QuorumController:
             self.state.leader_id = leader_id
         self.state.kraft_version = kraft_version
         self.state.voter_ids = voter_ids
+
+    @property
+    def undo_failure(self) -> Exception | None:
+        """If this is not None, the image is not what the log says, and the process has to end."""
+        return self._own_replay.undo_failure
 
     # Reading the log on a standby.
 
@@ -295,6 +300,7 @@ class QuorumController:
             if response is not None and prepared.batches:
                 # What is committed must be answered: a response that cannot be encoded has to fail now.
                 pending.encoded = encoded_once(response, context.version)
+            self._replay_ahead(prepared, moment.next_offset)
         except Exception:
             state.mutation_quotas.refund_request()
             raise
@@ -313,6 +319,8 @@ class QuorumController:
                 result = tasks.run(task, moment)
                 prepared = None if result is None else self.prepare(result)
                 assert prepared is None or prepared.why_too_large() is None, prepared.why_too_large()
+                if prepared is not None:
+                    self._replay_ahead(prepared, moment.next_offset)
             except Exception as error:  # noqa: BLE001 - nothing is appended yet: the task alone fails
                 what, retry_ms = tasks.failed(task, moment.now_ms)
                 self.failures.note(what, f"tried again in {retry_ms - moment.now_ms} ms", error)
@@ -365,6 +373,7 @@ class QuorumController:
                 pending.response = response
                 pending.encoded = encoded_once(response, pending.context.version)
             assert (response is not None) == (pending is not None and prepared.rest is None)
+            self._replay_ahead(prepared, moment.next_offset)
         except Exception as error:  # noqa: BLE001 - nothing of the slice is appended: this work alone fails
             self.state.mutation_quotas.refund_request()
             work.failed(moment)
@@ -394,26 +403,31 @@ class QuorumController:
             self.state.refusals += prepared.refusals
 
     def replay(self, records: list[RecordAndVersion], base_offset: int, is_answered: bool = False) -> None:
-        """Apply own records, which may never be committed. A response waits for a NoOpRecord, too."""
+        """Apply own records, which may never be committed; those of a prepared result are in the image.
+
+        A response waits for a NoOpRecord, too.
+        """
         assert self.active, "a standby replays committed records"
         assert base_offset >= self._next_replay_offset, f"{base_offset} was replayed before"
         offset = base_offset
         for entry in records:
             record = entry.record
-            replay(self.image, record, offset)
+            registration = self._own_replay.appended(self.image, record, offset)
             if is_answered or not isinstance(record, NoOpRecord):
                 self._last_change_offset = offset
-                self._follow_registration(record)
+            if registration is not None:
+                heartbeats = self.state.heartbeats
+                heartbeats.register(registration.id, registration.epoch, registration.fenced)
+            elif isinstance(record, UnregisterBrokerRecord):
+                self.state.heartbeats.remove(record.broker_id)
             offset += 1
         self._next_replay_offset = offset
 
-    def _follow_registration(self, record: Message) -> None:
-        heartbeats = self.state.heartbeats
-        if isinstance(record, (RegisterBrokerRecord, BrokerRegistrationChangeRecord)):
-            registration = self.image.cluster.brokers[record.broker_id]
-            heartbeats.register(registration.id, registration.epoch, registration.fenced)
-        elif isinstance(record, UnregisterBrokerRecord):
-            heartbeats.remove(record.broker_id)
+    def _replay_ahead(self, prepared: PreparedResult, base_offset: int) -> None:
+        """Replay the records, once nothing else can fail; see `OwnReplay.replay_ahead`."""
+        if prepared.batches:
+            assert base_offset >= self._next_replay_offset, f"{base_offset} was replayed before"
+            self._own_replay.replay_ahead(self.image, prepared, base_offset)
 
     def take_notices(self) -> list[str]:
         """Lines for the log about the latest changes; each is returned once."""

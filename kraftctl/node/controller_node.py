@@ -128,6 +128,8 @@ class ControllerNode:
         else:
             assert_never(event)
         self._advance(now_ms, wall_ms, is_deadline=isinstance(event, events.DeadlineReached))
+        if self._controller.undo_failure is not None:
+            raise self._controller.undo_failure
         return self._outbox.take()
 
     def _step_raft(self, event: events.RaftEvent, now_ms: int, wall_ms: int) -> None:
@@ -185,18 +187,24 @@ class ControllerNode:
     def _client_request(self, event: ClientRequest | UndecodedRequest, now_ms: int, wall_ms: int) -> None:
         """Handle a request. A failure before the first append, or before raft, fails this request alone."""
         pending = self._responses.received(event)
+        has_begun = False
         try:
             decision = self._gate.decide(pending)
             if decision is None:
                 self._inform_controller()
+                # The audit entry has the values before: prepared records are in the image.
+                self._responses.begin(pending, pending.context, pending.request)
+                has_begun = True
                 decision = self._controller.prepare_request(pending, self._turns.moment(now_ms, wall_ms))
         except Exception as error:  # noqa: BLE001 - see docs/adr/0005
-            self._responses.begin(pending, pending.context, pending.request)
+            if not has_begun:
+                self._responses.begin(pending, pending.context, pending.request)
             refuse_failed(pending, self._controller.failures, error)
             self._responses.respond(pending)
             return
         if isinstance(decision, PreparedResult):
-            self._responses.begin(pending, pending.context, pending.request)
+            if not has_begun:
+                self._responses.begin(pending, pending.context, pending.request)
             self._carry_through(pending, decision, now_ms, wall_ms)
         elif isinstance(decision, events.RequestReceived):
             self._responses.begin(pending, pending.context, pending.request)
@@ -242,7 +250,7 @@ class ControllerNode:
         self._controller.follow_quorum(raft.leader_id, raft.kraft_version, raft.voter_set.voter_ids())
 
     def _append(self, prepared: PreparedResult, now_ms: int, wall_ms: int) -> None:
-        """Append the prepared batches one by one, and replay each immediately.
+        """Append the prepared batches one by one.
 
         Nothing in here may fail: what is in the log may be committed, so it must also be in the image.
         """
@@ -265,6 +273,7 @@ class ControllerNode:
             if isinstance(effect, effects.Respond):
                 self._responses.raft_answered(effect)
             elif isinstance(effect, effects.HighWatermarkUpdated):
+                self._outbox.add(effect)
                 if self._controller.active:
                     self._responses.release(self._controller.committed(effect.offset))
             elif isinstance(effect, effects.LeadershipConfirmed):

@@ -13,6 +13,7 @@ from kraftctl.raft.effects import (
     FinishSnapshot,
     FlushLog,
     Halt,
+    HighWatermarkUpdated,
     NoteRecovered,
     Notice,
     Respond,
@@ -293,6 +294,7 @@ NodeEffect = (
     | RespondFetchSnapshot
     | SendRequest
     | NoteRecovered
+    | HighWatermarkUpdated
     | Halt
     | Notice
 )

@@ -54,6 +54,7 @@ class RaftCore:
         stored_election: ElectionState | None,
         history: VoterHistory,
         recovering_epoch: int | None,
+        stored_committed_end: int,
     ) -> None:
         self.key = ReplicaKey(node_id, directory_id)
         self.cluster_id = cluster_id
@@ -64,6 +65,7 @@ class RaftCore:
         self.stored_election = stored_election
         self.history = history
         self.recovering_epoch = recovering_epoch
+        self.stored_committed_end = stored_committed_end
         self.state: EpochState = Unattached(0 if stored_election is None else stored_election.epoch)
         self.parked = ParkedFetches()
         self.peers = RequestManager()
@@ -122,6 +124,14 @@ class RaftCore:
     @property
     def voters(self) -> VoterSet:
         return self.history.current
+
+    def committed_floor(self) -> int:
+        """Returns up to where (exclusive) everything is known to be committed, also from before the start:
+        no leader may take any of it back. A snapshot has committed records only.
+        """
+        latest = self.log.latest_snapshot_id()
+        known = max(self.high_watermark, self.stored_committed_end, self.log.start_offset)
+        return known if latest is None else max(known, latest.offset)
 
     def is_voter(self) -> bool:
         return self.history.current.is_voter(self.key)

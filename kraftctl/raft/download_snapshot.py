@@ -33,7 +33,7 @@ def begin_download(core: RaftCore, state: Follower, snapshot_id: OffsetAndEpoch)
     if snapshot_id.epoch < 0 or snapshot_id.offset < 1:
         core.limited_notice(DOWNLOADS, ERROR, f"The leader names {snapshot_id}, which is not a snapshot id")
         return False
-    if snapshot_id.offset < core.high_watermark:
+    if snapshot_id.offset < core.committed_floor():
         contradict(core, f"wants the log to start over at snapshot {snapshot_id}")
         return False
     if core.log.snapshot(snapshot_id) is not None:

@@ -208,10 +208,14 @@ class NoteRecovered(Value):
 
 
 class Halt(Value):
-    """End the process: to continue could lose committed records. `text` has the reason and the next step."""
+    """End the process: to continue could lose committed records. `text` has the reason and the next step.
 
-    def __init__(self, text: str) -> None:
+    `is_lasting`: each start ends immediately, until an operator has decided.
+    """
+
+    def __init__(self, text: str, *, is_lasting: bool = False) -> None:
         self.text = text
+        self.is_lasting = is_lasting
 
 
 DEBUG: Final = "DEBUG"

@@ -28,16 +28,17 @@ def leader_answered(core: RaftCore, state: Follower, *, usable: bool) -> None:
 
 def contradict(core: RaftCore, what_the_leader_wants: str) -> None:
     """Halts because the leader lacks committed records. Any choice could lose data: a person must
-    compare the logs.
+    compare the logs. The log here may be the last one that has them, so no restart ends the halt.
     """
-    committed = max(core.high_watermark, core.log.start_offset)
+    committed = core.committed_floor()
     core.emit(
         Halt(
             f"The leader {core.state.leader_id} of epoch {core.state.epoch} {what_the_leader_wants}, but on"
             f" controller {core.key} everything up to offset {committed} is known to be committed. One of the"
-            " two has lost metadata. Next step: do not restart this node (it would truncate its log, for the"
-            " high watermark is not on disk) but copy its metadata directory; stop the leader as well,"
-            " compare both logs (kraftctl dump), and keep the one that has the committed records. The other"
-            " node has to be removed from the quorum, formatted with a new directory id and added again."
+            " two has lost metadata. This node keeps its log, and does not start again before an operator has"
+            " decided. Next step: stop the leader as well, copy both metadata directories, compare the logs"
+            " (kraftctl dump), and keep the one that has the committed records; then kraftctl end-halt --help"
+            " (docs/operations/halted.md).",
+            is_lasting=True,
         )
     )

@@ -68,7 +68,7 @@ def _truncate(core: RaftCore, diverging: OffsetAndEpoch) -> bool:
         return False
     own = core.log.end_offset_for_epoch(diverging.epoch)
     end_offset = min(diverging.offset, own.offset) if own.epoch == diverging.epoch else own.offset
-    if end_offset < max(core.high_watermark, core.log.start_offset):
+    if end_offset < core.committed_floor():
         contradict(core, f"wants the log to end at offset {end_offset} in epoch {diverging.epoch}")
         return False
     if end_offset >= core.log.end_offset:

@@ -52,6 +52,8 @@ class RaftNode:
     `recovering_epoch` is not None when log or votes of this replica are lost: the highest epoch it may have
     voted in. It does not vote until it has all that a leader of that epoch or a later one committed.
 
+    `stored_committed_end`: up to here (exclusive) the log was known to be committed before the start.
+
     Every call returns effects, to be carried out in order before the next call.
     """
 
@@ -70,6 +72,7 @@ class RaftNode:
         voter_history: list[tuple[int, VoterSet]],
         kraft_version_history: list[tuple[int, int]],
         recovering_epoch: int | None = None,
+        stored_committed_end: int = 0,
     ) -> None:
         self._core = RaftCore(
             node_id=node_id,
@@ -82,6 +85,7 @@ class RaftNode:
             stored_election=quorum_state,
             history=VoterHistory(static_voters, voter_history, kraft_version_history),
             recovering_epoch=recovering_epoch,
+            stored_committed_end=stored_committed_end,
         )
 
     def step(self, event: RaftEvent, now_ms: int, wall_ms: int) -> list[RaftEffect]:

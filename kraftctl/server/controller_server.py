@@ -217,6 +217,7 @@ def build_node(
         voter_history=history.voters,
         kraft_version_history=history.kraft_versions,
         recovering_epoch=partition.recovering_epoch,
+        stored_committed_end=partition.committed_end,
     )
     bootstrap = _bootstrap_metadata(config, partition)
     controller = QuorumController(config, meta.cluster_id, rng, bootstrap.records, endpoints)

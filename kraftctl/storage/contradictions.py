@@ -10,6 +10,8 @@
 | quorum-state is of an earlier epoch, or without the vote | refused |
 | a batch or a snapshot of a later epoch than quorum-state | refused: an epoch is in quorum-state first |
 | leader-epoch-checkpoint differs below the recovery point | refused |
+| another record than the one that the recovery point knows to be committed | refused |
+| the same, and another controller has opened the log since | the recovery point is stale: a warning |
 
 Kafka's controller may have used the directory in between: it appends, truncates in a later epoch, votes in
 later epochs, and does not update the recovery point. It deletes the witness.
@@ -20,6 +22,7 @@ from __future__ import annotations
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
+from kraftctl.storage.committed_end import has_committed, what_was_replaced
 from kraftctl.storage.control_history import ControlHistory, read_control_history
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import FILE_NAME as LEADER_EPOCHS_FILE_NAME
@@ -36,7 +39,7 @@ from kraftctl.storage.replacing_a_replica import (
 )
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl.storage.witness import Witness
-from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
+from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from kraftctl_protocol.uuids import uuid_to_string
 
 
@@ -64,6 +67,8 @@ class Contradictions:
     ) -> None:
         """Raises StorageError when quorum-state contradicts the recovery point."""
         self.recovering_epoch: int | None = None
+        self.committed = RecoveryPoint(replica.directory_id)
+        """Up to where the log is known to be committed; of this point nothing else counts."""
         self.restored: ElectionState | None = None
         """The content of a lost quorum-state that can be restored; else None."""
         self.notices: list[str] = []
@@ -130,6 +135,9 @@ class Contradictions:
     def judge(self, log: MetadataLog) -> None:
         """Judges the log after every batch is read and before anything is written. Raises StorageError."""
         log_is_gone = self._point.end_offset > 0 and self._is_empty(log)
+        known = self._former or self._point
+        if has_committed(log, self._latest_snapshot_id(), known):
+            self.committed = known
         log_is_whole = False if log_is_gone else self._is_whole(log)
         if self._point.recovering:
             reason = "it stopped before it had fetched everything again"
@@ -150,6 +158,7 @@ class Contradictions:
             self._check_snapshot_epoch()
             self._check_end(log)
             self._check_leader_epochs(log)
+            self._check_committed(log)
             if doubt is not None:
                 self._begin_alone(log)
             elif votes_are_gone:
@@ -257,6 +266,8 @@ class Contradictions:
                 quorum_epoch=self.recovering_epoch,
                 recovering=True,
                 log_is_whole=log_is_whole,
+                committed_epoch=self.committed.committed_epoch,
+                committed_end=self.committed.committed_end,
             )
         )
         advice = LET_IT_VOTE
@@ -284,8 +295,28 @@ class Contradictions:
             next_step = RESTORE_THE_ONLY_VOTER if self._is_only_voter(log) else REPLACE_THIS_REPLICA
             raise StorageError(f"{missing}. {next_step}")
 
+    def _check_committed(self, log: MetadataLog) -> None:
+        """Checks what was committed: another controller may have truncated it, and written other records."""
+        point = self._point
+        if self.committed.committed_end == point.committed_end:
+            return
+        replaced = what_was_replaced(log, point, self._file.path)
+        if self._witness.is_there():
+            raise StorageError(
+                f"{replaced}, and no other controller has opened it since: the log was changed."
+                f" {REPLACE_THIS_REPLICA}"
+            )
+        self.warnings.append(
+            f"Another controller has truncated committed records ({self._witness.path} is not there):"
+            f" {replaced}. This replica uses the log as it is. Next step: compare the log with those of the"
+            " other voters (kraftctl dump)"
+        )
+
+    def _latest_snapshot_id(self) -> OffsetAndEpoch:
+        return self._snapshots.latest_id() or BOOTSTRAP_SNAPSHOT_ID
+
     def _what_is_missing(self, log: MetadataLog, point: RecoveryPoint) -> str | None:
-        latest = self._snapshots.latest_id() or BOOTSTRAP_SNAPSHOT_ID
+        latest = self._latest_snapshot_id()
         end = max((log.last_epoch, log.end_offset), (latest.epoch, latest.offset))
         if end >= (point.log_epoch, point.end_offset) or latest.offset >= point.end_offset:
             return None

@@ -15,6 +15,7 @@ from kraftctl.storage.checkpoint_parts import CheckpointParts
 from kraftctl.storage.contradictions import Contradictions
 from kraftctl.storage.directory_entries import names_in
 from kraftctl.storage.errors import StorageError
+from kraftctl.storage.halt import HaltFile
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.metadata_evidence import shows_partition
 from kraftctl.storage.metadata_log import SEGMENT_BYTES, SEGMENT_MS, MetadataLog
@@ -47,6 +48,7 @@ class MetadataPartition:
         snapshots: SnapshotStore,
         quorum_state: QuorumStateStore,
         recovery_point: RecoveryPointFile,
+        halt_file: HaltFile,
         node_id: int,
     ) -> None:
         self.log = log
@@ -57,6 +59,9 @@ class MetadataPartition:
         self.notices: list[str] = []
         self.recovering_epoch: int | None = None
         """The highest epoch in which this replica may have voted when log or votes are lost; else None."""
+        self.committed_end = 0
+        """Up to here (exclusive) everything is known to be committed, also from before the start."""
+        self._halt_file = halt_file
         self._node_id = node_id
         self._parts: CheckpointParts | None = None
         """The snapshot that is being read."""
@@ -76,7 +81,8 @@ class MetadataPartition:
     ) -> MetadataPartition:
         """Recovers the partition in `log_dir`, or creates it. The caller holds the directory's lock.
 
-        `static_voters` is empty for a dynamic quorum. Raises StorageError.
+        `static_voters` is empty for a dynamic quorum. Raises StorageError, HaltedError before anything is
+        written.
         """
         try:
             return cls._open(log_dir, replica, now_ms, static_voters, segment_bytes, segment_ms)
@@ -94,6 +100,8 @@ class MetadataPartition:
         segment_bytes: int,
         segment_ms: int,
     ) -> MetadataPartition:
+        halt_file = HaltFile(log_dir, replica.directory_id)
+        halt_file.refuse()
         directory = log_dir / PARTITION_DIRECTORY
         snapshots = SnapshotStore.open(directory)
         has_been_used = shows_partition(log_dir)
@@ -129,7 +137,7 @@ class MetadataPartition:
             epoch_max=contradictions.epoch_max,
             judge=contradictions.judge,
         )
-        partition = cls(log, snapshots, quorum_state, recovery_point, replica.id)
+        partition = cls(log, snapshots, quorum_state, recovery_point, halt_file, replica.id)
         partition.warnings += warnings + contradictions.warnings + log.recovery.warnings()
         partition.notices += contradictions.notices + log.recovery.notices()
         partition.notices += [f"removed unfinished snapshot {file}" for file in snapshots.removed_files]
@@ -150,8 +158,12 @@ class MetadataPartition:
         if state is not None:
             known = known.with_election(state, elected=state.leader_id == self._node_id)
         end_offset = self.log.durable_end_offset
+        committed = contradictions.committed
+        self.committed_end = committed.committed_end
         self.recovery_point.begin(
             known._replace(
+                committed_epoch=committed.committed_epoch,
+                committed_end=committed.committed_end,
                 log_epoch=self.log.epoch_at(end_offset - 1),
                 end_offset=end_offset,
                 recovering=self.recovering_epoch is not None,
@@ -221,9 +233,26 @@ class MetadataPartition:
         return end_offset
 
     def _note_durable(self) -> None:
-        """Notes the durable offset, which it reads again: a truncation may have followed the flush."""
-        end_offset = self.log.durable_end_offset
-        self.recovery_point.note_durable(self.log.epoch_at(end_offset - 1), end_offset)
+        """Notes the durable offset, which it reads again: a truncation may have followed the flush. What is
+        committed beyond it may yet be lost here, and is not noted.
+        """
+        log = self.log
+        end_offset = log.durable_end_offset
+        committed_end = min(self.committed_end, end_offset)
+        self.recovery_point.note_durable(
+            log.epoch_at(end_offset - 1), end_offset, log.epoch_at(committed_end - 1), committed_end
+        )
+
+    def note_committed(self, end_offset: int) -> None:
+        """Takes note of the high watermark, without waiting for the disk: the next flush writes it."""
+        self.committed_end = max(self.committed_end, end_offset)
+
+    def halt(self, reason: str, wall_ms: int) -> None:
+        """Raises HaltedError, now and at each start: an operator has to decide."""
+        with self._cutting:
+            self._note_durable()
+            self.recovery_point.force()
+        raise self._halt_file.write(reason, wall_ms)
 
     def truncate_log(self, end_offset: int) -> None:
         """Drops every batch that holds `end_offset` or more, durably."""
@@ -232,6 +261,7 @@ class MetadataPartition:
             return
         with self._cutting:
             kept_end_offset = read_batch_header(log.read(end_offset, 1), 0).base_offset
+            assert kept_end_offset >= self.committed_end, "nothing that is committed is truncated"
             if kept_end_offset < log.durable_end_offset:
                 self.recovery_point.note_cut(log.epoch_at(kept_end_offset - 1), kept_end_offset)
             log.truncate_to(end_offset)

@@ -178,6 +178,33 @@ def test_registering_again_keeps_epoch_and_state():
     assert active.controller.state.heartbeats.has_valid_session(1, before.epoch, active.now_ms)
 
 
+@pytest.mark.parametrize("restarts", [False, True], ids=["same-incarnation", "next-incarnation"])
+@pytest.mark.parametrize("state", ["fenced", "unfenced", "leaving"])
+def test_registering_again_changes_neither_fencing_nor_a_controlled_shutdown(state, restarts):
+    """Of the same process; another one begins fenced."""
+    active = ActiveController()
+    active.start_brokers(1, 2)
+    if state == "fenced":
+        active.heartbeat(1, fence=True)
+    elif state == "leaving":
+        active.create_topic("of-both", partitions=8, replication_factor=2)
+        active.heartbeat(1, shut_down=True)
+    image = active.controller.image
+    before = image.cluster.brokers[1]
+    assert (before.fenced, before.in_controlled_shutdown) == (state == "fenced", state == "leaving")
+    if restarts:
+        active.now_ms += 60_000
+    active.request(registration(1, number=int(restarts)))
+    after = image.cluster.brokers[1]
+    if restarts:
+        assert (after.fenced, after.in_controlled_shutdown) == (True, False)
+        assert after.epoch > before.epoch
+    else:
+        assert (after.fenced, after.in_controlled_shutdown) == (before.fenced, before.in_controlled_shutdown)
+        assert after.epoch == before.epoch
+    assert active.controller.state.heartbeats.state(1).fenced == after.fenced
+
+
 @pytest.mark.parametrize(
     ("metadata_version", "record_version"),
     [

@@ -276,7 +276,7 @@ FAULTS = (
     PlantedFault(
         "truncates-below-the-high-watermark",
         "kraftctl/raft/follow.py",
-        "    if end_offset < max(core.high_watermark, core.log.start_offset):\n",
+        "    if end_offset < core.committed_floor():\n",
         "    if end_offset < core.log.start_offset:\n",
         (f"{PROMISES}::test_a_leader_that_lacks_what_is_committed_ends_its_follower",),
         "The last copy of committed records is dropped without a notice.",

@@ -95,8 +95,8 @@ FAULTS = (
         "failed-handler-ends-the-controller",
         "kraftctl/node/controller_node.py",
         "        except Exception as error:  # noqa: BLE001 - see docs/adr/0005\n"
-        "            self._responses.begin",
-        "        except ZeroDivisionError as error:\n            self._responses.begin",
+        "            if not has_begun:\n",
+        "        except ZeroDivisionError as error:\n            if not has_begun:\n",
         (CONTAINMENT,),
         "One request on which a handler fails ends the quorum, node by node.",
     ),
@@ -113,8 +113,9 @@ FAULTS = (
         "answer-is-not-encoded-before-the-append",
         "kraftctl/controller/quorum_controller.py",
         "                pending.encoded = encoded_once(response, context.version)\n"
-        "        except Exception:\n",
-        "                pass\n        except Exception:\n",
+        "            self._replay_ahead(prepared, moment.next_offset)\n        except Exception:\n",
+        "                pass\n"
+        "            self._replay_ahead(prepared, moment.next_offset)\n        except Exception:\n",
         (CONTAINMENT,),
         "Records are appended for a request whose answer can never be sent.",
     ),

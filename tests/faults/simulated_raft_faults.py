@@ -49,6 +49,8 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("pre-vote-raises-the-epoch", "quorum"),
     known("repeated-vote-without-comparing-logs", "sequences"),
     known("truncates-below-the-high-watermark", "sequences"),
+    known("restart-forgets-what-is-committed", "sequences"),
+    known("what-a-replica-claims-beyond-the-log-counts"),
     known("truncates-in-the-middle-of-a-batch", "sequences"),
     known("check-quorum-takes-one-voter-for-itself", "sequences"),
     known("fetch-snapshot-is-no-sign-of-life", "sequences"),

@@ -135,5 +135,38 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "leaders-that-load-hand-over-in-turn": "Voters of the simulation have loaded after a while.",
     "a-leader-that-loads-stays": "The time until a new leader is active, and nothing else is wrong.",
     "broker-becomes-a-voter": "The operator adds controllers only, and model brokers take no requests.",
+    "a-snapshot-replaces-what-was-committed-before-a-restart": (
+        "Simulated leaders that seem to lack records name an epoch that ended, and no snapshot."
+    ),
+    "halts-end-with-the-process": (
+        "The log is kept all the same, since the recovery point has what is committed: the next process halts"
+        " again. The simulated operator ends each halt that it finds."
+    ),
+    "what-is-not-flushed-is-noted-as-committed": (
+        "It takes a follower that learns of a commit before its own flush has ended, and a power failure"
+        " within the half second until the next flush that keeps the file and not the log."
+    ),
+    "an-end-is-committed-whatever-its-epoch": "Kafka's controller writes to no simulated directory.",
+    "a-changed-log-is-always-another-controller-s": (
+        "Damage to simulated logs shows in checksums, or ends the log before the recovery point."
+    ),
+    "lost-votes-forget-what-is-committed": (
+        "A simulated leader seems to lack records once, at a follower that has its votes."
+    ),
+    "what-is-committed-may-fall": "No caller notes less.",
+    "lines-share-a-block": "Simulated disks tear sectors of 512 bytes.",
+    "files-of-one-block-are-damaged": "No simulated controller is of an earlier release.",
+    "any-committed-line-counts": (
+        "It takes a flipped bit in the 40 bytes of that line that leaves digits, and then a leader that wants"
+        " less; both seldom happen in one run."
+    ),
+    "the-first-block-has-an-older-vote": "No simulated controller is of an earlier release.",
+    "halts-of-an-earlier-replica-are-ignored": "No simulated log gets another directory.id.",
+    "a-log-is-given-up-with-its-votes": "The simulated operator always finds that the halted log is right.",
+    "a-halt-is-any-failure": "The exit status of a process; a test has it.",
+    "records-that-a-wiped-voter-lost-still-count": (
+        "It takes a leader that has not flushed what a voter has, a voter that is wiped in that moment, and a"
+        " snapshot that it is then sent; a test has each."
+    ),
 }
 """Faults of raft and storage -> why runs of whole controllers do not notice them; a named test does."""

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.faults import kafkas_faults, quorum_faults, raft_faults, storage_faults, voter_faults
+from tests.faults import (
+    kafkas_faults,
+    last_copy_faults,
+    quorum_faults,
+    raft_faults,
+    storage_faults,
+    undo_faults,
+    voter_faults,
+)
 from tests.faults.planted_fault import PlantedFault
 from tests.faults.planting import ROOT, occurrences
 from tests.faults.simulated_fault import BY_NAME, SimulatedFault
@@ -22,8 +30,12 @@ def test_every_fault_has_a_name_of_its_own() -> None:
 def test_every_fault_of_raft_and_storage_is_simulated_or_has_a_reason_not_to_be() -> None:
     simulated = {each.name for each in SIMULATED}
     names = {fault.name for fault in (*raft_faults.FAULTS, *voter_faults.FAULTS, *storage_faults.FAULTS)}
-    names |= {fault.name for fault in quorum_faults.FAULTS if fault.file.startswith("kraftctl/raft/")}
-    names |= {fault.name for fault in kafkas_faults.FAULTS if fault.file.startswith("kraftctl/raft/")}
+    names |= {fault.name for fault in last_copy_faults.FAULTS}
+    names |= {
+        fault.name
+        for fault in (*kafkas_faults.FAULTS, *quorum_faults.FAULTS, *undo_faults.FAULTS)
+        if fault.file.startswith("kraftctl/raft/")
+    }
     assert names <= simulated | set(NOT_SIMULATED)
     assert not simulated & set(NOT_SIMULATED)
     assert set(NOT_SIMULATED) <= set(BY_NAME)

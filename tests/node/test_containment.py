@@ -15,12 +15,14 @@ import pytest
 from kraftctl.controller.request_handlers import HANDLERS
 from kraftctl.controller.results import error_responses
 from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
-from kraftctl.controller.results.controller_result import ControllerResult
+from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork
 from kraftctl.controller.results.failures import PAUSE_MS, PAUSE_MS_MAX, pause_ms
 from kraftctl.controller.results.moment import Moment
 from kraftctl.node.snapshot_generation import SnapshotInProgress
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest
+from kraftctl_protocol.generated.allocate_producer_ids_response import AllocateProducerIdsResponse
 from kraftctl_protocol.generated.alter_client_quotas_request import (
     AlterClientQuotasRequest,
     EntityData,
@@ -38,6 +40,7 @@ from kraftctl_protocol.generated.create_topics_response import CreateTopicsRespo
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.generated.producer_ids_record import ProducerIdsRecord
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.generated.voters_record import Voter, VotersRecord
 from kraftctl_protocol.message import Message
@@ -202,6 +205,88 @@ def forwarded_token(node: LoneNode, name: str) -> int:
     assert response.error_code == Errors.NONE
     _, answer = decode_response(response.response_data or b"", inner.API_KEY, version)
     return cast("int", answer.error_code)
+
+
+class Later(SlicedWork):
+    """Writes its only record in a slice of its own."""
+
+    def __init__(self, result: ControllerResult) -> None:
+        super().__init__("allocate producer ids")
+        self._result = result
+
+    def next_slice(self, moment: Moment) -> ControllerResult:
+        return self._result
+
+
+class NoPart:
+    """In the place of a part of the image, which takes no record; in compiled code its type already fails."""
+
+    def replay(self, record: Message, offset: int) -> None:
+        raise Planted(f"{record.NAME} does not fit")
+
+
+@pytest.mark.prevents("record-that-replay-refuses")
+class TestReplay:
+    """A record that does not fit is not appended: it would end each controller that replays it."""
+
+    def refuse(self, node: LoneNode, record_type: type[Message]) -> Callable[[], None]:
+        """Lets replay refuse this type; call the result to repair it."""
+        parts: dict[int, Any] = node.controller.image.parts_by_record_type
+        before = parts.get(record_type.API_KEY)
+        parts[record_type.API_KEY] = NoPart()
+
+        def repair() -> None:
+            del parts[record_type.API_KEY]
+            if before is not None:
+                parts[record_type.API_KEY] = before
+
+        return repair
+
+    def allocated(self, node: LoneNode) -> int:
+        epoch = node.controller.image.cluster.brokers[1].epoch
+        request = AllocateProducerIdsRequest(broker_id=1, broker_epoch=epoch)
+        return node.ask(request, AllocateProducerIdsResponse).error_code
+
+    @pytest.mark.parametrize("sliced", [False, True], ids=["at-once", "in-a-slice"])
+    def test_its_request_is_refused_and_the_controller_stays_active(self, plant, sliced):
+        if sliced:
+            plant(ApiKey.ALLOCATE_PRODUCER_IDS, lambda result: ControllerResult.begun([], Later(result)))
+        node = serving(1)
+        repair = self.refuse(node, ProducerIdsRecord)
+        epoch, end_offset = node.raft.epoch, node.raft.end_offset
+        for attempt in range(1, 4):
+            assert self.allocated(node) == Errors.UNKNOWN_SERVER_ERROR
+            assert node.controller.failures.metadata_error_count == attempt
+        lines = [text for text in node.notices if "AllocateProducerIdsRequest" in text]
+        assert len(lines) == 3
+        assert "failed before" in lines[0]
+        assert "answered UNKNOWN_SERVER_ERROR" in lines[0]
+        assert (node.raft.epoch, node.raft.end_offset) == (epoch, end_offset)
+        repair()
+        assert self.allocated(node) == Errors.NONE
+        assert not beat(node, 1).is_fenced
+
+    def test_its_task_is_tried_again_after_a_pause(self):
+        node = serving(1)
+        repair = self.refuse(node, NoOpRecord)
+        end_offset = node.raft.end_offset
+        for _ in range(4):
+            node.pass_time(2_000)
+            beat(node, 1)
+        lines = [text for text in node.notices if text.startswith("The task to write a NoOpRecord failed")]
+        assert len(lines) == 4, "after half a second, and pauses of one, two and four"
+        assert node.raft.end_offset == end_offset
+        repair()
+        node.pass_time(10_000)
+        assert node.raft.end_offset > end_offset
+
+    def test_an_image_that_cannot_be_restored_ends_the_process(self):
+        node = serving(1)
+        image: Any = node.controller.image
+        self.refuse(node, ProducerIdsRecord)
+        image.journal.commit_to(1 << 40)  # nothing may be undone
+        with pytest.raises(AssertionError, match="committed records cannot be rolled back"):
+            self.allocated(node)
 
 
 class TestSoftState:

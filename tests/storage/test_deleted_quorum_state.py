@@ -19,13 +19,13 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
-from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT
 from kraftctl.storage.recovery_point import (
-    LINE_BYTES,
+    BLOCK_BYTES,
     RecoveryPoint,
     RecoveryPointFile,
     read_recovery_point,
 )
+from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl.storage.witness import FILE_NAME as WITNESS
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, QUORUM_STATE
@@ -323,7 +323,7 @@ def test_in_doubt_it_does_not_vote(
 def flip_in_line(number: int) -> Callable[[Path], None]:
     def flip(log_dir: Path) -> None:
         content = bytearray((log_dir / RECOVERY_POINT).read_bytes())
-        content[number * LINE_BYTES + 70] ^= 1
+        content[number * BLOCK_BYTES + 70] ^= 1
         (log_dir / RECOVERY_POINT).write_bytes(content)
 
     return flip

@@ -13,6 +13,8 @@ from crc32c import crc32c
 from kraftctl.raft.election_state import NOT_VOTED, ElectionState
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.recovery_point import (
+    BLOCK_BYTES,
+    COMMITTED_POSITIONS,
     FILE_NAME,
     FORCE_INTERVAL_MS,
     LINE_BYTES,
@@ -45,7 +47,7 @@ def test_formatting_makes_one_that_knows_nothing(tmp_path: Path) -> None:
     create_recovery_point(tmp_path, DIRECTORY_ID)
     assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID)
     content = (tmp_path / FILE_NAME).read_text()
-    assert [len(line) for line in content.splitlines(keepends=True)] == [LINE_BYTES, LINE_BYTES]
+    assert len(content) == 2 * BLOCK_BYTES
     assert content.startswith("version=1 sequence=1 directory.id=bGzDaR4ySNmJaPXzonU2CA quorum.epoch=0 ")
 
 
@@ -107,7 +109,7 @@ def test_a_replica_that_has_recovered_does_not_recover_again_for_a_damaged_line(
     file.begin(RecoveryPoint(DIRECTORY_ID, quorum_epoch=5, recovering=True))
     file.note_recovered()
     content = bytearray((tmp_path / FILE_NAME).read_bytes())
-    content[damaged_line * LINE_BYTES] ^= 1
+    content[damaged_line * BLOCK_BYTES] ^= 1
     (tmp_path / FILE_NAME).write_bytes(content)
     assert not _point(tmp_path).recovering
 
@@ -301,9 +303,10 @@ def test_a_line_is_of_the_lowest_version_that_can_say_it(
     file = RecoveryPointFile.open(tmp_path, DIRECTORY_ID, always_now)
     file.begin(point)
     file.note_durable(point.log_epoch, point.end_offset + 1)
-    lines = (tmp_path / FILE_NAME).read_text().splitlines(keepends=True)
+    content = (tmp_path / FILE_NAME).read_text()
+    lines = [content[position : position + LINE_BYTES] for position in (0, BLOCK_BYTES)]
     assert [line.split()[0] for line in lines] == [f"version={version}"] * 2
-    assert [len(line) for line in lines] == [LINE_BYTES] * 2
+    assert [line[-1] for line in lines] == ["\n"] * 2
     assert _point(tmp_path) == point._replace(end_offset=point.end_offset + 1)
 
 
@@ -316,3 +319,146 @@ def test_a_file_of_version_1_is_read(tmp_path: Path) -> None:
     line = f"{text} crc32c={crc32c(text.encode()):08x}".ljust(LINE_BYTES - 1) + "\n"
     (tmp_path / FILE_NAME).write_text(line + "\n".rjust(LINE_BYTES))
     assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID, 3, 2, 3, 5, stopped=True)
+
+
+def _line(text: str) -> bytes:
+    return f"{text} crc32c={crc32c(text.encode()):08x}".ljust(LINE_BYTES - 1).encode() + b"\n"
+
+
+def test_a_file_of_two_lines_in_one_block_is_read_and_made_anew(tmp_path: Path) -> None:
+    """As earlier releases wrote it."""
+    rest = "directory.id=bGzDaR4ySNmJaPXzonU2CA quorum.epoch=3 voted.id=2 log.epoch=3"
+    for newer in (0, 1):
+        lines = [
+            _line(f"version=1 sequence={4 + (at == newer)} {rest} end.offset={at} state=voting stopped=no")
+            for at in (0, 1)
+        ]
+        (tmp_path / FILE_NAME).write_bytes(b"".join(lines))
+        assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID, 3, 2, 3, newer)
+    file = RecoveryPointFile.open(tmp_path, DIRECTORY_ID, always_now)
+    assert file.point is not None
+    file.begin(file.point)
+    assert (tmp_path / FILE_NAME).stat().st_size == 2 * BLOCK_BYTES
+    assert _point(tmp_path) == file.point
+
+
+def _with_history(log_dir: Path) -> list[RecoveryPoint]:
+    """A file whose blocks differ; returns the points that may be found after damage to one of them."""
+    file = _file(log_dir)
+    file.note_election(ElectionState(epoch=2, voted_id=3))
+    file.note_durable(2, 10, 1, 4)
+    before = file.point
+    file.force()
+    file.note_durable(2, 20, 2, 15)
+    assert before is not None
+    assert file.point is not None
+    file.close(stopped=False)
+    content = bytearray((log_dir / FILE_NAME).read_bytes())
+    # Closing has made both equal: the first block as it was before.
+    old = RecoveryPointFile(log_dir, always_now)
+    old.begin(before)
+    content[:BLOCK_BYTES] = (log_dir / FILE_NAME).read_bytes()[:BLOCK_BYTES]
+    (log_dir / FILE_NAME).write_bytes(content)
+    return [before, file.point]
+
+
+SPOILED = {
+    "zeros": bytes(512),
+    "ones": b"\xff" * 512,
+    "text": b"x" * 512,
+    "newlines": b"\n" * 512,
+    "a line without its end": _line("version=1 sequence=99 end.offset=7").replace(b"crc32c", b"crc32d"),
+}
+
+
+@pytest.mark.parametrize("spoiled", SPOILED.values(), ids=SPOILED)
+@pytest.mark.parametrize("block", [0, 1])
+def test_any_spoiled_sectors_of_one_block_leave_the_other(tmp_path: Path, block: int, spoiled: bytes) -> None:
+    """Every first and last spoiled sector of 512 bytes, as torn writes of any size leave them."""
+    before, after = _with_history(tmp_path)
+    whole = (tmp_path / FILE_NAME).read_bytes()
+    sectors = BLOCK_BYTES // 512
+    for first in range(sectors):
+        for end in range(first + 1, sectors + 1):
+            content = bytearray(whole)
+            start = block * BLOCK_BYTES
+            content[start + first * 512 : start + end * 512] = spoiled * (end - first)
+            (tmp_path / FILE_NAME).write_bytes(content)
+            found = _point(tmp_path)
+            line_is_lost = first == 0 and block == 1
+            expected = before if line_is_lost else after
+            assert found[:10] == expected[:10], (first, end)
+            committed_is_lost = block == 1 and first <= 1 < end
+            assert found.committed_end == (before if committed_is_lost else after).committed_end, (first, end)
+
+
+@pytest.mark.parametrize("size_bytes", [0, 1, 511, 512, 1023, 1024, 4095, 4096, 4607, 4608, 5119, 5120])
+def test_a_file_that_was_cut_short_is_read_as_far_as_it_goes(tmp_path: Path, size_bytes: int) -> None:
+    before, after = _with_history(tmp_path)
+    content = (tmp_path / FILE_NAME).read_bytes()
+    (tmp_path / FILE_NAME).write_bytes(content[:size_bytes])
+    if size_bytes < LINE_BYTES:
+        with pytest.raises(StorageError, match="is damaged"):
+            _point(tmp_path)
+        return
+    expected = after if size_bytes >= BLOCK_BYTES + LINE_BYTES else before
+    assert _point(tmp_path)[:10] == expected[:10]
+    committed = {True: after.committed_end, False: before.committed_end}[
+        size_bytes >= COMMITTED_POSITIONS[1] + LINE_BYTES
+    ]
+    assert _point(tmp_path).committed_end == (committed if size_bytes >= 2 * LINE_BYTES else 0)
+
+
+def test_an_earlier_release_finds_the_last_vote_in_the_first_block(tmp_path: Path) -> None:
+    """It reads 1,024 bytes, after a kill, too; the end of the log that it finds may be older, never later."""
+    file = _file(tmp_path)
+    for epoch in range(1, 6):
+        file.note_election(ElectionState(epoch=epoch, voted_id=epoch + 1))
+        content = (tmp_path / FILE_NAME).read_bytes()
+        (tmp_path / FILE_NAME).write_bytes(content[: 2 * LINE_BYTES])
+        assert _point(tmp_path)[1:3] == (epoch, epoch + 1)
+        (tmp_path / FILE_NAME).write_bytes(content)
+    file.note_durable(5, 50)
+    file.note_cut(5, 40)
+    (tmp_path / FILE_NAME).write_bytes((tmp_path / FILE_NAME).read_bytes()[: 2 * LINE_BYTES])
+    assert _point(tmp_path).end_offset == 40
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["committed.epoch=2147483648 committed.end=5", "committed.epoch=1 committed.end=9223372036854775808"],
+)
+def test_what_kraftctl_never_writes_is_refused(tmp_path: Path, text: str) -> None:
+    create_recovery_point(tmp_path, DIRECTORY_ID)
+    content = bytearray((tmp_path / FILE_NAME).read_bytes())
+    content[LINE_BYTES : 2 * LINE_BYTES] = _line(text)
+    (tmp_path / FILE_NAME).write_bytes(content)
+    with pytest.raises(StorageError, match=r"committed\.(epoch|end) \d+ is not from 0 to"):
+        _point(tmp_path)
+
+
+def test_what_is_committed_never_falls(tmp_path: Path) -> None:
+    file = _file(tmp_path)
+    file.note_durable(3, 30, 2, 25)
+    file.note_durable(3, 31, 1, 7)
+    file.note_durable(3, 32)
+    assert _point(tmp_path) == RecoveryPoint(
+        DIRECTORY_ID, log_epoch=3, end_offset=32, committed_epoch=2, committed_end=25
+    )
+    with pytest.raises(AssertionError, match="25 is committed, not 24"):
+        file.note_cut(2, 24)
+    file.note_cut(2, 25)
+    assert _point(tmp_path).end_offset == 25
+
+
+def test_every_flipped_byte_of_a_committed_line_is_noticed(tmp_path: Path) -> None:
+    """It is then taken for one that says nothing; the other block has the value before."""
+    _, after = _with_history(tmp_path)
+    whole = (tmp_path / FILE_NAME).read_bytes()
+    for position in range(COMMITTED_POSITIONS[1], COMMITTED_POSITIONS[1] + LINE_BYTES):
+        for flip in (0x01, 0x10):
+            content = bytearray(whole)
+            content[position] ^= flip
+            (tmp_path / FILE_NAME).write_bytes(content)
+            assert _point(tmp_path).committed_end == 4, position
+    assert after.committed_end == 15

@@ -89,6 +89,10 @@ class KRaftVersionRaise(SoftChange):
         self._upgrader = upgrader
         self._level = level
 
+    @property
+    def appends_records(self) -> bool:
+        return True
+
     def make(self) -> None:
         self._upgrader.request(self._level)
 

@@ -17,6 +17,11 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 class SoftChange:
     """A change of soft state that belongs to a result, made once the result can no longer be refused."""
 
+    @property
+    def appends_records(self) -> bool:
+        """Whether it has raft append records of its own, before those of the result."""
+        return False
+
     def make(self) -> None:
         """Change the soft state, just before the first record is appended."""
 

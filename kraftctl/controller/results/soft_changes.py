@@ -11,6 +11,10 @@ class SoftChanges(SoftChange):
     def __init__(self, changes: list[SoftChange]) -> None:
         self._changes = changes
 
+    @property
+    def appends_records(self) -> bool:
+        return any(change.appends_records for change in self._changes)
+
     def make(self) -> None:
         for change in self._changes:
             change.make()

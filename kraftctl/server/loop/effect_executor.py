@@ -84,6 +84,7 @@ class EffectExecutor:
         self._notices = notices
         self._inbox = inbox
         self._pace = pace
+        self._clock = clock
         self.settings: Settings | None = None
         """None: they never change."""
         self._bodies = BodyDecoding(scheduler, network, inbox)
@@ -121,6 +122,8 @@ class EffectExecutor:
             storage.log.append(effect.batch)
         elif isinstance(effect, effects.FlushLog):
             self._calls.flush(storage.flush)
+        elif isinstance(effect, effects.HighWatermarkUpdated):
+            storage.note_committed(effect.offset)
         elif isinstance(effect, effects.WriteQuorumState):
             self._calls.store_again(effect, partial(storage.write_quorum_state, effect.state))
         elif isinstance(effect, effects.TruncateLog):
@@ -142,7 +145,7 @@ class EffectExecutor:
             self._reads.skip_all()
             self._retention.apply(effect)
         elif isinstance(effect, effects.Halt):
-            raise StorageError(effect.text)
+            self._halt(effect)
         elif isinstance(effect, ReadLog):
             self._scheduler.call_soon(partial(self._inbox.guarded, partial(self._read_log, effect)))
         elif isinstance(effect, ReadSnapshot):
@@ -175,6 +178,11 @@ class EffectExecutor:
             self._notices.request_failed(effect)
         else:
             self._notices.refusal_noted(effect.refusal)
+
+    def _halt(self, effect: effects.Halt) -> None:
+        if not effect.is_lasting:
+            raise StorageError(effect.text)
+        self._calls.store(effect, partial(self._storage.halt, effect.text, self._clock.wall_ms()))
 
     def _change_settings(self, effect: NodeConfigsChanged | LogLevelsChanged) -> None:
         if self.settings is None:

@@ -8,7 +8,7 @@ import pytest
 
 from kraftctl.raft import effects
 from kraftctl.server.loop.executor_protocols import RetentionDue
-from kraftctl.server.loop.read_cache import KEPT_BYTES_MAX, KEPT_BYTES_MIN
+from kraftctl.server.loop.read_cache import KEPT_BYTES_MAX, KEPT_BYTES_MIN, ReadCache, SnapshotSlice
 from kraftctl_protocol.generated.fetch_response import FetchableTopicResponse, FetchResponse, PartitionData
 from kraftctl_protocol.generated.fetch_snapshot_response import (
     FetchSnapshotResponse,
@@ -143,3 +143,51 @@ def test_what_is_short_is_read_each_time() -> None:
     fetch(world, 1)
     fetch(world, 2)
     assert world.reads() == 2
+
+
+def _long(name: str) -> bytes:
+    return name.encode().ljust(KEPT_BYTES_MIN)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param((OffsetAndEpoch(11, 1), 0, SLICE_BYTES), id="offset-of-the-snapshot"),
+        pytest.param((OffsetAndEpoch(10, 2), 0, SLICE_BYTES), id="epoch-of-the-snapshot"),
+        pytest.param((SNAPSHOT, 1, SLICE_BYTES), id="position"),
+        pytest.param((SNAPSHOT, 0, SLICE_BYTES - 1), id="size"),
+        pytest.param((OffsetAndEpoch(0, SLICE_BYTES), 0, 10), id="all-but-the-numbers"),
+    ],
+)
+def test_a_slice_of_a_snapshot_is_kept_under_all_that_it_depends_on(other: SnapshotSlice) -> None:
+    cache = ReadCache()
+    kept = (SNAPSHOT, 0, SLICE_BYTES)
+    assert cache.of_snapshot(kept, lambda: _long("kept")) == _long("kept")
+    assert cache.find_of_snapshot(kept) == _long("kept")
+    assert cache.find_of_snapshot(other) is None
+    assert cache.of_snapshot(other, lambda: _long("other")) == _long("other")
+    assert cache.find_of_snapshot(kept) == _long("kept")
+
+
+@pytest.mark.parametrize(
+    ("offset", "size_bytes", "end_offset"),
+    [
+        pytest.param(6, SLICE_BYTES, 50, id="offset"),
+        pytest.param(5, SLICE_BYTES - 1, 50, id="size"),
+        pytest.param(5, SLICE_BYTES, 49, id="lower-end"),
+    ],
+)
+def test_a_slice_of_the_log_is_kept_under_all_that_it_depends_on(
+    offset: int, size_bytes: int, end_offset: int
+) -> None:
+    cache = ReadCache()
+    cache.of_log((5, SLICE_BYTES), 50, lambda: _long("kept"))
+    assert cache.find_of_log((offset, size_bytes), end_offset) is None
+    assert cache.of_log((offset, size_bytes), end_offset, lambda: _long("other")) == _long("other")
+
+
+def test_a_slice_of_a_snapshot_is_no_slice_of_the_log() -> None:
+    """What is kept of both lies together."""
+    cache = ReadCache()
+    cache.of_log((5, SLICE_BYTES), 0, lambda: _long("log"))
+    assert cache.find_of_snapshot((SNAPSHOT, 5, SLICE_BYTES)) is None

@@ -17,7 +17,7 @@ from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.security.ssl_reloading import SslReloading
 from kraftctl_security.tls.contexts import load_stores
-from tests.server.security.reloaded_ssl import NO_TEXTS, REQUIRED, RunningDriver, renewed, serial_of, served
+from tests.server.security.reloaded_ssl import NO_TEXTS, REQUIRED, RunningDriver, renewed, serial_of
 from tests.server.security.ssl_serving import (
     BROKER,
     authority,
@@ -28,6 +28,7 @@ from tests.server.security.ssl_serving import (
     stores,
     write_stores,
 )
+from tests.server.serving import expect_served
 from tests.support.certificates import Authority, Identity
 from tests.support.jks import jks
 
@@ -188,7 +189,7 @@ async def serial(server: SocketServer, listener: str, own: Identity | None = Non
     everybody = authority().pem + OTHER.pem
     context = context_of(own or identity(BROKER), ssl__truststore__certificates=everybody)
     client = await connect_ssl(server, context, listener=listener)
-    await served(client)
+    await expect_served(client)
     shown = client.writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
     client.writer.transport.abort()
     return x509.load_der_x509_certificate(shown).serial_number

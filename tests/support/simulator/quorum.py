@@ -83,6 +83,8 @@ class Unchecked(Checks):
 
     def ended(self, process: ProcessView) -> None: ...
 
+    def stopped(self, process: ProcessView) -> None: ...
+
 
 class Quorum(Cluster):
     """Files have to be attached before `start`. `trace` has the lines of everything that happens."""

@@ -242,6 +242,7 @@ class RaftReplica:
             voter_history=history.voters,
             kraft_version_history=history.kraft_versions,
             recovering_epoch=self.partition.recovering_epoch,
+            stored_committed_end=self.partition.committed_end,
         )
         self._events: deque[RaftEvent] = deque()
         self._retention_is_due = False

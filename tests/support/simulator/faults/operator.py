@@ -9,6 +9,8 @@ from kraftctl.metadata import features
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.server.controller_server import open_partition
 from kraftctl.storage.durable_files import fsync_directory, replace_file
+from kraftctl.storage.end_of_halt import keep_log
+from kraftctl.storage.halt import FILE_NAME as HALT_FILE
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl.storage.witness import FILE_NAME as WITNESS
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest, Listener
@@ -61,6 +63,7 @@ class Operator:
             # It reads what is damaged again and again: its disk is replaced.
             self._repair(process)
         self._delete_votes(process)
+        self._end_halt(process)
         refusal = self._cluster.restart(process)
         if not refusal:
             return
@@ -77,6 +80,15 @@ class Operator:
             path.unlink()
             self._cluster.checks.deleted_votes(self._key(process))
             self._cluster.counts["quorum-states deleted"] += 1
+
+    def _end_halt(self, process: ControllerProcess) -> None:
+        """As an operator who has found out that its log is right. Without that it does not start."""
+        if not (process.disk.root / HALT_FILE).exists():
+            return
+        refusal = self._cluster.restart(process)
+        assert "has halted since" in refusal, f"NoIllegalState: {process.node_id} has halted, and starts"
+        keep_log(process.disk.root, self._key(process))
+        self._cluster.counts["halts ended"] += 1
 
     def failed(self, process: ControllerProcess, error: BaseException) -> None:
         """A process ended with this failure. AssertionError unless its own disk failed it, or is damaged."""
@@ -173,6 +185,10 @@ class Operator:
         meta = read_meta_properties(process.disk.root)
         assert meta is not None
         partition = open_partition(process.config, meta, lambda: self._cluster.time.now_ms)
+        point = partition.recovery_point.point
+        assert point is not None
+        partition.committed_end = 0
+        partition.recovery_point.begin(point._replace(committed_epoch=0, committed_end=0))
         partition.truncate_log(end_offset)
         partition.close()
         self._cluster.checks.lost_tail(self._key(process), end_offset)

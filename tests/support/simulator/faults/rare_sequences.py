@@ -222,7 +222,9 @@ class RareSequences:
     # One answer of a leader.
 
     def leader_lacks_records(self, rng: random.Random) -> bool:
-        """One answer of it, as if it had lost what is committed: the follower must not follow."""
+        """One answer of it, as if it had lost what is committed: the follower must not follow. Half of them
+        are new processes, which have learned of no high watermark yet.
+        """
         followers = [
             process
             for process in self._cluster.running()
@@ -230,23 +232,34 @@ class RareSequences:
         ]
         if followers:
             process = rng.choice(followers)
-            process.forge = lambda response: self._forget(process, response, rng)
+            known = -1
+            if _is_ready(process) and rng.random() < 0.5:
+                point = process.partition.recovery_point.point
+                assert point is not None
+                known = point.committed_end
+                process.kill()
+                self._operator.start(process)
+            process.forge = lambda response: self._forget(process, response, rng, known)
         return bool(followers)
 
-    def _ends_below_high_watermark(self, process: ControllerProcess) -> list[tuple[int, int]]:
-        """(offset, epoch of the record before it) of the ends of batches that its log still has."""
+    def _ends_below_high_watermark(
+        self, process: ControllerProcess, known: int = -1
+    ) -> list[tuple[int, int]]:
+        """(offset, epoch of the record before it) of the ends of batches that its log still has, below what
+        it or its former process has known to be committed.
+        """
         raft = process.raft
         return [
             (batch.end, batch.epoch)
             for batch in self._replica(process).log.batches
-            if raft.log_start_offset < batch.end < raft.high_watermark
+            if raft.log_start_offset < batch.end < max(raft.high_watermark, known)
         ]
 
-    def _forget(self, process: ControllerProcess, response: Message, rng: random.Random) -> None:
+    def _forget(self, process: ControllerProcess, response: Message, rng: random.Random, known: int) -> None:
         if not isinstance(response, FetchResponse) or not response.responses:
             return
         partition = response.responses[0].partitions[0]
-        ends = self._ends_below_high_watermark(process)
+        ends = self._ends_below_high_watermark(process, known)
         if partition.error_code != Errors.NONE or process.raft.state_name != "Follower" or not ends:
             return
         process.forge = None

@@ -1,0 +1,84 @@
+"""`kraftctl end-halt` lets a controller start again that halted since its leader lacks committed records."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from kraftctl.cli.parser import Parser
+from kraftctl.cli.start import load_config, open_directory
+from kraftctl.config.controller_config import ConfigException, ControllerConfig
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.server.process.clock import Clock
+from kraftctl.storage.end_of_halt import give_up_log, keep_log
+from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.file_errors import unplaced_error
+from kraftctl_protocol.java_properties import PropertiesError
+
+NAME = "end-halt"
+PRINTS_ONLY = False
+
+EXPLANATION = """\
+A controller halts for good when its leader wants it to drop records that it knows to be committed: one of the
+two has lost metadata. Each start ends with exit status 65 until this command was run. Before you run it, stop
+the leader as well, copy both metadata directories, and compare the two logs (kraftctl dump).
+
+--keep-log
+  The records are in the log of this controller. It starts with that, and drops nothing that it knows to be
+  committed. Nothing is lost by this. The controller that lacks them has to be replaced before it leads again
+  (docs/operations/lost-disk.md).
+
+--accept-loss-of-log
+  The log of the leader is the right one. This controller gives its own log up, which is renamed and not
+  deleted, fetches everything from a leader, and votes again after that.
+  COMMITTED METADATA IS LOST if no other voter has the records: topics, their data, and configurations that
+  were acknowledged are gone.
+
+It refuses a directory that is in use, or of another node.
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description = EXPLANATION
+    parser.add_argument(
+        "-c", "--config", required=True, type=Path, help="the properties file of the controller"
+    )
+    decision = parser.add_mutually_exclusive_group(required=True)
+    decision.add_argument("--keep-log", action="store_true", help="this controller has the committed records")
+    decision.add_argument(
+        "--accept-loss-of-log",
+        action="store_true",
+        help="this controller fetches everything again, and what only its log has is lost",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        config = load_config(args.config, [])
+        print(_end_halt(config, keeps_log=args.keep_log))
+    except ConfigException as error:
+        return _refuse(*error.errors)
+    except (StorageError, PropertiesError) as error:
+        return _refuse(str(error))
+    except OSError as unplaced:
+        return _refuse(unplaced_error(unplaced))
+    return 0
+
+
+def _end_halt(config: ControllerConfig, *, keeps_log: bool) -> str:
+    meta, lock = open_directory(config)
+    try:
+        assert meta.directory_id is not None
+        replica = ReplicaKey(config.node_id, meta.directory_id)
+        log_dir = Path(config.metadata_log_dir)
+        return keep_log(log_dir, replica) if keeps_log else give_up_log(log_dir, replica, Clock().wall_ms())
+    finally:
+        lock.release()
+
+
+def _refuse(*reasons: str) -> int:
+    for reason in reasons:
+        print(f"kraftctl {NAME}: {reason}", file=sys.stderr)
+    return 1

@@ -1,0 +1,85 @@
+"""The file `metadata-halted`: this replica has stopped, because its leader lacks committed records.
+
+Its log may be the last one that has these records. A supervisor starts it again within seconds; so the halt
+is on the disk, and each start ends immediately and says since when and why, until an operator runs
+`kraftctl end-halt`. Neither Kafka nor an earlier release knows the file, and both leave it where it is.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from pathlib import Path
+
+from kraftctl.storage.directory_entries import exists, remove
+from kraftctl.storage.durable_files import fsync_directory, replace_file
+from kraftctl.storage.errors import StorageError, cannot
+from kraftctl.storage.metadata_evidence import shows_partition
+from kraftctl_protocol.uuids import uuid_to_string
+
+FILE_NAME = "metadata-halted"
+
+UNKNOWN_TIME = "an unknown time"
+UNREADABLE_REASON = (
+    "the file has no reason that can be read. Next step: look for a line of that time in the log of this"
+    " controller, then kraftctl end-halt --help"
+)
+
+
+class HaltedError(StorageError):
+    """The replica must not run before an operator has decided; the text says since when and why."""
+
+
+class HaltFile:
+    """The file in `log_dir`, of the replica `directory_id`."""
+
+    def __init__(self, log_dir: Path, directory_id: bytes) -> None:
+        self.path = log_dir / FILE_NAME
+        self._log_dir = log_dir
+        self._directory_id = uuid_to_string(directory_id)
+
+    def write(self, reason: str, wall_ms: int) -> HaltedError:
+        """Writes it durably, and returns the error that ends the process: in any case."""
+        since = _time_text(wall_ms)
+        content = f"version=1\nsince={since}\ndirectory.id={self._directory_id}\nreason={reason}\n"
+        try:
+            replace_file(self.path, content.encode(errors="backslashreplace"))
+        except StorageError as not_written:
+            return HaltedError(
+                f"This controller halts: {reason} It may halt only once it runs again: {not_written}"
+            )
+        return HaltedError(f"This controller halts, and each start will end here ({self.path}): {reason}")
+
+    def refuse(self) -> None:
+        """Raises HaltedError while the file is there.
+
+        One of another replica does not count once its log is gone, too: the directory was formatted again.
+        """
+        if not exists(self.path):
+            return
+        try:
+            content = self.path.read_bytes().decode(errors="backslashreplace")
+        except OSError as error:
+            raise cannot("read", self.path, error, "This controller has halted.") from error
+        owner = _value(content, "directory.id")
+        if owner not in ("", self._directory_id) and not shows_partition(self._log_dir):
+            return
+        raise HaltedError(
+            f"This controller has halted since {_value(content, 'since') or UNKNOWN_TIME} ({self.path}):"
+            f" {_value(content, 'reason') or UNREADABLE_REASON}"
+        )
+
+    def remove(self) -> None:
+        """Ends the halt, durably. Raises StorageError."""
+        remove(self.path)
+        fsync_directory(self._log_dir)
+
+
+def _value(content: str, key: str) -> str:
+    found = re.search(rf"^{re.escape(key)}=(.+)$", content, re.MULTILINE)
+    return "" if found is None else found.group(1).strip()
+
+
+def _time_text(wall_ms: int) -> str:
+    moment = datetime.datetime.fromtimestamp(wall_ms / 1000, datetime.UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
