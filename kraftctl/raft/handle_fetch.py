@@ -21,7 +21,7 @@ from kraftctl.raft.check_quorum import note_fetch_of_voter
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import WARN
 from kraftctl.raft.events import RequestReceived
-from kraftctl.raft.leadership_rounds import hear_voter, must_be_told
+from kraftctl.raft.leadership_rounds import hear_voter, must_be_informed
 from kraftctl.raft.log_state import SNAPSHOT, VALID
 from kraftctl.raft.other_replicas import (
     note_observer_with_id_of_voter,
@@ -115,7 +115,7 @@ def _serve(core: RaftCore, leader: Leader, fetch: ParkedFetch, max_wait_ms: int)
         return
     fetch.rank = _rank(leader, fetch.key)
     repeated = fetch.key.id >= 0 and _note_progress(core, leader, fetch)
-    if max_wait_ms > 0 and not has_news(core, leader, fetch) and not must_be_told(leader, fetch):
+    if max_wait_ms > 0 and not has_news(core, leader, fetch) and not must_be_informed(leader, fetch):
         _park(core, leader, fetch)
     elif max_wait_ms > 0 and repeated:
         # The replica cannot use our responses; without a pause it would fetch hundreds of times a second.

@@ -1,14 +1,14 @@
 """A leader learns that it leads still, after a given moment: rounds of contact with a majority of the voters.
 
-Whoever answers as the active controller asks for a round, and answers when the round is confirmed: no later
+A request to the active controller asks for a round and is answered when the round is confirmed: no later
 leader was elected before the request came. It is Raft's ReadIndex for voters that pull:
 
 1. The leader responds immediately to each voter whose Fetch waits, and to the next one of the others.
 2. The Fetch that a voter sends after such a response counts: the voter knows of no later epoch. A Fetch
    that was on its way before proves nothing.
-3. Who asks while a round has not been told to any voter joins it, so that all requests of a turn share one.
+3. Who asks while no voter was informed of a round joins it, so that all requests of a turn share one.
 
-A leader without other voters has nobody to ask.
+A leader without other voters has no one to ask.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ def ask_round(core: RaftCore, leader: Leader) -> int:
         return NO_ROUND
     asked = leader.ask_round()
     for fetch in core.parked.of_voters():
-        if must_be_told(leader, fetch):
+        if must_be_informed(leader, fetch):
             core.parked.remove(fetch.request_id)
             answer(core, leader, fetch)
     return asked
 
 
-def must_be_told(leader: Leader, fetch: ParkedFetch) -> bool:
+def must_be_informed(leader: Leader, fetch: ParkedFetch) -> bool:
     """Returns whether a voter needs a response now, although there is nothing new for it."""
     voter = leader.voter_states.get(fetch.key.id)
     return (
         voter is not None
         and not fetch.delayed
-        and leader.asked_round > max(voter.told_round, leader.confirmed_round)
+        and leader.asked_round > max(voter.informed_round, leader.confirmed_round)
         and voter.matches(fetch.key)
     )
 
 
 def hear_voter(core: RaftCore, leader: Leader, voter_id: int) -> None:
-    """Counts the Fetch of a voter for the round that it was told of, and confirms the round of a majority."""
+    """Counts the Fetch of a voter for the round it was informed of, and confirms that of a majority."""
     voter = leader.voter_states[voter_id]
-    if voter.told_round <= voter.heard_round:
+    if voter.informed_round <= voter.heard_round:
         return
-    voter.heard_round = voter.told_round
+    voter.heard_round = voter.informed_round
     heard = [
         leader.asked_round if state.matches(core.key) else state.heard_round
         for state in leader.voter_states.values()

@@ -33,10 +33,10 @@ class ReplicaState:
         self.last_caught_up_wall_ms = -1
         self.caught_up_ms = -1
         self.has_acknowledged_leader = False
-        self.told_round = 0
+        self.informed_round = 0
         """The newest of the `leadership_rounds` that had begun before its last response."""
         self.heard_round = 0
-        """The round it was told of before it sent its last Fetch."""
+        """The round it was informed of before it sent its last Fetch."""
         self._answered_end_offset = UNKNOWN_OFFSET
         self._gathers_until_ms = 0
         self._waiting_request_id = -1

@@ -335,7 +335,7 @@ class Leader(EpochState):
         self.asked_round = 0
         """The newest of the `leadership_rounds` that is asked for."""
         self.confirmed_round = 0
-        self._told_round = 0
+        self._informed_round = 0
         self.volatile_voters = voters
         self.set_voters(voters)
 
@@ -359,15 +359,15 @@ class Leader(EpochState):
         self.begin_quorum_deadline_ms = at_ms
 
     def ask_round(self) -> int:
-        """Returns the round that begins now: one that no voter was told of yet."""
-        if self.asked_round == self._told_round:
+        """Returns the round that begins now: one that no voter was informed of yet."""
+        if self.asked_round == self._informed_round:
             self.asked_round += 1
         return self.asked_round
 
-    def tell(self, voter_id: int) -> None:
+    def inform(self, voter_id: int) -> None:
         """Notes that a response to this voter leaves now."""
-        self._told_round = self.asked_round
-        self.voter_states[voter_id].told_round = self.asked_round
+        self._informed_round = self.asked_round
+        self.voter_states[voter_id].informed_round = self.asked_round
 
     def wake_observers_at(self, at_ms: int) -> None:
         """Wakes observers at this time, or earlier if that is due before."""

@@ -110,7 +110,10 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "directories-are-open-to-others": "Simulated disks have no permissions; a test has them.",
     "segments-are-open-to-others": "Simulated disks have no permissions; a test has them.",
     "a-fetch-on-its-way-confirms": "It takes an election while a Fetch is on its way; a test does.",
-    "a-round-is-joined-after-it-was-told": "The same.",
+    "a-round-is-joined-too-late": "The same.",
+    "a-request-of-a-former-epoch-is-not-fenced": "A simulated leader of a former epoch is cut off.",
+    "a-log-is-truncated-by-its-own-epochs-alone": "The next response names an earlier place.",
+    "a-follower-that-was-cut-off-gets-pre-votes": "An election too many; a conversation has it.",
     "a-removal-is-not-checked": (
         "The quorum stops until the missing voter returns. Before the end of each run all of them have."
     ),

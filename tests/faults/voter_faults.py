@@ -20,16 +20,16 @@ FAULTS = (
     PlantedFault(
         "a-fetch-on-its-way-confirms",
         "kraftctl/raft/leadership_rounds.py",
-        "    if voter.told_round <= voter.heard_round:\n        return\n"
-        "    voter.heard_round = voter.told_round\n",
+        "    if voter.informed_round <= voter.heard_round:\n        return\n"
+        "    voter.heard_round = voter.informed_round\n",
         "    voter.heard_round = leader.asked_round\n",
         ("tests/raft/test_leadership_rounds.py",),
         "A voter that has voted for another since it sent its Fetch confirms the former leader.",
     ),
     PlantedFault(
-        "a-round-is-joined-after-it-was-told",
+        "a-round-is-joined-too-late",
         "kraftctl/raft/states.py",
-        "        if self.asked_round == self._told_round:\n",
+        "        if self.asked_round == self._informed_round:\n",
         "        if self.asked_round == self.confirmed_round:\n",
         ("tests/raft/test_leadership_rounds.py",),
         "The Fetch that confirms it was sent before the request came.",

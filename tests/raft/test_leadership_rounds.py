@@ -52,14 +52,14 @@ def test_one_voter_that_comes_twice_is_a_majority_of_three_and_the_other_adds_no
     assert "confirmed" not in leader.fetches(2)
 
 
-def test_who_asks_before_any_voter_is_told_shares_the_round(leader: Leader) -> None:
+def test_who_asks_before_any_voter_is_informed_shares_the_round(leader: Leader) -> None:
     assert [leader.run("confirm") for _ in range(3)] == ["round 1"] * 3
     leader.fetches(2)
-    assert leader.run("confirm").startswith("round 2"), "voter 2 was told before"
+    assert leader.run("confirm").startswith("round 2"), "voter 2 was informed before"
     second = leader.fetches(2)
     assert CONFIRMED in second
     assert "confirmed round 2" not in second
-    assert answered(second) == [102], "told of the second round"
+    assert answered(second) == [102], "informed of the second round"
     assert "confirmed round 2" in leader.fetches(2)
 
 

@@ -130,8 +130,7 @@ class EffectExecutor:
             self._reads.skip_all()
             self._reads.cut_files(effect, partial(storage.truncate_log, effect.end_offset))
         elif isinstance(effect, effects.SaveSnapshotSlice):
-            saving = partial(self._downloads.save, effect.snapshot_id, effect.position, effect.data)
-            self._calls.store(effect, partial(saving, effect.size_bytes))
+            self._save_slice(effect)
         elif isinstance(effect, effects.FinishSnapshot):
             self._calls.store(effect, partial(self._downloads.finish, effect.snapshot_id))
         elif isinstance(effect, effects.StartOver):
@@ -178,6 +177,10 @@ class EffectExecutor:
             self._notices.request_failed(effect)
         else:
             self._notices.refusal_noted(effect.refusal)
+
+    def _save_slice(self, effect: effects.SaveSnapshotSlice) -> None:
+        saving = partial(self._downloads.save, effect.snapshot_id, effect.position, effect.data)
+        self._calls.store(effect, partial(saving, effect.size_bytes))
 
     def _halt(self, effect: effects.Halt) -> None:
         if not effect.is_lasting:

@@ -1,7 +1,6 @@
 """A simulated machine that runs a controller: one process after the other, on one directory.
 
-The node, its loop, the executor, storage and the network's bookkeeping are those of production. Simulated are
-what they use: files, threads, clocks and the wire.
+All is as in production but what nodes use: files, threads, clocks and the wire are simulated.
 """
 
 from __future__ import annotations
@@ -494,7 +493,7 @@ class ControllerProcess:
 
 
 STOP_US_MAX = 5_000_000
-"""How long a stopping leader waits until all voters know that it resigned."""
+"""A stopping leader waits until all voters know that it resigned, and not longer than this."""
 
 
 def _raise(process: ControllerProcess, error: BaseException) -> None:
