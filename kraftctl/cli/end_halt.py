@@ -22,16 +22,19 @@ PRINTS_ONLY = False
 EXPLANATION = """\
 A controller halts for good when its leader wants it to drop records that it knows to be committed: one of the
 two has lost metadata. Each start ends with exit status 65 until this command was run. Before you run it, stop
-the leader as well, copy both metadata directories, and compare the two logs (kraftctl dump).
+the leader as well, copy metadata.log.dir of every voter, and compare the logs (kraftctl dump log ...).
 
 --keep-log
-  The records are in the log of this controller. It starts with that, and drops nothing that it knows to be
-  committed. Nothing is lost by this. The controller that lacks them has to be replaced before it leads again
-  (docs/operations/lost-disk.md).
+  The records are in the log of this controller. It may start with that: this changes nothing in this log.
+  The voters that elected the leader lack the records, too: with one of them as leader it halts again. So the
+  log has to be copied to each of them first, with all controllers stopped (docs/operations/halted.md).
+  EVERYTHING THAT THE OTHERS ACKNOWLEDGED SINCE THIS CONTROLLER HALTED IS LOST by that.
 
 --accept-loss-of-log
   The log of the leader is the right one. This controller gives its own log up, which is renamed and not
-  deleted, fetches everything from a leader, and votes again after that.
+  deleted, fetches everything from a leader, and votes after that. Run it only while the other voters are a
+  majority without this one and have a leader: it does not vote until it has fetched everything, and
+  end-recovery does not change that.
   COMMITTED METADATA IS LOST if no other voter has the records: topics, their data, and configurations that
   were acknowledged are gone.
 

@@ -82,7 +82,7 @@ def _end_recovery(config: ControllerConfig, *, log_is_whole: bool) -> str:
             )
         partition = open_partition(config, meta, Clock().now_ms)
         try:
-            for line in partition.warnings + partition.notices:
+            for line in partition.losses + partition.warnings + partition.notices:
                 print(line, file=sys.stderr)
             return end_recovery(partition, log_is_whole=log_is_whole)
         finally:

@@ -36,9 +36,10 @@ def contradict(core: RaftCore, what_the_leader_wants: str) -> None:
             f"The leader {core.state.leader_id} of epoch {core.state.epoch} {what_the_leader_wants}, but on"
             f" controller {core.key} everything up to offset {committed} is known to be committed. One of the"
             " two has lost metadata. This node keeps its log, and does not start again before an operator has"
-            " decided. Next step: stop the leader as well, copy both metadata directories, compare the logs"
-            " (kraftctl dump), and keep the one that has the committed records; then kraftctl end-halt --help"
-            " (docs/operations/halted.md).",
+            " decided. Do not start an earlier release of kraftctl or Kafka's controller on this directory:"
+            " they do not know the halt and truncate the log. Next step: stop the leader as well, copy"
+            " metadata.log.dir of every voter, and compare the logs (kraftctl dump log ...); then kraftctl"
+            " end-halt --help (docs/operations/halted.md).",
             is_lasting=True,
         )
     )

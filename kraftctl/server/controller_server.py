@@ -107,6 +107,8 @@ async def run_controller(
 
 
 def _log_findings(partition: MetadataPartition) -> None:
+    for loss in partition.losses:
+        storage_logger.error("%s", loss)
     for warning in partition.warnings:
         storage_logger.warning("%s", warning)
     for notice in partition.notices:

@@ -11,7 +11,7 @@
 | a batch or a snapshot of a later epoch than quorum-state | refused: an epoch is in quorum-state first |
 | leader-epoch-checkpoint differs below the recovery point | refused |
 | another record than the one that the recovery point knows to be committed | refused |
-| the same, and another controller has opened the log since | the recovery point is stale: a warning |
+| the same, and another controller has opened the log since | the recovery point is stale: an ERROR line, once |
 
 Kafka's controller may have used the directory in between: it appends, truncates in a later epoch, votes in
 later epochs, and does not update the recovery point. It deletes the witness.
@@ -25,6 +25,7 @@ from kraftctl.raft.voter_set import VoterSet
 from kraftctl.storage.committed_end import has_committed, what_was_replaced
 from kraftctl.storage.control_history import ControlHistory, read_control_history
 from kraftctl.storage.errors import StorageError
+from kraftctl.storage.halt import has_given_up
 from kraftctl.storage.leader_epoch_checkpoint import FILE_NAME as LEADER_EPOCHS_FILE_NAME
 from kraftctl.storage.metadata_log import MetadataLog
 from kraftctl.storage.quorum_state_store import QuorumStateStore
@@ -32,6 +33,7 @@ from kraftctl.storage.recovery import DurableEnd
 from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
 from kraftctl.storage.replacing_a_replica import (
     BRING_THE_LOG_BACK,
+    FOLLOW_THE_OTHERS,
     LET_IT_VOTE,
     REPLACE_THIS_REPLICA,
     RESTORE_IT,
@@ -73,6 +75,7 @@ class Contradictions:
         """The content of a lost quorum-state that can be restored; else None."""
         self.notices: list[str] = []
         self.warnings: list[str] = []
+        self.losses: list[str] = []
         """The lines that become MetadataPartition's."""
         self._replica = replica
         self._static_voters = static_voters
@@ -260,6 +263,9 @@ class Contradictions:
         """
         stored_epoch = 0 if self._election is None else self._election.epoch
         self.recovering_epoch = max(self._point.quorum_epoch, log.last_epoch, stored_epoch, epoch_min)
+        lost_before = (self._former or self._point).log_is_whole is False
+        if log_is_whole is False and not lost_before:
+            self._file.keep_former()
         self._file.begin(
             RecoveryPoint(
                 self._replica.directory_id,
@@ -271,7 +277,9 @@ class Contradictions:
             )
         )
         advice = LET_IT_VOTE
-        if log_is_whole is False:
+        if log_is_whole is False and has_given_up(self._file.path.parent):
+            advice = FOLLOW_THE_OTHERS
+        elif log_is_whole is False:
             advice = BRING_THE_LOG_BACK if self._is_empty(log) else RESTORE_IT
         self.warnings.append(
             f"This replica is recovering and does not vote: {reason}. It votes again after it has fetched"
@@ -306,10 +314,10 @@ class Contradictions:
                 f"{replaced}, and no other controller has opened it since: the log was changed."
                 f" {REPLACE_THIS_REPLICA}"
             )
-        self.warnings.append(
+        self.losses.append(
             f"Another controller has truncated committed records ({self._witness.path} is not there):"
-            f" {replaced}. This replica uses the log as it is. Next step: compare the log with those of the"
-            " other voters (kraftctl dump)"
+            f" {replaced}. This replica uses the log as it is. This line is written once. Next step: copy the"
+            " directories of all voters now, then compare (kraftctl dump log ...)"
         )
 
     def _latest_snapshot_id(self) -> OffsetAndEpoch:

@@ -13,7 +13,7 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.storage.directory_entries import exists, rename
 from kraftctl.storage.durable_files import fsync_directory
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.halt import FILE_NAME, HaltFile
+from kraftctl.storage.halt import FILE_NAME, GIVEN_UP, HaltFile
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
@@ -25,9 +25,10 @@ def keep_log(log_dir: Path, replica: ReplicaKey) -> str:
         return _is_not_halted(log_dir)
     HaltFile(log_dir, replica.directory_id).remove()
     return (
-        f"{log_dir}: this controller starts again, with the log that it has. It truncates nothing that it"
-        " knows to be committed. Next step: start it while the leader that lacks these records is stopped;"
-        " with that as leader it halts again."
+        f"{log_dir}: this controller starts again, with the log that it has: nothing in it was changed. Next"
+        " step: before you start it, stop all controllers, and copy its log to each other voter"
+        " (docs/operations/halted.md): with a leader that lacks these records it halts again. Everything"
+        " that the others acknowledged since it halted is lost by that."
     )
 
 
@@ -51,14 +52,15 @@ def give_up_log(log_dir: Path, replica: ReplicaKey, wall_ms: int) -> str:
     epoch = max(point.quorum_epoch, 0 if election is None else election.epoch)
     file.begin(RecoveryPoint(replica.directory_id, quorum_epoch=epoch, recovering=True, log_is_whole=False))
     file.close(stopped=False)
-    kept_as = log_dir / f"given-up-log-{_time_text(wall_ms)}"
+    kept_as = log_dir / f"{GIVEN_UP}{_time_text(wall_ms)}"
     if exists(directory):
         rename(directory, kept_as)
         fsync_directory(log_dir)
     HaltFile(log_dir, replica.directory_id).remove()
     return (
-        f"{log_dir}: the log of this controller is given up; it is kept as {kept_as.name}. Next step: start"
-        " this controller: it votes again after it has fetched everything that a leader has committed."
+        f"{log_dir}: the log of this controller is given up; it is kept as {kept_as.name}. Next step: see"
+        " that the other voters have a leader, and start this controller: it votes again after it has fetched"
+        f" everything that the leader has committed. Move {kept_as.name} out of the directory once it does."
     )
 
 

@@ -11,13 +11,16 @@ import datetime
 import re
 from pathlib import Path
 
-from kraftctl.storage.directory_entries import exists, remove
+from kraftctl.storage.directory_entries import exists, names_in, remove, rename
 from kraftctl.storage.durable_files import fsync_directory, replace_file
 from kraftctl.storage.errors import StorageError, cannot
 from kraftctl.storage.metadata_evidence import shows_partition
 from kraftctl_protocol.uuids import uuid_to_string
 
 FILE_NAME = "metadata-halted"
+
+GIVEN_UP = "given-up-log-"
+"""The beginning of the name of a log that an operator has given up to end a halt."""
 
 UNKNOWN_TIME = "an unknown time"
 UNREADABLE_REASON = (
@@ -46,24 +49,29 @@ class HaltFile:
             replace_file(self.path, content.encode(errors="backslashreplace"))
         except StorageError as not_written:
             return HaltedError(
-                f"This controller halts: {reason} It may halt only once it runs again: {not_written}"
+                f"This controller halts: {reason} The halt could not be written down: {not_written} Do not"
+                " let it start again before you have decided."
             )
         return HaltedError(f"This controller halts, and each start will end here ({self.path}): {reason}")
 
-    def refuse(self) -> None:
-        """Raises HaltedError while the file is there.
+    def refuse(self) -> list[str]:
+        """Raises HaltedError while the file is there; returns a line if it has put one aside.
 
-        One of another replica does not count once its log is gone, too: the directory was formatted again.
+        One of another replica does not count once its log is gone, too: the directory was formatted again. It
+        is renamed, or it would count once this replica has a log.
         """
         if not exists(self.path):
-            return
+            return []
         try:
             content = self.path.read_bytes().decode(errors="backslashreplace")
         except OSError as error:
             raise cannot("read", self.path, error, "This controller has halted.") from error
         owner = _value(content, "directory.id")
         if owner not in ("", self._directory_id) and not shows_partition(self._log_dir):
-            return
+            former = self.path.with_name(f"{FILE_NAME}.former")
+            rename(self.path, former)
+            fsync_directory(self._log_dir)
+            return [f"{self.path} is of an earlier replica, directory.id {owner}: renamed to {former.name}"]
         raise HaltedError(
             f"This controller has halted since {_value(content, 'since') or UNKNOWN_TIME} ({self.path}):"
             f" {_value(content, 'reason') or UNREADABLE_REASON}"
@@ -73,6 +81,11 @@ class HaltFile:
         """Ends the halt, durably. Raises StorageError."""
         remove(self.path)
         fsync_directory(self._log_dir)
+
+
+def has_given_up(log_dir: Path) -> bool:
+    """Returns whether the directory still has a log that was given up. Raises StorageError."""
+    return any(name.startswith(GIVEN_UP) for name in names_in(log_dir))
 
 
 def _value(content: str, key: str) -> str:

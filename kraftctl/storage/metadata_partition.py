@@ -37,9 +37,9 @@ NO_VOTERS = VoterSet([])
 class MetadataPartition:
     """The partition. Create it with `MetadataPartition.open`.
 
-    `warnings` lists what an operator must know or do, `notices` repairs without loss. What it reports as
-    durable is already in the recovery point. `flush` may run in another thread, concurrently with everything
-    else.
+    `losses` lists what was lost for good, `warnings` what an operator must know or do, `notices` repairs
+    without loss. What it reports as durable is already in the recovery point. `flush` may run in another
+    thread, concurrently with everything else.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class MetadataPartition:
         self.quorum_state = quorum_state
         self.recovery_point = recovery_point
         self.warnings: list[str] = []
+        self.losses: list[str] = []
         self.notices: list[str] = []
         self.recovering_epoch: int | None = None
         """The highest epoch in which this replica may have voted when log or votes are lost; else None."""
@@ -101,7 +102,7 @@ class MetadataPartition:
         segment_ms: int,
     ) -> MetadataPartition:
         halt_file = HaltFile(log_dir, replica.directory_id)
-        halt_file.refuse()
+        former_halt = halt_file.refuse()
         directory = log_dir / PARTITION_DIRECTORY
         snapshots = SnapshotStore.open(directory)
         has_been_used = shows_partition(log_dir)
@@ -139,7 +140,8 @@ class MetadataPartition:
         )
         partition = cls(log, snapshots, quorum_state, recovery_point, halt_file, replica.id)
         partition.warnings += warnings + contradictions.warnings + log.recovery.warnings()
-        partition.notices += contradictions.notices + log.recovery.notices()
+        partition.losses += contradictions.losses
+        partition.notices += former_halt + contradictions.notices + log.recovery.notices()
         partition.notices += [f"removed unfinished snapshot {file}" for file in snapshots.removed_files]
         partition.recovering_epoch = contradictions.recovering_epoch
         partition._agree_with_snapshots()
@@ -249,9 +251,12 @@ class MetadataPartition:
 
     def halt(self, reason: str, wall_ms: int) -> None:
         """Raises HaltedError, now and at each start: an operator has to decide."""
-        with self._cutting:
-            self._note_durable()
-            self.recovery_point.force()
+        try:
+            with self._cutting:
+                self._note_durable()
+                self.recovery_point.force()
+        except StorageError as error:
+            reason = f"{reason} What is committed could not be written down: {error}"
         raise self._halt_file.write(reason, wall_ms)
 
     def truncate_log(self, end_offset: int) -> None:

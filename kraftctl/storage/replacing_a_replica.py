@@ -26,11 +26,15 @@ RESTORE_IT = "restore the directory from a backup"
 """The advice for a replica that has lost records."""
 
 BRING_THE_LOG_BACK = (
-    "or in one whose directories were formatted again, stop all controllers and bring this log back, with the"
-    " meta.properties beside it: from where it was moved to, or from a backup. For a new cluster without its"
-    " data keep this directory as it is, and format an empty one on each controller, with a new cluster id"
+    "or in one whose directories were formatted again, and while this one has fetched nothing since, stop all"
+    " controllers and bring this log back as it was moved away, with the meta.properties beside it, and"
+    " metadata-recovery-point.former as metadata-recovery-point. For a new cluster without its data keep this"
+    " directory as it is, and format an empty one on each controller, with a new cluster id"
 )
 """The advice for a replica without any log. A new cluster id keeps it out of a quorum that has the data."""
+
+FOLLOW_THE_OTHERS = "start more of them: an operator has decided, with kraftctl end-halt, that this one follows"
+"""The advice for a replica whose log was given up: it must not lead back behind that decision."""
 
 LET_IT_VOTE = "and no leader is elected, stop all controllers and read kraftctl end-recovery --help"
 """The advice for a replica that has lost its votes alone."""
