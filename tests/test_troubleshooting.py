@@ -59,6 +59,7 @@ COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
         ("kraftctl/server/loop/client_requests.py", "_why_not_served"),
     ],
     ("kraftctl/server/controller_server.py", "warning"): [("kraftctl/storage/recovery.py", "CutTail")],
+    ("kraftctl/server/controller_server.py", "loss"): [],  # partition.losses
     ("kraftctl/server/controller_server.py", "observes"): [
         ("kraftctl/storage/own_directory.py", "why_observer"),
     ],

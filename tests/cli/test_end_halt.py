@@ -63,7 +63,10 @@ def test_a_start_ends_with_a_status_of_its_own(directory: Path, capfd: pytest.Ca
 
 def test_it_keeps_its_log(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _end(directory, "--keep-log") == 0
-    assert "this controller starts again, with the log that it has" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert "this controller starts again, with the log that it has: nothing in it was changed" in output
+    assert "stop all controllers, and copy its log to each other voter (docs/operations/halted.md)" in output
+    assert "Everything that the others acknowledged since it halted is lost" in output
     partition = open_partition(directory, static_voters=THREE)
     assert (partition.recovering_epoch, partition.log.end_offset, partition.committed_end) == (None, 10, 9)
     assert partition.warnings == []
@@ -73,14 +76,21 @@ def test_it_gives_up_its_log(directory: Path, capsys: pytest.CaptureFixture[str]
     """It is renamed, and the replica recovers before it votes."""
     segments = [path.read_bytes() for path in (directory / PARTITION_DIRECTORY).glob("*.log")]
     assert _end(directory, "--accept-loss-of-log") == 0
-    assert "the log of this controller is given up; it is kept as given-up-log-" in capsys.readouterr().out
     (kept,) = directory.glob("given-up-log-*")
+    output = capsys.readouterr().out
+    assert f"the log of this controller is given up; it is kept as {kept.name}. Next step: see" in output
+    assert f"Move {kept.name} out of the directory once it does." in output
     assert [path.read_bytes() for path in kept.glob("*.log")] == segments
     partition = open_partition(directory, static_voters=THREE)
     assert (partition.recovering_epoch, partition.log.end_offset, partition.committed_end) == (4, 0, 0)
     point = read_recovery_point(directory)
     assert point is not None
     assert point.log_is_whole is False, "kraftctl end-recovery must not let it vote"
+    (line,) = partition.warnings
+    assert line.endswith(
+        "start more of them: an operator has decided, with kraftctl end-halt, that this one follows"
+        " (docs/operations/lost-disk.md)"
+    )
 
 
 def test_after_a_crash_in_between_it_can_be_run_again(directory: Path) -> None:
@@ -140,4 +150,6 @@ def test_end_recovery_does_not_end_a_halt(directory: Path, capsys: pytest.Captur
 def test_help_says_what_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["end-halt", "--help"])
-    assert "COMMITTED METADATA IS LOST if" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert "COMMITTED METADATA IS LOST if" in output
+    assert "EVERYTHING THAT THE OTHERS ACKNOWLEDGED SINCE THIS CONTROLLER HALTED IS LOST" in output

@@ -5,6 +5,7 @@ Kafka's controller does not know the recovery point: it may use the directory in
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -209,13 +210,13 @@ def test_it_is_stale_where_another_controller_has_replaced_the_records(
     end(used(tmp_path))
     by_kafka(tmp_path, use)
     partition = opened(tmp_path)
-    (line,) = partition.warnings
+    (line,) = partition.losses
     assert "everything up to offset 20 in epoch 2 was committed" in line
     assert line.startswith("Another controller has truncated committed records")
-    assert ". Next step: " in line
+    assert ". This line is written once. Next step: copy the directories of all voters now" in line
     assert (partition.committed_end, noted(tmp_path)) == (0, (0, 0))
     partition.close()
-    assert opened(tmp_path).warnings == []
+    assert opened(tmp_path).losses == partition.warnings == []
 
 
 def test_a_log_that_was_changed_without_another_controller_is_refused(tmp_path: Path) -> None:
@@ -299,9 +300,23 @@ def test_a_halt_that_cannot_be_written_ends_the_process_even_so(tmp_path: Path) 
     (tmp_path / f"{HALT_FILE}.tmp").mkdir(parents=True)
     partition = used(tmp_path)
     partition.note_committed(28)
-    with pytest.raises(HaltedError, match=r"This controller halts: Why\. .*cannot write .*metadata-halted"):
+    with pytest.raises(HaltedError, match=r"This controller halts: Why\. The halt could not be written down: cannot write .*metadata-halted"):
         partition.halt("Why.", 0)
     assert noted(tmp_path) == (2, 28)
+
+
+def test_a_halt_is_one_where_what_is_committed_cannot_be_noted(tmp_path: Path) -> None:
+    """The disk is full: the file of the halt is new, and may still find room."""
+    partition = used(tmp_path)
+    full = os.open("/dev/full", os.O_RDWR)
+    os.dup2(full, partition.recovery_point._descriptor)
+    os.close(full)
+    partition.note_committed(28)
+    both = r"Why\. What is committed could not be written down: cannot write .*metadata-recovery-point: No space"
+    with pytest.raises(HaltedError, match=rf"This controller halts, .*: {both}"):
+        partition.halt("Why.", 0)
+    with pytest.raises(HaltedError, match=both):
+        opened(tmp_path)
 
 
 def test_a_directory_that_was_formatted_anew_has_not_halted(tmp_path: Path) -> None:
@@ -311,6 +326,19 @@ def test_a_directory_that_was_formatted_anew_has_not_halted(tmp_path: Path) -> N
     with pytest.raises(HaltedError):
         other.refuse()
     (tmp_path / PARTITION_DIRECTORY).rename(tmp_path.with_name("moved-away-too"))
-    other.refuse()
-    with pytest.raises(HaltedError):
-        HaltFile(tmp_path, DIRECTORY_ID).refuse()
+    (line,) = other.refuse()
+    assert line.endswith("metadata-halted.former")
+    assert (tmp_path / f"{HALT_FILE}.former").exists()
+
+
+def test_the_halt_of_an_earlier_replica_does_not_return(tmp_path: Path) -> None:
+    halted(tmp_path)
+    (tmp_path / PARTITION_DIRECTORY).rename(tmp_path.with_name("moved-away-three"))
+    (tmp_path / FILE_NAME).unlink()
+    for notices in (1, 0, 0):
+        partition = MetadataPartition.open(
+            tmp_path, ReplicaKey(1, OTHER_ID), now_ms=lambda: 0, static_voters=THREE
+        )
+        assert sum("metadata-halted.former" in line for line in partition.notices) == notices
+        append(partition, partition.log.end_offset, partition.log.end_offset + 5, epoch=3)
+        partition.close()

@@ -7,16 +7,24 @@ so a recovery point of another cluster is one of another directory.id.
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 
+from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.storage.end_of_recovery import end_recovery
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.recovery_point import FILE_NAME
+from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl.storage.recovery_point import FILE_NAME, FORMER_NAME
+from kraftctl.storage.witness import Witness
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from tests.storage.test_former_replica import (
     ALONE,
     DYNAMIC,
+    END,
+    OTHER_ID,
     STATIC,
     Damage,
     Quorum,
@@ -25,6 +33,7 @@ from tests.storage.test_former_replica import (
     of_another,
 )
 from tests.storage.test_former_replica import _remove_partition as remove_partition
+from tests.support.partitions import DIRECTORY_ID, NODE_ID, always_now
 
 QUORUMS = {"static": STATIC, "alone": ALONE, "dynamic": DYNAMIC}
 
@@ -109,13 +118,69 @@ def test_who_votes(case: str, tmp_path: Path) -> None:
         return
     line = partition.warnings[-1]
     assert line.startswith("This replica is recovering and does not vote: ")
-    brings_back = "stop all controllers and bring this log back, with the meta.properties beside it"
+    brings_back = "bring this log back as it was moved away, with the meta.properties beside it, and"
     assert (brings_back in line) == (expected == "waits for its log"), line
     assert ("format an empty one on each controller, with a new cluster id" in line) == (brings_back in line)
     assert ("kraftctl end-recovery --help" in line) == (brings_back not in line)
     if brings_back in line:
         with pytest.raises(StorageError, match="has lost records"):
             end_recovery(partition, log_is_whole=True)
+
+
+OF_THE_LOG = {"same-id": DIRECTORY_ID, "other-id": OTHER_ID}
+
+
+def without_its_log(log_dir: Path, point: str, *, stops: bool = True) -> Path:
+    """Its log is moved away, and the directory formatted again or not; returns where the log is."""
+    live(log_dir, stops=stops)
+    POINTS[point](log_dir)
+    moved = log_dir.with_name("moved-away")
+    (log_dir / PARTITION_DIRECTORY).rename(moved)
+    for _ in range(2):
+        STATIC.open(log_dir).close()
+    return moved
+
+
+def bring_back(log_dir: Path, log: Path) -> None:
+    shutil.rmtree(log_dir / PARTITION_DIRECTORY)
+    log.rename(log_dir / PARTITION_DIRECTORY)
+    (log_dir / FORMER_NAME).rename(log_dir / FILE_NAME)
+
+
+def open_as(log_dir: Path, directory_id: bytes) -> MetadataPartition:
+    return MetadataPartition.open(
+        log_dir, ReplicaKey(NODE_ID, directory_id), now_ms=always_now, static_voters=STATIC.static
+    )
+
+
+@pytest.mark.parametrize("stops", [True, False], ids=["stopped", "killed"])
+@pytest.mark.parametrize("point", OF_THE_LOG)
+def test_with_its_log_and_its_recovery_point_it_votes(tmp_path: Path, point: str, stops: bool) -> None:
+    """As the line says, after any number of starts without the log."""
+    log_dir = tmp_path / "data"
+    log_dir.mkdir()
+    bring_back(log_dir, without_its_log(log_dir, point, stops=stops))
+    leave_witness(log_dir, OF_THE_LOG[point])
+    partition = open_as(log_dir, OF_THE_LOG[point])
+    assert (partition.recovering_epoch, partition.warnings, partition.log.end_offset) == (None, [], END)
+
+
+@pytest.mark.parametrize("point", OF_THE_LOG)
+def test_a_backup_of_the_log_alone_is_refused(tmp_path: Path, point: str) -> None:
+    log_dir = tmp_path / "data"
+    log_dir.mkdir()
+    log = without_its_log(log_dir, point)
+    (segment,) = log.glob("*.log")
+    os.truncate(segment, segment.stat().st_size // 2)
+    bring_back(log_dir, log)
+    leave_witness(log_dir, OF_THE_LOG[point])
+    with pytest.raises(StorageError, match=r"ends at offset 10 .*, but up to offset 20 .* was durable"):
+        open_as(log_dir, OF_THE_LOG[point])
+
+
+def leave_witness(log_dir: Path, directory_id: bytes) -> None:
+    """`of_another` gives the recovery point another directory.id, and not the witness of the log."""
+    Witness(log_dir / PARTITION_DIRECTORY, directory_id).leave()
 
 
 def test_the_line_says_what_the_earlier_replica_had(tmp_path: Path) -> None:

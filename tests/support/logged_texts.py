@@ -112,7 +112,7 @@ def _is_list_of_texts(receiver: ast.expr, path: str) -> bool:
     """Lines that are logged as warnings later."""
     if not path.startswith(LATER):
         return False
-    return ast.unparse(receiver).rpartition(".")[2] == "warnings"
+    return ast.unparse(receiver).rpartition(".")[2] in ("warnings", "losses")
 
 
 def _value(call: ast.Call, argument: ast.expr) -> ast.expr:
