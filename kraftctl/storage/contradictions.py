@@ -11,7 +11,7 @@
 | a batch or a snapshot of a later epoch than quorum-state | refused: an epoch is in quorum-state first |
 | leader-epoch-checkpoint differs below the recovery point | refused |
 | another record than the one that the recovery point knows to be committed | refused |
-| the same, and another controller has opened the log since | the recovery point is stale: an ERROR line, once |
+| the same, and another controller has opened the log since | the recovery point is stale: a line at ERROR |
 
 Kafka's controller may have used the directory in between: it appends, truncates in a later epoch, votes in
 later epochs, and does not update the recovery point. It deletes the witness.
@@ -25,6 +25,7 @@ from kraftctl.raft.voter_set import VoterSet
 from kraftctl.storage.committed_end import has_committed, what_was_replaced
 from kraftctl.storage.control_history import ControlHistory, read_control_history
 from kraftctl.storage.errors import StorageError
+from kraftctl.storage.former_recovery_point import keep_former
 from kraftctl.storage.halt import has_given_up
 from kraftctl.storage.leader_epoch_checkpoint import FILE_NAME as LEADER_EPOCHS_FILE_NAME
 from kraftctl.storage.metadata_log import MetadataLog
@@ -265,7 +266,7 @@ class Contradictions:
         self.recovering_epoch = max(self._point.quorum_epoch, log.last_epoch, stored_epoch, epoch_min)
         lost_before = (self._former or self._point).log_is_whole is False
         if log_is_whole is False and not lost_before:
-            self._file.keep_former()
+            keep_former(self._file.path)
         self._file.begin(
             RecoveryPoint(
                 self._replica.directory_id,

@@ -31,9 +31,6 @@ from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
 
 FILE_NAME = "metadata-recovery-point"
 
-FORMER_NAME = f"{FILE_NAME}.former"
-"""What the file said of a log before a start found that log gone."""
-
 VERSION = 2
 """Version 1 has neither the directory of a vote nor `elected` nor `log_is_whole`."""
 
@@ -183,16 +180,6 @@ class RecoveryPointFile:
     def expect(self, point: RecoveryPoint) -> None:
         """Takes `point` without writing it: until `begin`, the file shows that it is of another replica."""
         self.point = point
-
-    def keep_former(self) -> None:
-        """Keeps a copy of the file before `begin` says that the log is lost: with it, and with the log as it
-        was, the replica votes. Raises StorageError.
-        """
-        try:
-            content = self.path.read_bytes()
-        except OSError as error:
-            raise cannot("read", self.path, error) from error
-        replace_file(self.path.with_name(FORMER_NAME), content)
 
     def begin(self, point: RecoveryPoint) -> None:
         """Creates the file, or updates it, durably. Raises StorageError, as all methods below."""

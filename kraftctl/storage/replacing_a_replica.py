@@ -33,7 +33,9 @@ BRING_THE_LOG_BACK = (
 )
 """The advice for a replica without any log. A new cluster id keeps it out of a quorum that has the data."""
 
-FOLLOW_THE_OTHERS = "start more of them: an operator has decided, with kraftctl end-halt, that this one follows"
+FOLLOW_THE_OTHERS = (
+    "start more of them: an operator has decided, with kraftctl end-halt, that this one follows"
+)
 """The advice for a replica whose log was given up: it must not lead back behind that decision."""
 
 LET_IT_VOTE = "and no leader is elected, stop all controllers and read kraftctl end-recovery --help"

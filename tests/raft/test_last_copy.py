@@ -134,6 +134,10 @@ def test_a_supervisor_that_starts_it_again_gets_the_same_reason(start_quorum: St
         assert "wants the log to end at offset" in refusal
         assert "Next step: " in refusal
         assert "kraftctl end-halt --help" in refusal
+        assert "copy metadata.log.dir of every voter, and compare the logs (kraftctl dump log ...)" in refusal
+        assert (
+            "Do not start an earlier release of kraftctl or Kafka's controller on this directory" in refusal
+        )
         quorum.run_for(1_000)
     assert {path: path.read_bytes() for path in last.disk.root.rglob("*") if path.is_file()} == content
     assert len(_log(last)) == size_bytes

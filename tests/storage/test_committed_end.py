@@ -300,7 +300,10 @@ def test_a_halt_that_cannot_be_written_ends_the_process_even_so(tmp_path: Path) 
     (tmp_path / f"{HALT_FILE}.tmp").mkdir(parents=True)
     partition = used(tmp_path)
     partition.note_committed(28)
-    with pytest.raises(HaltedError, match=r"This controller halts: Why\. The halt could not be written down: cannot write .*metadata-halted"):
+    with pytest.raises(
+        HaltedError,
+        match=r"This controller halts: Why\. The halt could not be written down: cannot write .*metadata-halted",
+    ):
         partition.halt("Why.", 0)
     assert noted(tmp_path) == (2, 28)
 
@@ -312,7 +315,9 @@ def test_a_halt_is_one_where_what_is_committed_cannot_be_noted(tmp_path: Path) -
     os.dup2(full, partition.recovery_point._descriptor)
     os.close(full)
     partition.note_committed(28)
-    both = r"Why\. What is committed could not be written down: cannot write .*metadata-recovery-point: No space"
+    both = (
+        r"Why\. What is committed could not be written down: cannot write .*metadata-recovery-point: No space"
+    )
     with pytest.raises(HaltedError, match=rf"This controller halts, .*: {both}"):
         partition.halt("Why.", 0)
     with pytest.raises(HaltedError, match=both):

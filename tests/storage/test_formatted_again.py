@@ -17,7 +17,7 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.storage.end_of_recovery import end_recovery
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
-from kraftctl.storage.recovery_point import FILE_NAME, FORMER_NAME
+from kraftctl.storage.recovery_point import FILE_NAME
 from kraftctl.storage.witness import Witness
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from tests.storage.test_former_replica import (
@@ -144,7 +144,7 @@ def without_its_log(log_dir: Path, point: str, *, stops: bool = True) -> Path:
 def bring_back(log_dir: Path, log: Path) -> None:
     shutil.rmtree(log_dir / PARTITION_DIRECTORY)
     log.rename(log_dir / PARTITION_DIRECTORY)
-    (log_dir / FORMER_NAME).rename(log_dir / FILE_NAME)
+    (log_dir / f"{FILE_NAME}.former").rename(log_dir / FILE_NAME)
 
 
 def open_as(log_dir: Path, directory_id: bytes) -> MetadataPartition:
