@@ -8,6 +8,7 @@ RECOVERY_POINT = "kraftctl/storage/recovery_point.py"
 PARTITION = "kraftctl/storage/metadata_partition.py"
 POINT_TESTS = "tests/storage/test_recovery_point.py"
 END_TESTS = "tests/storage/test_committed_end.py"
+AGAIN_TESTS = "tests/storage/test_formatted_again.py"
 LAST_COPY = "tests/raft/test_last_copy.py::test_a_restart_does_not_truncate_what_was_committed[killed-{}]"
 
 FAULTS = (
@@ -119,6 +120,38 @@ FAULTS = (
         "        if owner != self._directory_id:\n",
         (f"{END_TESTS}::test_a_directory_that_was_formatted_anew_has_not_halted",),
         "With another directory.id in meta.properties a halted log is used, and truncated.",
+    ),
+    PlantedFault(
+        "halts-of-an-earlier-replica-return",
+        "kraftctl/storage/halt.py",
+        "            rename(self.path, former)\n",
+        "",
+        (f"{END_TESTS}::test_the_halt_of_an_earlier_replica_does_not_return",),
+        "A directory that was formatted again starts once, and halts with the old reason after that.",
+    ),
+    PlantedFault(
+        "a-full-disk-prevents-the-halt",
+        PARTITION,
+        '            reason = f"{reason} What is committed could not be written down: {error}"\n',
+        "            raise\n",
+        (f"{END_TESTS}::test_a_halt_is_one_where_what_is_committed_cannot_be_noted",),
+        "Without room for the recovery point nothing says why the controller ended, and it starts again.",
+    ),
+    PlantedFault(
+        "promises-of-a-lost-log-are-not-kept",
+        "kraftctl/storage/contradictions.py",
+        "            keep_former(self._file.path)\n",
+        "            pass\n",
+        (f"{AGAIN_TESTS}::test_with_its_log_and_its_recovery_point_it_votes",),
+        "A log that was moved away comes back, and its replica never votes again.",
+    ),
+    PlantedFault(
+        "a-log-that-was-given-up-is-to-come-back",
+        "kraftctl/storage/contradictions.py",
+        "        if log_is_whole is False and has_given_up(",
+        "        if log_is_whole is True and has_given_up(",
+        ("tests/cli/test_end_halt.py::test_it_gives_up_its_log",),
+        "An operator is advised to undo a decision on which the other voters have built.",
     ),
     PlantedFault(
         "a-log-is-given-up-with-its-votes",

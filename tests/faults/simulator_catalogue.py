@@ -165,6 +165,12 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     ),
     "the-first-block-has-an-older-vote": "No simulated controller is of an earlier release.",
     "halts-of-an-earlier-replica-are-ignored": "No simulated log gets another directory.id.",
+    "halts-of-an-earlier-replica-return": "No simulated directory is formatted again after a halt.",
+    "a-full-disk-prevents-the-halt": (
+        "The log is kept all the same: the next process halts again. It takes a disk that fails in that moment."
+    ),
+    "promises-of-a-lost-log-are-not-kept": "The simulated operator brings no log back.",
+    "a-log-that-was-given-up-is-to-come-back": "A text for the operator, and nothing else is wrong.",
     "a-log-is-given-up-with-its-votes": "The simulated operator always finds that the halted log is right.",
     "a-halt-is-any-failure": "The exit status of a process; a test has it.",
     "records-that-a-wiped-voter-lost-still-count": (

@@ -302,7 +302,7 @@ def test_a_halt_that_cannot_be_written_ends_the_process_even_so(tmp_path: Path) 
     partition.note_committed(28)
     with pytest.raises(
         HaltedError,
-        match=r"This controller halts: Why\. The halt could not be written down: cannot write .*metadata-halted",
+        match=r"This controller halts: Why\. The halt could not be written down: cannot write .*-halted",
     ):
         partition.halt("Why.", 0)
     assert noted(tmp_path) == (2, 28)
