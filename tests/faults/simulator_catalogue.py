@@ -167,7 +167,7 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "halts-of-an-earlier-replica-are-ignored": "No simulated log gets another directory.id.",
     "halts-of-an-earlier-replica-return": "No simulated directory is formatted again after a halt.",
     "a-full-disk-prevents-the-halt": (
-        "The log is kept all the same: the next process halts again. It takes a disk that fails in that moment."
+        "The log is kept all the same: the next process halts again. It takes a disk that fails just then."
     ),
     "promises-of-a-lost-log-are-not-kept": "The simulated operator brings no log back.",
     "a-log-that-was-given-up-is-to-come-back": "A text for the operator, and nothing else is wrong.",
