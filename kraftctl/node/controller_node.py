@@ -43,6 +43,9 @@ from kraftctl.raft.raft_node import RaftNode
 
 NO_EPOCH: Final = -1
 
+NEVER_ASKED: Final = -1
+"""The round of what is refused by its header: that depends on no one else."""
+
 
 class ControllerNode:
     """Routes events and effects; it makes no decisions itself.
@@ -205,6 +208,7 @@ class ControllerNode:
         if isinstance(decision, PreparedResult):
             if not has_begun:
                 self._responses.begin(pending, pending.context, pending.request)
+                pending.round = NEVER_ASKED
             self._carry_through(pending, decision, now_ms, wall_ms)
         elif isinstance(decision, events.RequestReceived):
             self._responses.begin(pending, pending.context, pending.request)
@@ -240,7 +244,8 @@ class ControllerNode:
 
     def _answer(self, pending: PendingRequest, prepared: PreparedResult, now_ms: int, wall_ms: int) -> None:
         """Answer once everything the response reports is committed, or without records, this still leads."""
-        if pending.context.api.owner == Owner.ACTIVE and not prepared.batches and self._controller.active:
+        reads = pending.context.api.owner == Owner.ACTIVE and not prepared.batches and self._controller.active
+        if reads and pending.round != NEVER_ASKED:
             pending.round, raft_effects = self._raft.confirm_leadership(now_ms, wall_ms)
             self._carry_out(raft_effects, now_ms)
         self._responses.answer(pending, now_ms)

@@ -52,7 +52,13 @@ class RequestGate:
         if context.api.owner != Owner.RAFT:
             return None
         return RequestReceived(
-            pending.id, context.listener, context.api_key, context.version, request, context.client_address
+            pending.id,
+            context.listener,
+            context.api_key,
+            context.version,
+            request,
+            context.client_address,
+            context.connection_id,
         )
 
     def _why_not_of_node(self, context: RequestContext, request: Message) -> ApiError | None:

@@ -31,6 +31,9 @@ PASSING_ERRORS: Final = frozenset(
 )
 """The leader is not ready for the change, this replica lags, or its log is older than the leader's."""
 
+PASSES_WITHIN_MS: Final = 60_000
+"""What lasts longer needs an operator: a voter that is missing, for example."""
+
 
 def is_to_join(core: RaftCore, state: Follower) -> bool:
     """Returns whether the leader has to be asked now."""
@@ -79,8 +82,11 @@ def take_join_response(core: RaftCore, response: JoinResponse) -> bool:
         core.notice(INFO, f"Auto-join: the leader agrees to {what}")
         return True
     reason = f"{error.name}: {response.error_message}"
-    if error in PASSING_ERRORS:
-        core.limited_notice("auto-join", INFO, f"Auto-join: the leader does not {what} yet: {reason}")
-        return error != Errors.NOT_LEADER_OR_FOLLOWER
-    core.limited_notice("auto-join", WARN, f"Auto-join: the leader refuses to {what}: {reason}")
-    return False
+    passes = error in PASSING_ERRORS
+    key = f"auto-join {what} {error.name}"
+    reasons, lasts = core.progress.faults, f"{key} lasts"
+    if reasons.is_due(lasts, core.now_ms, lasts_ms=PASSES_WITHIN_MS if passes else 0):
+        core.notice(WARN, f"Auto-join: the leader refuses to {what}: {reason}")
+    elif reasons.is_due(key, core.now_ms) and not reasons.is_spoken(lasts):
+        core.notice(INFO, f"Auto-join: the leader does not {what} yet: {reason}")
+    return passes and error != Errors.NOT_LEADER_OR_FOLLOWER

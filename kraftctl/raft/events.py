@@ -24,8 +24,8 @@ class DeadlineReached(Value):
 class RequestReceived(Value):
     """A decoded raft request; `listener_name` decides which endpoint of the leader the response names.
 
-    `request_id` is ours and unique among requests without a response. `client_address` is for lines of the
-    log.
+    `request_id` is ours and unique among requests without a response, `connection_id` among connections.
+    `client_address` is for lines of the log.
     """
 
     def __init__(
@@ -36,6 +36,7 @@ class RequestReceived(Value):
         version: int,
         request: Message,
         client_address: bytes = b"",
+        connection_id: int = 0,
     ) -> None:
         self.request_id = request_id
         self.listener_name = listener_name
@@ -43,6 +44,7 @@ class RequestReceived(Value):
         self.version = version
         self.request = request
         self.client_address = client_address
+        self.connection_id = connection_id
 
 
 class RequestCancelled(Value):

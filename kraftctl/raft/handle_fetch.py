@@ -115,7 +115,7 @@ def _serve(core: RaftCore, leader: Leader, fetch: ParkedFetch, max_wait_ms: int)
         return
     fetch.rank = _rank(leader, fetch.key)
     repeated = fetch.key.id >= 0 and _note_progress(core, leader, fetch)
-    if max_wait_ms > 0 and not has_news(core, leader, fetch) and not must_be_informed(leader, fetch):
+    if max_wait_ms > 0 and not has_news(core, leader, fetch) and not must_be_informed(core, leader, fetch):
         _park(core, leader, fetch)
     elif max_wait_ms > 0 and repeated:
         # The replica cannot use our responses; without a pause it would fetch hundreds of times a second.
@@ -187,7 +187,7 @@ def _note_progress(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> bool:
     )
     if leader.is_voter(fetch.key):
         note_fetch_of_voter(core, leader, fetch.key)
-        hear_voter(core, leader, fetch.key.id)
+        hear_voter(core, leader, fetch)
         advance_high_watermark(core, leader)
     else:
         fetch.observer = replica
@@ -233,6 +233,7 @@ def _fetch_of(
         max_bytes=min(max(request.max_bytes, 0), RESPONSE_BYTES_MAX),
         deadline_ms=core.now_ms + request.max_wait_ms,
         held_bytes=PARKED_FETCH_BYTES + _text_bytes(request, partition),
+        connection_id=event.connection_id,
     )
 
 

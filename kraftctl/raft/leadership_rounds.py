@@ -3,12 +3,15 @@
 A request to the active controller asks for a round and is answered when the round is confirmed: no later
 leader was elected before the request came. It is Raft's ReadIndex for voters that pull:
 
-1. The leader responds immediately to each voter whose Fetch waits, and to the next one of the others.
-2. The Fetch that a voter sends after such a response counts: the voter knows of no later epoch. A Fetch
-   that was on its way before proves nothing.
+1. The leader responds to each voter whose Fetch waits, and to the next one of the others, although there is
+   nothing new: at most once in ROUND_INTERVAL_MS.
+2. The next Fetch on the connection of that response counts: a replica sends it after the response, and
+   knows of no later epoch. A Fetch on another connection may have been on its way for long, and proves
+   nothing.
 3. Who asks while no voter was informed of a round joins it, so that all requests of a turn share one.
 
-A leader without other voters has no one to ask.
+A leader without other voters has no one to ask. While a voter that is needed downloads a snapshot, no round
+is confirmed, and nothing can be committed either.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from kraftctl.raft.effects import LeadershipConfirmed
 from kraftctl.raft.high_watermark import high_watermark
 from kraftctl.raft.parked_fetches import ParkedFetch
 from kraftctl.raft.respond_fetch import answer
-from kraftctl.raft.states import Leader
+from kraftctl.raft.states import NEVER_MS, Leader
 
 NO_ROUND: Final = 0
 """The round of what needs no confirmation."""
@@ -30,31 +33,50 @@ def ask_round(core: RaftCore, leader: Leader) -> int:
     """Returns the round that confirms the leadership of this moment; `LeadershipConfirmed` names it later."""
     if core.is_only_voter():
         return NO_ROUND
-    asked = leader.ask_round()
-    for fetch in core.parked.of_voters():
-        if must_be_informed(leader, fetch):
-            core.parked.remove(fetch.request_id)
-            answer(core, leader, fetch)
+    asked = leader.ask_round(core.now_ms)
+    _inform_if_due(core, leader)
     return asked
 
 
-def must_be_informed(leader: Leader, fetch: ParkedFetch) -> bool:
+def settle_rounds(core: RaftCore) -> None:
+    """Informs voters when that is due; confirms what fewer voters than before have to confirm."""
+    leader = core.leader()
+    if leader is not None and leader.asked_round > leader.confirmed_round:
+        _inform_if_due(core, leader)
+        _confirm(core, leader)
+
+
+def _inform_if_due(core: RaftCore, leader: Leader) -> None:
+    if leader.round_due_ms > core.now_ms:
+        return
+    leader.round_due_ms = NEVER_MS
+    for fetch in core.parked.of_voters():
+        if must_be_informed(core, leader, fetch):
+            core.parked.remove(fetch.request_id)
+            answer(core, leader, fetch)
+
+
+def must_be_informed(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> bool:
     """Returns whether a voter needs a response now, although there is nothing new for it."""
     voter = leader.voter_states.get(fetch.key.id)
-    return (
-        voter is not None
-        and not fetch.delayed
-        and leader.asked_round > max(voter.informed_round, leader.confirmed_round)
-        and voter.matches(fetch.key)
+    if voter is None or fetch.delayed or leader.asked_round <= leader.confirmed_round:
+        return False
+    is_informed = (
+        leader.asked_round == voter.informed_round and fetch.connection_id == voter.informed_connection_id
     )
+    return not is_informed and leader.may_inform_at_ms <= core.now_ms and voter.matches(fetch.key)
 
 
-def hear_voter(core: RaftCore, leader: Leader, voter_id: int) -> None:
-    """Counts the Fetch of a voter for the round it was informed of, and confirms that of a majority."""
-    voter = leader.voter_states[voter_id]
-    if voter.informed_round <= voter.heard_round:
-        return
-    voter.heard_round = voter.informed_round
+def hear_voter(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
+    """Counts the Fetch of a voter for the round it was informed of on the same connection."""
+    voter = leader.voter_states[fetch.key.id]
+    if voter.informed_round > voter.heard_round and fetch.connection_id == voter.informed_connection_id:
+        voter.heard_round = voter.informed_round
+        _confirm(core, leader)
+
+
+def _confirm(core: RaftCore, leader: Leader) -> None:
+    """Confirms the round of a majority."""
     heard = [
         leader.asked_round if state.matches(core.key) else state.heard_round
         for state in leader.voter_states.values()

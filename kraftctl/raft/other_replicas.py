@@ -53,14 +53,14 @@ def note_replica(core: RaftCore, key: ReplicaKey, request: str, client_address: 
         return  # an old release
     if key.id == core.key.id:
         if key.directory_id != core.key.directory_id:
-            evidence = f"{request} of {key} has come{_from(client_address)}"
+            evidence = f"{request} of {key} has come{sent_from(client_address)}"
             fields = {"id": str(key.id), "evidence": evidence}
             fault(core, states.SAME_ID, str(key), fields, lasts_ms=0)
         return
     other = core.sightings.other_process(key.id, key.directory_id, core.now_ms)
     if other is not None:
         both = f"{key} and of {ReplicaKey(key.id, other)}"
-        evidence = f"requests of {both} take turns, this one{_from(client_address)}"
+        evidence = f"requests of {both} take turns, this one{sent_from(client_address)}"
         fault(core, states.TWO_PROCESSES, str(key.id), {"id": str(key.id), "evidence": evidence}, lasts_ms=0)
 
 
@@ -74,10 +74,10 @@ def note_observer_with_id_of_voter(
     fields = {"id": str(key.id), "known": str(voter.key), "directory": uuid_to_string(voter.key.directory_id)}
     silent_ms = core.now_ms - voter.last_fetch_ms
     if voter.last_fetch_ms >= 0 and silent_ms < core.config.fetch_timeout_ms:
-        fields["evidence"] = f"both {voter.key} and {key} fetch, this one{_from(client_address)}"
+        fields["evidence"] = f"both {voter.key} and {key} fetch, this one{sent_from(client_address)}"
         fault(core, states.TWO_PROCESSES, str(key.id), fields, lasts_ms=core.config.fetch_timeout_ms)
         return
-    fields["evidence"] = f"{key} fetches{_from(client_address)}"
+    fields["evidence"] = f"{key} fetches{sent_from(client_address)}"
     fields["peer"] = f"controller {key.id}"
     fault(core, states.OTHER_DIRECTORY, str(key), fields, lasts_ms=MOVES_MS)
 
@@ -90,7 +90,7 @@ def note_waiting_fetch(
     if former_id == fetch.request_id or not core.parked.holds(former_id):
         return
     if voter.fetches_overlap(core.now_ms) >= OVERLAPS_OF_TWO:
-        evidence = f"two requests of {fetch.key} wait at the same time, this one{_from(client_address)}"
+        evidence = f"two requests of {fetch.key} wait at the same time, this one{sent_from(client_address)}"
         fields = {"id": str(fetch.key.id), "evidence": f"{evidence}; both use copies of one directory"}
         fault(core, states.TWO_PROCESSES, str(fetch.key), fields, lasts_ms=0)
 
@@ -104,5 +104,6 @@ def _at(client_address: bytes) -> str:
     return f" at {ipaddress.ip_address(client_address)}" if client_address else ""
 
 
-def _from(client_address: bytes) -> str:
+def sent_from(client_address: bytes) -> str:
+    """Returns the address for a line, nothing where it is unknown."""
     return f" from {ipaddress.ip_address(client_address)}" if client_address else ""

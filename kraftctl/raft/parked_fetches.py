@@ -45,6 +45,7 @@ class ParkedFetch:
         max_bytes: int,
         deadline_ms: int,
         held_bytes: int = PARKED_FETCH_BYTES,
+        connection_id: int = 0,
     ) -> None:
         self.request_id = request_id
         self.listener_name = listener_name
@@ -56,6 +57,7 @@ class ParkedFetch:
         self.max_bytes = max_bytes
         self.deadline_ms = deadline_ms
         self.held_bytes = held_bytes
+        self.connection_id = connection_id
         self.rank = ANONYMOUS
         self.delayed = False
         self.observer: ReplicaState | None = None

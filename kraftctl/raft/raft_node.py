@@ -28,7 +28,7 @@ from kraftctl.raft.events import (
 )
 from kraftctl.raft.handle_responses import handle_response
 from kraftctl.raft.kraft_version_upgrade import upgrade, why_not_upgraded
-from kraftctl.raft.leadership_rounds import ask_round
+from kraftctl.raft.leadership_rounds import ask_round, settle_rounds
 from kraftctl.raft.loading_voter import hand_over, loading_changed
 from kraftctl.raft.log_state import LogState, SnapshotInfo
 from kraftctl.raft.peer_requests import send_requests
@@ -101,6 +101,7 @@ class RaftNode:
         if core.loading.is_loading:
             hand_over(core)
         send_requests(core)
+        settle_rounds(core)
         wake_observers_if_due(core)
         return core.take_effects()
 

@@ -35,6 +35,8 @@ class ReplicaState:
         self.has_acknowledged_leader = False
         self.informed_round = 0
         """The newest of the `leadership_rounds` that had begun before its last response."""
+        self.informed_connection_id = 0
+        """The connection of that response."""
         self.heard_round = 0
         """The round it was informed of before it sent its last Fetch."""
         self._answered_end_offset = UNKNOWN_OFFSET

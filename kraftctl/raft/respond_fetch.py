@@ -60,7 +60,7 @@ def _respond_alike(core: RaftCore, leader: Leader, fetches: list[ParkedFetch]) -
     gathers_until_ms = core.now_ms + observer_interval_ms(core, leader)
     for fetch in fetches:
         if leader.is_voter(fetch.key):
-            leader.inform(fetch.key.id)
+            leader.inform(fetch.key.id, fetch.connection_id)
         elif fetch.observer is not None and has_news(core, leader, fetch):
             fetch.observer.was_answered(end_offset=end_offset, gathers_until_ms=gathers_until_ms)
     request_ids = [fetch.request_id for fetch in fetches]

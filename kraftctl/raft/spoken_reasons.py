@@ -46,6 +46,11 @@ class SpokenReasons:
         found.interval_ms = min(2 * found.interval_ms, INTERVAL_MS_MAX)
         return True
 
+    def is_spoken(self, reason: str) -> bool:
+        """Returns whether a line has said that the reason is met."""
+        found = self._reasons.get(reason)
+        return found is not None and found.is_spoken
+
     def end(self, reason: str) -> bool:
         """Ends a reason. Returns whether a line said that it had begun."""
         found = self._reasons.pop(reason, None)

@@ -17,11 +17,14 @@ from kraftctl_protocol.snapshot_progress import SnapshotProgress
 NEVER_MS: Final = (1 << 62) - 1
 """This deadline is never reached: the largest integer that compiled code compares without a call."""
 
-EARLY_RESPONSES_MAX: Final = 8
-"""This many responses in a row may come without news and without a wait: an honest leader has reasons."""
+ROUND_INTERVAL_MS: Final = 4
+"""A leader informs its voters of `leadership_rounds` at most once in this time."""
 
-EARLY_RESPONSE_PAUSE_MS: Final = 100
-"""The pause after each further one. A leader that never waits gets ten fetches a second, not thousands."""
+EARLY_RESPONSE_MS: Final = 3
+"""One response in this time may come without news and without a wait: see `leadership_rounds`."""
+
+EARLY_MS_MAX: Final = 1_000
+"""So long they may come faster."""
 
 
 class EpochState:
@@ -124,7 +127,7 @@ class Follower(EpochState):
         self.has_appended = False
         """Whether records of this leader are in the log: from then on it begins like the leader's."""
         self._useless_responses = 0
-        self._early_responses = 0
+        self._early_until_ms = 0
         self.retry_at_ms = 0
 
     def is_leader_gone(self) -> bool:
@@ -198,11 +201,11 @@ class Follower(EpochState):
 
     def response_was_early(self, now_ms: int, *, was_early: bool) -> None:
         """Takes whether a response without news came before the wait that was asked for; pauses the fetches
-        after several in a row.
+        where such responses are too many for too long.
         """
-        self._early_responses = self._early_responses + 1 if was_early else 0
-        if self._early_responses > EARLY_RESPONSES_MAX:
-            self.pause_fetching(now_ms + EARLY_RESPONSE_PAUSE_MS)
+        if was_early:
+            self._early_until_ms = max(self._early_until_ms, now_ms) + EARLY_RESPONSE_MS
+            self.pause_fetching(self._early_until_ms - EARLY_MS_MAX)
 
     def response_was_useless(self, now_ms: int, *, backoff_ms: int, backoff_ms_max: int) -> None:
         """Pauses after an unusable response; the pause doubles until one is usable."""
@@ -335,6 +338,10 @@ class Leader(EpochState):
         self.asked_round = 0
         """The newest of the `leadership_rounds` that is asked for."""
         self.confirmed_round = 0
+        self.may_inform_at_ms = 0
+        """The time from which voters may be informed of `asked_round`."""
+        self.round_due_ms = NEVER_MS
+        """The time at which those whose Fetch waits are."""
         self._informed_round = 0
         self.volatile_voters = voters
         self.set_voters(voters)
@@ -358,16 +365,19 @@ class Leader(EpochState):
     def send_begin_quorum_epoch_at(self, at_ms: int) -> None:
         self.begin_quorum_deadline_ms = at_ms
 
-    def ask_round(self) -> int:
+    def ask_round(self, now_ms: int) -> int:
         """Returns the round that begins now: one that no voter was informed of yet."""
         if self.asked_round == self._informed_round:
             self.asked_round += 1
+            self.may_inform_at_ms = self.round_due_ms = max(now_ms, self.may_inform_at_ms + ROUND_INTERVAL_MS)
         return self.asked_round
 
-    def inform(self, voter_id: int) -> None:
+    def inform(self, voter_id: int, connection_id: int) -> None:
         """Notes that a response to this voter leaves now."""
         self._informed_round = self.asked_round
-        self.voter_states[voter_id].informed_round = self.asked_round
+        voter = self.voter_states[voter_id]
+        voter.informed_round = self.asked_round
+        voter.informed_connection_id = connection_id
 
     def wake_observers_at(self, at_ms: int) -> None:
         """Wakes observers at this time, or earlier if that is due before."""

@@ -22,7 +22,7 @@ from kraftctl.raft.peer_requests import send
 from kraftctl.raft.peers import NOTHING_IN_FLIGHT
 from kraftctl.raft.states import NEVER_MS, Leader
 from kraftctl.raft.voter_set import VoterNode, VoterSet
-from kraftctl.raft.working_majority import why_no_majority
+from kraftctl.raft.working_majority import START_THEM, why_no_majority
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.control_record import ControlRecordType, encode_control_value
 from kraftctl_protocol.errors import Errors, error_of
@@ -39,6 +39,8 @@ CAUGHT_UP_WITHIN_MS: Final = 3_600_000
 
 
 NOT_WRITTEN: Final = -1
+
+COUNTS_ALREADY: Final = ". It is in the log and counts already: see kafka-metadata-quorum describe --status"
 
 
 class VoterChange:
@@ -121,7 +123,8 @@ def take_versions(core: RaftCore, send_id: int, response: Message | None) -> boo
         return True
     without_majority = why_no_majority(core, voters)
     if without_majority is not None:
-        _end(core, change, Errors.REQUEST_TIMED_OUT, f"Voter {node.key} is not added. {without_majority}")
+        text = f"Voter {node.key} is not added. {without_majority}. {START_THEM}"
+        _end(core, change, Errors.REQUEST_TIMED_OUT, text)
         return True
     change.offset = _change_voters(core, leader, voters)
     if not change.ack_when_committed:
@@ -168,7 +171,8 @@ def settle_change(core: RaftCore, *, may_time_out: bool) -> None:
         elif change.offset != NOT_WRITTEN and change.offset < leader.high_watermark:
             _end(core, change, Errors.NONE, None)
         elif may_time_out and change.deadline_ms <= core.now_ms:
-            _end(core, change, Errors.REQUEST_TIMED_OUT, "The change is not committed yet")
+            counts = "" if change.offset == NOT_WRITTEN else COUNTS_ALREADY
+            _end(core, change, Errors.REQUEST_TIMED_OUT, f"The change is not committed yet{counts}")
     if leader is not None and not leader.is_voter(core.key) and is_voter_set_committed(core, leader):
         core.notice(INFO, "Resigning: this replica is no longer a voter")
         resign(core)

@@ -23,11 +23,12 @@ from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import WARN
 from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.forced_removal import is_forced
+from kraftctl.raft.other_replicas import sent_from
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
 from kraftctl.raft.validation import is_other_cluster, leader_only_error
 from kraftctl.raft.voter_change import VoterChange, begin_add, begin_remove, is_voter_set_committed
 from kraftctl.raft.voter_set import VoterNode
-from kraftctl.raft.working_majority import why_no_majority
+from kraftctl.raft.working_majority import START_THEM, why_no_majority
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
 from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
@@ -65,7 +66,7 @@ def handle_remove_raft_voter(core: RaftCore, event: RequestReceived) -> None:
     key = ReplicaKey(request.voter_id, request.voter_directory_id)
     refusal = check_leads_cluster(core, request.cluster_id, core.state.epoch)
     if refusal.error == Errors.NONE:
-        refusal = _check_remove(core, key, forced=is_forced(request))
+        refusal = _check_remove(core, key, event, forced=is_forced(request))
     if refusal.error != Errors.NONE:
         response = RemoveRaftVoterResponse(error_code=refusal.error, error_message=refusal.message)
         core.respond(event.request_id, response)
@@ -117,7 +118,7 @@ def _check_add(core: RaftCore, key: ReplicaKey, listeners: list[tuple[str, str]]
     return Refusal(Errors.NONE)
 
 
-def _check_remove(core: RaftCore, key: ReplicaKey, *, forced: bool) -> Refusal:
+def _check_remove(core: RaftCore, key: ReplicaKey, event: RequestReceived, *, forced: bool) -> Refusal:
     if is_incomplete(key):
         return Refusal(Errors.INVALID_REQUEST, "The voter to remove has no id or no directory id")
     refusal = _check_voters_may_change(core, "removed")
@@ -132,9 +133,13 @@ def _check_remove(core: RaftCore, key: ReplicaKey, *, forced: bool) -> Refusal:
         return Refusal(Errors.VOTER_NOT_FOUND, text)
     reason = why_no_majority(core, remaining)
     if reason is not None and not forced:
-        return Refusal(Errors.REQUEST_TIMED_OUT, f"Voter {key} is not removed. {reason}")
+        return Refusal(Errors.REQUEST_TIMED_OUT, f"Voter {key} is not removed. {reason}. {START_THEM}")
     if reason is not None:
-        core.notice(WARN, f"Voter {key} is removed because the request forces it. {reason}")
+        core.notice(
+            WARN,
+            f"Voter {key} is removed because the request{sent_from(event.client_address)} forces it."
+            f" {reason}. Next step: start the missing ones, and do not repeat the request",
+        )
     return Refusal(Errors.NONE)
 
 

@@ -11,11 +11,18 @@ An update (UpdateRaftVoter) changes no majority. Kafka's leaders refuse nothing 
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.replica_state import ReplicaState
 from kraftctl.raft.states import Leader
 from kraftctl.raft.voter_set import VoterSet
+
+START_THEM: Final = (
+    "Next step: start the missing ones, or first remove those that will not return; repeat this when"
+    " kafka-metadata-quorum describe --replication shows a Lag of 0"
+)
 
 
 def why_no_majority(core: RaftCore, voters: VoterSet) -> str | None:
@@ -32,8 +39,7 @@ def why_no_majority(core: RaftCore, voters: VoterSet) -> str | None:
     missed = ", ".join(f"{key} ({_state(core, leader, key)})" for key in missing)
     return (
         f"Of the voters {names} that there would be, {needed} are needed, but in the last {within_ms} ms only"
-        f" {working} had everything: the quorum would stop. Missing: {missed}. Next step: start them, and"
-        " repeat this when kafka-metadata-quorum describe --replication shows a Lag of 0"
+        f" {working} had everything: the quorum would stop. Missing: {missed}"
     )
 
 

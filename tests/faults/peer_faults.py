@@ -21,8 +21,8 @@ FAULTS = (
     PlantedFault(
         "a-leader-that-never-waits-is-asked-at-once",
         "kraftctl/raft/states.py",
-        "        if self._early_responses > EARLY_RESPONSES_MAX:\n",
-        "        if self._early_responses < 0:\n",
+        "        if was_early:\n",
+        "        if was_early and now_ms < 0:\n",
         (f"{LEADER}::test_a_follower_of_a_hostile_leader",),
         "A leader that answers immediately without news keeps a core of each follower busy.",
     ),

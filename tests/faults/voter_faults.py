@@ -12,18 +12,17 @@ FAULTS = (
     PlantedFault(
         "leadership-is-not-confirmed",
         "kraftctl/node/controller_node.py",
-        "        if pending.context.api.owner == Owner.ACTIVE and not prepared.batches and self._controller",
-        "        if False and self._controller",
+        "        if reads and pending.round != NEVER_ASKED:\n",
+        "        if False:\n",
         ("tests/raft/test_confirmed_leadership.py",),
         "A leader that is cut off answers heartbeats as the active controller until it resigns.",
     ),
     PlantedFault(
         "a-fetch-on-its-way-confirms",
         "kraftctl/raft/leadership_rounds.py",
-        "    if voter.informed_round <= voter.heard_round:\n        return\n"
-        "    voter.heard_round = voter.informed_round\n",
-        "    voter.heard_round = leader.asked_round\n",
-        ("tests/raft/test_leadership_rounds.py",),
+        "and fetch.connection_id == voter.informed_connection_id:\n",
+        "and True:\n",
+        ("tests/raft/test_confirmed_leadership.py",),
         "A voter that has voted for another since it sent its Fetch confirms the former leader.",
     ),
     PlantedFault(

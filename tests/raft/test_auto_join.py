@@ -10,9 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl.raft.auto_join import take_join_response
+from kraftctl.raft.effects import Notice
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl.storage.own_directory import why_observer
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
 from tests.support.raft_names import directory_id, voter_node
 from tests.support.simulator.cluster.raft_transcript import RaftTranscript
 from tests.support.simulator.quorum import Quorum, StartQuorum
@@ -132,3 +136,24 @@ def test_a_start_says_what_is_to_be_done(auto_join: bool, next_step: str, node_i
     assert line is not None
     assert next_step in line
     assert ("add-controller" in line) is not auto_join
+
+
+@pytest.mark.parametrize(
+    ("error", "levels"),
+    [
+        pytest.param(Errors.REQUEST_TIMED_OUT, ["INFO", "WARN", "WARN"], id="passes"),
+        pytest.param(Errors.UNSUPPORTED_VERSION, ["WARN", "WARN", "WARN"], id="does-not-pass"),
+    ],
+)
+def test_refusals_are_rare_lines_and_a_warning_once_they_last(
+    start_quorum: StartQuorum, error: Errors, levels: list[str]
+) -> None:
+    """Every two seconds, for a bit more than three minutes."""
+    core = start_quorum(5, VOTERS, [11]).processes[11].raft._core
+    lines: list[str] = []
+    for seconds in range(0, 190, 2):
+        core.begin_step(core.now_ms + 2_000, core.wall_ms)
+        text = f"Missing: 3 (silent for {seconds} s)"
+        take_join_response(core, AddRaftVoterResponse(error_code=error, error_message=text))
+        lines += [effect.level for effect in core.take_effects() if isinstance(effect, Notice)]
+    assert lines == levels

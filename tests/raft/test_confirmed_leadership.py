@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import pytest
+
 from kraftctl.apis.api import Owner
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl_protocol.api_keys import ApiKey
@@ -12,13 +16,23 @@ from kraftctl_protocol.generated.broker_registration_response import BrokerRegis
 from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.message import Message
 from tests.support.active_controller import registration
+from tests.support.simulator.cluster.process import ControllerProcess
 from tests.support.simulator.quorum import Quorum, StartQuorum
 
 VOTERS = [1, 2, 3]
-ROUND_MS = 300
+ROUND_MS = 500
 """More than a round trip, less than a fetch timeout."""
 
 OF_THE_ACTIVE_CONTROLLER = [ApiKey(api.key) for api in API_TABLE.values() if api.owner == Owner.ACTIVE]
+
+
+def asked(quorum: Quorum, leader: ControllerProcess, request: Message) -> None:
+    """Its response is for the checks alone."""
+    quorum.ask(leader, request)
+
+
+def is_committed(leader: ControllerProcess, end_offset: int) -> bool:
+    return leader.raft.high_watermark > end_offset
 
 
 def heartbeat(quorum: Quorum) -> BrokerHeartbeatRequest:
@@ -72,3 +86,55 @@ def test_a_heartbeat_is_answered_by_the_next_leader(start_quorum: StartQuorum) -
     quorum.run_for(ROUND_MS)
     assert isinstance(fresh.answer, BrokerHeartbeatResponse)
     assert fresh.error == Errors.NONE
+
+
+@pytest.mark.parametrize(("seed", "fetch_timeout_ms"), [(3, "5000"), (6, "5000"), (8, "5000"), (3, "2000")])
+def test_a_leader_that_was_suspended_is_not_confirmed_by_what_waited_for_it(
+    start_quorum: StartQuorum, seed: int, fetch_timeout_ms: str
+) -> None:
+    """Requests and fetches lie in its sockets, some from before the election: `AnswersOnlyWhileLeading`."""
+    quorum = start_quorum(seed, VOTERS, properties={"controller.quorum.fetch.timeout.ms": fetch_timeout_ms})
+    beat = heartbeat(quorum)
+    leader = quorum.led()
+    quorum.ask(leader, beat)
+    quorum.run_for(500)
+    leader.freeze()
+    quorum.run_for(300)
+    assert leader.lifetime is not None
+    leader.lifetime.run(lambda: asked(quorum, leader, beat))
+    quorum.run_until(
+        lambda: any(each.controller.active for each in quorum.running() if each is not leader),
+        40_000,
+        "another leads",
+        100,
+    )
+    leader.resume()
+    quorum.run_for(1_000)
+
+
+def test_what_waits_is_answered_when_no_other_voter_is_left(start_quorum: StartQuorum) -> None:
+    quorum = start_quorum(7, [1, 2])
+    beat = heartbeat(quorum)
+    (other,) = quorum.followers()
+    quorum.crash(other)
+    waiting = quorum.ask(quorum.led(), beat)
+    removal = quorum.remove_voter(other.node_id)
+    quorum.run_for(ROUND_MS)
+    assert (removal.error, waiting.error) == (Errors.NONE, Errors.NONE)
+
+
+def test_a_hundred_brokers_do_not_slow_writes(start_quorum: StartQuorum) -> None:
+    """A heartbeat in 20 ms: each asks for a round, and followers go on fetching."""
+    quorum = start_quorum(7, VOTERS)
+    beat = heartbeat(quorum)
+    leader = quorum.led()
+    slowest_ms = 0
+    for _ in range(100):
+        quorum.ask(leader, beat)
+        quorum.run_for(10)
+        began_ms = leader.clock.now_ms()
+        end_offset = leader.raft.end_offset
+        quorum.append(leader, 1)
+        quorum.run_until(partial(is_committed, leader, end_offset), 1_000, "committed", 1)
+        slowest_ms = max(slowest_ms, leader.clock.now_ms() - began_ms)
+    assert slowest_ms < 50

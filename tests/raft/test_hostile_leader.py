@@ -44,7 +44,7 @@ from tests.support.simulator.cluster.bare_raft import BareNode, Network
 FOLLOWER, LEADER, THIRD = ALL = (1, 2, 3)
 PLACES = {node_id: endpoint(node_id) for node_id in ALL}
 SECONDS = 10.0
-REQUESTS_PER_SECOND_MAX = 60
+REQUESTS_PER_SECOND_MAX = 370
 WRITES_MAX = 50 + 10 * int(SECONDS) + 5
 """Of quorum-state: a burst, then one in 100 ms."""
 EPOCH = 3

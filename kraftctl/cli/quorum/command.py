@@ -41,7 +41,8 @@ STALL_TIMEOUT_MS = 600_000
 
 START_THE_OTHERS = (
     "Next step: start the others, and repeat this when describe --replication shows a Lag of 0 for them."
-    " --force removes the controller nevertheless; remove-controller --help says what that risks."
+    " If one of them will not return, remove that one first: this needs no --force. --force removes the"
+    " controller nevertheless; remove-controller --help says what that risks."
 )
 
 
@@ -197,7 +198,8 @@ def _add_remove_controller(parser: argparse.ArgumentParser) -> None:
         "--force",
         action="store_true",
         help="remove it even if the voters that remain are no majority that is running and caught up: then"
-        " nothing can be changed, and no leader elected, before enough of the missing ones have returned",
+        " nothing can be changed, and no leader elected, before enough of the missing ones have returned. If"
+        " they never do, only backups of their directories bring the quorum back",
     )
     _add_dry_run(parser)
     parser.set_defaults(run_operation=_remove_controller)

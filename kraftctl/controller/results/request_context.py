@@ -26,6 +26,7 @@ class RequestContext:
         envelope: bool = False,
         correlation_id: int = -1,
         forwarded_by: RequestContext | None = None,
+        connection_id: int = 0,
     ) -> None:
         self.api = api
         self.version = version
@@ -36,6 +37,7 @@ class RequestContext:
         self.envelope = envelope
         self.correlation_id = correlation_id
         self.forwarded_by = forwarded_by
+        self.connection_id = connection_id
 
     @property
     def api_key(self) -> int:

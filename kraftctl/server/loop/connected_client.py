@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from kraftctl.apis.api import Api
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
+
+_connection_ids = count(1)
 
 
 class ConnectedClient:
@@ -17,7 +21,9 @@ class ConnectedClient:
         address: bytes,
         peer: str,
         principal: KafkaPrincipal = ANONYMOUS,
+        connection_id: int | None = None,
     ) -> None:
+        self.connection_id = next(_connection_ids) if connection_id is None else connection_id
         self.listener_name = listener_name
         self.host = host
         self.address = address
@@ -39,4 +45,5 @@ class ConnectedClient:
             listener=self.listener_name,
             client_address=self.address,
             correlation_id=correlation_id,
+            connection_id=self.connection_id,
         )

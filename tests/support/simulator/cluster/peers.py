@@ -74,6 +74,7 @@ class Destination:
         self._codec: PeerCodec | None = None
         self._failures = 0
         self._connect_at_us = 0
+        self._connection_id = 0
 
     @property
     def _server(self) -> Server | None:
@@ -122,6 +123,8 @@ class Destination:
             return
         codec = PeerCodec(self._client_id, SOFTWARE)
         life = server.lifetime
+        self._peers.wire.counts["connections"] += 1
+        self._connection_id = self._peers.wire.counts["connections"]
 
         def answered(payload: bytes | None) -> None:
             if payload is None:
@@ -159,7 +162,10 @@ class Destination:
         def at_home(answer: bytes | None) -> None:
             peers.life.run(lambda: answered(answer))
 
-        self._current = Exchange(peers.wire, peers.node_id, server, payload, timeout_us, at_home)
+        connection_id = self._connection_id
+        self._current = Exchange(
+            peers.wire, peers.node_id, server, payload, timeout_us, at_home, connection_id
+        )
 
     def _failed(self, effect: SendRequest, *, refused: bool = False) -> None:
         backoff_us = min(self._peers.backoff_us << min(self._failures, 10), RECONNECT_BACKOFF_US_MAX)

@@ -50,7 +50,7 @@ from tests.support.simulator.cluster.peers import SimulatedPeers
 from tests.support.simulator.cluster.small_turns import FEW, SmallTurns
 from tests.support.simulator.cluster.threads import SimulatedThreads
 from tests.support.simulator.cluster.watching import WatchedExecutor, WatchedNode
-from tests.support.simulator.cluster.wire import Asker, Server, Wire
+from tests.support.simulator.cluster.wire import Asker, Exchange, Server, Wire
 from tests.support.simulator.disks.disk import SimulatedDisk
 from tests.support.simulator.disks.disks import DiskSpeed, fast_disk
 from tests.support.simulator.disks.storage_call import watch_locks
@@ -426,8 +426,9 @@ class ControllerProcess:
             decoded_bytes=received.decoded_bytes,
         )
         self._requests[request_id] = exchange
-        context = received.context(ConnectedClient(self._listener, "", CLIENT_ADDRESS, "", principal))
-        event = client_event(request_id, context, received.take_content())
+        connection = exchange.connection_id if isinstance(exchange, Exchange) else 0
+        client = ConnectedClient(self._listener, "", CLIENT_ADDRESS, "", principal, connection)
+        event = client_event(request_id, received.context(client), received.take_content())
         offer = partial(self.loop.offer, event)
         in_turn(self.loop, payload, CLIENT_ADDRESS, lambda: self._network.awaits(request_id) and offer())
         return request_id
@@ -492,8 +493,7 @@ class ControllerProcess:
         self.notices.append(text)
 
 
-STOP_US_MAX = 5_000_000
-"""A stopping leader waits until all voters know that it resigned, and not longer than this."""
+STOP_US_MAX = 5_000_000  # of a leader that waits until all voters know that it has resigned
 
 
 def _raise(process: ControllerProcess, error: BaseException) -> None:

@@ -133,7 +133,17 @@ class Exchange:
     process that runs when the request is sent; while none does, to the one that the request finds.
     """
 
-    __slots__ = ("_answered", "_asked", "_life", "_server", "_source", "_timer", "_wire", "timed_out")
+    __slots__ = (
+        "_answered",
+        "_asked",
+        "_life",
+        "_server",
+        "_source",
+        "_timer",
+        "_wire",
+        "connection_id",
+        "timed_out",
+    )
 
     def __init__(
         self,
@@ -143,7 +153,9 @@ class Exchange:
         payload: bytes,
         timeout_us: int,
         answered: Answered,
+        connection_id: int = 0,
     ) -> None:
+        self.connection_id = connection_id
         self._wire = wire
         self._source = source
         self._server = server
