@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,8 @@ class Turns:
         self.waiting = 0
         self.numbers = count()
         self.soon: list[Callable[[], None]] = []
-        self.turns = RequestTurns(lambda: self.ns, self, self, lambda: False)
+        scheduler: Any = self
+        self.turns = RequestTurns(lambda: self.ns, scheduler, self, lambda: False)
         self.kinds: dict[str, Callable[[bytes, Callable[[], None]], None]] = {
             "handshake": self.turns.wait,  # and SASL tokens, and records that did not fit into a turn
             "request": self.turns.begin_later,
