@@ -347,10 +347,7 @@ class QuorumController:
         self._works.add(WorkInProgress(rest, pending, has_begun))
 
     def client_left(self, request_id: int) -> bool:
-        """Drop the work of a client whose connection is closed, if it has changed nothing yet.
-
-        Returns whether it is dropped.
-        """
+        """Drop the work of a client that left. Returns False, and keeps it, if it has changed something."""
         return self._works.drop_unbegun(request_id)
 
     def take_work(self) -> WorkInProgress:

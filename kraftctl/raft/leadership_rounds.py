@@ -41,9 +41,13 @@ def ask_round(core: RaftCore, leader: Leader) -> int:
 def settle_rounds(core: RaftCore) -> None:
     """Informs voters when that is due; confirms what fewer voters than before have to confirm."""
     leader = core.leader()
-    if leader is not None and leader.asked_round > leader.confirmed_round:
+    if leader is None:
+        return
+    if leader.asked_round > leader.confirmed_round:
         _inform_if_due(core, leader)
         _confirm(core, leader)
+    if leader.asked_round == leader.confirmed_round:
+        leader.round_due_ms = NEVER_MS
 
 
 def _inform_if_due(core: RaftCore, leader: Leader) -> None:

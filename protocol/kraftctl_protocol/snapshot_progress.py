@@ -9,7 +9,8 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.peer_limits import SNAPSHOT_BYTES_MAX
 
 SHORT_SLICES_MAX: Final = 50
-"""This many slices may be short, beside one for each KiB: 8 GiB in slices of a byte would take weeks."""
+"""This many slices may be short, beside one for each KiB, or for what was asked for if that is less: 8 GiB in
+slices of a byte would take weeks."""
 
 
 class SnapshotProgress:
@@ -50,7 +51,7 @@ class SnapshotProgress:
                 f"Snapshot {self.snapshot_id} is announced with {size_bytes} bytes, more than the"
                 f" {SNAPSHOT_BYTES_MAX} that are fetched"
             )
-        if self._slices_count > SHORT_SLICES_MAX + self.position // 1024:
+        if self._slices_count > SHORT_SLICES_MAX + self.position // max(1, min(asked_bytes, 1024)):
             return f"Snapshot {self.snapshot_id} comes in slices of {got_bytes} bytes"
         return None
 

@@ -21,10 +21,11 @@ PAGE = (ROOT / "docs" / "limits.md").read_text()
 
 NAME = re.compile(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`")
 FIGURE = re.compile(
-    r"(\d[\d,]*(?:\.\d+)?|\b(?:one|two|three|half)\b)\s?(KiB|MiB|bytes|ms|s\b|second)?", re.IGNORECASE
+    r"(\d[\d,]*(?:\.\d+)?|\b(?:one|two|three|five|half)\b)\s?(KiB|MiB|GiB|bytes|ms|s\b|second)?",
+    re.IGNORECASE,
 )
-WORDS = {"half": 0.5, "one": 1, "two": 2, "three": 3}
-UNITS = {"kib": 1 << 10, "mib": 1 << 20, "bytes": 1, "ms": 10**6, "s": 10**9, "second": 10**9}
+WORDS = {"half": 0.5, "one": 1, "two": 2, "three": 3, "five": 5}
+UNITS = {"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "bytes": 1, "ms": 10**6, "s": 10**9, "second": 10**9}
 
 NO_FIGURES = {
     "GROUPS": "names curves",
@@ -36,11 +37,16 @@ NO_KEYS = {"cluster.id": "of meta.properties", "directory.id": "the same", "kraf
 
 SHOWN_BY = {
     "CHAIN_BYTES_MAX": "server/security/test_client_certificates.py::test_a_chain_has_ten_certificates",
+    "EARLY_RESPONSE_MS": "raft/test_hostile_leader.py::test_a_follower_of_a_hostile_leader",
+    "EARLY_MS_MAX": "raft/test_hostile_leader.py::test_a_follower_of_a_hostile_leader",
     "HANDSHAKE_RECORD_BYTES": "server/security/test_ssl_records.py::test_a_handshake_has_limited_bytes_and",
     "HELD_WHILE_BUSY_BYTES_MAX": "server/listeners/test_listener_limits.py::test_later_requests_are_not_read",
+    "NODES_MAX": "cli/test_hostile_nodes.py::test_a_node_without_a_usable_response",
     "OBSERVER_RESPONSES_PER_SECOND_MAX": "raft/test_observer_wakes.py::test_many_observers_ask_less_often",
     "RENEWERS_MAX": "controller/test_token_limits.py::test_renewers_have_limits",
     "ROOM_SECONDS": "server/loop/test_response_reads.py::test_while_clients_have_answers_to_read_a_pause",
+    "ROUND_INTERVAL_MS": "raft/test_leadership_rounds.py::test_who_asks_before_any_voter_is_informed",
+    "STARTS_MAX": "spark/test_hostile_controllers.py::test_a_hostile_controller_alone",
     "SERVER_HANDSHAKE_BYTES_MAX": "clients/test_hostile_ssl_nodes.py::test_a_handshake_without_end_ends",
     "SUBJECT_ATTRIBUTES_MAX": "server/security/test_client_certificates.py::test_a_subject_has_twenty_parts",
     "UNSENT_BYTES_MAX": "server/connections/test_budgets.py::test_eight_of_the_largest_answers_wait",
@@ -98,7 +104,7 @@ def figures(text: str) -> set[float]:
 def is_promised(name: str, value: Any, promised: set[float]) -> bool:
     if isinstance(value, Mapping):
         return all(is_promised(name, each, promised) for each in value.values())
-    scale = 10**9 if "SECONDS" in name else 10**6 if name.endswith("_MS") else 1
+    scale = 10**9 if "SECONDS" in name else 10**6 if name.endswith(("_MS", "_MS_MAX")) else 1
     return round(value * scale, 6) in {round(each, 6) for each in promised}
 
 

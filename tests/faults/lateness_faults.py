@@ -10,6 +10,8 @@ RAFT = "tests/raft/test_late_deadlines.py"
 SESSIONS = "tests/node/test_late_deadlines.py"
 SOCKETS = "tests/server/process/test_sockets_first.py"
 TURNS = "tests/server/loop/test_request_turns.py"
+ENDLESS = "tests/server/loop/test_endless_addresses.py"
+SHARED = "tests/server/loop/test_shared_turns.py"
 
 FAULTS = (
     PlantedFault(
@@ -176,10 +178,34 @@ FAULTS = (
     PlantedFault(
         "one-address-has-all-turns",
         "kraftctl/server/loop/turn_queue.py",
-        "self._times.of(address), self._number, address)",
-        "self._times.of(address), -self._number, address)",
+        "(used_ns, self._times.next_number(), address)",
+        "(used_ns, -self._times.next_number(), address)",
         (TURNS,),
         "Requests of an administrator wait for the whole crowd.",
+    ),
+    PlantedFault(
+        "steps-before-requests-that-wait-longer",
+        "kraftctl/server/loop/request_turns.py",
+        "self._steps.first() < requests.first()",
+        "self._steps.first()[0] <= requests.first()[0]",
+        (ENDLESS,),
+        "While clients connect from ever new addresses, no request begins.",
+    ),
+    PlantedFault(
+        "those-that-come-once-are-first-for-ever",
+        "kraftctl/server/loop/turn_queue.py",
+        "        self._fair_ns += max(duration_ns // min(waiting, ADDRESSES_MAX), 1)\n",
+        "",
+        (ENDLESS,),
+        "A broker that has used more than the others waits for as long as new addresses come.",
+    ),
+    PlantedFault(
+        "an-address-is-charged-from-when-it-came-again",
+        "kraftctl/server/loop/turn_queue.py",
+        "self._turn_ns if address == self._turn_address else self._fair_ns",
+        "self._fair_ns",
+        (SHARED,),
+        "One with short steps has as many turns as one with long steps.",
     ),
     PlantedFault(
         "what-the-node-does-between-requests-is-free",

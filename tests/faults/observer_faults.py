@@ -39,8 +39,8 @@ FAULTS = (
     PlantedFault(
         "observers-have-no-deadline",
         "kraftctl/raft/timers.py",
-        "    if isinstance(state, Leader) and state.observers_due_ms < deadline_ms:\n",
-        "    if isinstance(state, Leader) and state.observers_due_ms < 0:\n",
+        "min(deadline_ms, state.observers_due_ms, state.round_due_ms)\n",
+        "min(deadline_ms, state.round_due_ms)\n",
         (TRANSCRIPTS,),
         "The same: nothing happens when the interval is over.",
     ),

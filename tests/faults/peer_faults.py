@@ -69,8 +69,8 @@ FAULTS = (
     PlantedFault(
         "slices-may-be-short-without-end",
         "protocol/kraftctl_protocol/snapshot_progress.py",
-        "        if self._slices_count > SHORT_SLICES_MAX + self.position // 1024:\n",
-        "        if self._slices_count < 0:\n",
+        "self._slices_count > SHORT_SLICES_MAX + self.position // max(1, min(asked_bytes, 1024)):\n",
+        "self._slices_count < 0:\n",
         (f"{LEADER}::test_a_snapshot_of_a_hostile_leader", f"{ALONE}[slices-of-a-byte]"),
         "A download of a byte at a time never ends.",
     ),

@@ -124,7 +124,7 @@ def test_what_waits_is_answered_when_no_other_voter_is_left(start_quorum: StartQ
 
 
 def test_a_hundred_brokers_do_not_slow_writes(start_quorum: StartQuorum) -> None:
-    """A heartbeat in 20 ms: each asks for a round, and followers go on fetching."""
+    """A heartbeat in 20 ms: each asks for a round, and no follower pauses."""
     quorum = start_quorum(7, VOTERS)
     beat = heartbeat(quorum)
     leader = quorum.led()

@@ -10,7 +10,8 @@ heartbeats and raft wait for nothing.
 
 Steps of SSL handshakes, SASL tokens and SSL records have the same time: a millisecond with a key of RSA 2048
 bits, six with 4096, and a client chooses its part. Of what waits, the address that has used least goes first,
-whatever it was used for.
+whatever it was used for; of equals, the one that waits longest. One that comes counts as if it had had its
+part of the time until now, so that no supply of addresses without end keeps another waiting.
 """
 
 from __future__ import annotations
@@ -180,7 +181,7 @@ class RequestTurns:
                 requests = self._begun
             elif self._new and self._has_memory:
                 requests = self._new
-        if self._steps and (requests is None or self._steps.first_ns() <= requests.first_ns()):
+        if self._steps and (requests is None or self._steps.first() < requests.first()):
             return self._steps
         return requests
 
@@ -198,8 +199,9 @@ class RequestTurns:
     def _charge(self, address: bytes, spent_before_ns: int, began_ns: int) -> None:
         duration_ns = self._now_ns() - began_ns
         self._spent_ns = spent_before_ns + duration_ns
-        if not self._runs and (self._begun or self._new or self._steps):
-            self._times.charge(address, duration_ns)
+        waiting = len(self._begun) + len(self._new) + len(self._steps)
+        if waiting and not self._runs:
+            self._times.charge(address, duration_ns, waiting)
 
     def _ask_again(self) -> None:
         """Asks for the next turn if something waits; after a pause, `resume` does."""
