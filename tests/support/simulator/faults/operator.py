@@ -50,7 +50,7 @@ class Operator:
         """By node id: replicas whose directory is gone for good. A new one of the node takes their place."""
         self.later_epochs = LaterEpochs(cluster, self._format_anew)
         self._moves = Moves(cluster, self.start)
-        self._misled = (-1, -1)
+        self._misled: set[tuple[int, int]] = set()
         self._in_flight = False
         self._at_next_election: Callable[[], object] | None = None
         cluster.time.call_after(CHECK_MS * 1000, self._look_after)
@@ -92,7 +92,7 @@ class Operator:
 
     def failed(self, process: ControllerProcess, error: BaseException) -> None:
         """A process ended with this failure. AssertionError unless its own disk failed it, or is damaged."""
-        is_misled = self._misled == (process.node_id, process.life)
+        is_misled = (process.node_id, process.life) in self._misled
         to_blame = process.disk_faults_in_life > 0 or process.node_id in self.damaged or is_misled
         assert to_blame, f"NoIllegalState: {process.node_id} failed: {error}"
         self._cluster.counts["processes failed"] += 1
@@ -101,7 +101,7 @@ class Operator:
 
     def misled(self, process: ControllerProcess) -> None:
         """Its leader seems to have lost committed records: it may end itself, once."""
-        self._misled = process.node_id, process.life
+        self._misled.add((process.node_id, process.life))
         self._cluster.checks.misled(process.key)
 
     def replace_rotten_disks(self) -> None:
