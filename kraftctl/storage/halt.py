@@ -8,7 +8,6 @@ is on the disk, and each start ends immediately and says since when and why, unt
 from __future__ import annotations
 
 import datetime
-import re
 from pathlib import Path
 
 from kraftctl.storage.directory_entries import exists, names_in, remove, rename
@@ -89,8 +88,8 @@ def has_given_up(log_dir: Path) -> bool:
 
 
 def _value(content: str, key: str) -> str:
-    found = re.search(rf"^{re.escape(key)}=(.+)$", content, re.MULTILINE)
-    return "" if found is None else found.group(1).strip()
+    found = [line.partition("=")[2].strip() for line in content.splitlines() if line.startswith(f"{key}=")]
+    return found[0] if found else ""
 
 
 def _time_text(wall_ms: int) -> str:
