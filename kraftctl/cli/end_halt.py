@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from functools import partial
 from pathlib import Path
 
 from kraftctl.cli.parser import Parser
-from kraftctl.cli.start import load_config, open_directory
-from kraftctl.config.controller_config import ConfigException, ControllerConfig
+from kraftctl.cli.start import open_directory
+from kraftctl.cli.stopped_controller import print_result
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.end_of_halt import give_up_log, keep_log
-from kraftctl.storage.errors import StorageError
-from kraftctl_protocol.file_errors import unplaced_error
-from kraftctl_protocol.java_properties import PropertiesError
 
 NAME = "end-halt"
 PRINTS_ONLY = False
@@ -58,16 +56,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        config = load_config(args.config, [])
-        print(_end_halt(config, keeps_log=args.keep_log))
-    except ConfigException as error:
-        return _refuse(*error.errors)
-    except (StorageError, PropertiesError) as error:
-        return _refuse(str(error))
-    except OSError as unplaced:
-        return _refuse(unplaced_error(unplaced))
-    return 0
+    return print_result(NAME, args.config, partial(_end_halt, keeps_log=args.keep_log))
 
 
 def _end_halt(config: ControllerConfig, *, keeps_log: bool) -> str:
@@ -79,9 +68,3 @@ def _end_halt(config: ControllerConfig, *, keeps_log: bool) -> str:
         return keep_log(log_dir, replica) if keeps_log else give_up_log(log_dir, replica, Clock().wall_ms())
     finally:
         lock.release()
-
-
-def _refuse(*reasons: str) -> int:
-    for reason in reasons:
-        print(f"kraftctl {NAME}: {reason}", file=sys.stderr)
-    return 1

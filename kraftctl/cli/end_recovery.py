@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 from kraftctl.cli.parser import Parser
-from kraftctl.cli.start import load_config, open_directory
-from kraftctl.config.controller_config import ConfigException, ControllerConfig
+from kraftctl.cli.start import open_directory
+from kraftctl.cli.stopped_controller import print_result
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.server.controller_server import open_partition
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.directory_entries import exists
 from kraftctl.storage.end_of_recovery import EPOCHS_PASSED, end_recovery
 from kraftctl.storage.errors import StorageError
-from kraftctl_protocol.file_errors import unplaced_error
-from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 
 NAME = "end-recovery"
@@ -58,16 +58,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        config = load_config(args.config, [])
-        print(_end_recovery(config, log_is_whole=args.log_is_whole))
-    except ConfigException as error:
-        return _refuse(*error.errors)
-    except (StorageError, PropertiesError) as error:
-        return _refuse(str(error))
-    except OSError as unplaced:
-        return _refuse(unplaced_error(unplaced))
-    return 0
+    return print_result(NAME, args.config, partial(_end_recovery, log_is_whole=args.log_is_whole))
 
 
 def _end_recovery(config: ControllerConfig, *, log_is_whole: bool) -> str:
@@ -89,9 +80,3 @@ def _end_recovery(config: ControllerConfig, *, log_is_whole: bool) -> str:
             partition.close()
     finally:
         lock.release()
-
-
-def _refuse(*reasons: str) -> int:
-    for reason in reasons:
-        print(f"kraftctl {NAME}: {reason}", file=sys.stderr)
-    return 1

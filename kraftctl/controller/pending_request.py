@@ -25,7 +25,7 @@ class PendingRequest:
     | `audit` | the entry for the audit log, if the request gets one and it is not written yet |
     | `response` | None until there is one; None in the end closes the connection |
     | `encoded` | the bytes of `response`, if it was encoded before the append |
-    | `round` | of raft's `LeadershipConfirmed`, before which the response may not leave; 0 without one |
+    | `round` | of raft's `LeadershipConfirmed`, for which the response waits; 0 without one, -1 never |
     | `answered` | the response has left: it must not be answered again |
     """
 

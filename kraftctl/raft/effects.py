@@ -165,7 +165,7 @@ class BecameLeader(Value):
 
 
 class LeadershipConfirmed(Value):
-    """This node led after everybody had asked who was promised `round` or an earlier one."""
+    """A majority has confirmed that this node led when `round`, or an earlier one, was asked for."""
 
     def __init__(self, round: int) -> None:
         self.round = round

@@ -399,7 +399,7 @@ class Connection(ResponseBatching):
             self._owner.accounts.enforce_budgets()
 
     def _fail(self, error: Exception) -> None:
-        """Closes this connection, and lets others go on."""
+        """Closes this connection alone."""
         self._owner.logs.failures.log(
             logging.ERROR, "Closing connection from %s: %s", self.client.peer, reason_of(error)
         )

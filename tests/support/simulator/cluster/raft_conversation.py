@@ -230,7 +230,7 @@ class RaftConversation:
         self._held.difference_update(self._named(links))
 
     def _drop(self, *links: str) -> None:
-        """What is on these links is lost: whoever waits for it learns that no response comes."""
+        """Loses what is on these links: a sender that waits learns that no response comes."""
         for link in self._named(links):
             self._lose(link)
 
