@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from kraftctl.controller.results.response_entries import ResponseTooLongError
 from kraftctl.metadata import features
 from kraftctl.server.loop.client_requests import receive_request
 from kraftctl_protocol.frames import encode_frame
@@ -39,7 +40,7 @@ CLIENTS = 16
 
 LEADERLESS_SECONDS_MAX = 30
 
-LONG_ANSWER = re.compile(r"EncodeError: string of \d+ bytes|AnswerTooLong")
+LONG_RESPONSE = re.compile(rf"EncodeError: string of \d+ bytes|{ResponseTooLongError.__name__}")
 """A response would repeat a string of nearly 32 KiB with some words around it, or have too many entries."""
 
 LOGGER = logging.getLogger("kraftctl")
@@ -156,7 +157,7 @@ class HandledRequests:
             raise InvariantViolatedError("a request was not answered") from error
         self._hosted.check_alive()
         for line in self._errors.take():
-            if not LONG_ANSWER.search(line):
+            if not LONG_RESPONSE.search(line):
                 raise InvariantViolatedError(line)
             outcomes.counts["too_long_to_answer"] += 1
         if payload is None:
