@@ -18,7 +18,7 @@ FAULTS = (
         "A leader that is cut off answers heartbeats as the active controller until it resigns.",
     ),
     PlantedFault(
-        "a-leader-that-is-removed-asks-nobody",
+        "a-leader-that-is-removed-asks-no-other",
         "kraftctl/raft/states.py",
         "        self.is_only_voter = is_voter and len(self.voter_states) == 1\n",
         "        self.is_only_voter = len(self.voter_states) == 1\n",
