@@ -244,8 +244,7 @@ class ControllerNode:
 
     def _answer(self, pending: PendingRequest, prepared: PreparedResult, now_ms: int, wall_ms: int) -> None:
         """Answer once everything the response reports is committed, or without records, this still leads."""
-        reads = pending.context.api.owner == Owner.ACTIVE and not prepared.batches and self._controller.active
-        if reads and pending.round != NEVER_ASKED:
+        if self._raft.leads_others and _only_reads(pending, prepared):
             pending.round, raft_effects = self._raft.confirm_leadership(now_ms, wall_ms)
             self._carry_out(raft_effects, now_ms)
         self._responses.answer(pending, now_ms)
@@ -380,3 +379,9 @@ class ControllerNode:
 
     def _notice(self, source: str, text: str) -> None:
         self._outbox.add(effects.Notice(source, effects.INFO, text))
+
+
+def _only_reads(pending: PendingRequest, prepared: PreparedResult) -> bool:
+    """Returns whether nothing is committed for the response, though it promises to be the leader's."""
+    is_of_leader = pending.context.api.owner == Owner.ACTIVE and pending.round != NEVER_ASKED
+    return is_of_leader and not prepared.batches

@@ -15,7 +15,7 @@ from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.notice_sources import LOADER
 from kraftctl.node.events import LogRead, NodeEffect, ReadLog, SnapshotRead, TakeTurn
 from kraftctl.node.load_progress import LoadProgress
-from kraftctl.node.long_work import LOADING
+from kraftctl.node.long_work import FREED_PER_UNIT, LOADING
 from kraftctl.node.snapshot_generation import SnapshotGenerator
 from kraftctl.node.snapshot_loading import SnapshotLoading
 from kraftctl.raft import effects
@@ -210,9 +210,10 @@ class MetadataLoader:
             raise undecodable_batch(self._log_file, base_offset, error) from error
 
     def _free_some(self, units: int) -> None:
-        self._spent = 0
-        while self._replaced and self._spent < units:
-            self._spent += 1 + len(self._replaced.pop())
+        freed = 0
+        while self._replaced and freed < FREED_PER_UNIT * units:
+            freed += 1 + len(self._replaced.pop())
+        self._spent = 1 + freed // FREED_PER_UNIT
 
     # How far it is.
 

@@ -32,11 +32,11 @@ class SlicedTurns:
         self.spent = 0
 
     def moment(self, now_ms: int, wall_ms: int) -> Moment:
-        """Returns the moment of a request or a timer, with fewer units beside long work: a hundred may come
-        together.
+        """Returns the moment of a request or a timer. The last work may have had cheaper units; beside long
+        work there are fewer: a hundred may come together.
         """
-        units = min(self.units, UNITS_BESIDE_WORK) if self._controller.has_work else self.units
-        return Moment(now_ms, wall_ms, self._raft.end_offset, units)
+        units = UNITS_BESIDE_WORK if self._controller.has_work else UNITS
+        return Moment(now_ms, wall_ms, self._raft.end_offset, min(self.units, units))
 
     def whole_moment(self, now_ms: int, wall_ms: int) -> Moment:
         """Returns the moment of a slice, which has the whole turn."""

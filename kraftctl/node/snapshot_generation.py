@@ -15,7 +15,7 @@ from kraftctl.node.events import (
     WriteSnapshot,
     WriteSnapshotPart,
 )
-from kraftctl.node.long_work import SNAPSHOT
+from kraftctl.node.long_work import FREED_PER_UNIT, SNAPSHOT
 from kraftctl.raft import effects
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl_protocol.generated.voters_record import VotersRecord
@@ -100,7 +100,7 @@ class SnapshotInProgress:
             self._batches += self._encoder.values(values)
             return False
         self.abandon()
-        if self._writer.free_some(count_max):
+        if self._writer.free_some(FREED_PER_UNIT * count_max):
             return False
         self._batches.append(self._encoder.footer())
         return True

@@ -10,13 +10,11 @@ leader was elected before the request came. It is Raft's ReadIndex for voters th
    nothing.
 3. Who asks while no voter was informed of a round joins it, so that all requests of a turn share one.
 
-A leader without other voters has no one to ask. While a voter that is needed downloads a snapshot, no round
+A leader without other voters asks no one. While a voter that is needed downloads a snapshot, no round
 is confirmed, and nothing can be committed either.
 """
 
 from __future__ import annotations
-
-from typing import Final
 
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import LeadershipConfirmed
@@ -25,14 +23,9 @@ from kraftctl.raft.parked_fetches import ParkedFetch
 from kraftctl.raft.respond_fetch import answer
 from kraftctl.raft.states import NEVER_MS, Leader
 
-NO_ROUND: Final = 0
-"""The round of what needs no confirmation."""
-
 
 def ask_round(core: RaftCore, leader: Leader) -> int:
     """Returns the round that confirms the leadership of this moment; `LeadershipConfirmed` names it later."""
-    if core.is_only_voter():
-        return NO_ROUND
     asked = leader.ask_round(core.now_ms)
     _inform_if_due(core, leader)
     return asked

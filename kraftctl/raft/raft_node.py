@@ -36,7 +36,7 @@ from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.recovery import end_recovery_if_caught_up
 from kraftctl.raft.request_handlers import handle_request
 from kraftctl.raft.respond_fetch import redirect_trimmed_fetches, wake_observers_if_due
-from kraftctl.raft.states import NEVER_MS, Resigned
+from kraftctl.raft.states import NEVER_MS, Leader, Resigned
 from kraftctl.raft.timers import next_deadline_ms, run_timers
 from kraftctl.raft.voter_change import settle_change
 from kraftctl.raft.voter_history import VoterHistory
@@ -115,8 +115,8 @@ class RaftNode:
         return base_offset, core.take_effects()
 
     def confirm_leadership(self, now_ms: int, wall_ms: int) -> tuple[int, list[RaftEffect]]:
-        """Asks the voters whether this node leads now; leader only. Returns the round that
-        `LeadershipConfirmed` will name, 0 if there is no other voter.
+        """Asks the voters whether this node leads now; only if it `leads_others`. Returns the round that
+        `LeadershipConfirmed` will name.
         """
         core = self._core
         core.begin_step(now_ms, wall_ms)
@@ -166,6 +166,12 @@ class RaftNode:
     @property
     def is_leader(self) -> bool:
         return self._core.leader() is not None
+
+    @property
+    def leads_others(self) -> bool:
+        """Whether this node leads, and another voter may have elected someone else since."""
+        state = self._core.state
+        return isinstance(state, Leader) and not state.is_only_voter
 
     @property
     def state_name(self) -> str:

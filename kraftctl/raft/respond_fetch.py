@@ -115,7 +115,7 @@ def wake_voter_fetches(core: RaftCore, leader: Leader) -> None:
 
     Voters must fetch a record before it can be committed.
     """
-    if len(leader.voter_states) == 1 and leader.is_voter(core.key):
+    if leader.is_only_voter:
         return
     for fetch in core.parked.all():
         if not fetch.delayed and leader.is_voter(fetch.key) and has_news(core, leader, fetch):

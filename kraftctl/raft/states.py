@@ -343,6 +343,8 @@ class Leader(EpochState):
         self.round_due_ms = NEVER_MS
         """The time at which those whose Fetch waits are."""
         self._informed_round = 0
+        self.is_only_voter = False
+        """Whether no one else has to be asked, or to fetch, for a majority."""
         self.volatile_voters = voters
         self.set_voters(voters)
 
@@ -402,7 +404,9 @@ class Leader(EpochState):
                 state.endpoints = {}
                 self.observer_states[state.key] = state
         local = self.voter_states.get(self.local_key.id)
-        if local is not None and local.matches(self.local_key):
+        is_voter = local is not None and local.matches(self.local_key)
+        self.is_only_voter = is_voter and len(self.voter_states) == 1
+        if local is not None and is_voter:
             local.has_acknowledged_leader = True
             local.end_offset = self.local_end_offset
 

@@ -62,7 +62,8 @@ def next_deadline_ms(core: RaftCore) -> int:
     if progress_ms < deadline_ms:
         deadline_ms = progress_ms
     if isinstance(state, Leader):
-        deadline_ms = min(deadline_ms, state.observers_due_ms, state.round_due_ms)
+        # Not `min` of three: compiled code calls that as Python does.
+        deadline_ms = min(deadline_ms, min(state.observers_due_ms, state.round_due_ms))
     if isinstance(state, Leader) and core.other_quorums.look_at_ms < deadline_ms:
         deadline_ms = core.other_quorums.look_at_ms
     if isinstance(state, Leader) and core.voter_watch.check_at_ms < deadline_ms:

@@ -13,6 +13,7 @@ import random
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -105,9 +106,10 @@ class Parts:
 
 
 class CoreNode:
-    """A node that is the only voter. Its log is not kept: a flush ends when `flush` says so."""
+    """A node that is the only voter, or leads others in `round_cost`. Its log is not kept: a flush ends when
+    `flush` says so."""
 
-    def __init__(self) -> None:
+    def __init__(self, voters: Sequence[int] = (NODE_ID,)) -> None:
         config = ControllerConfig(BASE_PROPERTIES)
         raft = RaftNode(
             node_id=NODE_ID,
@@ -118,7 +120,7 @@ class CoreNode:
             rng=random.Random(1),
             log=LogState(epochs=[]),
             quorum_state=ElectionState(epoch=0),
-            static_voters=static_voter_set("CONTROLLER", {NODE_ID: ("localhost", 9093)}),
+            static_voters=static_voter_set("CONTROLLER", dict.fromkeys(voters, ("localhost", 9093))),
             voter_history=[],
             kraft_version_history=[],
         )
@@ -134,7 +136,7 @@ class CoreNode:
         self._now_ms += 10_000
         self.step(DeadlineReached())
         self.flush()
-        assert controller.active, "the only voter leads"
+        assert controller.active, "it leads"
 
     def step(self, event: NodeEvent) -> None:
         """One event, and what follows from it in the same turn."""
@@ -211,17 +213,29 @@ def payload_of(request: Message) -> bytes:
     return encode_request(header, request)
 
 
-class BenchCluster:
-    """Brokers from 1 on, each the leader of a topic with 100 partitions and two followers."""
+class BenchBrokers:
+    """Unfenced brokers from 1 on."""
 
-    def __init__(self) -> None:
-        self.core = CoreNode()
+    def __init__(self, core: CoreNode) -> None:
+        self.core = core
         self.epochs: dict[int, int] = {}
         for broker_id in range(1, BROKERS + 1):
             response = self.core.ask(registration(broker_id), BrokerRegistrationResponse)
             self.epochs[broker_id] = response.broker_epoch
         for broker_id in range(1, BROKERS + 1):
             assert not self.core.ask(self.heartbeat(broker_id), BrokerHeartbeatResponse).is_fenced
+
+    def heartbeat(self, broker_id: int) -> BrokerHeartbeatRequest:
+        return BrokerHeartbeatRequest(
+            broker_id=broker_id, broker_epoch=self.epochs[broker_id], current_metadata_offset=1 << 40
+        )
+
+
+class BenchCluster(BenchBrokers):
+    """Brokers, each the leader of a topic with 100 partitions and two followers."""
+
+    def __init__(self) -> None:
+        super().__init__(CoreNode())
         self.topic_ids = {leader: self._create(leader) for leader in self.epochs}
         self.partition_epochs = [0] * PARTITIONS
 
@@ -241,11 +255,6 @@ class BenchCluster:
         ]
         topic = CreatableTopic(name=name, num_partitions=-1, replication_factor=-1, assignments=assignments)
         return CreateTopicsRequest(topics=[topic])
-
-    def heartbeat(self, broker_id: int) -> BrokerHeartbeatRequest:
-        return BrokerHeartbeatRequest(
-            broker_id=broker_id, broker_epoch=self.epochs[broker_id], current_metadata_offset=1 << 40
-        )
 
     def alteration(self, leader: int, members: list[int], count: int) -> AlterPartitionRequest:
         """The first `count` partitions of one leader get this ISR."""

@@ -12,10 +12,26 @@ FAULTS = (
     PlantedFault(
         "leadership-is-not-confirmed",
         "kraftctl/node/controller_node.py",
-        "        if reads and pending.round != NEVER_ASKED:\n",
+        "        if self._raft.leads_others and _only_reads(pending, prepared):\n",
         "        if False:\n",
         ("tests/raft/test_confirmed_leadership.py",),
         "A leader that is cut off answers heartbeats as the active controller until it resigns.",
+    ),
+    PlantedFault(
+        "a-leader-that-is-removed-asks-no-other",
+        "kraftctl/raft/states.py",
+        "        self.is_only_voter = is_voter and len(self.voter_states) == 1\n",
+        "        self.is_only_voter = len(self.voter_states) == 1\n",
+        ("tests/raft/test_leadership_rounds.py",),
+        "The voter that is left may have elected itself, and the former leader still answers.",
+    ),
+    PlantedFault(
+        "the-only-voter-asks-itself",
+        "kraftctl/raft/raft_node.py",
+        "        return isinstance(state, Leader) and not state.is_only_voter\n",
+        "        return isinstance(state, Leader)\n",
+        ("tests/raft/test_confirmed_leadership.py::test_rounds_are_for_what_needs_them",),
+        "Heartbeats cost a tenth more, and wait for the next event.",
     ),
     PlantedFault(
         "a-fetch-on-its-way-confirms",

@@ -21,7 +21,7 @@ from kraftctl.node.events import (
     TakeTurn,
     TurnTaken,
 )
-from kraftctl.node.long_work import LOADING
+from kraftctl.node.long_work import FREED_PER_UNIT, LOADING
 from kraftctl.node.snapshot_generation import SnapshotPolicy
 from kraftctl.raft import effects
 from kraftctl.raft.election_state import ElectionState
@@ -249,14 +249,15 @@ def test_a_standby_that_starts_over_keeps_its_image_until_the_new_one_is_whole()
 
 def test_an_image_that_is_replaced_is_freed_in_turns() -> None:
     standby = Standby(FIRST_ID)
-    load(standby, FIRST_ID, [1, 2, 3])
+    load(standby, FIRST_ID, list(range(1, 10)))
     start_over(standby)
-    load(standby, LATER_ID, [4])
-    turns = 0
-    while any(isinstance(effect, TakeTurn) for effect in standby.take()):
-        turns += 1
-        standby.turn(PARTITIONS)
-    assert turns == 3
+    load(standby, LATER_ID, [10])
+    spent = []
+    while asked := [effect.spent for effect in standby.take() if isinstance(effect, TakeTurn)]:
+        spent.append(asked[-1])
+        standby.turn(3 * PARTITIONS // FREED_PER_UNIT)
+    assert len(spent) == 3
+    assert spent[-1] == 1 + 3 * (1 + PARTITIONS) // FREED_PER_UNIT
 
 
 @pytest.mark.parametrize("units", [1, 5, 1_000])

@@ -9,7 +9,7 @@ import pytest
 
 from kraftctl.controller.request_handlers import HANDLERS
 from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork
-from kraftctl.controller.results.moment import Moment
+from kraftctl.controller.results.moment import UNITS, Moment
 from kraftctl.node.sliced_turns import UNCOMMITTED_RECORDS_MAX, UNITS_BESIDE_WORK
 from kraftctl.raft import events
 from kraftctl_protocol.api_keys import ApiKey
@@ -126,10 +126,11 @@ def test_what_begins_beside_long_work_does_little_at_first(works: list[Counting]
     node.process.node._turns.units = 10_000
     for _ in range(3):
         begin(node, 500)
-    assert [work.units_at_first for work in works] == [10_000, UNITS_BESIDE_WORK, UNITS_BESIDE_WORK]
+    assert [work.units_at_first for work in works] == [UNITS, UNITS_BESIDE_WORK, UNITS_BESIDE_WORK]
     node.settle()
+    node.process.node._turns.units = 40
     begin(node, 500)
-    assert works[-1].units_at_first == node.process.node._turns.units
+    assert works[-1].units_at_first == 40
 
 
 def test_others_are_answered_between_slices(works: list[Counting]) -> None:

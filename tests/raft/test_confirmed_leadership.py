@@ -26,6 +26,15 @@ ROUND_MS = 500
 OF_THE_ACTIVE_CONTROLLER = [ApiKey(api.key) for api in API_TABLE.values() if api.owner == Owner.ACTIVE]
 
 
+OF_EVERY_CONTROLLER = [ApiKey(api.key) for api in API_TABLE.values() if api.owner == Owner.EVERY]
+
+
+def asked_round(leader: ControllerProcess) -> int:
+    state = leader.raft._core.leader()
+    assert state is not None
+    return state.asked_round
+
+
 def asked(quorum: Quorum, leader: ControllerProcess, request: Message) -> None:
     """Its response is for the checks alone."""
     quorum.ask(leader, request)
@@ -66,6 +75,27 @@ def test_no_request_of_the_active_controller_is_answered(start_quorum: StartQuor
     assert [name for name, question in questions.items() if question.response is not None] == []
     quorum.run_for(20_000)
     assert [name for name, question in questions.items() if question.response is None] == []
+
+
+@pytest.mark.parametrize(
+    ("voters", "rounds"),
+    [pytest.param([1], 0, id="the-only-voter"), pytest.param(VOTERS, 1, id="one-of-three")],
+)
+def test_rounds_are_for_what_needs_them(start_quorum: StartQuorum, voters: list[int], rounds: int) -> None:
+    """A request that writes waits for its commit, and one of every controller promises less."""
+    quorum = start_quorum(7, voters)
+    beat = heartbeat(quorum)
+    leader = quorum.led()
+    before = asked_round(leader)
+    questions = [quorum.ask(leader, registration(broker_id)) for broker_id in (102, 103)]
+    questions += [quorum.ask(leader, empty_request(api)) for api in OF_EVERY_CONTROLLER]
+    quorum.run_for(ROUND_MS)
+    assert all(question.response is not None for question in questions)
+    assert asked_round(leader) == before
+    beats = [quorum.ask(leader, beat) for _ in range(3)]
+    assert asked_round(leader) == before + rounds
+    quorum.run_for(ROUND_MS)
+    assert [each.error for each in beats] == [Errors.NONE] * 3
 
 
 def test_a_heartbeat_is_answered_by_the_next_leader(start_quorum: StartQuorum) -> None:

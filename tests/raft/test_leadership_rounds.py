@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from kraftctl.raft import states
+from kraftctl.raft.voter_set import VoterNode, VoterSet
 from tests.raft.leader_of_three import LeaderOfThree, answered
-from tests.support.simulator.cluster.raft_transcript import RaftTranscript
+from tests.support.raft_names import replica_key, voter_node
 
 CONFIRMED = "confirmed round 1"
 
@@ -80,8 +82,26 @@ def test_observers_are_not_asked(leader: Leader) -> None:
         assert "confirmed" not in leader.fetch(request_id, replica=102, offset=1, high_watermark=1)
 
 
-def test_the_only_voter_has_nobody_to_ask() -> None:
-    transcript = RaftTranscript()
-    for command in ("node id=1 voters=1 kraft-version=0", "start"):
-        transcript.run(command)
-    assert transcript.run("confirm") == "round 0"
+@pytest.mark.parametrize(
+    ("voters", "is_alone"),
+    [
+        pytest.param([voter_node(1)], True, id="the-only-voter"),
+        pytest.param([voter_node(1), voter_node(2)], False, id="one-of-two"),
+        pytest.param([voter_node(2)], False, id="one-that-is-removed"),
+        pytest.param([VoterNode(replica_key(1, 1), {}, 0, 1)], False, id="a-former-disk-of-the-only-voter"),
+        pytest.param([], False, id="none"),
+    ],
+)
+def test_the_only_voter_has_nobody_to_ask(voters: list[VoterNode], is_alone: bool) -> None:
+    leader = states.Leader(
+        1,
+        local_key=replica_key(1),
+        leader_endpoints={},
+        epoch_start_offset=0,
+        voters=VoterSet([voter_node(1), voter_node(2)]),
+        granting_voter_ids=[1, 2],
+        deadline_ms=0,
+    )
+    assert not leader.is_only_voter
+    leader.set_voters(VoterSet(voters))
+    assert leader.is_only_voter == is_alone

@@ -57,7 +57,9 @@ def process_broker_heartbeat(
     if under_way and following in (broker_control_state.FENCED, broker_control_state.SHUTDOWN_NOW):
         # It is fenced with the last slice, and a later heartbeat says so.
         following = current
-    records += _cordoned_records(state, registration, request)
+    # Null until the broker has caught up for the first time, and from brokers before 4.3.
+    if request.cordoned_log_dirs is not None:
+        records += _cordoned_records(state, registration, request.cordoned_log_dirs)
     gone = following == broker_control_state.SHUTDOWN_NOW
     response = BrokerHeartbeatResponse(
         is_caught_up=request.current_metadata_offset >= registration_offset,
@@ -157,15 +159,11 @@ def _newly_offline(
 
 
 def _cordoned_records(
-    state: ControllerState, registration: BrokerRegistration, request: BrokerHeartbeatRequest
+    state: ControllerState, registration: BrokerRegistration, cordoned: list[Uuid]
 ) -> list[RecordAndVersion]:
-    cordoned = request.cordoned_log_dirs
-    # Null until the broker has caught up for the first time, and from brokers before 4.3.
-    if (
-        cordoned is None
-        or not features.is_cordoned_log_dirs_supported(state.image.features.metadata_version)
-        or not cordoned_directories_changed(registration, cordoned)
-    ):
+    if not features.is_cordoned_log_dirs_supported(
+        state.image.features.metadata_version
+    ) or not cordoned_directories_changed(registration, cordoned):
         return []
     return [cordoned_log_dirs_record(registration, list(cordoned))]
 

@@ -5,6 +5,8 @@ A record that cannot be encoded fails its own request, and nothing is half writt
 
 from __future__ import annotations
 
+from typing import Final
+
 from mypy_extensions import mypyc_attr
 
 from kraftctl.controller.results.batch_limits import batch_ends, why_batch_too_large
@@ -26,6 +28,11 @@ class PreparedBatch:
     def __init__(self, records: list[RecordAndVersion], values: list[bytes]) -> None:
         self.records = records
         self.values = values
+
+
+NO_BATCHES: Final[list[PreparedBatch]] = []
+NO_NOTICES: Final[list[str]] = []
+"""Most results are heartbeats without records: no lists are made for them."""
 
 
 @mypyc_attr(acyclic=True, free_list_len=1)
@@ -73,7 +80,8 @@ def prepare_result(image: MetadataImage, result: ControllerResult) -> PreparedRe
     """
     records = result.records
     if not records:
-        return PreparedResult([], result.response, result.soft_change, [], result.refusals, result.rest)
+        soft_change, refusals, rest = result.soft_change, result.refusals, result.rest
+        return PreparedResult(NO_BATCHES, result.response, soft_change, NO_NOTICES, refusals, rest)
     values = encode_records(records, image.features.metadata_version)
     batches: list[PreparedBatch] = []
     start = 0

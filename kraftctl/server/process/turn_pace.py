@@ -56,6 +56,13 @@ class _Work:
         self.spent = UNITS
         self.took_ns = TURN_NS
 
+    def begin_anew(self, now_ns: int) -> None:
+        """Begins other work, no faster than at first: its units may cost more than the last ones."""
+        self.since_ns = now_ns
+        if self.spent * TURN_NS > UNITS * self.took_ns:
+            self.units = self.spent = UNITS
+            self.took_ns = TURN_NS
+
 
 class TurnPace:
     """Measures the time of units per kind of work. `now_ns` is a monotonic clock."""
@@ -78,7 +85,7 @@ class TurnPace:
         now_ns = self._now_ns()
         state = self._work(effect.work, now_ns)
         if effect.spent == 0:
-            state.since_ns = now_ns
+            state.begin_anew(now_ns)
         elif state.began_ns is not None:
             state.spent = effect.spent
             state.took_ns = max(1, now_ns - state.began_ns)

@@ -6,7 +6,7 @@ import pytest
 
 from kraftctl.controller.results.moment import UNITS
 from kraftctl.node.events import TakeTurn
-from kraftctl.node.long_work import SLICES, SNAPSHOT
+from kraftctl.node.long_work import LOADING, SLICES, SNAPSHOT
 from kraftctl.server.process.turn_pace import (
     DEADLINE_NS,
     SHARE_PERCENT,
@@ -109,6 +109,17 @@ def test_the_time_between_two_works_is_not_measured() -> None:
     turns.now_ns += 10_000_000_000
     turns.pace.asked(TakeTurn(SLICES, 0))
     assert turns.pace.begin(SLICES) >= UNITS
+
+
+@pytest.mark.parametrize(("unit_ns", "units"), [(10, UNITS), (8_000, UNITS), (100_000, TURN_NS // 100_000)])
+@pytest.mark.parametrize("work", [SLICES, SNAPSHOT, LOADING])
+def test_other_work_begins_no_faster_than_at_first(work: str, unit_ns: int, units: int) -> None:
+    """Its units may cost a hundred times as much: to free old values, and then to write a snapshot."""
+    turns = Turns()
+    for _ in range(20):
+        turns.take(unit_ns, work)
+    turns.pace.asked(TakeTurn(work, 0))
+    assert turns.take(unit_ns, work) == units
 
 
 @pytest.mark.parametrize(
