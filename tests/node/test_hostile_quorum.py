@@ -63,7 +63,7 @@ class QuorumOnly(Checks):
 
     def _committed(self, batch: Batch) -> None:
         for offset, record in enumerate(batch.messages, batch.base_offset):
-            replay(self.partitions.image, record, offset)
+            self.partitions.reference.replay(record, offset)
         self.partitions.reference.end_offset = batch.end
 
 

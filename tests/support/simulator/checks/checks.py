@@ -88,8 +88,8 @@ class Checks:
         """
         self.quorum.checkpoint(running if readable is None else readable)
         for process in running:
-            self.partitions.check_image(process)
-        self.partitions.reference.forget()
+            self.partitions.check_image(process, self.quorum.replicas[process.key].log)
+        self.partitions.images.forget()
 
     def final(self, processes: Sequence[ProcessView], broker_ids: list[int], committed_end: int) -> None:
         """All running processes, some time after the last fault.
