@@ -71,8 +71,8 @@ def _named(key: Key) -> str:
 class ReferenceImage:
     """The reference, and what was asked of it at some offset, remembered until `forget`."""
 
-    def __init__(self) -> None:
-        self.reference = Reference()
+    def __init__(self, *, as_controller: bool = True) -> None:
+        self.reference = Reference(as_controller=as_controller)
         self._states: dict[int, State] = {}
         self._derived: dict[int, Derived] = {}
 

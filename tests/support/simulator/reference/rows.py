@@ -81,8 +81,10 @@ class Rows:
         """What each key was before, None if it was not there."""
 
     def put(self, key: Key, value: Any) -> None:
-        self._journal.append((self.offset, key, self.now.get(key)))
-        self.now[key] = value
+        old = self.now.get(key)
+        if old != value:
+            self._journal.append((self.offset, key, old))
+            self.now[key] = value
 
     def remove(self, key: Key) -> None:
         """If it is there."""
