@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.node.events import ClientRequest, NodeEffect, NodeEvent
+from kraftctl.raft.effects import Respond
+from kraftctl.raft.events import RequestCancelled
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.support.simulator.checks.broker_checks import BrokerChecks
@@ -18,8 +21,10 @@ from tests.support.simulator.checks.log_history import LogHistory
 from tests.support.simulator.checks.partition_checks import PartitionChecks
 from tests.support.simulator.checks.process_view import ProcessView
 from tests.support.simulator.checks.quorum_checks import LEADER, QuorumChecks
+from tests.support.simulator.checks.response_checks import ResponseChecks
 
 FOLLOWER = "Follower"
+ASKING = (ClientRequest, RequestCancelled)
 
 
 class Checks:
@@ -30,10 +35,21 @@ class Checks:
         self.partitions = PartitionChecks(config)
         self.quorum = QuorumChecks(self.history, self.partitions.committed, self._snapshot_written)
         self.brokers = BrokerChecks(self.history, self.partitions)
-        self.stepped = self.quorum.stepped
+        self.responses = ResponseChecks(self.quorum, self.partitions.reference)
+        self.stepped = self._stepped
         """stepped(process, event): after the node's step, before its effects."""
-        self.before = self.quorum.before
+        self.before = self._before
         """before(process, effect): before the effect is carried out."""
+
+    def _stepped(self, process: ProcessView, event: NodeEvent) -> None:
+        self.quorum.stepped(process, event)
+        if type(event) in ASKING:
+            self.responses.stepped(process, event)
+
+    def _before(self, process: ProcessView, effect: NodeEffect) -> None:
+        self.quorum.before(process, effect)
+        if type(effect) is Respond:
+            self.responses.responding(process, effect)
 
     def _snapshot_written(self, who: str, snapshot_id: OffsetAndEpoch, batches: list[bytes]) -> None:
         self.partitions.check_snapshot(who, snapshot_id, b"".join(batches))
@@ -45,6 +61,7 @@ class Checks:
     def ended(self, process: ProcessView) -> None:
         """Killed, powered off, stopped, failed: it makes no further step."""
         self.quorum.ended(process)
+        self.responses.ended(process)
 
     def stopped(self, process: ProcessView) -> None:
         """After `ended`, in order: all that it had is on the disk, except for a truncation that failed."""

@@ -106,21 +106,20 @@ class Rows:
             set_or_remove(state, key, old)
         return state
 
-    def between(self, first_end: int, last_end: int, *keys: Key) -> list[State]:
-        """The states of these keys from `last_end` back to `first_end`, each once."""
+    def between(self, first_end: int, last_end: int, *keys: Key) -> Iterator[State]:
+        """The states of these keys from `last_end` back to `first_end`, each once. Do not keep one."""
         wanted = set(keys)
         state = {key: self.now[key] for key in keys if key in self.now}
-        found: list[State] = []
         newest = last_end
         for offset, key, old in reversed(self._journal):
             if offset < first_end:
                 break
             if key in wanted:
                 if offset < newest:
-                    found.append(dict(state))
+                    yield state
                     newest = offset
                 set_or_remove(state, key, old)
-        return [*found, state]
+        yield state
 
     def forget_from(self, end_offset: int) -> None:
         """The records from `end_offset` on were replayed for a while only."""

@@ -1,0 +1,58 @@
+"""Requests that wait for a response, as the controller has received them, and what was known then."""
+
+from __future__ import annotations
+
+from kraftctl.node.events import ClientRequest
+from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
+from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.requests import decode_request, decode_response
+from tests.support.simulator.checks.checked_replica import CheckedReplica
+
+
+class AskedRequest:
+    """`request` is the one in the envelope, if it came in one.
+
+    `image_end` is how far the image of the controller went, and `log_end` its log, before it handled the
+    request. `acknowledged_end` is how much was acknowledged to anybody by then.
+    """
+
+    __slots__ = (
+        "acknowledged_end",
+        "api_key",
+        "epoch",
+        "image_end",
+        "is_enveloped",
+        "listener",
+        "log_end",
+        "renounced",
+        "request",
+        "state_name",
+        "version",
+        "was_active",
+    )
+
+    def __init__(self, replica: CheckedReplica, event: ClientRequest, acknowledged_end: int) -> None:
+        self.request = event.request
+        self.version = event.context.version
+        self.listener = event.context.listener
+        self.is_enveloped = isinstance(event.request, EnvelopeRequest)
+        if isinstance(event.request, EnvelopeRequest):
+            inner = decode_request(event.request.request_data)
+            self.request, self.version = inner.body, inner.header.request_api_version
+        self.api_key = self.request.API_KEY
+        self.log_end = replica.log.end
+        self.image_end = min(replica.controller.next_replay_offset, replica.log.end)
+        self.acknowledged_end = acknowledged_end
+        self.was_active = replica.active
+        self.renounced = replica.renounced_count
+        self.epoch = replica.epoch
+        self.state_name = replica.state_name
+
+    def response_in(self, response: Message) -> Message | None:
+        """What answers `request`; None if the envelope was refused."""
+        if not self.is_enveloped or not isinstance(response, EnvelopeResponse):
+            return response
+        if response.error_code != 0 or response.response_data is None:
+            return None
+        return decode_response(response.response_data, self.api_key, self.version)[1]
