@@ -9,17 +9,20 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import decode_request, decode_response
 from tests.support.simulator.checks.checked_replica import CheckedReplica
 
+LEADER = "Leader"
+
 
 class AskedRequest:
     """`request` is the one in the envelope, if it came in one.
 
     `image_end` is how far the image of the controller went, and `log_end` its log, before it handled the
-    request. `acknowledged_end` is how much was acknowledged to anybody by then.
+    request; `committed_end` is how much of that it knew to be committed. `acknowledged_end` is how much was acknowledged to anybody by then.
     """
 
     __slots__ = (
         "acknowledged_end",
         "api_key",
+        "committed_end",
         "epoch",
         "image_end",
         "is_enveloped",
@@ -43,6 +46,9 @@ class AskedRequest:
         self.api_key = self.request.API_KEY
         self.log_end = replica.log.end
         self.image_end = min(replica.controller.next_replay_offset, replica.log.end)
+        self.committed_end = self.image_end
+        if replica.state_name == LEADER:
+            self.committed_end = max(0, min(self.image_end, replica.high_watermark))
         self.acknowledged_end = acknowledged_end
         self.was_active = replica.active
         self.renounced = replica.renounced_count

@@ -173,7 +173,7 @@ READS: dict[int, Read] = {
 }
 
 NOT_OF_THE_LOG: dict[int, str] = {
-    ApiKey.DESCRIBE_QUORUM: "of raft: raft_answers",
+    ApiKey.DESCRIBE_QUORUM: "of raft: raft_response_rules",
     ApiKey.FETCH: "of raft: quorum_checks compares what is appended, broker_checks what brokers get",
     ApiKey.FETCH_SNAPSHOT: "of raft: what was downloaded is compared with the log when it is loaded",
 }

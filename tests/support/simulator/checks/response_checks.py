@@ -1,6 +1,7 @@
 """What a response says is what some state says that was there between its request and it.
 
-Refusals are checked by `refusal_reasons`, reads by `read_rules`, what the raft layer says by `raft_answers`.
+Refusals are checked by `refusal_reasons`, reads by `read_rules`, what the raft layer says by
+`raft_response_rules`.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from kraftctl.apis.api import Owner
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.node.events import ClientRequest, NodeEffect, NodeEvent
 from kraftctl.raft.effects import Respond
 from kraftctl.raft.events import RequestCancelled
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message
+from tests.support.simulator.checks import raft_response_rules
 from tests.support.simulator.checks.asked_requests import AskedRequest
 from tests.support.simulator.checks.checked_replica import CheckedReplica
 from tests.support.simulator.checks.invariants import broken
@@ -68,6 +71,9 @@ class ResponseChecks:
         if response is None:
             self._check_envelope(replica, asked, effect.response)
             return
+        if API_TABLE[asked.api_key].owner == Owner.RAFT:
+            self._check_raft(replica, asked, response)
+            return
         read = READS.get(asked.api_key)
         if read is not None and not getattr(response, "error_code", 0):
             self._check_read(replica, asked, response)
@@ -78,6 +84,11 @@ class ResponseChecks:
     def _count(self, asked: AskedRequest, what: int | str, how: str) -> None:
         name = what if isinstance(what, str) else Errors(what).name
         self.counts[API_TABLE[asked.api_key].name, name, how] += 1
+
+    def _check_raft(self, replica: CheckedReplica, asked: AskedRequest, response: Message) -> None:
+        for code in raft_response_rules.check(self._quorum, replica, asked, response):
+            known = code in raft_response_rules.NOT_OF_THE_LOG
+            self._count(asked, code, "of the request" if known else "not checked")
 
     # Refusals.
 
@@ -152,7 +163,7 @@ class ResponseChecks:
     def _check_read(self, replica: CheckedReplica, asked: AskedRequest, response: Message) -> None:
         """Of the active controller: all that was acknowledged to anybody. Others: what they have replayed."""
         rule = READS[asked.api_key]
-        first_end = asked.acknowledged_end if rule.is_of_leader else asked.image_end
+        first_end = asked.acknowledged_end if rule.is_of_leader else asked.committed_end
         window = Window(self._reference.rows, first_end, self._history.committed_end)
         self._count(asked, "read", "checked")
         difference = ""
