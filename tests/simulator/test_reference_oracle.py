@@ -178,9 +178,7 @@ def security(state: State) -> dict[str, Table]:
 def outside_of_transactions(reference: Reference) -> list[int]:
     """Ends at which no transaction is open: the program of the comparison gets none of those aborted."""
     return [
-        end
-        for end in range(1, reference.end_offset + 1)
-        if ("transaction",) not in reference.rows.at(end)
+        end for end in range(1, reference.end_offset + 1) if ("transaction",) not in reference.rows.at(end)
     ]
 
 

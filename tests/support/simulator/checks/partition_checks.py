@@ -238,7 +238,11 @@ class PartitionChecks:
             found = self.images.why_leader_differs(controller.image, self._uncommitted(log, end_offset))
         else:
             found = f"it is ahead of what is committed, {self.reference.end_offset}"
-        if not found and controller.active and controller.last_stable_offset + 1 == process.raft.high_watermark:
+        if (
+            not found
+            and controller.active
+            and controller.last_stable_offset + 1 == process.raft.high_watermark
+        ):
             who = f"node {process.node_id}, as of offset {process.raft.high_watermark}"
             found = self.images.why_view_differs(controller.image, process.raft.high_watermark)
         if found:
@@ -264,8 +268,6 @@ class PartitionChecks:
             broken("SnapshotEqualsLog", f"{who}, {snapshot_id}: {found}")
 
 
-def _check_level(
-    node: str, offset: int, supported: dict[str, Levels], feature: str, level: int
-) -> None:
+def _check_level(node: str, offset: int, supported: dict[str, Levels], feature: str, level: int) -> None:
     if level != 0 and not supported.get(feature, UNSUPPORTED).contains(level):
         broken("FeaturesAreSupported", f"{feature} {level} at offset {offset}: {node} has {supported}")

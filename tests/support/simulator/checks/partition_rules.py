@@ -103,9 +103,7 @@ def min_isr_in_batch(wanted: int, replication_factor: int, first: AnyPartition |
     return max(min_isr, len(first.replicas))
 
 
-def check_min_isr(
-    name: str, before: AnyPartition | None, partition: AnyPartition, min_isr: int
-) -> None:
+def check_min_isr(name: str, before: AnyPartition | None, partition: AnyPartition, min_isr: int) -> None:
     """`min_isr` is in force while the ISR changes; a change of it clears the ELR.
 
     Except one: fewer replicas of partition 0 lower it for the whole topic. The next leader is then elected
@@ -140,9 +138,7 @@ def check_new_isr(
             broken("ValidControllerState", f"{name}: {registration or after.isr} alone in the new ISR")
 
 
-def check_change(
-    name: str, before: AnyPartition, after: AnyPartition, *, elr_enabled: bool
-) -> None:
+def check_change(name: str, before: AnyPartition, after: AnyPartition, *, elr_enabled: bool) -> None:
     """One PartitionChangeRecord."""
     if after.partition_epoch != before.partition_epoch + 1:
         broken("PartitionEpochOnlyRises", f"{name}: {before.partition_epoch}, then {after.partition_epoch}")

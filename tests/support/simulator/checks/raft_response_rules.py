@@ -108,7 +108,9 @@ def _check_leader(
     """
     stored = -1 if replica.stored is None else replica.stored.epoch
     if epoch > stored and epoch != pre_vote_epoch:
-        broken("MonotonicEpoch", f"{replica.name} answers {response.NAME} with epoch {epoch}, stored is {stored}")
+        broken(
+            "MonotonicEpoch", f"{replica.name} answers {response.NAME} with epoch {epoch}, stored is {stored}"
+        )
     if leader_id != NO_LEADER and quorum.elected.get(epoch, leader_id) != leader_id:
         broken(
             "SingleLeader",
@@ -206,14 +208,20 @@ def _is_added(quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest
     """Committed, if who asks wants to wait for that, or in the log of the leader."""
     request = asked.request
     assert isinstance(request, AddRaftVoterRequest)
-    _check_voters(quorum, replica, asked, lambda voters: voters.is_voter(_key_of(request)), request.ack_when_committed)
+    _check_voters(
+        quorum, replica, asked, lambda voters: voters.is_voter(_key_of(request)), request.ack_when_committed
+    )
 
 
-def _is_removed(quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest, response: Message) -> None:
+def _is_removed(
+    quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest, response: Message
+) -> None:
     _check_voters(quorum, replica, asked, lambda voters: not voters.is_voter(_key_of(asked.request)), True)
 
 
-def _is_updated(quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest, response: Message) -> None:
+def _is_updated(
+    quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest, response: Message
+) -> None:
     """The log has the endpoints, unless it has no voters at all: with kraft.version 0 a leader remembers them."""
     request = asked.request
     assert isinstance(request, UpdateRaftVoterRequest)
@@ -238,7 +246,9 @@ def _check_voters(
     """In one of the voter sets since the request: the next change may follow before the response is sent."""
     found = [voters for voters in _voter_sets(quorum, replica, asked) if is_done(voters)]
     end = max((batch.end for batch in replica.log.batches if batch.voters in found), default=0)
-    if not found or (is_committed and end > quorum.history.committed_end and not is_done(_committed_voters(quorum))):
+    if not found or (
+        is_committed and end > quorum.history.committed_end and not is_done(_committed_voters(quorum))
+    ):
         broken(
             "AckedValueNotLost",
             f"{replica.name} in epoch {replica.epoch} answers {asked.request!r}, committed voters are"
@@ -246,7 +256,9 @@ def _check_voters(
         )
 
 
-def _is_described(quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest, response: Message) -> None:
+def _is_described(
+    quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest, response: Message
+) -> None:
     """Voters of the log of the leader; ends of logs, and what is committed, as far as that goes."""
     for partition in _partitions(response):
         if partition.error_code:

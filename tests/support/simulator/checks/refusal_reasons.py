@@ -26,7 +26,6 @@ from kraftctl_protocol.generated.describe_configs_request import DescribeConfigs
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest
 from kraftctl_protocol.generated.incremental_alter_configs_request import IncrementalAlterConfigsRequest
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
-from tests.support.simulator.checks.asked_requests import AskedRequest
 from tests.support.simulator.checks.window import Window
 from tests.support.simulator.reference.rows import (
     State,
@@ -38,7 +37,7 @@ from tests.support.simulator.reference.rows import (
 from tests.support.simulator.reference.values import NO_LEADER, Partition
 
 Item = Any
-Reason = Callable[[AskedRequest, Item, Window], bool]
+Reason = Callable[[Any, Item, Window], bool]
 
 UNKNOWN_EPOCH = -1
 UNCLEAN = 1
@@ -53,11 +52,11 @@ def _topic_id(state: State, name: str) -> bytes | None:
 # Topics.
 
 
-def topic_exists(asked: AskedRequest, item: Item, window: Window) -> bool:
+def topic_exists(request: Any, item: Item, window: Window) -> bool:
     return any(("topic id", item.name) in state for state in window.states(("topic id", item.name)))
 
 
-def topic_is_unknown(asked: AskedRequest, item: Item, window: Window) -> bool:
+def topic_is_unknown(request: Any, item: Item, window: Window) -> bool:
     """By the name that an item has, or by its id."""
     topic_id = getattr(item, "topic_id", bytes(16))
     name = getattr(item, "name", None) or getattr(item, "resource_name", None)
@@ -65,7 +64,7 @@ def topic_is_unknown(asked: AskedRequest, item: Item, window: Window) -> bool:
     return any(key not in state for state in window.states(key))
 
 
-def partition_is_unknown(asked: AskedRequest, item: Item, window: Window) -> bool:
+def partition_is_unknown(request: Any, item: Item, window: Window) -> bool:
     topic, index = item
     return any(_named_partition(state, topic, index) is None for state in _of_topic(window, topic))
 
@@ -84,10 +83,15 @@ def _named_partition(state: State, topic: str | bytes, index: int) -> Partition 
     return None if topic_id is None else partition_of(state, topic_id, index)
 
 
-def too_few_brokers(asked: AskedRequest, item: Item, window: Window) -> bool:
-    """Those that shut down get no replicas, nor do those whose directories are all cordoned."""
-    factors = [item.replication_factor] if hasattr(item, "replication_factor") else []
-    for state in window.states(tables=BROKERS):
+def too_few_brokers(request: Any, item: Item, window: Window) -> bool:
+    """Those that shut down get no replicas, nor do those whose directories are all cordoned. More partitions
+    of a topic have as many replicas as the first one.
+    """
+    for state in _of_topic(window, item.name):
+        factor = getattr(item, "replication_factor", 0)
+        first = _named_partition(state, item.name, 0)
+        if not factor and first is not None:
+            factor = len(first.replicas)
         brokers = brokers_of(state).values()
         usable = [
             one
@@ -95,12 +99,12 @@ def too_few_brokers(asked: AskedRequest, item: Item, window: Window) -> bool:
             if not one.in_controlled_shutdown
             and not (one.directories and set(one.directories) <= set(one.cordoned_directories or ()))
         ]
-        if all(one.fenced for one in usable) or any(factor > len(usable) for factor in factors):
+        if all(one.fenced for one in usable) or factor > len(usable):
             return True
-    return not factors  # that of the topic
+    return False
 
 
-def assignment_is_invalid(asked: AskedRequest, item: Item, window: Window) -> bool:
+def assignment_is_invalid(request: Any, item: Item, window: Window) -> bool:
     """It names a broker that is not registered, or no broker of a partition is active, or lengths differ."""
     lists = [one.broker_ids for one in item.assignments or ()]
     if len({len(one) for one in lists}) > 1 or any(len(set(one)) != len(one) or not one for one in lists):
@@ -114,7 +118,7 @@ def assignment_is_invalid(asked: AskedRequest, item: Item, window: Window) -> bo
     return False
 
 
-def count_does_not_grow(asked: AskedRequest, item: Item, window: Window) -> bool:
+def count_does_not_grow(request: Any, item: Item, window: Window) -> bool:
     return any(
         item.count <= len(list(rows_of(state, "partition", topic_id)))
         for state in _of_topic(window, item.name)
@@ -125,11 +129,11 @@ def count_does_not_grow(asked: AskedRequest, item: Item, window: Window) -> bool
 # Reassignments and elections.
 
 
-def target_is_invalid(asked: AskedRequest, item: Item, window: Window) -> bool:
+def target_is_invalid(request: Any, item: Item, window: Window) -> bool:
     """A replica is listed twice, or not registered."""
     targets = [
         partition.replicas or []
-        for topic in asked.request.topics  # type: ignore[attr-defined]
+        for topic in request.topics
         for partition in topic.partitions
         if (topic.name, partition.partition_index) == item
     ]
@@ -143,7 +147,7 @@ def target_is_invalid(asked: AskedRequest, item: Item, window: Window) -> bool:
     )
 
 
-def nothing_is_reassigned(asked: AskedRequest, item: Item, window: Window) -> bool:
+def nothing_is_reassigned(request: Any, item: Item, window: Window) -> bool:
     return any(
         partition is not None and not partition.reassigning
         for state in _of_topic(window, item[0])
@@ -151,8 +155,8 @@ def nothing_is_reassigned(asked: AskedRequest, item: Item, window: Window) -> bo
     )
 
 
-def election_is_not_needed(asked: AskedRequest, item: Item, window: Window) -> bool:
-    unclean = asked.request.election_type == UNCLEAN  # type: ignore[attr-defined]
+def election_is_not_needed(request: Any, item: Item, window: Window) -> bool:
+    unclean = request.election_type == UNCLEAN
     return any(
         partition is not None
         and partition.leader != NO_LEADER
@@ -162,7 +166,7 @@ def election_is_not_needed(asked: AskedRequest, item: Item, window: Window) -> b
     )
 
 
-def preferred_leader_cannot_lead(asked: AskedRequest, item: Item, window: Window) -> bool:
+def preferred_leader_cannot_lead(request: Any, item: Item, window: Window) -> bool:
     for state in _of_topic(window, item[0]):
         partition = _named_partition(state, *item)
         if partition is not None and not _may_lead(state, partition, partition.replicas[0], partition.isr):
@@ -170,7 +174,7 @@ def preferred_leader_cannot_lead(asked: AskedRequest, item: Item, window: Window
     return False
 
 
-def nobody_can_lead(asked: AskedRequest, item: Item, window: Window) -> bool:
+def nobody_can_lead(request: Any, item: Item, window: Window) -> bool:
     for state in _of_topic(window, item[0]):
         partition = _named_partition(state, *item)
         if partition is not None and not any(
@@ -195,9 +199,9 @@ def _may_lead(state: State, partition: Partition, replica: int, members: tuple[i
 # Brokers.
 
 
-def broker_epoch_is_stale(asked: AskedRequest, item: Item, window: Window) -> bool:
-    broker_id: int = asked.request.broker_id  # type: ignore[attr-defined]
-    epoch: int = asked.request.broker_epoch  # type: ignore[attr-defined]
+def broker_epoch_is_stale(request: Any, item: Item, window: Window) -> bool:
+    broker_id: int = request.broker_id
+    epoch: int = request.broker_epoch
     return any(
         registration is None or registration.epoch != epoch
         for state in window.states(("broker", broker_id))
@@ -205,15 +209,13 @@ def broker_epoch_is_stale(asked: AskedRequest, item: Item, window: Window) -> bo
     )
 
 
-def broker_is_unknown(asked: AskedRequest, item: Item, window: Window) -> bool:
-    broker_id: int = asked.request.broker_id  # type: ignore[attr-defined]
+def broker_is_unknown(request: Any, item: Item, window: Window) -> bool:
+    broker_id: int = request.broker_id
     return any(broker_of(state, broker_id) is None for state in window.states(("broker", broker_id)))
 
 
-def another_process_is_registered(asked: AskedRequest, item: Item, window: Window) -> bool:
+def another_process_is_registered(request: Any, item: Item, window: Window) -> bool:
     """Whether its session is over is nothing that the log says."""
-    request = asked.request
-    assert isinstance(request, BrokerRegistrationRequest)
     return any(
         registration is not None and registration.incarnation_id != request.incarnation_id
         for state in window.states(("broker", request.broker_id))
@@ -221,10 +223,8 @@ def another_process_is_registered(asked: AskedRequest, item: Item, window: Windo
     )
 
 
-def a_level_is_not_supported(asked: AskedRequest, item: Item, window: Window) -> bool:
+def a_level_is_not_supported(request: Any, item: Item, window: Window) -> bool:
     """A feature that the broker does not name it supports at level 0 only."""
-    request = asked.request
-    assert isinstance(request, BrokerRegistrationRequest)
     ranges = {one.name: (one.min_supported_version, one.max_supported_version) for one in request.features}
     for state in window.states(tables=[("feature",)]):
         for (_, name), level in rows_of(state, "feature"):
@@ -237,7 +237,7 @@ def a_level_is_not_supported(asked: AskedRequest, item: Item, window: Window) ->
 # ISRs.
 
 
-def _isr_states(asked: AskedRequest, item: Item, window: Window) -> Any:
+def _isr_states(request: Any, item: Item, window: Window) -> Any:
     topic, index = item
     for state in _of_topic(window, topic):
         partition = _named_partition(state, topic, index)
@@ -245,40 +245,40 @@ def _isr_states(asked: AskedRequest, item: Item, window: Window) -> Any:
             yield state, partition
 
 
-def _change_of(asked: AskedRequest, item: Item) -> Any:
-    for topic in asked.request.topics:  # type: ignore[attr-defined]
+def _change_of(request: Any, item: Item) -> Any:
+    for topic in request.topics:
         for data in topic.partitions:
             if data.partition_index == item[1] and item[0] in (topic.topic_id, topic.topic_name):
                 return data
     return None
 
 
-def leader_epoch_is_behind(asked: AskedRequest, item: Item, window: Window) -> bool:
-    data = _change_of(asked, item)
-    return any(data.leader_epoch < one.leader_epoch for _, one in _isr_states(asked, item, window))
+def leader_epoch_is_behind(request: Any, item: Item, window: Window) -> bool:
+    data = _change_of(request, item)
+    return any(data.leader_epoch < one.leader_epoch for _, one in _isr_states(request, item, window))
 
 
-def partition_epoch_is_behind(asked: AskedRequest, item: Item, window: Window) -> bool:
-    data = _change_of(asked, item)
-    return any(data.partition_epoch < one.partition_epoch for _, one in _isr_states(asked, item, window))
+def partition_epoch_is_behind(request: Any, item: Item, window: Window) -> bool:
+    data = _change_of(request, item)
+    return any(data.partition_epoch < one.partition_epoch for _, one in _isr_states(request, item, window))
 
 
-def epochs_are_ahead(asked: AskedRequest, item: Item, window: Window) -> bool:
-    data = _change_of(asked, item)
+def epochs_are_ahead(request: Any, item: Item, window: Window) -> bool:
+    data = _change_of(request, item)
     return any(
         data.partition_epoch > one.partition_epoch or data.leader_epoch > one.leader_epoch
-        for _, one in _isr_states(asked, item, window)
+        for _, one in _isr_states(request, item, window)
     )
 
 
-def another_leader_is_elected(asked: AskedRequest, item: Item, window: Window) -> bool:
+def another_leader_is_elected(request: Any, item: Item, window: Window) -> bool:
     """By the change itself: it is carried out."""
-    data = _change_of(asked, item)
-    return any(data.leader_epoch < one.leader_epoch for _, one in _isr_states(asked, item, window))
+    data = _change_of(request, item)
+    return any(data.leader_epoch < one.leader_epoch for _, one in _isr_states(request, item, window))
 
 
-def member_is_not_eligible(asked: AskedRequest, item: Item, window: Window) -> bool:
-    data = _change_of(asked, item)
+def member_is_not_eligible(request: Any, item: Item, window: Window) -> bool:
+    data = _change_of(request, item)
     members = [(one.broker_id, one.broker_epoch) for one in data.new_isr_with_epochs or []]
     members += [(broker_id, UNKNOWN_EPOCH) for broker_id in data.new_isr or []]
     for state in window.states(tables=BROKERS):
@@ -294,9 +294,7 @@ def member_is_not_eligible(asked: AskedRequest, item: Item, window: Window) -> b
 # Users.
 
 
-def credential_is_unknown(asked: AskedRequest, item: Item, window: Window) -> bool:
-    request = asked.request
-    assert isinstance(request, AlterUserScramCredentialsRequest)
+def credential_is_unknown(request: Any, item: Item, window: Window) -> bool:
     keys = [("scram", one.mechanism, one.name) for one in request.deletions if one.name == item.user]
     return any(key not in state for state in window.states(*keys) for key in keys)
 

@@ -79,7 +79,9 @@ class ResponseChecks:
             self._check_read(replica, asked, response)
         self._check_refusals(replica, asked, response)
         if not getattr(response, "error_code", 0) and asked.was_active:
-            self._acknowledged_end = max(self._acknowledged_end, min(asked.log_end, self._history.committed_end))
+            self._acknowledged_end = max(
+                self._acknowledged_end, min(asked.log_end, self._history.committed_end)
+            )
 
     def _count(self, asked: AskedRequest, what: int | str, how: str) -> None:
         name = what if isinstance(what, str) else Errors(what).name
@@ -103,7 +105,9 @@ class ResponseChecks:
     def _check_refusals(self, replica: CheckedReplica, asked: AskedRequest, response: Message) -> None:
         for code, item in refusals_of(asked.request, response):
             key = (type(asked.request), code)
-            if code == NOT_CONTROLLER and (item is None or key not in REASONS or self._was_standby(replica, asked)):
+            if code == NOT_CONTROLLER and (
+                item is None or key not in REASONS or self._was_standby(replica, asked)
+            ):
                 self._check_not_controller(replica, asked)
             elif key in REASONS:
                 self._check_reason(replica, asked, code, item)
@@ -134,7 +138,7 @@ class ResponseChecks:
             first_end = asked.log_end if asked.was_active else asked.image_end
             window = Window(self._reference.rows, first_end, last_end)
             self._count(asked, code, "checked")
-            if not REASONS[type(asked.request), code](asked, item, window):
+            if not REASONS[type(asked.request), code](asked.request, item, window):
                 broken(
                     "RefusalIsJustified",
                     f"{replica.name} answers {asked.request.NAME} of {item} with {Errors(code).name}, and no"
