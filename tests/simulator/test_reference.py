@@ -1,4 +1,4 @@
-"""The reference: it knows every record type, shares no code with what it is compared with, and can fail it."""
+"""The reference knows every record type, shares no code with what it is compared with, and can fail it."""
 
 from __future__ import annotations
 

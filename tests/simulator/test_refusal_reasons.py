@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.generated import alter_partition_request as isrs
-from kraftctl_protocol.generated import alter_partition_response as altered
 from kraftctl_protocol.generated import alter_partition_reassignments_request as moves
 from kraftctl_protocol.generated import alter_partition_reassignments_response as moved
+from kraftctl_protocol.generated import alter_partition_request as isrs
+from kraftctl_protocol.generated import alter_partition_response as altered
 from kraftctl_protocol.generated import broker_registration_request as registrations
 from kraftctl_protocol.generated import create_topics_request as creations
 from kraftctl_protocol.generated import elect_leaders_response as elected

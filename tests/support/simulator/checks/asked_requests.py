@@ -16,7 +16,8 @@ class AskedRequest:
     """`request` is the one in the envelope, if it came in one.
 
     `image_end` is how far the image of the controller went, and `log_end` its log, before it handled the
-    request; `committed_end` is how much of that it knew to be committed. `acknowledged_end` is how much was acknowledged to anybody by then.
+    request; `committed_end` is how much of that it knew to be committed. `acknowledged_end` is how much was
+    acknowledged to anybody by then.
     """
 
     __slots__ = (

@@ -63,8 +63,8 @@ def check(quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest, re
         elif not rule(quorum, replica, asked):
             broken(
                 "RefusalIsJustified",
-                f"{replica.name}, {replica.state_name} of epoch {replica.epoch}, answers {asked.request!r} with"
-                f" {Errors(code).name}; it was {asked.state_name} of epoch {asked.epoch}",
+                f"{replica.name}, {replica.state_name} of epoch {replica.epoch}, answers {asked.request!r}"
+                f" with {Errors(code).name}; it was {asked.state_name} of epoch {asked.epoch}",
             )
     if not getattr(response, "error_code", 0):
         grant = GRANTS.get(type(asked.request))
@@ -222,7 +222,7 @@ def _is_removed(
 def _is_updated(
     quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest, response: Message
 ) -> None:
-    """The log has the endpoints, unless it has no voters at all: with kraft.version 0 a leader remembers them."""
+    """The log has the endpoints, unless it has no voters: with kraft.version 0 a leader remembers them."""
     request = asked.request
     assert isinstance(request, UpdateRaftVoterRequest)
     if all(batch.voters is None for batch in replica.log.batches):

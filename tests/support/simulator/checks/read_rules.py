@@ -13,7 +13,7 @@ from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.describe_acls_request import DescribeAclsRequest
 from kraftctl_protocol.generated.list_partition_reassignments_request import ListPartitionReassignmentsRequest
 from tests.support.simulator.checks.asked_requests import AskedRequest
-from tests.support.simulator.reference.rows import BROKER, TOPIC, Key, State, partition_of, rows_of
+from tests.support.simulator.reference.rows import BROKER, TOPIC, Key, State, rows_of
 from tests.support.simulator.reference.values import Acl
 
 ANY = 1

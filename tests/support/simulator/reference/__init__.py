@@ -1,1 +1,1 @@
-"""What the metadata log says, by a second implementation of Kafka's rules that shares nothing with the first."""
+"""What the metadata log says, by a second implementation of Kafka's rules."""
