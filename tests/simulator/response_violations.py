@@ -1,4 +1,4 @@
-"""What no controller may answer, as scripts: what never was, refusals without reason, voters that are none."""
+"""What no controller may answer, as scripts: what never was, refusals without reason, no real voters."""
 
 from __future__ import annotations
 
