@@ -13,6 +13,12 @@ from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterReque
 from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
 from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest
 from kraftctl_protocol.generated.allocate_producer_ids_response import AllocateProducerIdsResponse
+from kraftctl_protocol.generated.alter_partition_reassignments_request import (
+    AlterPartitionReassignmentsRequest,
+)
+from kraftctl_protocol.generated.alter_partition_reassignments_response import (
+    AlterPartitionReassignmentsResponse,
+)
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse, FinalizedFeatureKey
 from kraftctl_protocol.generated.begin_quorum_epoch_request import BeginQuorumEpochRequest
@@ -41,6 +47,7 @@ from kraftctl_protocol.generated.describe_quorum_request import DescribeQuorumRe
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.generated.list_partition_reassignments_request import ListPartitionReassignmentsRequest
+from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.register_controller_record import (
     ControllerEndpoint,
     RegisterControllerRecord,
@@ -62,6 +69,7 @@ from tests.support.simulator.cluster.scripted_quorum import (
     ScriptedProcess,
     ScriptedQuorum,
     control_batch,
+    data_batch,
     key,
     voter_set,
 )
@@ -136,6 +144,20 @@ def reassignment_that_does_not_run(quorum: ScriptedQuorum) -> None:
     topic = ongoing.OngoingTopicReassignment(name="foo", partitions=[part])
     response = ongoing.ListPartitionReassignmentsResponse(topics=[topic])
     ask(activate(quorum), ListPartitionReassignmentsRequest(topics=None), response)
+
+
+def reassignment_that_was_acknowledged(quorum: ScriptedQuorum) -> None:
+    """Who asks next is answered that none runs."""
+    leader = activate(quorum)
+    moving = PartitionChangeRecord(partition_id=0, topic_id=TOPIC, adding_replicas=[3])
+    end = leader.partition.log.end_offset
+    leader.do(
+        leader.request(AlterPartitionReassignmentsRequest(), 1),
+        data_batch(end, 1, [RecordAndVersion(moving, 0)]),
+    )
+    quorum.replicate()
+    leader.respond(1, AlterPartitionReassignmentsResponse())
+    ask(leader, ListPartitionReassignmentsRequest(topics=None), ongoing.ListPartitionReassignmentsResponse())
 
 
 def feature_that_is_not_final(quorum: ScriptedQuorum) -> None:
@@ -332,6 +354,7 @@ RESPONSE_VIOLATIONS: list[tuple[str, Violation]] = [
     ("ReadsSeeCommittedData", config_of_before),
     ("ReadsSeeCommittedData", controller_at_another_port),
     ("ReadsSeeCommittedData", reassignment_that_does_not_run),
+    ("ReadsSeeCommittedData", reassignment_that_was_acknowledged),
     ("ReadsSeeCommittedData", feature_that_is_not_final),
     ("ReadsSeeCommittedData", epoch_of_features_that_is_to_come),
     ("ReadsSeeCommittedData", voters_that_the_log_does_not_have),

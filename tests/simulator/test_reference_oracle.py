@@ -19,8 +19,8 @@ from tests.support.simulator.reference.rows import State, rows_of
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
-BATCHES = 400
-OFFSETS_COMPARED = 60
+BATCHES = 200
+OFFSETS_COMPARED = 40
 SEED = 11
 
 Table = list[dict[str, Any]]

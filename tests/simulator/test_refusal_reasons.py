@@ -193,7 +193,7 @@ def registration() -> tuple[Message, Message]:
     return request, BrokerRegistrationResponse()
 
 
-def of_broker(request: type[Message], response: type[Message]) -> tuple[Message, Message]:
+def of_broker(request: Any, response: type[Message]) -> tuple[Message, Message]:
     return request(broker_id=1, broker_epoch=EPOCH), response()
 
 

@@ -29,6 +29,7 @@ class AskedRequest:
         "is_enveloped",
         "listener",
         "log_end",
+        "own_end",
         "renounced",
         "request",
         "state_name",
@@ -51,6 +52,8 @@ class AskedRequest:
         if replica.state_name == LEADER:
             self.committed_end = max(0, min(self.image_end, replica.high_watermark))
         self.acknowledged_end = acknowledged_end
+        self.own_end = 0
+        """Where the records end that its own step appended."""
         self.was_active = replica.active
         self.renounced = replica.renounced_count
         self.epoch = replica.epoch

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.node.events import ClientRequest, NodeEffect, NodeEvent
-from kraftctl.raft.effects import Respond
+from kraftctl.raft.effects import AppendBatch, Respond
 from kraftctl.raft.events import RequestCancelled
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
@@ -45,11 +45,15 @@ class Checks:
         self.quorum.stepped(process, event)
         if type(event) in ASKING:
             self.responses.stepped(process, event)
+        else:
+            self.responses.forget_step()
 
     def _before(self, process: ProcessView, effect: NodeEffect) -> None:
         self.quorum.before(process, effect)
         if type(effect) is Respond:
             self.responses.responding(process, effect)
+        elif type(effect) is AppendBatch:
+            self.responses.appending(effect)
 
     def _snapshot_written(self, who: str, snapshot_id: OffsetAndEpoch, batches: list[bytes]) -> None:
         self.partitions.check_snapshot(who, snapshot_id, b"".join(batches))

@@ -18,7 +18,7 @@ RECOVERING = 1
 
 AnyBroker = Broker | BrokerRegistration
 AnyPartition = Partition | PartitionRegistration
-"""The rules hold for what the reference says, and for an image whose records nobody has committed."""
+"""The rules hold for what the reference says, and for an image whose records are not committed."""
 
 
 def check_partition(

@@ -1,6 +1,6 @@
 """What the raft layer answers: epochs, leaders, voters and refusals are those of its log and its disk.
 
-Votes are checked by `quorum_claims`, high watermarks by `announcements`, records by whoever appends them.
+Votes are checked by `quorum_claims`, high watermarks by `announcements`, records when they are appended.
 """
 
 from __future__ import annotations
@@ -52,15 +52,13 @@ NOT_OF_THE_LOG: dict[int, str] = {
 
 
 def check(quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest, response: Message) -> list[int]:
-    """Returns the codes that nothing here checks."""
+    """Returns the codes of the response; those in REFUSALS are checked."""
     for leader_id, epoch in _named_leaders(response):
         _check_leader(quorum, replica, response, leader_id, epoch, _asked_for_pre_vote(asked))
-    unchecked: list[int] = []
-    for code in _codes(response):
+    codes = list(_codes(response))
+    for code in codes:
         rule = REFUSALS.get(code)
-        if rule is None:
-            unchecked.append(code)
-        elif not rule(quorum, replica, asked):
+        if rule is not None and not rule(quorum, replica, asked):
             broken(
                 "RefusalIsJustified",
                 f"{replica.name}, {replica.state_name} of epoch {replica.epoch}, answers {asked.request!r}"
@@ -70,7 +68,7 @@ def check(quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest, re
         grant = GRANTS.get(type(asked.request))
         if grant is not None:
             grant(quorum, replica, asked, response)
-    return unchecked
+    return codes
 
 
 def _partitions(message: Message) -> Iterator[Any]:
@@ -104,7 +102,7 @@ def _check_leader(
 ) -> None:
     """The epoch is on the disk of who names it, and has this leader and no other.
 
-    A response to a pre-vote repeats the epoch that it was asked for: nobody learns of one.
+    A response to a pre-vote repeats the epoch that it was asked for, and so names no new one.
     """
     stored = -1 if replica.stored is None else replica.stored.epoch
     if epoch > stored and epoch != pre_vote_epoch:

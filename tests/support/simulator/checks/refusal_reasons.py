@@ -1,6 +1,7 @@
 """For each refusal that depends on the state: whether a state justifies it.
 
-`None` stands for a whole request. The rules are Kafka's, written anew: nothing of the handlers is used.
+An item is what `refusals_of` found, `None` for a whole request. The rules are Kafka's, written anew: nothing
+of the handlers is used.
 """
 
 from __future__ import annotations

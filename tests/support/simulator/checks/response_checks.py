@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from kraftctl.apis.api import Owner
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.node.events import ClientRequest, NodeEffect, NodeEvent
-from kraftctl.raft.effects import Respond
+from kraftctl.raft.effects import AppendBatch, Respond
 from kraftctl.raft.events import RequestCancelled
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message
@@ -44,16 +44,28 @@ class ResponseChecks:
         self._reference = reference
         self._asked: dict[tuple[int, int, int], AskedRequest] = {}
         self._acknowledged_end = 0
+        self._of_step: AskedRequest | None = None
 
     def stepped(self, process: ProcessView, event: NodeEvent) -> None:
         """After the step of a request, before its effects."""
         replica = self._quorum.running[process.node_id]
+        self._of_step = None
         if isinstance(event, ClientRequest):
-            asked = AskedRequest(replica, event, self._acknowledged_end)
+            asked = self._of_step = AskedRequest(replica, event, self._acknowledged_end)
             if asked.api_key in API_TABLE:
                 self._asked[process.node_id, process.life, event.request_id] = asked
         elif isinstance(event, RequestCancelled):
             self._asked.pop((process.node_id, process.life, event.request_id), None)
+
+    def forget_step(self) -> None:
+        """The step of another event: what is appended is not of the last request."""
+        self._of_step = None
+
+    def appending(self, effect: NodeEffect) -> None:
+        """Of this step."""
+        assert isinstance(effect, AppendBatch)
+        if self._of_step is not None:
+            self._of_step.own_end = effect.last_offset + 1
 
     def ended(self, process: ProcessView) -> None:
         """Nothing more is answered."""
@@ -78,10 +90,8 @@ class ResponseChecks:
         if read is not None and not getattr(response, "error_code", 0):
             self._check_read(replica, asked, response)
         self._check_refusals(replica, asked, response)
-        if not getattr(response, "error_code", 0) and asked.was_active:
-            self._acknowledged_end = max(
-                self._acknowledged_end, min(asked.log_end, self._history.committed_end)
-            )
+        if not getattr(response, "error_code", 0):
+            self._acknowledged_end = max(self._acknowledged_end, asked.own_end)
 
     def _count(self, asked: AskedRequest, what: int | str, how: str) -> None:
         name = what if isinstance(what, str) else Errors(what).name
@@ -89,8 +99,13 @@ class ResponseChecks:
 
     def _check_raft(self, replica: CheckedReplica, asked: AskedRequest, response: Message) -> None:
         for code in raft_response_rules.check(self._quorum, replica, asked, response):
-            known = code in raft_response_rules.NOT_OF_THE_LOG
-            self._count(asked, code, "of the request" if known else "not checked")
+            if code in raft_response_rules.REFUSALS:
+                self._count(asked, code, "checked")
+            else:
+                known = code in raft_response_rules.NOT_OF_THE_LOG
+                self._count(asked, code, "of the request" if known else "not checked")
+        if type(asked.request) in raft_response_rules.GRANTS and not getattr(response, "error_code", 0):
+            self._count(asked, "NONE", "checked")
 
     # Refusals.
 

@@ -83,7 +83,7 @@ def _changed(listed: list[int] | None, before: tuple[int, ...]) -> tuple[int, ..
 
 
 def _directories(record: Message, listed: Iterable[Uuid], count: int) -> tuple[Uuid, ...]:
-    """Where nobody has reported any, a change of replicas needs to name none."""
+    """Where none are known, a change of replicas needs to name none."""
     directories = tuple(listed)
     if all(directory == MIGRATING for directory in directories):
         return (MIGRATING,) * count

@@ -8,7 +8,7 @@ Uuid = bytes
 
 RECOVERED = 0
 MIGRATING: Uuid = bytes(16)
-"""The directory of a replica that nobody has reported one for."""
+"""The directory of a replica before its broker has reported one."""
 
 UNASSIGNED: Uuid = bytes(15) + b"\1"
 LOST: Uuid = bytes(15) + b"\2"
