@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import describe_acls_response, describe_quorum_response, fetch_request
 from kraftctl_protocol.generated import fetch_response as fetched
@@ -349,6 +350,12 @@ def image_that_misses_what_is_not_committed(quorum: ScriptedQuorum) -> None:
     quorum.checks.checkpoint(quorum.processes)
 
 
+def snapshot_that_is_loaded_without_a_record(quorum: ScriptedQuorum) -> None:
+    brokers(quorum)
+    quorum.other.controller.image = MetadataImage()
+    quorum.other.carry_out()
+
+
 RESPONSE_VIOLATIONS: list[tuple[str, Violation]] = [
     ("ReadsSeeCommittedData", acls_of_nobody),
     ("ReadsSeeCommittedData", config_of_before),
@@ -377,6 +384,7 @@ RESPONSE_VIOLATIONS: list[tuple[str, Violation]] = [
     ("SingleLeader", leader_whom_nobody_elected),
     ("MonotonicEpoch", epoch_that_is_not_stored),
     ("NoIllegalState", record_that_kafka_refuses),
+    ("AllCommittedImagesAgree", snapshot_that_is_loaded_without_a_record),
     ("AllCommittedImagesAgree", image_with_a_wrong_index),
     ("AllCommittedImagesAgree", image_that_misses_what_is_not_committed),
 ]

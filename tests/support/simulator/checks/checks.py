@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.node.events import ClientRequest, NodeEffect, NodeEvent
 from kraftctl.raft.effects import AppendBatch, Respond
 from kraftctl.raft.events import RequestCancelled
@@ -36,6 +37,8 @@ class Checks:
         self.quorum = QuorumChecks(self.history, self.partitions.committed, self._snapshot_written)
         self.brokers = BrokerChecks(self.history, self.partitions)
         self.responses = ResponseChecks(self.quorum, self.partitions.reference)
+        self._images: dict[int, MetadataImage] = {}
+        """By node id, the image that its process has; another one when it has loaded a snapshot."""
         self.stepped = self._stepped
         """stepped(process, event): after the node's step, before its effects."""
         self.before = self._before
@@ -47,6 +50,13 @@ class Checks:
             self.responses.stepped(process, event)
         else:
             self.responses.forget_step()
+            if process.controller.image is not self._images[process.node_id]:
+                self._image_replaced(process)
+
+    def _image_replaced(self, process: ProcessView) -> None:
+        """By what it has read from a snapshot."""
+        self._images[process.node_id] = process.controller.image
+        self.partitions.check_image(process, self.quorum.running[process.node_id].log)
 
     def _before(self, process: ProcessView, effect: NodeEffect) -> None:
         self.quorum.before(process, effect)
@@ -60,6 +70,7 @@ class Checks:
 
     def started(self, process: ProcessView) -> None:
         """A process has recovered from its disk, and has made no step yet."""
+        self._images[process.node_id] = process.controller.image
         self.quorum.started(process)
 
     def ended(self, process: ProcessView) -> None:

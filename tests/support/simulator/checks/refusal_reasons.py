@@ -27,6 +27,7 @@ from kraftctl_protocol.generated.describe_configs_request import DescribeConfigs
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest
 from kraftctl_protocol.generated.incremental_alter_configs_request import IncrementalAlterConfigsRequest
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
+from kraftctl_protocol.generated.update_features_request import UpdateFeaturesRequest
 from tests.support.simulator.checks.window import Window
 from tests.support.simulator.reference.rows import (
     State,
@@ -350,5 +351,7 @@ NOT_OF_THE_STATE: dict[int, str] = {
 }
 """Codes that no state justifies, in responses to any request -> what does."""
 
-NOT_CHECKED: dict[tuple[type, int], str] = {}
+NOT_CHECKED: dict[tuple[type, int], str] = {
+    (UpdateFeaturesRequest, Errors.INVALID_UPDATE_VERSION): "which levels go together is a table of features",
+}
 """Refusals that depend on the state -> why no rule checks them yet."""

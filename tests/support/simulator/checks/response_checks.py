@@ -25,7 +25,7 @@ from tests.support.simulator.checks.log_history import LogHistory
 from tests.support.simulator.checks.process_view import ProcessView
 from tests.support.simulator.checks.quorum_checks import QuorumChecks
 from tests.support.simulator.checks.read_rules import READS
-from tests.support.simulator.checks.refusal_reasons import NOT_CHECKED, NOT_OF_THE_STATE, REASONS
+from tests.support.simulator.checks.refusal_reasons import NOT_OF_THE_STATE, REASONS
 from tests.support.simulator.checks.refusals_of import refusals_of
 from tests.support.simulator.checks.window import Window
 from tests.support.simulator.reference.reference import Reference
@@ -128,7 +128,7 @@ class ResponseChecks:
                 self._check_reason(replica, asked, code, item)
             elif code in NOT_OF_THE_STATE:
                 self._count(asked, code, "of the request")
-            elif key not in NOT_CHECKED:
+            else:
                 self._count(asked, code, "not checked")
 
     def _was_standby(self, replica: CheckedReplica, asked: AskedRequest) -> bool:
