@@ -310,7 +310,9 @@ def voter_at_its_former_address(quorum: ScriptedQuorum) -> None:
         voter_directory_id=key(3).directory_id,
         listeners=[Listener(name="CONTROLLER", host="elsewhere", port=1)],
     )
-    ask(with_voters(quorum), request, UpdateRaftVoterResponse())
+    leader = with_voters(quorum)
+    ask(leader, request, UpdateRaftVoterResponse())
+    leader.carry_out()
 
 
 def begun(leader_id: int, epoch: int) -> BeginQuorumEpochResponse:

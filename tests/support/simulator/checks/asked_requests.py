@@ -8,6 +8,7 @@ from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import decode_request, decode_response
 from tests.support.simulator.checks.checked_replica import CheckedReplica
+from tests.support.simulator.checks.leaving import NOTHING_LEAVES, leaving_of
 
 LEADER = "Leader"
 
@@ -27,6 +28,7 @@ class AskedRequest:
         "epoch",
         "image_end",
         "is_enveloped",
+        "leaving",
         "listener",
         "log_end",
         "own_end",
@@ -55,6 +57,7 @@ class AskedRequest:
         self.own_end = 0
         """Where the records end that its own step appended."""
         self.was_active = replica.active
+        self.leaving = leaving_of(replica.controller) if replica.active else NOTHING_LEAVES
         self.renounced = replica.renounced_count
         self.epoch = replica.epoch
         self.state_name = replica.state_name

@@ -49,14 +49,14 @@ class Checks:
         if type(event) in ASKING:
             self.responses.stepped(process, event)
         else:
-            self.responses.forget_step()
+            self.responses.forget_step(process)
             if process.controller.image is not self._images[process.node_id]:
                 self._image_replaced(process)
 
     def _image_replaced(self, process: ProcessView) -> None:
         """By what it has read from a snapshot."""
         self._images[process.node_id] = process.controller.image
-        self.partitions.check_image(process, self.quorum.running[process.node_id].log)
+        self.partitions.check_image(process, self.quorum.running[process.node_id].log, self.history)
 
     def _before(self, process: ProcessView, effect: NodeEffect) -> None:
         self.quorum.before(process, effect)
@@ -120,7 +120,7 @@ class Checks:
         """
         self.quorum.checkpoint(running if readable is None else readable)
         for process in running:
-            self.partitions.check_image(process, self.quorum.replicas[process.key].log)
+            self.partitions.check_image(process, self.quorum.replicas[process.key].log, self.history)
         self.partitions.images.forget()
 
     def final(self, processes: Sequence[ProcessView], broker_ids: list[int], committed_end: int) -> None:

@@ -20,7 +20,7 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.uuids import Uuid
 from tests.support.simulator.checks import topic_settings
 from tests.support.simulator.checks.invariants import broken
-from tests.support.simulator.checks.log_history import Batch, ReplicaLog
+from tests.support.simulator.checks.log_history import Batch, LogHistory, ReplicaLog
 from tests.support.simulator.checks.partition_rules import (
     check_change,
     check_min_isr,
@@ -224,7 +224,7 @@ class PartitionChecks:
 
     # Images and snapshots.
 
-    def check_image(self, process: ProcessView, log: ReplicaLog) -> None:
+    def check_image(self, process: ProcessView, log: ReplicaLog, history: LogHistory) -> None:
         """The whole image of `process` is what its log says up to where it has replayed it.
 
         What the journal of a leader says is committed is what the committed log says.
@@ -232,19 +232,19 @@ class PartitionChecks:
         controller = process.controller
         end_offset = controller.next_replay_offset
         who = f"node {process.node_id} at offset {end_offset}"
-        if end_offset <= self.reference.end_offset:
-            found = self.images.why_image_differs(controller.image, end_offset)
-        elif controller.active:
+        found = ""
+        if end_offset > self.reference.end_offset and not controller.active:
+            found = f"it is ahead of what is committed, {self.reference.end_offset}"
+        elif controller.active and not _is_committed(log, history, min(end_offset, history.committed_end)):
+            pass  # another leader has been elected, and has committed other records
+        elif end_offset > self.reference.end_offset:
             found = self.images.why_leader_differs(controller.image, self._uncommitted(log, end_offset))
         else:
-            found = f"it is ahead of what is committed, {self.reference.end_offset}"
-        if (
-            not found
-            and controller.active
-            and controller.last_stable_offset + 1 == process.raft.high_watermark
-        ):
-            who = f"node {process.node_id}, as of offset {process.raft.high_watermark}"
-            found = self.images.why_view_differs(controller.image, process.raft.high_watermark)
+            found = self.images.why_image_differs(controller.image, end_offset)
+        high_watermark = process.raft.high_watermark
+        if not found and controller.active and controller.last_stable_offset + 1 == high_watermark:
+            who = f"node {process.node_id}, as of offset {high_watermark}"
+            found = self.images.why_view_differs(controller.image, high_watermark)
         if found:
             broken("AllCommittedImagesAgree", f"{who}: {found}")
 
@@ -266,6 +266,14 @@ class PartitionChecks:
             found = str(error)
         if found:
             broken("SnapshotEqualsLog", f"{who}, {snapshot_id}: {found}")
+
+
+def _is_committed(log: ReplicaLog, history: LogHistory, end_offset: int) -> bool:
+    """Whether this log has what is committed, up to this offset."""
+    count = history.count_before(end_offset)
+    if not count:
+        return count == 0
+    return log.holds(history.committed[count - 1])
 
 
 def _check_level(node: str, offset: int, supported: dict[str, Levels], feature: str, level: int) -> None:

@@ -217,10 +217,11 @@ def _is_removed(
     _check_voters(quorum, replica, asked, lambda voters: not voters.is_voter(_key_of(asked.request)), True)
 
 
-def _is_updated(
-    quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest, response: Message
-) -> None:
-    """The log has the endpoints, unless it has no voters: with kraft.version 0 a leader remembers them."""
+def check_update(quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest) -> None:
+    """After the step that answers it, the log of the leader has the endpoints, committed or not, as in Kafka.
+
+    Unless it has no voters at all: with kraft.version 0 a leader remembers them.
+    """
     request = asked.request
     assert isinstance(request, UpdateRaftVoterRequest)
     if all(batch.voters is None for batch in replica.log.batches):
@@ -231,7 +232,7 @@ def _is_updated(
         node = voters.nodes.get(request.voter_id)
         return node is not None and node.endpoints == endpoints
 
-    _check_voters(quorum, replica, asked, listens_there, True)
+    _check_voters(quorum, replica, asked, listens_there, False)
 
 
 def _check_voters(
@@ -278,6 +279,5 @@ def _is_described(
 GRANTS: dict[type, Callable[[QuorumChecks, CheckedReplica, AskedRequest, Message], None]] = {
     AddRaftVoterRequest: _is_added,
     RemoveRaftVoterRequest: _is_removed,
-    UpdateRaftVoterRequest: _is_updated,
     DescribeQuorumRequest: _is_described,
 }

@@ -101,7 +101,8 @@ def too_few_brokers(request: Any, item: Item, window: Window) -> bool:
             if not one.in_controlled_shutdown
             and not (one.directories and set(one.directories) <= set(one.cordoned_directories or ()))
         ]
-        if all(one.fenced for one in usable) or factor > len(usable):
+        fenced = window.leaving.brokers
+        if all(one.fenced or one.id in fenced for one in usable) or factor > len(usable):
             return True
     return False
 
@@ -115,7 +116,9 @@ def assignment_is_invalid(request: Any, item: Item, window: Window) -> bool:
         brokers = brokers_of(state)
         for listed in lists:
             known = [brokers[broker_id] for broker_id in listed if broker_id in brokers]
-            if len(known) != len(listed) or not any(one.active for one in known):
+            if len(known) != len(listed) or not any(
+                one.active and one.id not in window.leaving.brokers for one in known
+            ):
                 return True
     return False
 
@@ -171,7 +174,9 @@ def election_is_not_needed(request: Any, item: Item, window: Window) -> bool:
 def preferred_leader_cannot_lead(request: Any, item: Item, window: Window) -> bool:
     for state in _of_topic(window, item[0]):
         partition = _named_partition(state, *item)
-        if partition is not None and not _may_lead(state, partition, partition.replicas[0], partition.isr):
+        if partition is not None and not _may_lead(
+            state, window, partition, partition.replicas[0], partition.isr
+        ):
             return True
     return False
 
@@ -180,20 +185,24 @@ def nobody_can_lead(request: Any, item: Item, window: Window) -> bool:
     for state in _of_topic(window, item[0]):
         partition = _named_partition(state, *item)
         if partition is not None and not any(
-            _may_lead(state, partition, replica, partition.replicas) for replica in partition.replicas
+            _may_lead(state, window, partition, replica, partition.replicas) for replica in partition.replicas
         ):
             return True
     return False
 
 
-def _may_lead(state: State, partition: Partition, replica: int, members: tuple[int, ...]) -> bool:
+def _may_lead(
+    state: State, window: Window, partition: Partition, replica: int, members: tuple[int, ...]
+) -> bool:
     registration = broker_of(state, replica)
     directory = partition.directory(replica)
     return (
         replica in members
         and registration is not None
         and registration.active
+        and replica not in window.leaving.brokers
         and directory is not None
+        and directory not in window.leaving.directories
         and registration.has_online_directory(directory)
     )
 
@@ -286,7 +295,7 @@ def member_is_not_eligible(request: Any, item: Item, window: Window) -> bool:
     for state in window.states(tables=BROKERS):
         for broker_id, epoch in members:
             registration = broker_of(state, broker_id)
-            if registration is None or not registration.active:
+            if registration is None or not registration.active or broker_id in window.leaving.brokers:
                 return True
             if epoch not in (UNKNOWN_EPOCH, registration.epoch):
                 return True

@@ -16,11 +16,13 @@ from kraftctl.node.events import ClientRequest, NodeEffect, NodeEvent
 from kraftctl.raft.effects import AppendBatch, Respond
 from kraftctl.raft.events import RequestCancelled
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.update_raft_voter_request import UpdateRaftVoterRequest
 from kraftctl_protocol.message import Message
 from tests.support.simulator.checks import raft_response_rules
 from tests.support.simulator.checks.asked_requests import AskedRequest
 from tests.support.simulator.checks.checked_replica import CheckedReplica
 from tests.support.simulator.checks.invariants import broken
+from tests.support.simulator.checks.leaving import leaving_of
 from tests.support.simulator.checks.log_history import LogHistory
 from tests.support.simulator.checks.process_view import ProcessView
 from tests.support.simulator.checks.quorum_checks import QuorumChecks
@@ -45,11 +47,13 @@ class ResponseChecks:
         self._asked: dict[tuple[int, int, int], AskedRequest] = {}
         self._acknowledged_end = 0
         self._of_step: AskedRequest | None = None
+        self._updates: dict[int, AskedRequest] = {}
+        """By node id, an UpdateRaftVoter that its last step has carried out."""
 
     def stepped(self, process: ProcessView, event: NodeEvent) -> None:
         """After the step of a request, before its effects."""
+        self.forget_step(process)
         replica = self._quorum.running[process.node_id]
-        self._of_step = None
         if isinstance(event, ClientRequest):
             asked = self._of_step = AskedRequest(replica, event, self._acknowledged_end)
             if asked.api_key in API_TABLE:
@@ -57,9 +61,18 @@ class ResponseChecks:
         elif isinstance(event, RequestCancelled):
             self._asked.pop((process.node_id, process.life, event.request_id), None)
 
-    def forget_step(self) -> None:
+    def forget_step(self, process: ProcessView) -> None:
         """The step of another event: what is appended is not of the last request."""
         self._of_step = None
+        if self._updates:
+            self._check_update(process)
+
+    def _check_update(self, process: ProcessView) -> None:
+        """Everything that the last step appended is in the log now."""
+        asked = self._updates.pop(process.node_id, None)
+        replica = self._quorum.running[process.node_id]
+        if asked is not None and asked.epoch == replica.epoch:
+            raft_response_rules.check_update(self._quorum, replica, asked)
 
     def appending(self, effect: NodeEffect) -> None:
         """Of this step."""
@@ -69,6 +82,7 @@ class ResponseChecks:
 
     def ended(self, process: ProcessView) -> None:
         """Nothing more is answered."""
+        self._updates.pop(process.node_id, None)
         for key in [key for key in self._asked if key[0] == process.node_id]:
             del self._asked[key]
 
@@ -104,6 +118,8 @@ class ResponseChecks:
             else:
                 known = code in raft_response_rules.NOT_OF_THE_LOG
                 self._count(asked, code, "of the request" if known else "not checked")
+        if type(asked.request) is UpdateRaftVoterRequest and not getattr(response, "error_code", 0):
+            self._updates[replica.node_id] = asked
         if type(asked.request) in raft_response_rules.GRANTS and not getattr(response, "error_code", 0):
             self._count(asked, "NONE", "checked")
 
@@ -151,7 +167,8 @@ class ResponseChecks:
                 self._count(asked, code, "on another branch")
                 return
             first_end = asked.log_end if asked.was_active else asked.image_end
-            window = Window(self._reference.rows, first_end, last_end)
+            leaving = asked.leaving.union(leaving_of(replica.controller))
+            window = Window(self._reference.rows, first_end, last_end, leaving)
             self._count(asked, code, "checked")
             if not REASONS[type(asked.request), code](asked.request, item, window):
                 broken(

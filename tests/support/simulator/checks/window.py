@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from tests.support.simulator.checks.leaving import NOTHING_LEAVES, Leaving
 from tests.support.simulator.reference.rows import Key, Rows, State
 
 
 class Window:
-    """From one end (exclusive) to another one, both included."""
+    """From one end (exclusive) to another one, both included; and what was leaving then."""
 
-    def __init__(self, rows: Rows, first_end: int, last_end: int) -> None:
+    def __init__(self, rows: Rows, first_end: int, last_end: int, leaving: Leaving = NOTHING_LEAVES) -> None:
         self.rows = rows
+        self.leaving = leaving
         self.first_end = min(first_end, last_end)
         self.last_end = last_end
 
