@@ -34,6 +34,8 @@ from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeat
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
+from kraftctl_protocol.generated.controller_registration_response import ControllerRegistrationResponse
 from kraftctl_protocol.generated.create_partitions_request import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
@@ -45,6 +47,8 @@ from kraftctl_protocol.generated.create_partitions_response import (
 from kraftctl_protocol.generated.create_topics_response import CreatableTopicResult, CreateTopicsResponse
 from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from kraftctl_protocol.generated.delete_topics_response import DeletableTopicResult, DeleteTopicsResponse
+from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
+from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.generated.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -211,6 +215,7 @@ CORDONED = BrokerRegistrationChangeRecord(
     broker_id=3, broker_epoch=EPOCH, log_dirs=[TOPIC_ID], cordoned_log_dirs=[TOPIC_ID]
 )
 BAR = TopicRecord(name="bar", topic_id=bytes([8]) * 16)
+DOWNGRADED = FeatureLevelRecord(name="metadata.version", feature_level=14)
 GROUPS = FeatureLevelRecord(name="group.version", feature_level=1)
 BY_HAND = [creations.CreatableReplicaAssignment(partition_index=0, broker_ids=[1, 2])]
 
@@ -266,6 +271,12 @@ CASES: list[tuple[int, tuple[Message, Message], list[Message]]] = [
         Errors.BROKER_ID_NOT_REGISTERED,
         (UnregisterBrokerRequest(broker_id=2), UnregisterBrokerResponse()),
         [GONE],
+    ),
+    (Errors.UNSUPPORTED_VERSION, (DescribeClusterRequest(), DescribeClusterResponse()), [DOWNGRADED]),
+    (
+        Errors.UNSUPPORTED_VERSION,
+        (ControllerRegistrationRequest(), ControllerRegistrationResponse()),
+        [DOWNGRADED],
     ),
     (Errors.RESOURCE_NOT_FOUND, user(), [RemoveUserScramCredentialRecord(name="alice", mechanism=1)]),
 ]

@@ -6,7 +6,13 @@ from kraftctl.node.events import ClientRequest
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.requests import decode_request, decode_response
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.requests import (
+    ParsedRequest,
+    UnsupportedRequestError,
+    decode_request,
+    decode_response,
+)
 from tests.support.simulator.checks.checked_replica import CheckedReplica
 from tests.support.simulator.checks.leaving import NOTHING_LEAVES, leaving_of
 
@@ -43,9 +49,10 @@ class AskedRequest:
         self.request = event.request
         self.version = event.context.version
         self.listener = event.context.listener
-        self.is_enveloped = isinstance(event.request, EnvelopeRequest)
-        if isinstance(event.request, EnvelopeRequest):
-            inner = decode_request(event.request.request_data)
+        self.is_enveloped = False
+        inner = _opened(event.request)
+        if inner is not None:
+            self.is_enveloped = True
             self.request, self.version = inner.body, inner.header.request_api_version
         self.api_key = self.request.API_KEY
         self.log_end = replica.log.end
@@ -69,3 +76,13 @@ class AskedRequest:
         if response.error_code != 0 or response.response_data is None:
             return None
         return decode_response(response.response_data, self.api_key, self.version)[1]
+
+
+def _opened(request: Message) -> ParsedRequest | None:
+    """None if it is no envelope, or one with something that cannot be read."""
+    if not isinstance(request, EnvelopeRequest):
+        return None
+    try:
+        return decode_request(request.request_data)
+    except (DecodeError, UnsupportedRequestError):
+        return None

@@ -47,6 +47,8 @@ NOT_OF_THE_LOG: dict[int, str] = {
     Errors.BROKER_NOT_AVAILABLE: "a leader is not known yet, or its endpoint",
     Errors.SNAPSHOT_NOT_FOUND: "which snapshots are kept is no promise",
     Errors.POSITION_OUT_OF_RANGE: "of a file",
+    Errors.CLUSTER_AUTHORIZATION_FAILED: "of the ACLs; the authorizer is compared with Kafka's",
+    Errors.UNKNOWN_TOPIC_OR_PARTITION: "of another topic than the metadata",
 }
 """Codes that neither epochs nor voters justify -> what does."""
 

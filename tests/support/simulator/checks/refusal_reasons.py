@@ -20,22 +20,29 @@ from kraftctl_protocol.generated.alter_user_scram_credentials_request import Alt
 from kraftctl_protocol.generated.assign_replicas_to_dirs_request import AssignReplicasToDirsRequest
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_registration_request import BrokerRegistrationRequest
+from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
 from kraftctl_protocol.generated.create_partitions_request import CreatePartitionsRequest
 from kraftctl_protocol.generated.create_topics_request import CreateTopicsRequest
 from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest
+from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_configs_request import DescribeConfigsRequest
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest
+from kraftctl_protocol.generated.expire_delegation_token_request import ExpireDelegationTokenRequest
 from kraftctl_protocol.generated.incremental_alter_configs_request import IncrementalAlterConfigsRequest
+from kraftctl_protocol.generated.renew_delegation_token_request import RenewDelegationTokenRequest
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.generated.update_features_request import UpdateFeaturesRequest
 from tests.support.simulator.checks.window import Window
 from tests.support.simulator.reference.rows import (
+    METADATA_VERSION,
     State,
     broker_of,
     brokers_of,
+    metadata_version_of,
     partition_of,
     rows_of,
 )
+from tests.support.simulator.reference.snapshot_rules import CONTROLLERS
 from tests.support.simulator.reference.values import NO_LEADER, Partition
 
 Item = Any
@@ -44,6 +51,7 @@ Reason = Callable[[Any, Item, Window], bool]
 UNKNOWN_EPOCH = -1
 UNCLEAN = 1
 BROKERS = [("broker",)]
+METADATA_VERSION_KEY = ("feature", METADATA_VERSION)
 
 
 def _topic_id(state: State, name: str) -> bytes | None:
@@ -302,6 +310,11 @@ def member_is_not_eligible(request: Any, item: Item, window: Window) -> bool:
     return False
 
 
+def controllers_do_not_register(request: Any, item: Item, window: Window) -> bool:
+    """Below 3.7-IV0."""
+    return any(metadata_version_of(state) < CONTROLLERS for state in window.states(METADATA_VERSION_KEY))
+
+
 # Users.
 
 
@@ -345,6 +358,8 @@ REASONS: dict[tuple[type, int], Reason] = {
     (AssignReplicasToDirsRequest, Errors.STALE_BROKER_EPOCH): broker_epoch_is_stale,
     (UnregisterBrokerRequest, Errors.BROKER_ID_NOT_REGISTERED): broker_is_unknown,
     (AlterUserScramCredentialsRequest, Errors.RESOURCE_NOT_FOUND): credential_is_unknown,
+    (DescribeClusterRequest, Errors.UNSUPPORTED_VERSION): controllers_do_not_register,
+    (ControllerRegistrationRequest, Errors.UNSUPPORTED_VERSION): controllers_do_not_register,
 }
 
 NOT_OF_THE_STATE: dict[int, str] = {
@@ -353,14 +368,28 @@ NOT_OF_THE_STATE: dict[int, str] = {
     Errors.INVALID_REQUEST: "the request itself is wrong",
     Errors.INVALID_CONFIG: "no topic or broker could have this value",
     Errors.INVALID_TOPIC_EXCEPTION: "the name is wrong, or collides with another one in metrics",
-    Errors.CLUSTER_AUTHORIZATION_FAILED: "of rights, which the simulator does not restrict",
+    Errors.CLUSTER_AUTHORIZATION_FAILED: "of the ACLs; the authorizer is compared with Kafka's",
+    Errors.TOPIC_AUTHORIZATION_FAILED: "as above",
+    Errors.GROUP_AUTHORIZATION_FAILED: "as above",
+    Errors.DELEGATION_TOKEN_AUTHORIZATION_FAILED: "as above",
+    Errors.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED: "of how the client is authenticated",
+    Errors.DELEGATION_TOKEN_AUTH_DISABLED: "no key for tokens is configured",
+    Errors.DELEGATION_TOKEN_EXPIRED: "of the time",
+    Errors.INVALID_PRINCIPAL_TYPE: "the request itself is wrong",
+    Errors.ILLEGAL_SASL_STATE: "the listener has no SASL",
     Errors.DUPLICATE_RESOURCE: "the request names one twice",
     Errors.UNACCEPTABLE_CREDENTIAL: "the request itself is wrong",
     Errors.POLICY_VIOLATION: "the request, or its response, is too large",
 }
 """Codes that no state justifies, in responses to any request -> what does."""
 
+FOUND_BY_SECRET = "which token a request means is said by its secret, and the log has no secrets"
+
 NOT_CHECKED: dict[tuple[type, int], str] = {
     (UpdateFeaturesRequest, Errors.INVALID_UPDATE_VERSION): "which levels go together is a table of features",
+    (RenewDelegationTokenRequest, Errors.DELEGATION_TOKEN_NOT_FOUND): FOUND_BY_SECRET,
+    (RenewDelegationTokenRequest, Errors.DELEGATION_TOKEN_OWNER_MISMATCH): FOUND_BY_SECRET,
+    (ExpireDelegationTokenRequest, Errors.DELEGATION_TOKEN_NOT_FOUND): FOUND_BY_SECRET,
+    (ExpireDelegationTokenRequest, Errors.DELEGATION_TOKEN_OWNER_MISMATCH): FOUND_BY_SECRET,
 }
 """Refusals that depend on the state -> why no rule checks them yet."""

@@ -97,6 +97,9 @@ class ResponseChecks:
         if response is None:
             self._check_envelope(replica, asked, effect.response)
             return
+        if API_TABLE[asked.api_key].owner == Owner.NOBODY:
+            self._count(asked, getattr(response, "error_code", 0), "of the request")
+            return
         if API_TABLE[asked.api_key].owner == Owner.RAFT:
             self._check_raft(replica, asked, response)
             return
