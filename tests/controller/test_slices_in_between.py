@@ -182,9 +182,11 @@ class Life:
             if partition is old:
                 continue
             name = f"{topic_id.hex()}-{index}"
-            check_partition(self.state.image, name, old, partition)
+            image = self.state.image
+            elr_enabled = image.features.elr_enabled
+            check_partition(image.cluster.brokers, name, old, partition, elr_enabled=elr_enabled)
             if old is not None:
-                check_change(name, old, partition, elr_enabled=self.state.image.features.elr_enabled)
+                check_change(name, old, partition, elr_enabled=elr_enabled)
 
     def check_brokers(self) -> None:
         """No broker that is fenced or unregistered has anything to leave."""

@@ -14,7 +14,6 @@ import pytest
 from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.image.replay import replay
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
@@ -63,7 +62,7 @@ class QuorumOnly(Checks):
 
     def _committed(self, batch: Batch) -> None:
         for offset, record in enumerate(batch.messages, batch.base_offset):
-            replay(self.partitions.image, record, offset)
+            self.partitions.reference.replay(record, offset)
         self.partitions.reference.end_offset = batch.end
 
 

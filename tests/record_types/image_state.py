@@ -49,10 +49,10 @@ def _plain(value: Any) -> Any:
         return {acl_id for acls in value.types() for pattern in acls.all() for acl_id, _ in pattern.all()}
     if isinstance(value, InternedTuples):
         return None
-    return {name: _plain(getattr(value, name)) for name in _attributes(value) if name not in NO_STATE}
+    return {name: _plain(getattr(value, name)) for name in attributes_of(value) if name not in NO_STATE}
 
 
-def _attributes(value: object) -> list[str]:
+def attributes_of(value: object) -> list[str]:
     """Those of a compiled class are declared, those of an interpreted one are in its dictionary."""
     declared = getattr(type(value), "__mypyc_attrs__", None)
     names = list(vars(value)) if declared is None else list(declared)

@@ -29,6 +29,7 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.simulator.long_work_violations import LONG_WORK_VIOLATIONS
 from tests.simulator.partition_violations import PARTITION_VIOLATIONS, brokers, change, partition
 from tests.simulator.quorum_violations import QUORUM_VIOLATIONS
+from tests.simulator.response_violations import RESPONSE_VIOLATIONS
 from tests.simulator.timely_violations import TIMELY_VIOLATIONS
 from tests.support.simulator.checks.invariants import INVARIANTS, broken
 from tests.support.simulator.cluster.scripted_quorum import (
@@ -100,6 +101,7 @@ END_VIOLATIONS: list[tuple[str, Violation]] = [
 VIOLATIONS = [
     *QUORUM_VIOLATIONS,
     *PARTITION_VIOLATIONS,
+    *RESPONSE_VIOLATIONS,
     *TIMELY_VIOLATIONS,
     *LONG_WORK_VIOLATIONS,
     *END_VIOLATIONS,

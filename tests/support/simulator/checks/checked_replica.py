@@ -55,6 +55,7 @@ class CheckedReplica:
         "partition",
         "promised_nothing",
         "raft",
+        "renounced_count",
         "replaced_asked",
         "shutdowns_asked",
         "snapshot_parts",
@@ -105,6 +106,8 @@ class CheckedReplica:
         self.epoch_start = -1
         self.state_name = NOT_STARTED
         self.active = False
+        self.renounced_count = 0
+        """How often it has ceased to be the active controller."""
         self.asked: dict[int, int] = {}
         """Request id -> everything before this offset must be committed when it is acknowledged."""
         self.replaced_asked: set[int] = set()

@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.node.events import ClientRequest, NodeEffect, NodeEvent
+from kraftctl.raft.effects import AppendBatch, Respond
+from kraftctl.raft.events import RequestCancelled
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.support.simulator.checks.broker_checks import BrokerChecks
@@ -18,8 +22,10 @@ from tests.support.simulator.checks.log_history import LogHistory
 from tests.support.simulator.checks.partition_checks import PartitionChecks
 from tests.support.simulator.checks.process_view import ProcessView
 from tests.support.simulator.checks.quorum_checks import LEADER, QuorumChecks
+from tests.support.simulator.checks.response_checks import ResponseChecks
 
 FOLLOWER = "Follower"
+ASKING = (ClientRequest, RequestCancelled)
 
 
 class Checks:
@@ -30,21 +36,47 @@ class Checks:
         self.partitions = PartitionChecks(config)
         self.quorum = QuorumChecks(self.history, self.partitions.committed, self._snapshot_written)
         self.brokers = BrokerChecks(self.history, self.partitions)
-        self.stepped = self.quorum.stepped
+        self.responses = ResponseChecks(self.quorum, self.partitions.reference)
+        self._images: dict[int, MetadataImage] = {}
+        """By node id, the image that its process has; another one when it has loaded a snapshot."""
+        self.stepped = self._stepped
         """stepped(process, event): after the node's step, before its effects."""
-        self.before = self.quorum.before
+        self.before = self._before
         """before(process, effect): before the effect is carried out."""
+
+    def _stepped(self, process: ProcessView, event: NodeEvent) -> None:
+        self.quorum.stepped(process, event)
+        if type(event) in ASKING:
+            self.responses.stepped(process, event)
+        else:
+            self.responses.forget_step(process)
+            if process.controller.image is not self._images[process.node_id]:
+                self._image_replaced(process)
+
+    def _image_replaced(self, process: ProcessView) -> None:
+        """By what it has read from a snapshot."""
+        self._images[process.node_id] = process.controller.image
+        self.partitions.check_image(process, self.quorum.running[process.node_id].log, self.history)
+
+    def _before(self, process: ProcessView, effect: NodeEffect) -> None:
+        self.quorum.before(process, effect)
+        if type(effect) is Respond:
+            self.responses.responding(process, effect)
+        elif type(effect) is AppendBatch:
+            self.responses.appending(effect)
 
     def _snapshot_written(self, who: str, snapshot_id: OffsetAndEpoch, batches: list[bytes]) -> None:
         self.partitions.check_snapshot(who, snapshot_id, b"".join(batches))
 
     def started(self, process: ProcessView) -> None:
         """A process has recovered from its disk, and has made no step yet."""
+        self._images[process.node_id] = process.controller.image
         self.quorum.started(process)
 
     def ended(self, process: ProcessView) -> None:
         """Killed, powered off, stopped, failed: it makes no further step."""
         self.quorum.ended(process)
+        self.responses.ended(process)
 
     def stopped(self, process: ProcessView) -> None:
         """After `ended`, in order: all that it had is on the disk, except for a truncation that failed."""
@@ -88,8 +120,8 @@ class Checks:
         """
         self.quorum.checkpoint(running if readable is None else readable)
         for process in running:
-            self.partitions.check_image(process)
-        self.partitions.reference.forget()
+            self.partitions.check_image(process, self.quorum.replicas[process.key].log, self.history)
+        self.partitions.images.forget()
 
     def final(self, processes: Sequence[ProcessView], broker_ids: list[int], committed_end: int) -> None:
         """All running processes, some time after the last fault.

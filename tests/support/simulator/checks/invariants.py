@@ -37,6 +37,8 @@ INVARIANTS: Final[dict[str, str]] = {
     "EveryRecordDecodes": "every committed record can be read by this release",
     "AllCommittedImagesAgree": "images at one offset are equal, and equal to a replay of the log",
     "SnapshotEqualsLog": "a snapshot has the state of the records that it replaces",
+    "ReadsSeeCommittedData": "a read is of one committed state, and an active controller's of the newest",
+    "RefusalIsJustified": "a refusal names a state that was there between the request and its response",
     # Partitions and brokers: the model of KIP-966, KIP-497, KIP-704.
     "ValidControllerState": (
         "no inactive broker leads, or is in an ISR unless it is the only member; one that shuts down neither"

@@ -7,17 +7,27 @@ with the next leader, or when min.insync.replicas changes.
 
 from __future__ import annotations
 
-from kraftctl.controller.state.effective_configs import TopicSettings
-from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.image.topics_image import TopicImage
+from collections.abc import Mapping
+
 from kraftctl.metadata.broker_registration import BrokerRegistration
-from kraftctl.metadata.leader_recovery_state import RECOVERING
-from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
+from kraftctl.metadata.partition_registration import PartitionRegistration
 from tests.support.simulator.checks.invariants import broken
+from tests.support.simulator.reference.values import NO_LEADER, Broker, Partition
+
+RECOVERING = 1
+
+AnyBroker = Broker | BrokerRegistration
+AnyPartition = Partition | PartitionRegistration
+"""The rules hold for what the reference says, and for an image whose records are not committed."""
 
 
 def check_partition(
-    image: MetadataImage, name: str, before: PartitionRegistration | None, partition: PartitionRegistration
+    brokers: Mapping[int, AnyBroker],
+    name: str,
+    before: AnyPartition | None,
+    partition: AnyPartition,
+    *,
+    elr_enabled: bool,
 ) -> None:
     """After a whole append; `name` says topic, partition and offset. Brokers may change within one.
 
@@ -28,14 +38,12 @@ def check_partition(
     _check_members(name, partition)
     leader = int(partition.leader)
     if leader != NO_LEADER:
-        _check_leader(image, name, before, partition, leader)
-    elr_enabled = image.features.elr_enabled
+        _check_leader(brokers, name, before, partition, leader)
     if not elr_enabled and (elr or not isr):
         broken("ValidControllerIsrAndElr", f"{name} has ISR {isr} and ELR {elr}, and ELR is not enabled")
     if partition.leader_recovery_state == RECOVERING and len(isr) > 1:
         broken("RecoveringPartitionHasIsrOfOne", f"{name} is recovering with ISR {isr}")
     if len(isr) > 1:
-        brokers = image.cluster.brokers
         for member in isr:
             registration = brokers.get(member)
             was_member = before is not None and member in before.isr
@@ -45,13 +53,13 @@ def check_partition(
         broken("IsrIsSubsetOfReplicas", f"{name} has {len(partition.directories)} directories for {replicas}")
 
 
-def _may_be_in_isr(registration: BrokerRegistration | None, *, was_member: bool) -> bool:
+def _may_be_in_isr(registration: AnyBroker | None, *, was_member: bool) -> bool:
     if registration is None or registration.fenced:
         return False
     return was_member or not registration.in_controlled_shutdown
 
 
-def _check_members(name: str, partition: PartitionRegistration) -> None:
+def _check_members(name: str, partition: AnyPartition) -> None:
     replicas, isr, elr = partition.replicas, partition.isr, partition.elr
     if not replicas or len(set(replicas)) != len(replicas) or len(set(isr)) != len(isr):
         broken("IsrIsSubsetOfReplicas", f"{name} has replicas {replicas} and ISR {isr}")
@@ -65,15 +73,15 @@ def _check_members(name: str, partition: PartitionRegistration) -> None:
 
 
 def _check_leader(
-    image: MetadataImage,
+    brokers: Mapping[int, AnyBroker],
     name: str,
-    before: PartitionRegistration | None,
-    partition: PartitionRegistration,
+    before: AnyPartition | None,
+    partition: AnyPartition,
     leader: int,
 ) -> None:
     if leader not in partition.isr:
         broken("LeaderIsInIsr", f"{name}: leader {leader}, ISR {partition.isr}")
-    registration = image.cluster.brokers.get(leader)
+    registration = brokers.get(leader)
     was_leader = before is not None and before.leader == leader
     if registration is None or not _may_be_in_isr(registration, was_member=was_leader):
         broken("ValidControllerState", f"{name} is led by {registration or leader}")
@@ -82,21 +90,20 @@ def _check_leader(
         broken("ValidControllerState", f"{name} is led by {leader}, whose directory is offline")
 
 
-def min_isr_in_batch(settings: TopicSettings, topic: TopicImage, first: PartitionRegistration | None) -> int:
+def min_isr_in_batch(wanted: int, replication_factor: int, first: AnyPartition | None) -> int:
     """The highest one that was in force in a batch; `first` is what partition 0 was before, if it changed.
 
-    One request changes all of its partitions as the topic was before: a reassignment that ends in it, and
-    leaves partition 0 fewer replicas, lowers the minimum only for the next one, as in Kafka.
+    It is never more than the topic has replicas (KIP-966). One request changes all of its partitions as the
+    topic was before: a reassignment that ends in it, and leaves partition 0 fewer replicas, lowers the
+    minimum only for the next one, as in Kafka.
     """
-    min_isr = settings.min_isr(topic)
-    if first is None or min_isr < topic.replication_factor:
+    min_isr = min(wanted, replication_factor)
+    if first is None or min_isr < replication_factor:
         return min_isr
     return max(min_isr, len(first.replicas))
 
 
-def check_min_isr(
-    name: str, before: PartitionRegistration | None, partition: PartitionRegistration, min_isr: int
-) -> None:
+def check_min_isr(name: str, before: AnyPartition | None, partition: AnyPartition, min_isr: int) -> None:
     """`min_isr` is in force while the ISR changes; a change of it clears the ELR.
 
     Except one: fewer replicas of partition 0 lower it for the whole topic. The next leader is then elected
@@ -112,7 +119,12 @@ def check_min_isr(
 
 
 def check_new_isr(
-    image: MetadataImage, name: str, before: PartitionRegistration, after: PartitionRegistration
+    brokers: Mapping[int, AnyBroker],
+    name: str,
+    before: AnyPartition,
+    after: AnyPartition,
+    *,
+    elr_enabled: bool,
 ) -> None:
     """With ELR, an inactive broker leaves the ISR even if it is the only member.
 
@@ -120,15 +132,13 @@ def check_new_isr(
     not, where unclean elections are enabled.
     """
     cancelled = before.reassigning and not after.reassigning
-    if len(after.isr) == 1 and image.features.elr_enabled and not cancelled:
-        registration = image.cluster.brokers.get(after.isr[0])
+    if len(after.isr) == 1 and elr_enabled and not cancelled:
+        registration = brokers.get(after.isr[0])
         if not _may_be_in_isr(registration, was_member=after.isr[0] in before.isr):
             broken("ValidControllerState", f"{name}: {registration or after.isr} alone in the new ISR")
 
 
-def check_change(
-    name: str, before: PartitionRegistration, after: PartitionRegistration, *, elr_enabled: bool
-) -> None:
+def check_change(name: str, before: AnyPartition, after: AnyPartition, *, elr_enabled: bool) -> None:
     """One PartitionChangeRecord."""
     if after.partition_epoch != before.partition_epoch + 1:
         broken("PartitionEpochOnlyRises", f"{name}: {before.partition_epoch}, then {after.partition_epoch}")
@@ -146,7 +156,7 @@ def check_change(
         _check_last_known(name, before, after)
 
 
-def _what_changes(partition: PartitionRegistration) -> tuple[object, ...]:
+def _what_changes(partition: AnyPartition) -> tuple[object, ...]:
     """All but the epochs."""
     return (
         partition.replicas,
@@ -161,7 +171,7 @@ def _what_changes(partition: PartitionRegistration) -> tuple[object, ...]:
     )
 
 
-def _check_election(name: str, before: PartitionRegistration, after: PartitionRegistration) -> None:
+def _check_election(name: str, before: AnyPartition, after: AnyPartition) -> None:
     """Without a leader no replica joins the ISR: who is in neither ISR nor ELR may lack data."""
     leader = after.leader
     if leader in before.isr or leader in before.elr:
@@ -170,7 +180,7 @@ def _check_election(name: str, before: PartitionRegistration, after: PartitionRe
         broken("LeaderCandidateCompleteness", f"{name}: {before!r}, then {after!r}")
 
 
-def _check_last_known(name: str, before: PartitionRegistration, after: PartitionRegistration) -> None:
+def _check_last_known(name: str, before: AnyPartition, after: AnyPartition) -> None:
     known = after.last_known_elr
     if after.leader != NO_LEADER:
         is_right = not known
@@ -182,7 +192,7 @@ def _check_last_known(name: str, before: PartitionRegistration, after: Partition
         broken("MinIsrRecoveryQuorum", f"{name}: last known leader {known}, {before!r}, then {after!r}")
 
 
-def check_unclean(name: str, before: PartitionRegistration, after: PartitionRegistration) -> None:
+def check_unclean(name: str, before: AnyPartition, after: AnyPartition) -> None:
     """Where unclean elections are not enabled; KIP-966 elects the last known leader even so."""
     was_unclean = before.leader_recovery_state != RECOVERING and after.leader_recovery_state == RECOVERING
     if was_unclean and before.last_known_elr != (after.leader,):

@@ -233,6 +233,7 @@ class QuorumChecks:
     def _active_changed(self, replica: CheckedReplica, active: bool) -> None:
         replica.active = active
         if not active:
+            replica.renounced_count += 1
             return
         if replica.state_name != LEADER:
             broken("SingleLeader", f"{replica.name} is active in epoch {replica.epoch}, and does not lead it")

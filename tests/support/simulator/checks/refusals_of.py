@@ -1,0 +1,59 @@
+"""The refusals in a response, each with what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from kraftctl_protocol.generated.alter_partition_reassignments_response import (
+    AlterPartitionReassignmentsResponse,
+)
+from kraftctl_protocol.generated.alter_partition_response import AlterPartitionResponse
+from kraftctl_protocol.generated.elect_leaders_response import ElectLeadersResponse
+from kraftctl_protocol.message import Message
+
+LISTS = ("topics", "responses", "results", "entries", "filter_results", "directories")
+"""Fields of responses that have an entry, with an error code, for each part of the request."""
+
+NAMES = ("name", "topic_id", "user", "resource_name", "resource_type", "feature")
+
+
+def refusals_of(request: Message, response: Message) -> Iterator[tuple[int, Any]]:
+    """Codes; with None for all of the request, (topic, partition), or the part of the request itself."""
+    code = getattr(response, "error_code", 0)
+    if code:
+        yield code, None
+        return
+    if isinstance(response, AlterPartitionResponse):
+        yield from _of_partitions(response.topics)
+    elif isinstance(response, AlterPartitionReassignmentsResponse):
+        yield from _of_partitions(response.responses)
+    elif isinstance(response, ElectLeadersResponse):
+        for topic in response.replica_election_results:
+            for result in topic.partition_result:
+                if result.error_code:
+                    yield result.error_code, (topic.topic, result.partition_id)
+    else:
+        for name in LISTS:
+            for entry in getattr(response, name, ()):
+                if getattr(entry, "error_code", 0):
+                    yield entry.error_code, _part_of(request, entry)
+
+
+def _of_partitions(topics: Iterable[Any]) -> Iterator[tuple[int, tuple[Any, int]]]:
+    for topic in topics:
+        name = getattr(topic, "name", "") or getattr(topic, "topic_name", "") or topic.topic_id
+        for partition in topic.partitions:
+            if partition.error_code:
+                yield partition.error_code, (name, partition.partition_index)
+
+
+def _part_of(request: Message, entry: Any) -> Any:
+    """The part of the request that has the same names as the entry; the entry itself if there is none."""
+    names = [name for name in NAMES if getattr(entry, name, None) not in (None, "", bytes(16))]
+    for field in request.FIELDS:
+        listed = getattr(request, field.name)
+        for part in listed if isinstance(listed, list) else ():
+            if names and all(getattr(part, name, None) == getattr(entry, name) for name in names):
+                return part
+    return entry

@@ -1,0 +1,1 @@
+"""What the metadata log says, by a second implementation of Kafka's rules."""
