@@ -169,7 +169,7 @@ def test_a_vote_before_the_first_record(tmp_path: Path) -> None:
 
 @pytest.mark.prevents("deleted-quorum-state")
 @pytest.mark.parametrize("epoch", [1, 4])
-def test_a_vote_before_the_first_record_without_the_recovery_point(tmp_path: Path, epoch: int) -> None:
+def test_a_bare_vote_without_the_recovery_point(tmp_path: Path, epoch: int) -> None:
     """The witness says that the recovery point is current: without it, nothing knows the vote."""
     partition = open_partition(tmp_path, static_voters=THREE)
     partition.write_quorum_state(ElectionState(epoch=epoch, voted_id=2, data_version=1))

@@ -88,6 +88,8 @@ class Chaos:
             "leader of two leaves": lambda: self._begin(self._sequences.leader_of_two_leaves),
             "leader alone changes voters": lambda: self._begin(self._sequences.leader_alone_changes_voters),
             "download alone": lambda: self._begin(self._sequences.download_alone),
+            "remove voter while others are down": lambda: self._begin(self._sequences.remove_beside_down),
+            "leader ends in a transaction": lambda: self._begin(self._sequences.leader_ends_in_a_transaction),
             "leader lacks records": lambda: self._sequences.leader_lacks_records(self._rng),
         }
         self._happenings |= self._injuries(Rot(cluster, operator))
