@@ -33,7 +33,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 
 EPOCH = 1 << 20
-"""Of elections that nobody holds."""
+"""Of elections that no voter holds."""
 
 
 def draw_intrusion(rng: random.Random, cluster_id: str, broker_id: int, node_id: int) -> Message:

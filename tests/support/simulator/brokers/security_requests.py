@@ -63,7 +63,7 @@ def _bindings() -> list[Binding]:
 
 
 BINDINGS: Final = _bindings()
-"""What the admin allows and denies. Nobody gets ClusterAction."""
+"""What the admin allows and denies. No user gets ClusterAction."""
 
 QUOTAS: Final[list[tuple[QuotaEntity, str]]] = [
     ((("user", "alice"),), "controller_mutation_rate"),
