@@ -2,8 +2,8 @@
 
 `make simulate RUNS=1000 SEED=7 PROFILE=mixed` runs the seeds from 7 on. A find is printed immediately: the
 invariant, the line that repeats it, the fewest faults that still cause it, and the end of its trace. The last
-lines count the faults that were injected, the records that were committed, and the responses. Status 1 after a
-find, or if a long series of mixed runs has not reached what it has to (`coverage.py`).
+lines count the faults that were injected, the records that were committed, and the responses. Status 1 after
+a find, or if a long series of mixed runs has not reached what it has to (`coverage.py`).
 """
 
 from __future__ import annotations
