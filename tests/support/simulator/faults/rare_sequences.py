@@ -15,8 +15,8 @@ from kraftctl_protocol.generated.fetch_response import EpochEndOffset, FetchResp
 from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.message import Message
+from tests.support.simulator.checks import removals
 from tests.support.simulator.checks.checked_replica import CheckedReplica
-from tests.support.simulator.checks.invariants import broken
 from tests.support.simulator.cluster.cluster import Cluster
 from tests.support.simulator.cluster.process import ControllerProcess
 from tests.support.simulator.cluster.users import ADMIN, USERS
@@ -60,14 +60,18 @@ class RareSequences:
     def _when_settled(self, steps: Callable[[ControllerProcess], Steps], name: str) -> Iterator[Wait]:
         for process in self._cluster.running():
             process.resume()
-        for process in self._cluster.down():
-            process.heal_disk()
-            self._operator.start(process)
+        self._start_again(self._cluster.down())
         yield Until(lambda: self._settled_leader() is not None)
         leader = self._settled_leader()
         assert leader is not None
         if (yield from steps(leader)):
             self._cluster.counts[f"{name}: to the end"] += 1
+
+    def _start_again(self, processes: list[ControllerProcess]) -> None:
+        for process in processes:
+            if process.lifetime is None:
+                process.heal_disk()
+                self._operator.start(process)
 
     def _settled_leader(self) -> ControllerProcess | None:
         """The active controller, if it is a voter, and all voters have everything that it has."""
@@ -243,24 +247,22 @@ class RareSequences:
         if not self._operator.remove_voter(leaving.node_id):
             return False
         yield Pause(ANSWERED_US)
-        remaining = {leader, *others} - {leaving}
-        is_refused = len(remaining - set(down)) <= len(remaining) // 2
         if leader.lifetime is None or (leader.life, leader.raft.epoch) != life or not leader.raft.is_leader:
             return False
-        is_removed = not leader.raft.voter_set.is_voter(leaving.key)
-        if is_removed and is_refused:
-            broken(
-                "RemovalLeavesMajority",
-                f"{leading(leader)} removes {leaving.key}, although {[one.node_id for one in down]} are down",
-            )
-        self._cluster.counts[f"removals {'refused' if is_refused else 'allowed'} while voters are down"] += 1
-        if is_refused and self._rng.random() < 0.5:
+        remaining = {leader, *others} - {leaving}
+        is_allowed = removals.check(
+            leader.node_id,
+            leaving.key,
+            remaining=len(remaining),
+            working=len(remaining - set(down)),
+            is_removed=not leader.raft.voter_set.is_voter(leaving.key),
+        )
+        self._cluster.counts[f"removals {'allowed' if is_allowed else 'refused'} while voters are down"] += 1
+        if not is_allowed and self._rng.random() < 0.5:
             self._cluster.counts["removals forced while voters are down"] += 1
             self._operator.remove_voter(leaving.node_id, forced=True)
             yield Pause(ANSWERED_US)
-        for process in down:
-            if process.lifetime is None:
-                self._operator.start(process)
+        self._start_again(down)
         yield Until(lambda: self._settled_leader() is not None)
         return True
 
@@ -285,7 +287,7 @@ class RareSequences:
             return False
         leader.kill()
         yield Pause(ANSWERED_US)
-        self._operator.start(leader)
+        self._start_again([leader])
         yield Until(lambda: self._cluster.active() is not None)
         return True
 
@@ -337,10 +339,6 @@ class RareSequences:
         partition.diverging_epoch = EpochEndOffset(epoch=epoch, end_offset=end_offset)
         partition.records = b""
         self._operator.misled(process)
-
-
-def leading(process: ControllerProcess) -> str:
-    return f"node {process.node_id}, which leads epoch {process.raft.epoch},"
 
 
 def _is_ready(process: ControllerProcess) -> bool:
