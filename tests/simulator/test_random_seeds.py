@@ -12,6 +12,7 @@ import warnings
 import pytest
 
 from tests.soak.simulate import SimulationRuns
+from tests.support.simulator.coverage import missing
 
 MINUTES = float(os.environ.get("KRAFTCTL_SIMULATED_MINUTES", "0.5"))
 
@@ -25,6 +26,9 @@ KNOWN_SEEDS = [
 """The first of `KNOWN_RUNS` each."""
 
 KNOWN_RUNS = 50
+
+NOT_REACHED_MAX = 4
+"""Of the record types and outcomes of APIs that a long series has to reach."""
 
 SUPERVISED_RUNS = 25
 
@@ -54,6 +58,8 @@ def test_nothing_is_found_in_known_runs(first_seed: int, capsys: pytest.CaptureF
         runs = SimulationRuns("mixed", shrinks=False)
         runs.run_for(first_seed, runs=KNOWN_RUNS)
     assert runs.finds == 0
+    not_reached = missing(runs.counts)
+    assert len(not_reached) <= NOT_REACHED_MAX, not_reached
 
 
 def test_nothing_is_found_where_quorum_state_is_deleted_before_each_start() -> None:

@@ -191,7 +191,7 @@ FAULTS = PROCESSES | NETWORK | BROKERS | CLOCKS | DISKS | DESTRUCTION | MEMBERSH
 
 PROFILES = {
     "mixed": Profile(
-        (2, 3, 3, 4),
+        (2, 3, 3),
         FAULTS | REMOVALS | TRANSACTIONS,
         0.4,
         0.3,
