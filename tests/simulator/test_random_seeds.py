@@ -41,6 +41,7 @@ FORMER_FINDS = [
     pytest.param("narrow", 6_046, id="adopted-without-a-record-while-a-supervisor-deletes-votes"),
     pytest.param("moves", 582, id="all-voters-have-moved-meanwhile"),
 ]
+"""With the workload with which they were found."""
 
 pytestmark = pytest.mark.slow
 
