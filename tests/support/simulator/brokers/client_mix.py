@@ -100,14 +100,15 @@ class ClientMix:
         """More kinds of operations in one run than `draw` gives, and more of them."""
         self.is_wide = True
         self.has_authorizer = has_authorizer
-        self.users_share = rng.choice((0.1, 0.3)) if has_authorizer else 0.0
+        self.users_share = rng.choice((0.2, 0.35)) if has_authorizer else 0.0
         self.admin_interval_us = rng.choice((100_000, 200_000, 300_000))
         self.forwarded_share = rng.choice((0.2, 0.5, 0.8))
         names = (*ADMIN_OPERATIONS, *WIDE_OPERATIONS)
         self.operations = {name: 0.0 if rng.random() < 0.25 else 10 ** rng.random() for name in names}
         self.operations["create_topic"] = max(2.0, self.operations["create_topic"])
-        self.operations["read"] = 4.0
-        self.operations["elect_preferred"] += 2.0
+        self.operations["read"] = 7.0
+        for rare in ("elect_preferred", "alter_acl", "alter_resource", "renew_token"):
+            self.operations[rare] += 2.0
         self.fates["cordon_directory"] = rng.choice((0.0, 1.0, 3.0))
 
     def stress_isrs(self) -> None:

@@ -81,7 +81,7 @@ class WideOperations:
     def _alter_acl(self) -> None:
         admin = self._admin
         present = self._present("alter_acl")
-        if present and admin.rng.random() < 0.3:
+        if present and admin.rng.random() < 0.4:
             binding = admin.rng.choice(present)
             request: Message = security_requests.delete_acl(binding)
             value = ABSENT
@@ -135,7 +135,7 @@ class WideOperations:
         value: int | None = None
         if admin.rng.random() < 0.6:
             value = lowest + (admin.rng.randint(0, 2) if key == MIN_ISR else admin.next_number())
-        if kind != BROKER and admin.rng.random() < 0.5:
+        if kind != BROKER and admin.rng.random() < 0.6:
             request: Message = admin_requests.replace_configs(kind, name, key, value)
         else:
             request = admin_requests.alter_config(kind, name, key, value)

@@ -436,7 +436,8 @@ def _draw_happenings(rng: random.Random, plan: Plan, profile: Profile) -> list[H
             continue
         if kind in MEMBERSHIP | REMOVALS and not plan.changes_voters:
             continue
-        weights[kind] = weight * (1 if kind in LOAD else rng.choice((0, 0, 1, 2, 3)))
+        share = (1, 2, 3) if kind in REMOVALS else (0, 0, 1, 2, 3)
+        weights[kind] = weight * (1 if kind in LOAD else rng.choice(share))
     happenings = _draw_stream(rng, plan, weights, rng.choice(FAULTS_PAUSES_MS))
     return happenings + _draw_stream(rng, plan, ALWAYS, rng.choice(WAYS_BACK_PAUSES_MS))
 
