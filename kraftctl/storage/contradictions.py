@@ -49,7 +49,8 @@ from kraftctl_protocol.uuids import uuid_to_string
 class Contradictions:
     """Make one before the log is opened, then `judge` the log. `recovering_epoch` is the outcome.
 
-    `recovery_point` has begun, or expects to. In a directory that was just adopted it knows of no record.
+    `recovery_point` has begun, or expects to. In a directory that `is_adopted` there was none: it knows of no
+    record.
 
     `former`: what the recovery point says, if it is of another replica that may have been this one.
 
@@ -65,6 +66,7 @@ class Contradictions:
         snapshots: SnapshotStore,
         quorum_state: QuorumStateStore,
         recovery_point: RecoveryPointFile,
+        is_adopted: bool,
         former: RecoveryPoint | None,
         leader_epochs: list[tuple[int, int]] | None,
     ) -> None:
@@ -85,6 +87,7 @@ class Contradictions:
         self._file = recovery_point
         assert recovery_point.point is not None
         self._point = recovery_point.point
+        self._is_adopted = is_adopted
         self._former = former
         self._leader_epochs = leader_epochs
         self._election = quorum_state.read()
@@ -215,6 +218,8 @@ class Contradictions:
         point = self._point
         if not self._is_witnessed:
             return f"another controller may have voted since: {self._witness.path} is not there, either"
+        if self._is_adopted:
+            return f"{self._file.path} is missing, too"
         epochs = [log.last_epoch, *(epoch for epoch, _ in self._leader_epochs or [])]
         if (latest := self._snapshots.latest_id()) is not None:
             epochs.append(latest.epoch)

@@ -109,7 +109,8 @@ class MetadataPartition:
         quorum_state = QuorumStateStore(directory)
         recovery_point = RecoveryPointFile.open(log_dir, replica.directory_id, now_ms)
         former, warnings = None, list[str]()
-        if recovery_point.point is None:
+        is_adopted = recovery_point.point is None
+        if is_adopted:
             adopted = _adopted(replica, quorum_state, has_been_used=has_been_used)
             former = recovery_point.former
             if former is not None and _concerns(former, replica, static_voters, has_been_used):
@@ -126,6 +127,7 @@ class MetadataPartition:
             snapshots=snapshots,
             quorum_state=quorum_state,
             recovery_point=recovery_point,
+            is_adopted=is_adopted,
             former=former,
             leader_epochs=read_leader_epochs(directory),
         )

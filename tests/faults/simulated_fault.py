@@ -18,7 +18,7 @@ class SimulatedFault:
     """The seeds from 1 on of `profile` are run until one notices `fault`, but not more than `runs_max`."""
 
     fault: PlantedFault
-    profile: str = "mixed"
+    profile: str = "narrow"
     runs_max: int = RUNS_MAX
 
     @property
@@ -26,13 +26,13 @@ class SimulatedFault:
         return self.fault.name
 
 
-def known(name: str, profile: str = "mixed", runs_max: int = RUNS_MAX) -> SimulatedFault:
+def known(name: str, profile: str = "narrow", runs_max: int = RUNS_MAX) -> SimulatedFault:
     """A fault of the catalogue that tests notice has to be noticed by the simulator as well."""
     return SimulatedFault(BY_NAME[name], profile, runs_max)
 
 
 def planted(
-    name: str, file: str, old: str, new: str, why: str, profile: str = "mixed", runs_max: int = RUNS_MAX
+    name: str, file: str, old: str, new: str, why: str, profile: str = "narrow", runs_max: int = RUNS_MAX
 ) -> SimulatedFault:
     """A fault of the simulator's own catalogue. `file`, `old` and `new` are as in PlantedFault."""
     return SimulatedFault(PlantedFault(name, file, old, new, (), why), profile, runs_max)

@@ -21,6 +21,9 @@ SIMULATED: tuple[SimulatedFault, ...] = (
 
 NOT_SIMULATED: Final[dict[str, str]] = {
     "adopted-without-records-is-new": "All simulated directories have a recovery point from the start.",
+    "witness-without-recovery-point-is-trusted": (
+        "One run in many thousands: a bare vote before the first record, then both files are lost."
+    ),
     "start-warns-of-everything": "The level of a line; a test has it.",
     "flush-from-before-a-truncation-counts": (
         "A second line of defence. A Fetch leaves only when everything is flushed, and only its response"
@@ -114,12 +117,9 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "a-request-of-a-former-epoch-is-not-fenced": "A simulated leader of a former epoch is cut off.",
     "a-log-is-truncated-by-its-own-epochs-alone": "The next response names an earlier place.",
     "a-follower-that-was-cut-off-gets-pre-votes": "An election too many; a conversation has it.",
-    "a-removal-is-not-checked": (
-        "The quorum stops until the missing voter returns. Before the end of each run all of them have."
+    "an-addition-is-not-checked": (
+        "The quorum stops until the disks of all voters work. Before the end of each run all of them do."
     ),
-    "an-addition-is-not-checked": "The same: the disks of all voters work before the end of each run.",
-    "half-of-the-voters-is-a-majority": "The same.",
-    "silent-voters-work": "The same.",
     "voters-that-lag-work": "The same: those that lag have caught up before the end of each run.",
     "any-unknown-field-forces-a-removal": "The simulated operator sends no unknown fields.",
     "the-leader-waits-for-a-silent-voter": (

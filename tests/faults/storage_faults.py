@@ -41,6 +41,14 @@ FAULTS = (
         "A controller of Kafka has voted before its first record, and votes again in the same epoch.",
     ),
     PlantedFault(
+        "witness-without-recovery-point-is-trusted",
+        "kraftctl/storage/contradictions.py",
+        '        if self._is_adopted:\n            return f"{self._file.path} is missing, too"\n',
+        "",
+        ("tests/storage/test_deleted_quorum_state.py::test_a_bare_vote_without_the_recovery_point",),
+        "Recovery point and quorum-state are lost, and an empty log is taken for one that never voted.",
+    ),
+    PlantedFault(
         "start-warns-of-everything",
         "kraftctl/server/controller_server.py",
         '        storage_logger.info("%s", notice)\n',

@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 
 from kraftctl_protocol.config_resource import TOPIC
+from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
 from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData
 from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.delegation_token_record import DelegationTokenRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
+from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.message import Message
 from tests.support.image_records import image_of
-from tests.support.simulator.brokers.admin_history import AdminHistory, Outcome
+from tests.support.simulator.brokers.admin_history import ABSENT, PRESENT, AdminHistory, Outcome
 
 TOPIC_ID = bytes(15) + b"\x21"
 
@@ -36,6 +39,43 @@ def retention(value: int) -> ConfigRecord:
 def quota(value: int) -> ClientQuotaRecord:
     entity = [EntityData(entity_type="user", entity_name="u")]
     return ClientQuotaRecord(entity=entity, key="producer_byte_rate", value=float(value))
+
+
+BINDING = (2, "t", 3, "User:alice", "*", 3, 3)
+QUOTA = ((("user", "u"),), "producer_byte_rate")
+TOKEN = DelegationTokenRecord(token_id="token", owner="User:alice", requester="User:alice")
+
+WIDE: dict[tuple[str, object, object, object], Message] = {
+    ("alter_acl", BINDING, PRESENT, ABSENT): AccessControlEntryRecord(
+        resource_type=2,
+        resource_name="t",
+        pattern_type=3,
+        principal="User:alice",
+        host="*",
+        operation=3,
+        permission_type=3,
+    ),
+    ("alter_user", (1, "u"), PRESENT, ABSENT): UserScramCredentialRecord(name="u", mechanism=1),
+    ("alter_quota", QUOTA, 1, None): quota(1),
+    ("alter_resource", (16, "m", "interval.ms"), 100, None): ConfigRecord(
+        resource_type=16, resource_name="m", name="interval.ms", value="100"
+    ),
+}
+"""Kind, subject, and the values of what is set and removed, with the record that sets it."""
+
+
+def _set_and_removed(
+    of: tuple[str, object, object, object], record: Message
+) -> list[tuple[str, list[tuple[str, object, object, Outcome]], list[Message], str]]:
+    kind, subject, value, none = of
+    is_set = (kind, subject, value, Outcome.ACKNOWLEDGED)
+    removed = (kind, subject, none, Outcome.ACKNOWLEDGED)
+    refused = (kind, subject, value, Outcome.REFUSED)
+    return [
+        ("lost", [is_set], [], "NoCommittedRecordLost"),
+        ("removal-lost", [is_set, removed], [record], "NoCommittedRecordLost"),
+        ("refused", [refused], [record], "RefusedIsNotDone"),
+    ]
 
 
 CREATED = ("create_topic", "t", TOPIC_ID.hex(), Outcome.ACKNOWLEDGED)
@@ -106,6 +146,23 @@ CONFIG = ("t", "retention.ms")
         pytest.param(
             [("alter_scram", "u", None, Outcome.ACKNOWLEDGED)], [], "NoCommittedRecordLost", id="user-lost"
         ),
+        *[
+            pytest.param(operations, records, invariant, id=f"{operations[0][0]}-{name}")
+            for subject, record in WIDE.items()
+            for name, operations, records, invariant in _set_and_removed(subject, record)
+        ],
+        pytest.param(
+            [("create_token", 1, "token", Outcome.ACKNOWLEDGED)], [], "NoCommittedRecordLost", id="token-lost"
+        ),
+        pytest.param(
+            [
+                ("create_token", 1, "token", Outcome.ACKNOWLEDGED),
+                ("expire_token", "token", ABSENT, Outcome.ACKNOWLEDGED),
+            ],
+            [TOKEN],
+            "NoCommittedRecordLost",
+            id="token-that-was-ended",
+        ),
     ],
 )
 def test_disagreements(
@@ -131,6 +188,15 @@ def test_disagreements(
             [*TOPIC_T, retention(2), retention(1)],
             id="carried-out-late",
         ),
+        pytest.param(
+            [
+                ("alter_acl", BINDING, PRESENT, Outcome.REFUSED),
+                ("alter_acl", BINDING, ABSENT, Outcome.REFUSED),
+            ],
+            [],
+            id="neither-set-nor-removed",
+        ),
+        pytest.param([("create_token", 1, None, Outcome.ACKNOWLEDGED)], [], id="token-that-soon-expires"),
     ],
 )
 def test_agreements(operations: list[tuple[str, object, object, Outcome]], records: list[Message]) -> None:

@@ -24,6 +24,7 @@ from kraftctl_protocol.generated.allocate_producer_ids_response import AllocateP
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.simulator.long_work_violations import LONG_WORK_VIOLATIONS
@@ -31,6 +32,8 @@ from tests.simulator.partition_violations import PARTITION_VIOLATIONS, brokers, 
 from tests.simulator.quorum_violations import QUORUM_VIOLATIONS
 from tests.simulator.response_violations import RESPONSE_VIOLATIONS
 from tests.simulator.timely_violations import TIMELY_VIOLATIONS
+from tests.support.simulator.brokers.wide_operations import check_refused
+from tests.support.simulator.checks import removals
 from tests.support.simulator.checks.invariants import INVARIANTS, broken
 from tests.support.simulator.cluster.scripted_quorum import (
     IDS,
@@ -98,6 +101,23 @@ END_VIOLATIONS: list[tuple[str, Violation]] = [
     ("EventuallyMetadataConverges", end_with_a_broker_behind),
 ]
 
+
+def remove_a_voter_beside_one_that_is_down(quorum: ScriptedQuorum) -> None:
+    assert removals.check(LEADER, key(OTHER), remaining=3, working=2, is_removed=True)
+    assert not removals.check(LEADER, key(OTHER), remaining=2, working=1, is_removed=False)
+    removals.check(LEADER, key(OTHER), remaining=2, working=1, is_removed=True)
+
+
+def let_an_intruder_unregister_a_broker(quorum: ScriptedQuorum) -> None:
+    check_refused(UnregisterBrokerResponse(error_code=Errors.CLUSTER_AUTHORIZATION_FAILED))
+    check_refused(UnregisterBrokerResponse())
+
+
+WORKLOAD_VIOLATIONS: list[tuple[str, Violation]] = [
+    ("RemovalLeavesMajority", remove_a_voter_beside_one_that_is_down),
+    ("OnlyWhoMayDo", let_an_intruder_unregister_a_broker),
+]
+
 VIOLATIONS = [
     *QUORUM_VIOLATIONS,
     *PARTITION_VIOLATIONS,
@@ -105,6 +125,7 @@ VIOLATIONS = [
     *TIMELY_VIOLATIONS,
     *LONG_WORK_VIOLATIONS,
     *END_VIOLATIONS,
+    *WORKLOAD_VIOLATIONS,
 ]
 
 

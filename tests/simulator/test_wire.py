@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
 from tests.support.simulator.cluster.lifetime import Lifetime
 from tests.support.simulator.cluster.virtual_time import VirtualTime
 from tests.support.simulator.cluster.wire import Asker, Exchange, Wire
@@ -26,7 +27,7 @@ class Server:
         self.lifetime: Lifetime | None = Lifetime(time)
         self.has_power = True
 
-    def receive(self, payload: bytes, exchange: Asker) -> int:
+    def receive(self, payload: bytes, exchange: Asker, principal: KafkaPrincipal = ANONYMOUS) -> int:
         exchange.respond(payload)
         return 1
 

@@ -167,6 +167,21 @@ def test_a_vote_before_the_first_record(tmp_path: Path) -> None:
     assert _said(partition.read_quorum_state()) == _said(VOTE)
 
 
+@pytest.mark.prevents("deleted-quorum-state")
+@pytest.mark.parametrize("epoch", [1, 4])
+def test_a_bare_vote_without_the_recovery_point(tmp_path: Path, epoch: int) -> None:
+    """The witness says that the recovery point is current: without it, nothing knows the vote."""
+    partition = open_partition(tmp_path, static_voters=THREE)
+    partition.write_quorum_state(ElectionState(epoch=epoch, voted_id=2, data_version=1))
+    partition.close()
+    delete_quorum_state(tmp_path)
+    forget_the_promises(tmp_path)
+    partition = open_partition(tmp_path, static_voters=THREE)
+    assert partition.recovering_epoch is not None
+    (warning,) = [line for line in partition.warnings if "does not vote" in line]
+    assert f"and with it the votes; {tmp_path / RECOVERY_POINT} is missing, too" in warning
+
+
 def test_a_power_failure_between_the_two_writes_of_a_vote(tmp_path: Path) -> None:
     """No other node has heard of the vote that is in quorum-state alone: it may be forgotten."""
     partition = live(tmp_path)
@@ -292,7 +307,7 @@ DOUBTS = [
     pytest.param(add_a_later_snapshot, True, "has epoch 6, and .* only knows epoch 4", id="later-snapshot"),
     pytest.param(cut, False, "ends at offset 19 .* everything was durable", id="log-is-cut"),
     pytest.param(empty, False, "the log in .* is gone", id="log-is-gone"),
-    pytest.param(forget_the_promises, None, "only knows epoch 1", id="no-recovery-point"),
+    pytest.param(forget_the_promises, None, "recovery-point is missing, too", id="no-recovery-point"),
     pytest.param(still_recover, None, "it stopped before it had fetched everything", id="recovering"),
 ]
 

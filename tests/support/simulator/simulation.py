@@ -17,6 +17,8 @@ from tests.support.simulator.brokers.client_mix import ClientMix
 from tests.support.simulator.checks.replication_settled import can_run, why_not_settled
 from tests.support.simulator.cluster.cluster import CLUSTER_ID, Cluster
 from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.cluster.users import AUTHORIZER
+from tests.support.simulator.coverage import count_records
 from tests.support.simulator.faults.chaos import Chaos
 from tests.support.simulator.faults.departures import Departures
 from tests.support.simulator.faults.operator import Operator
@@ -43,6 +45,8 @@ def _mix(plan: Plan, rng: random.Random) -> ClientMix:
         mix.stress_isrs()
     if plan.large_brokers:
         mix.enlarge_brokers(rng)
+    if plan.is_wide:
+        mix.widen(rng, has_authorizer=AUTHORIZER.keys() <= plan.properties.keys())
     if plan.broker_count == 0:
         mix.forwarded_share = 0.0
         mix.operations = {name: float(name in WITHOUT_BROKERS) for name in mix.operations}
@@ -109,7 +113,8 @@ class Simulation:
                 0 if self.plan.dynamic else len(self.plan.observer_ids)
             ),
         }
-        return self.cluster.counts + self._world.counts + Counter(drawn)
+        records = count_records(self.checks.history.committed)
+        return self.cluster.counts + self._world.counts + Counter(drawn) + records
 
     def _prepare(self) -> None:
         plan, cluster = self.plan, self.cluster
@@ -126,13 +131,13 @@ class Simulation:
             process.trace = self.trace
 
     def _versions_max(self, node_id: int) -> dict[int, int]:
-        """Where voters change all send pre-votes: see the known limit in docs/reliability.md."""
+        """Where voters change, all send pre-votes, but in a wide run."""
         if node_id not in self.plan.old_releases:
             return {}
         versions = dict(OLD_VERSIONS)
         if not self.plan.dynamic and not self.plan.upgrades:
             versions[UPDATE_RAFT_VOTER] = -1  # before Kafka 3.9
-        if self.plan.changes_voters or self.plan.upgrades or self.plan.joins:
+        if not self.plan.is_wide and (self.plan.changes_voters or self.plan.upgrades or self.plan.joins):
             del versions[VOTE]
         return versions
 
@@ -201,6 +206,9 @@ class Simulation:
         cluster.run_until(lambda: self.admin.is_idle, LIVENESS_MS, "EventuallyAnswered")
         self._departures.settle()
         self._settle_brokers()
+        if self.plan.is_wide:
+            cluster.run_until(self.admin.create_first_topic, LIVENESS_MS, "EventuallyAnswered")
+            self._settle_brokers()
         if self.plan.large_brokers and all(broker.is_running for broker in self.brokers):
             self._departures.return_after_all_have_left(random.Random(self.plan.seed))
             self._settle_brokers()

@@ -10,6 +10,10 @@ from kraftctl_protocol.generated.alter_client_quotas_request import (
     OpData,
 )
 from kraftctl_protocol.generated.alter_client_quotas_response import AlterClientQuotasResponse
+from kraftctl_protocol.generated.alter_configs_request import AlterableConfig as WholeConfig
+from kraftctl_protocol.generated.alter_configs_request import AlterConfigsRequest
+from kraftctl_protocol.generated.alter_configs_request import AlterConfigsResource as WholeResource
+from kraftctl_protocol.generated.alter_configs_response import AlterConfigsResponse
 from kraftctl_protocol.generated.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -39,6 +43,7 @@ from kraftctl_protocol.generated.create_topics_request import (
     CreateTopicsRequest,
 )
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
+from kraftctl_protocol.generated.delete_acls_response import DeleteAclsResponse
 from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from kraftctl_protocol.generated.delete_topics_response import DeleteTopicsResponse
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest, TopicPartitions
@@ -90,9 +95,22 @@ def create_partitions(name: str, count: int) -> CreatePartitionsRequest:
 
 
 def set_topic_config(name: str, key: str, value: str) -> IncrementalAlterConfigsRequest:
-    config = AlterableConfig(name=key, config_operation=0, value=value)
-    resource = AlterConfigsResource(resource_type=TOPIC, resource_name=name, configs=[config])
+    return alter_config(TOPIC, name, key, value)
+
+
+def alter_config(kind: int, name: str, key: str, value: int | str | None) -> IncrementalAlterConfigsRequest:
+    """Without a value it is removed."""
+    text = None if value is None else str(value)
+    config = AlterableConfig(name=key, config_operation=int(value is None), value=text)
+    resource = AlterConfigsResource(resource_type=kind, resource_name=name, configs=[config])
     return IncrementalAlterConfigsRequest(resources=[resource])
+
+
+def replace_configs(kind: int, name: str, key: str, value: int | None) -> AlterConfigsRequest:
+    """The resource has this config alone; without a value it has none."""
+    configs = [] if value is None else [WholeConfig(name=key, value=str(value))]
+    resource = WholeResource(resource_type=kind, resource_name=name, configs=configs)
+    return AlterConfigsRequest(resources=[resource])
 
 
 def set_quota(user: str, value: int) -> AlterClientQuotasRequest:
@@ -171,8 +189,10 @@ def error_of_answer(response: Message) -> int:
     """The error code of what was asked for: that of the whole response, else of the only part that counts."""
     if isinstance(response, CreateTopicsResponse):
         return response.topics[0].error_code
-    if isinstance(response, DeleteTopicsResponse | IncrementalAlterConfigsResponse):
+    if isinstance(response, DeleteTopicsResponse | IncrementalAlterConfigsResponse | AlterConfigsResponse):
         return response.responses[0].error_code
+    if isinstance(response, DeleteAclsResponse):
+        return response.filter_results[0].error_code
     if isinstance(
         response, CreatePartitionsResponse | AlterUserScramCredentialsResponse | CreateAclsResponse
     ):

@@ -29,6 +29,8 @@ class BrokerDisk:
         self.image = image
         self.rack = rack
         self.local_directories: dict[PartitionKey, Uuid] = {}
+        self.cordoned: list[Uuid] | None = None
+        """Log directories that get no new replicas (KIP-1066); None as long as none ever was cordoned."""
         self.lives = 0
         self.last_epoch = NO_EPOCH
         self._clean_shutdown_epoch = NO_EPOCH

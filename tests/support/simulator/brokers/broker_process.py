@@ -30,6 +30,7 @@ STOPPING_INTERVAL_US = 50_000
 RECOVERY_US_MAX = 300_000
 """To load its logs, between having caught up and wanting to be unfenced."""
 HEARTBEAT_VERSION_WITH_DIRECTORIES = 1
+HEARTBEAT_VERSION_WITH_CORDONED = 2
 
 
 class BrokerState(Enum):
@@ -221,6 +222,8 @@ class BrokerProcess:
         )
         if self._disk.profile.version(BrokerHeartbeatRequest) >= HEARTBEAT_VERSION_WITH_DIRECTORIES:
             request.offline_log_dirs = list(self.replicas.offline_directories)
+        if self._disk.profile.version(BrokerHeartbeatRequest) >= HEARTBEAT_VERSION_WITH_CORDONED:
+            request.cordoned_log_dirs = self._disk.cordoned
         self._counts["heartbeats"] += 1
         self._heartbeats.send(request, answered, self._world.mix.heartbeat_interval_us)
 

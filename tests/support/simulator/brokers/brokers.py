@@ -10,6 +10,7 @@ from tests.support.simulator.brokers.broker_image import BrokerImage
 from tests.support.simulator.brokers.broker_process import BrokerProcess, BrokerState
 from tests.support.simulator.brokers.broker_profiles import KAFKA_4_3, BrokerProfile
 from tests.support.simulator.brokers.broker_world import BrokerWorld
+from tests.support.simulator.brokers.metadata_reader import NO_LEADER
 
 STALE_HEARTBEATS_MAX = 3
 """Then an operator restarts the broker: it has been unregistered, and would never notice."""
@@ -45,6 +46,11 @@ class ModelBroker:
         return self.process is not None and self.process.state is BrokerState.RUNNING
 
     @property
+    def leader_id(self) -> int:
+        """Of the quorum, as far as the broker knows."""
+        return NO_LEADER if self.process is None else self.process.reader.leader_id
+
+    @property
     def lives(self) -> int:
         """How many processes it has had."""
         return self.disk.lives
@@ -58,6 +64,8 @@ class ModelBroker:
         """Nothing happens to it any more; what has ended, or lost a directory, comes back."""
         self._has_fates = self._stays_away = False
         self._world.mix.end_delays()
+        if self.disk.cordoned:
+            self.disk.cordoned = []
         process = self.process
         if process is None:
             self._begin()
@@ -103,6 +111,11 @@ class ModelBroker:
         online = [directory for directory in self.disk.directories if directory not in offline]
         if len(online) > 1:
             process.lose_directory(self._rng.choice(online))
+
+    def cordon_directory(self) -> None:
+        """Or end that: the next heartbeat says which directories get no new replicas."""
+        self._world.counts["directories cordoned"] += not self.disk.cordoned
+        self.disk.cordoned = [] if self.disk.cordoned else [self._rng.choice(self.disk.directories)]
 
     def pause(self) -> None:
         """It reaches no other broker for some time: it leaves ISRs, or shrinks those that it leads."""
@@ -160,6 +173,8 @@ class ModelBroker:
                     self.shut_down()
                 case "lose_directory":
                     self.lose_directory()
+                case "cordon_directory":
+                    self.cordon_directory()
                 case "pause":
                     self.pause()
                 case "ask_to_be_fenced":

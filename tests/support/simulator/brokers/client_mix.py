@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+from tests.support.simulator.brokers.wide_operations import WIDE_OPERATIONS
+
 ADMIN_OPERATIONS = (
     "create_topic",
     "delete_topic",
@@ -62,6 +64,11 @@ class ClientMix:
     """Leaders ask for all that have fetched everything, fenced or not, even with a process that has ended."""
     unclean_share: float = 0.2
     """Of topics, created with unclean.leader.election.enable."""
+    is_wide: bool = False
+    """Whether topics come first, and every type of record and every API may occur."""
+    users_share: float = 0.0
+    """Of the admin's operations, tried by users who have few rights."""
+    has_authorizer: bool = False
     fates: dict[str, float] = field(default_factory=lambda: dict.fromkeys(BROKER_FATES, 1.0))
     operations: dict[str, float] = field(default_factory=lambda: dict.fromkeys(ADMIN_OPERATIONS, 1.0))
 
@@ -88,6 +95,21 @@ class ClientMix:
         )
         mix.operations["create_topic"] = max(1.0, mix.operations["create_topic"])
         return mix
+
+    def widen(self, rng: random.Random, *, has_authorizer: bool) -> None:
+        """More kinds of operations in one run than `draw` gives, and more of them."""
+        self.is_wide = True
+        self.has_authorizer = has_authorizer
+        self.users_share = rng.choice((0.2, 0.35)) if has_authorizer else 0.0
+        self.admin_interval_us = rng.choice((100_000, 200_000, 300_000))
+        self.forwarded_share = rng.choice((0.2, 0.5, 0.8))
+        names = (*ADMIN_OPERATIONS, *WIDE_OPERATIONS)
+        self.operations = {name: 0.0 if rng.random() < 0.25 else 10 ** rng.random() for name in names}
+        self.operations["create_topic"] = max(2.0, self.operations["create_topic"])
+        self.operations["read"] = 7.0
+        for rare in ("elect_preferred", "alter_acl", "alter_resource", "renew_token"):
+            self.operations[rare] += 2.0
+        self.fates["cordon_directory"] = rng.choice((0.0, 1.0, 3.0))
 
     def stress_isrs(self) -> None:
         """Many partitions early, replicas that come and go, leaders that ask for all of them."""

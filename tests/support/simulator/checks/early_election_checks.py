@@ -45,7 +45,9 @@ class EarlyElectionChecks:
         if _is_early(state):
             self._attempt(state.epoch, now_ms)
         elif isinstance(state, Candidate) and isinstance(before, Prospective) and _is_early(before):
-            if before.is_hint_only() and not before.election.is_won():
+            if not before.is_hint_only():
+                return  # the leader has resigned
+            if not before.election.is_won():
                 self._broken(f"begins epoch {state.epoch} for refused connections without pre-votes")
             self._win(state.epoch, now_ms)
 

@@ -24,6 +24,8 @@ INVARIANTS: Final[dict[str, str]] = {
     "StableLeadership": "no pre-vote, no fetch of a snapshot ends a leadership, and refusals rarely do",
     "NextVoterSetOverlaps": "at most one voter is added or removed at a time",
     "AtMostOneUncommittedVoterChange": "a change of voters waits until the one before is committed",
+    "RemovalLeavesMajority": "no voter is removed while those that would remain are no majority that works",
+    "OnlyWhoMayDo": "a user without the right to something is refused it",
     "VotersHaveDirectories": "the log names every voter with its directory id",
     "ObserversJoinOnce": "a node asks to vote while its id does not, after its former directory has left",
     "SnapshotAtLogStart": "a log that does not start at 0 has a snapshot of the records before its start",

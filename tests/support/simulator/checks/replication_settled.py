@@ -23,7 +23,7 @@ def why_not_settled(
 
     EventuallyUnfenced; EventuallyReassignmentCompletes; EventuallyInSync: a partition has a leader, and all
     replicas in its ISR. A broker whose release cannot run stays away, and what needs it waits for it.
-    `elr_has_changed`: eligible.leader.replicas.version was not the same all the time.
+    `elr_has_changed`: eligible.leader.replicas.version or min.insync.replicas was not the same all the time.
     """
     absent = {broker.broker_id for broker in brokers if not can_run(broker, image)}
     for broker in brokers:
@@ -57,8 +57,8 @@ def needs_an_operator(partition: PartitionRegistration, *, elr_has_changed: bool
     """States that Kafka's controller does not leave by itself either.
 
     A replica that is to be added and to be removed: a reassignment was replaced by one that adds nothing, and
-    the list of added replicas stays. An empty ISR after ELR was switched on or off: the last leader is not
-    known, or may not be elected.
+    the list of added replicas stays. An empty ISR after ELR was switched on or off, or cleared: the last
+    leader is not known, or may not be elected.
     """
     if any(replica in partition.removing_replicas for replica in partition.adding_replicas):
         return True

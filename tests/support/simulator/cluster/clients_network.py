@@ -10,6 +10,7 @@ from kraftctl.apis.api_table import API_TABLE
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import decode_response, encode_request
+from tests.support.simulator.cluster.users import principal_of
 from tests.support.simulator.cluster.wire import Exchange, Server, Wire
 
 CALL_TIMEOUT_US = 2_900_000
@@ -73,7 +74,15 @@ class Channel:
             self._next()
 
         self._current = answered
-        self._exchange = Exchange(self._wire, self._client, self._server, payload, timeout_us, finished)
+        self._exchange = Exchange(
+            self._wire,
+            self._client,
+            self._server,
+            payload,
+            timeout_us,
+            finished,
+            principal=principal_of(self._client),
+        )
 
 
 class ClientNetwork:

@@ -13,6 +13,8 @@ from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.server.peers.peers import SOFTWARE, WAITING_MAX
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.message import Message
 from kraftctl_security.peer_codec import PeerCodec
 from kraftctl_security.peer_versions import unsupported
@@ -145,6 +147,9 @@ class Destination:
             self._peers.wire.counts["requests that an older peer does not know"] += 1
             self._peers.life.after(0, lambda: self._answer(effect, unsupported(effect.api_key)))
             return
+
+        if isinstance(effect.request, VoteRequest) and ApiKey.VOTE in self._peers.versions_max:
+            self._peers.wire.counts["votes that controllers without pre-votes ask for"] += 1
 
         def answered(answer: bytes | None) -> None:
             if answer is None:

@@ -51,6 +51,7 @@ from tests.support.simulator.cluster.small_turns import FEW, SmallTurns
 from tests.support.simulator.cluster.threads import SimulatedThreads
 from tests.support.simulator.cluster.watching import WatchedExecutor, WatchedNode
 from tests.support.simulator.cluster.wire import Asker, Exchange, Server, Wire
+from tests.support.simulator.coverage import count_response
 from tests.support.simulator.disks.disk import SimulatedDisk
 from tests.support.simulator.disks.disks import DiskSpeed, fast_disk
 from tests.support.simulator.disks.storage_call import watch_locks
@@ -138,10 +139,6 @@ class ControllerProcess:
         """Power is back when somebody tries to start it."""
         return self.lifetime is not None or self.why_down != LOST_POWER
 
-    @property
-    def key(self) -> ReplicaKey:
-        return self._key
-
     def start(self) -> None:
         """A new process on the present directory. Raises StorageError or OSError when it cannot start."""
         assert self.lifetime is None
@@ -157,7 +154,7 @@ class ControllerProcess:
         meta = read_meta_properties(self.disk.root)
         assert meta is not None
         assert meta.directory_id is not None
-        self._key = ReplicaKey(self.node_id, meta.directory_id)
+        self.key = ReplicaKey(self.node_id, meta.directory_id)
         self.partition: MetadataPartition = open_partition(self.config, meta, self.clock.now_ms)
         watch_locks(self.partition, self.disk)
         node_rng = random.Random(self.rng.getrandbits(64))
@@ -439,6 +436,7 @@ class ControllerProcess:
             self.counts["connections closed"] += 1
             exchange.respond(None)
             return
+        count_response(self.counts, response)
         if self.versions_max and isinstance(response, ApiVersionsResponse):
             for row in response.api_keys:
                 row.max_version = min(row.max_version, self.versions_max.get(row.api_key, row.max_version))

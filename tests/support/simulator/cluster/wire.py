@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
+from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
 from tests.support.simulator.cluster.lifetime import Lifetime
 from tests.support.simulator.cluster.virtual_time import VirtualTime
 
@@ -117,7 +118,7 @@ class Server(Protocol):
         """Without, its machine is silent; with power, it refuses connections while the process is down."""
         ...
 
-    def receive(self, payload: bytes, exchange: Asker) -> int:
+    def receive(self, payload: bytes, exchange: Asker, principal: KafkaPrincipal = ANONYMOUS) -> int:
         """The id of the request; `exchange.respond` is called once, maybe inside."""
         ...
 
@@ -137,6 +138,7 @@ class Exchange:
         "_answered",
         "_asked",
         "_life",
+        "_principal",
         "_server",
         "_source",
         "_timer",
@@ -154,8 +156,10 @@ class Exchange:
         timeout_us: int,
         answered: Answered,
         connection_id: int = 0,
+        principal: KafkaPrincipal = ANONYMOUS,
     ) -> None:
         self.connection_id = connection_id
+        self._principal = principal
         self._wire = wire
         self._source = source
         self._server = server
@@ -185,7 +189,7 @@ class Exchange:
         if life.frozen:
             life.run(partial(self._arrive, payload))
             return
-        request_id = server.receive(payload, self)
+        request_id = server.receive(payload, self, self._principal)
         self._asked.append((life, request_id))
 
     def respond(self, payload: bytes | None) -> None:

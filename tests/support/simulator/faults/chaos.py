@@ -83,19 +83,25 @@ class Chaos:
             "upgrade kraft.version": self._operator.upgrade_kraft_version,
             "move voter": lambda: self._operator.move_voter(self._any().node_id),
             "snapshot": self._snapshot,
-            "leaders in turn": lambda: self._begin(self._sequences.leaders_in_turn),
-            "candidate loses records": lambda: self._begin(self._sequences.candidate_loses_records),
-            "leader of two leaves": lambda: self._begin(self._sequences.leader_of_two_leaves),
-            "leader alone changes voters": lambda: self._begin(self._sequences.leader_alone_changes_voters),
-            "download alone": lambda: self._begin(self._sequences.download_alone),
-            "leader lacks records": lambda: self._sequences.leader_lacks_records(self._rng),
         }
-        self._happenings |= self._injuries(Rot(cluster, operator))
+        self._happenings |= self._rare(self._sequences) | self._injuries(Rot(cluster, operator))
         for kind, begin in more.items():
             self._happenings[kind] = partial(self._begin_of, begin)
 
     def _begin_of(self, begin: Callable[[random.Random], bool]) -> bool:
         return begin(self._rng)
+
+    def _rare(self, sequences: RareSequences) -> dict[str, Callable[[], bool]]:
+        return {
+            "leaders in turn": lambda: self._begin(sequences.leaders_in_turn),
+            "candidate loses records": lambda: self._begin(sequences.candidate_loses_records),
+            "leader of two leaves": lambda: self._begin(sequences.leader_of_two_leaves),
+            "leader alone changes voters": lambda: self._begin(sequences.leader_alone_changes_voters),
+            "download alone": lambda: self._begin(sequences.download_alone),
+            "remove voter while others are down": lambda: self._begin(sequences.remove_beside_down),
+            "leader ends in a transaction": lambda: self._begin(sequences.leader_ends_in_a_transaction),
+            "leader lacks records": lambda: sequences.leader_lacks_records(self._rng),
+        }
 
     def _injuries(self, rot: Rot) -> dict[str, Callable[[], bool]]:
         return {

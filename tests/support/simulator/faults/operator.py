@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from kraftctl.metadata import features
+from kraftctl.raft.forced_removal import force
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.server.controller_server import open_partition
 from kraftctl.storage.durable_files import fsync_directory, replace_file
@@ -78,7 +79,10 @@ class Operator:
         path = process.disk.root / PARTITION_DIRECTORY / QUORUM_STATE
         if self.deletes_votes and path.exists():
             path.unlink()
-            self._cluster.checks.deleted_votes(self._key(process))
+            if (process.disk.root / RECOVERY_POINT).exists():
+                self._cluster.checks.deleted_votes(self._key(process))
+            else:
+                self.lost_votes(process)  # of an adopted directory: nothing else knows them
             self._cluster.counts["quorum-states deleted"] += 1
 
     def _end_halt(self, process: ControllerProcess) -> None:
@@ -248,14 +252,17 @@ class Operator:
             overlaps=overlaps,
         )
 
-    def remove_voter(self, node_id: int, key: ReplicaKey | None = None, *, overlaps: bool = False) -> bool:
+    def remove_voter(
+        self, node_id: int, key: ReplicaKey | None = None, *, overlaps: bool = False, forced: bool = False
+    ) -> bool:
+        """`forced`: also where those that remain are no majority that works."""
         key = key or ReplicaKey(node_id, self._cluster.directory_ids[node_id])
-        return self._ask_leader(
-            RemoveRaftVoterRequest(
-                cluster_id=CLUSTER_ID, voter_id=key.id, voter_directory_id=key.directory_id
-            ),
-            overlaps=overlaps,
+        request = RemoveRaftVoterRequest(
+            cluster_id=CLUSTER_ID, voter_id=key.id, voter_directory_id=key.directory_id
         )
+        if forced:
+            force(request)
+        return self._ask_leader(request, overlaps=overlaps)
 
     def upgrade_kraft_version(self) -> bool:
         """Ask the leader for kraft.version 1; it may refuse, or the response may be lost."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from kraftctl.metadata import features
 from tests.support.simulator.brokers.broker_profiles import KAFKA_3_9, KAFKA_4_0, KAFKA_4_3, BrokerProfile
 from tests.support.simulator.cluster.small_turns import FEW
+from tests.support.simulator.cluster.users import AUTHORIZER
 from tests.support.simulator.cluster.wire import LinkFaults, Place
 from tests.support.simulator.disks.disks import DiskSpeed, fast_disk, slow_disk, stalling_disk
 
@@ -62,6 +63,8 @@ class Plan:
     properties: dict[str, str]
     deletes_votes: bool = False
     """A supervisor deletes quorum-state before each start, as Strimzi's start script does."""
+    is_wide: bool = False
+    """Whether the workload covers every type of record and every API."""
     large_brokers: bool = False
     turn_units: tuple[int, ...] = FEW
     turn_us_max: int = 0
@@ -94,7 +97,8 @@ class Plan:
         if "releases" in names:
             calm = replace(calm, old_releases=(), broker_profiles=(KAFKA_4_3,) * self.broker_count)
         if "snapshots" in names:
-            calm = replace(calm, properties=AUTO_JOIN if self.joins else {})
+            kept = {key: value for key, value in self.properties.items() if key in KEPT_WHEN_CALM}
+            calm = replace(calm, properties=kept)
         return calm
 
 
@@ -116,6 +120,8 @@ class Profile:
     """How often controllers make themselves voters."""
     deletes_votes: float = 0.0
     """How often a supervisor deletes quorum-state before each start."""
+    is_wide: bool = False
+    """The workload covers every type of record and every API."""
     large_brokers: bool = False
     """Each broker has many more partitions than a turn has units, and turns of long work take time."""
     durations_ms: tuple[int, ...] = RUN_MS
@@ -166,6 +172,8 @@ SEQUENCES = {
     "leader alone changes voters": 2,
     "leader lacks records": 2,
 }
+REMOVALS = {"remove voter while others are down": 6}
+TRANSACTIONS = {"leader ends in a transaction": 2}
 """Of rare events; see `rare_sequences`."""
 
 BETWEEN_SLICES = {
@@ -183,6 +191,15 @@ FAULTS = PROCESSES | NETWORK | BROKERS | CLOCKS | DISKS | DESTRUCTION | MEMBERSH
 
 PROFILES = {
     "mixed": Profile(
+        (2, 3, 3),
+        FAULTS | REMOVALS | TRANSACTIONS,
+        0.4,
+        0.3,
+        extra={"lose power in a flush": 1},
+        deletes_votes=0.15,
+        is_wide=True,
+    ),
+    "narrow": Profile(
         (0, 0, 3, 3, 4), FAULTS, 0.4, 0.3, extra={"lose power in a flush": 1}, deletes_votes=0.15
     ),
     "quorum": Profile((0,), FAULTS, 0.4, 0.3),
@@ -275,6 +292,15 @@ PROFILES = {
 
 AUTO_JOIN = {"controller.quorum.auto.join.enable": "true"}
 
+TOKENS = {
+    "delegation.token.secret.key": "a secret",
+    "delegation.token.expiry.check.interval.ms": "1000",
+}
+AUTHORIZER_SHARE = 0.75
+
+KEPT_WHEN_CALM = frozenset({*AUTO_JOIN, *TOKENS, *AUTHORIZER})
+"""Properties that a run is about."""
+
 LARGE_BROKERS_UNITS = ((1, 2), (1, 2, 3, 5, 8), (3, 5, 8, 13))
 LARGE_BROKERS_TURN_US = (0, 5_000, 20_000)
 """At most, drawn for each turn: meanwhile everything else happens."""
@@ -337,8 +363,19 @@ def draw_plan(seed: int, profile_name: str = "mixed") -> Plan:
         )
     if random.Random(f"supervisor {seed}").random() < profile.deletes_votes:
         plan = replace(plan, deletes_votes=True)
+    if profile.is_wide:
+        plan = _widen(plan)
     happenings = _draw_happenings(rng, plan, profile) + _draw_extra(plan, profile)
     return replace(plan, happenings=tuple(sorted(happenings, key=_time_of)))
+
+
+def _widen(plan: Plan) -> Plan:
+    """At least one broker knows all features; there are tokens, and mostly an authorizer."""
+    properties = plan.properties | TOKENS
+    if random.Random(f"authorizer {plan.seed}").random() < AUTHORIZER_SHARE:
+        properties |= AUTHORIZER
+    profiles = (KAFKA_4_3, *plan.broker_profiles[1:])
+    return replace(plan, is_wide=True, properties=properties, broker_profiles=profiles)
 
 
 def _draw_broker_profiles(rng: random.Random, count: int) -> tuple[BrokerProfile, ...]:
@@ -397,9 +434,10 @@ def _draw_happenings(rng: random.Random, plan: Plan, profile: Profile) -> list[H
     for kind, weight in profile.weights.items():
         if kind in DESTRUCTION and not plan.destroys_disks:
             continue
-        if kind in MEMBERSHIP and not plan.changes_voters:
+        if kind in MEMBERSHIP | REMOVALS and not plan.changes_voters:
             continue
-        weights[kind] = weight * (1 if kind in LOAD else rng.choice((0, 0, 1, 2, 3)))
+        share = (1, 2, 3) if kind in REMOVALS else (0, 0, 1, 2, 3)
+        weights[kind] = weight * (1 if kind in LOAD else rng.choice(share))
     happenings = _draw_stream(rng, plan, weights, rng.choice(FAULTS_PAUSES_MS))
     return happenings + _draw_stream(rng, plan, ALWAYS, rng.choice(WAYS_BACK_PAUSES_MS))
 

@@ -8,23 +8,30 @@ from collections.abc import Callable, Generator, Iterator
 from kraftctl.node.events import NodeEffect
 from kraftctl.raft.effects import SendRequest, WriteQuorumState
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
+from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
 from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.generated.fetch_response import EpochEndOffset, FetchResponse
 from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.message import Message
+from tests.support.simulator.checks import removals
 from tests.support.simulator.checks.checked_replica import CheckedReplica
 from tests.support.simulator.cluster.cluster import Cluster
 from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.cluster.users import ADMIN, USERS
 from tests.support.simulator.cluster.wire import LinkFaults, Place
 from tests.support.simulator.faults.operator import Operator
-from tests.support.simulator.faults.plan import Plan
+from tests.support.simulator.faults.plan import FIRST_BROKER_ID, Plan
 from tests.support.simulator.faults.sequence import BeforeEffect, Pause, Sequence, Until, Wait
 
 CHECK_QUORUM_ENDS_MS = 5_500
 """After that a leader that is alone must have resigned, with the longest fetch timeout and every excuse."""
 
 A_BATCH = [NoOpRecord()] * 4
+
+ANSWERED_US = 300_000
+"""After that a leader has answered, on good links."""
 
 
 Steps = Generator[Wait, None, bool]
@@ -53,14 +60,18 @@ class RareSequences:
     def _when_settled(self, steps: Callable[[ControllerProcess], Steps], name: str) -> Iterator[Wait]:
         for process in self._cluster.running():
             process.resume()
-        for process in self._cluster.down():
-            process.heal_disk()
-            self._operator.start(process)
+        self._start_again(self._cluster.down())
         yield Until(lambda: self._settled_leader() is not None)
         leader = self._settled_leader()
         assert leader is not None
         if (yield from steps(leader)):
             self._cluster.counts[f"{name}: to the end"] += 1
+
+    def _start_again(self, processes: list[ControllerProcess]) -> None:
+        for process in processes:
+            if process.lifetime is None:
+                process.heal_disk()
+                self._operator.start(process)
 
     def _settled_leader(self) -> ControllerProcess | None:
         """The active controller, if it is a voter, and all voters have everything that it has."""
@@ -217,6 +228,67 @@ class RareSequences:
         if not self._operator.remove_voter(self._rng.choice(self._other_voters(leader)).node_id):
             return False
         yield Pause(CHECK_QUORUM_ENDS_MS * 1000)
+        return True
+
+    def remove_beside_down(self, leader: ControllerProcess) -> Steps:
+        """As many voters are down as may be. The leader removes another one only where a majority of those
+        that remain works. It is forced to sometimes: those that are down keep their disks, and are back soon.
+        """
+        others = self._other_voters(leader)
+        down = self._rng.sample(others, len(others) // 2)
+        if not self._plan.changes_voters or not down:
+            return False
+        for process in down:
+            self._rng.choice((ControllerProcess.kill, ControllerProcess.lose_power))(process)
+        life = leader.life, leader.raft.epoch
+        yield Pause(leader.config.controller_quorum_fetch_timeout_ms * 1_200)
+        working = [leader, *[process for process in others if process not in down]]
+        leaving = self._rng.choice(working if self._rng.random() < 0.8 else down)
+        if not self._operator.remove_voter(leaving.node_id):
+            return False
+        yield Pause(ANSWERED_US)
+        if leader.lifetime is None or (leader.life, leader.raft.epoch) != life or not leader.raft.is_leader:
+            return False
+        remaining = {leader, *others} - {leaving}
+        is_allowed = removals.check(
+            leader.node_id,
+            leaving.key,
+            remaining=len(remaining),
+            working=len(remaining - set(down)),
+            is_removed=not leader.raft.voter_set.is_voter(leaving.key),
+        )
+        self._cluster.counts[f"removals {'allowed' if is_allowed else 'refused'} while voters are down"] += 1
+        if not is_allowed and self._rng.random() < 0.5:
+            self._cluster.counts["removals forced while voters are down"] += 1
+            self._operator.remove_voter(leaving.node_id, forced=True)
+            yield Pause(ANSWERED_US)
+        self._start_again(down)
+        yield Until(lambda: self._settled_leader() is not None)
+        return True
+
+    def leader_ends_in_a_transaction(self, leader: ControllerProcess) -> Steps:
+        """As a controller of Kafka may (KIP-868): the next leader aborts the transaction.
+
+        Where anything else has come in between, the transaction ends: model brokers cannot undo it.
+        """
+        clients = (ADMIN, *USERS, *[f"broker-{FIRST_BROKER_ID + i}" for i in range(self._plan.broker_count)])
+        self._cluster.wire.cut |= {(client, leader.node_id) for client in clients}
+        yield Pause(ANSWERED_US)
+        if not _is_ready(leader) or not leader.controller.active:
+            return False
+        start = leader.raft.end_offset
+        leader.write(BeginTransactionRecord(name="left open"))
+        yield Until(lambda: leader.lifetime is None or leader.raft.high_watermark > start, 2_000)
+        if leader.lifetime is None or not leader.controller.active:
+            return False
+        inside = [batch for batch in self._replica(leader).log.batches if batch.base_offset > start]
+        if any(batch.changes_metadata() for batch in inside):
+            leader.write(EndTransactionRecord())
+            return False
+        leader.kill()
+        yield Pause(ANSWERED_US)
+        self._start_again([leader])
+        yield Until(lambda: self._cluster.active() is not None)
         return True
 
     # One answer of a leader.
