@@ -12,8 +12,10 @@ from kraftctl.dev.nodes import Controller, JavaController, KraftctlController
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import replication_for
 from kraftctl.dev.tools import ToolResult
+from kraftctl_protocol.generated.unregister_controller_record import UnregisterControllerRecord
+from kraftctl_protocol.metadata_record import decode_metadata_record
+from kraftctl_protocol.record_batch import read_batches
 from tests.support.processes.clients import consume, create_topic, produce
-from tests.support.processes.cluster import metadata_records
 from tests.support.processes.kafka import kafka
 from tests.support.processes.mixed_quorum import have_caught_up, make_lead
 
@@ -24,7 +26,6 @@ ACLS = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "allow.everyone.if.no.acl.found": "true",
 }
-UNREGISTER = "UNREGISTER_CONTROLLER_RECORD"
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +50,15 @@ def run(cluster: Cluster, tool: str, *arguments: str) -> ToolResult:
 
 
 def unregistrations(controller: Controller) -> list[int]:
-    records = metadata_records(controller.metadata_directory)
-    return [entry.data["controllerId"] for entry in records if entry.type == UNREGISTER]
+    """Whom the records in its log unregister, in order."""
+    found: list[int] = []
+    for segment in sorted(controller.metadata_directory.glob("*.log")):
+        for batch in read_batches(segment.read_bytes(), partial_tail=True):
+            for entry in [] if batch.header.is_control else batch.records:
+                record = decode_metadata_record(entry.value or b"").record
+                if isinstance(record, UnregisterControllerRecord):
+                    found.append(record.controller_id)
+    return found
 
 
 def test_a_network_is_refused_below_its_level(cluster: Cluster) -> None:
@@ -80,8 +88,8 @@ def test_kafka_features_raises_the_release_and_not_back(cluster: Cluster) -> Non
         "Feature: share.version\tSupportedMinVersion: 0\tSupportedMaxVersion: 2\tFinalizedVersionLevel: 2"
         in described
     )
-    for release in ("4.3", "4.4-IV1"):
-        lowered = run(cluster, "kafka-features", "downgrade", "--metadata", release)
+    for level in (30, 32):
+        lowered = run(cluster, "kafka-features", "downgrade", "--feature", f"metadata.version={level}")
         assert lowered.exit_code != 0
         assert "might delete metadata" in lowered.output
 
@@ -96,10 +104,6 @@ def test_the_broker_serves_and_returns(cluster: Cluster) -> None:
     created = run(cluster, "kafka-acls", *ACL)
     assert created.exit_code == 0, created.output
     assert "host=10.0.0.0/8" in run(cluster, "kafka-acls", "--list", "--topic", "t").output
-    assert (
-        "host=10.0.0.0/8"
-        not in run(cluster, "kafka-acls", "--list", "--topic", "t", "--principal", "User:b").output
-    )
 
 
 @pytest.mark.parametrize("kind", [KraftctlController, JavaController])
