@@ -1,6 +1,6 @@
 """The one table of the APIs that a controller listener serves.
 
-Versions are those that the controller listener of Kafka 4.3.1 lists. AlterPartition is wider: versions 0 and
+Versions are those that the controller listener of Kafka 4.4.0 lists. AlterPartition is wider: versions 0 and
 1 (KIP-497, KIP-704), which Kafka 4.0 removed, are served as well.
 
 A new API is a row here and a handler: `kraftctl/controller/request_handlers.py` and
@@ -28,7 +28,7 @@ ROWS: Final[list[Api]] = [
     Api(ApiKey.FETCH, 4, 18, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
     # SASL comes before the first other request of a connection.
     _refused(ApiKey.SASL_HANDSHAKE, 0, 1, Errors.ILLEGAL_SASL_STATE),
-    Api(ApiKey.API_VERSIONS, 0, 4, Owner.EVERY, NO_CLUSTER_RIGHT, WaitsFor.NOTHING),
+    Api(ApiKey.API_VERSIONS, 0, 5, Owner.EVERY, NO_CLUSTER_RIGHT, WaitsFor.NOTHING),
     Api(ApiKey.CREATE_TOPICS, 2, 7, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True, size=CHANGES),
     Api(ApiKey.DELETE_TOPICS, 1, 6, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True, size=CHANGES),
     Api(ApiKey.DESCRIBE_ACLS, 1, 3, Owner.EVERY, AclOperation.DESCRIBE, WaitsFor.READS),
@@ -110,6 +110,7 @@ ROWS: Final[list[Api]] = [
     Api(ApiKey.ADD_RAFT_VOTER, 0, 1, Owner.RAFT, AclOperation.ALTER, WaitsFor.NOTHING, forwardable=True),
     Api(ApiKey.REMOVE_RAFT_VOTER, 0, 0, Owner.RAFT, AclOperation.ALTER, WaitsFor.NOTHING, forwardable=True),
     Api(ApiKey.UPDATE_RAFT_VOTER, 0, 0, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
+    Api(ApiKey.UNREGISTER_CONTROLLER, 0, 0, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
 ]
 
 API_TABLE: Final[dict[int, Api]] = {row.key: row for row in ROWS}
@@ -150,6 +151,7 @@ AUDITED_API_KEYS: Final = frozenset(
         ApiKey.ADD_RAFT_VOTER,
         ApiKey.REMOVE_RAFT_VOTER,
         ApiKey.UPDATE_RAFT_VOTER,
+        ApiKey.UNREGISTER_CONTROLLER,
     )
 )
 """The audit log always has these: requests of administrators, registrations and changes of the voters.

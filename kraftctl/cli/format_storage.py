@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-r",
         "--release-version",
         help=f"the release whose features the cluster starts with, {names[features.MINIMUM_METADATA_VERSION]}"
-        f" or later; default {names[features.LATEST_PRODUCTION]}",
+        f" or later; default {names[features.DEFAULT_METADATA_VERSION]}",
     )
     parser.add_argument(
         "-f",

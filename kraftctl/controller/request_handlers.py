@@ -16,6 +16,7 @@ from kraftctl.controller.cluster_control.producer_id_control import allocate_pro
 from kraftctl.controller.cluster_control.register_broker import register_broker
 from kraftctl.controller.cluster_control.register_controller import register_controller
 from kraftctl.controller.cluster_control.unregister_broker import unregister_broker
+from kraftctl.controller.cluster_control.unregister_controller import unregister_controller
 from kraftctl.controller.configuration_control.alter_configs import alter_configs
 from kraftctl.controller.configuration_control.client_quota_control import alter_client_quotas
 from kraftctl.controller.configuration_control.describe_configs import describe_configs
@@ -101,6 +102,7 @@ HANDLERS: Final[dict[int, Handler]] = {
     ApiKey.ALLOCATE_PRODUCER_IDS: allocate_producer_ids,
     ApiKey.CONTROLLER_REGISTRATION: register_controller,
     ApiKey.ASSIGN_REPLICAS_TO_DIRS: assign_replicas_to_dirs,
+    ApiKey.UNREGISTER_CONTROLLER: unregister_controller,
 }
 """The handlers, one per row with owner ACTIVE or EVERY."""
 

@@ -35,21 +35,14 @@ DEPENDENCIES = (
 """The dependencies as (group, artifact, version). log4j-1.2-api is for brokers before 4.0, which call
 log4j 1 directly."""
 
-ABSENT = {"4.4.0": ("kafka-tools", "kafka-tools-api")}
-"""The artifacts of each release that Maven Central lacks. Only tools other than kafka-storage need them."""
-
 DEPENDENCY_TEMPLATE = """\
     <dependency>
       <groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>
       <exclusions>
         <exclusion><groupId>org.slf4j</groupId><artifactId>slf4j-reload4j</artifactId></exclusion>
         <exclusion><groupId>ch.qos.reload4j</groupId><artifactId>reload4j</artifactId></exclusion>
-{exclusions}      </exclusions>
+      </exclusions>
     </dependency>
-"""
-
-EXCLUSION_TEMPLATE = """\
-        <exclusion><groupId>org.apache.kafka</groupId><artifactId>{artifact}</artifactId></exclusion>
 """
 
 POM_TEMPLATE = """\
@@ -167,15 +160,10 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _pom(version: str) -> str:
-    absent = ABSENT.get(version, ())
-    exclusions = "".join(EXCLUSION_TEMPLATE.format(artifact=artifact) for artifact in absent)
     return POM_TEMPLATE.format(
         dependencies="".join(
-            DEPENDENCY_TEMPLATE.format(
-                group=group, artifact=artifact, version=wanted.format(kafka=version), exclusions=exclusions
-            )
+            DEPENDENCY_TEMPLATE.format(group=group, artifact=artifact, version=wanted.format(kafka=version))
             for group, artifact, wanted in DEPENDENCIES
-            if artifact not in absent
         )
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kraftctl.image.network_host import HostNetwork, network_of
+
 
 class AclEntry:
     """An access control entry with the numbers of the wire. It does not change after construction."""
@@ -22,6 +24,7 @@ class AclEntry:
         self.pattern_type = pattern_type
         self.principal = principal
         self.host = host
+        self.network: HostNetwork | None = network_of(host)
         self.operation = operation
         self.permission_type = permission_type
 

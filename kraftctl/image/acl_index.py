@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.image.acl_entry import AclEntry
+from kraftctl.image.network_host import IPV4_BITS, NO_ADDRESS, HostNetwork
 from kraftctl_protocol.uuids import Uuid
 
 PREFIXED: Final = 4
@@ -24,6 +25,58 @@ SCANNED_ENTRIES_MAX: Final = 8
 NO_ENTRIES: Final[list[AclWithId]] = []
 
 
+class NetworkAcls:
+    """The entries of one resource pattern whose hosts are networks (KIP-1276), by principal and network.
+
+    An address is looked up once for each size of network that there is, whatever the number of networks.
+    """
+
+    def __init__(self) -> None:
+        self._acls: dict[tuple[str, int, int], list[AclWithId]] = {}
+        self._size_counts: dict[int, int] = {}
+        """Maps the size of networks to the number of keys with it."""
+
+    def containing(self, principal: str, address: bytes) -> list[AclWithId]:
+        """Returns the entries of this principal for networks that have the address."""
+        found: list[AclWithId] = []
+        bits, number = 8 * len(address), int.from_bytes(address, "big")
+        if bits == IPV4_BITS and number == NO_ADDRESS:
+            return found
+        for size in self._size_counts:
+            if bits <= size <= 2 * bits:
+                found += self._acls.get((principal, size, number >> (2 * bits - size)), NO_ENTRIES)
+        return found
+
+    def sizes(self) -> list[int]:
+        """Returns the sizes that `containing` looks up."""
+        return list(self._size_counts)
+
+    def is_empty(self) -> bool:
+        return not self._acls
+
+    def add(self, acl_id: Uuid, entry: AclEntry, network: HostNetwork) -> None:
+        key = (entry.principal, network.size, network.prefix)
+        acls = self._acls.get(key)
+        if acls is None:
+            acls = []
+            self._acls[key] = acls
+            self._size_counts[network.size] = self._size_counts.get(network.size, 0) + 1
+        acls.append((acl_id, entry))
+
+    def remove(self, acl_id: Uuid, entry: AclEntry, network: HostNetwork) -> None:
+        key = (entry.principal, network.size, network.prefix)
+        kept = [acl for acl in self._acls[key] if acl[0] != acl_id]
+        if kept:
+            self._acls[key] = kept
+            return
+        del self._acls[key]
+        left = self._size_counts[network.size] - 1
+        if left:
+            self._size_counts[network.size] = left
+        else:
+            del self._size_counts[network.size]
+
+
 class PatternAcls:
     """The entries of one resource pattern; while it is in the index, it has at least one.
 
@@ -34,6 +87,19 @@ class PatternAcls:
         self._acls: list[AclWithId] = []
         self._by_client: dict[tuple[str, str], list[AclWithId]] | None = None
         """Has all entries once there are many; `_acls` is empty then."""
+        self._networks: NetworkAcls | None = None
+        """Has the entries for networks in addition; most patterns have none."""
+
+    def applying(self, principal: str, host: str, address: bytes) -> list[AclWithId]:
+        """Returns the entries that name the principal, and an address by its text, a network or `*`."""
+        found = self.of_client(principal, host) + self.of_client(principal, WILDCARD)
+        if self._networks is not None:
+            found += self._networks.containing(principal, address)
+        return found
+
+    def network_sizes(self) -> list[int]:
+        """Returns the sizes of networks that `applying` looks up."""
+        return [] if self._networks is None else self._networks.sizes()
 
     def of_client(self, principal: str, host: str) -> list[AclWithId]:
         """Returns the entries that name exactly this principal and host."""
@@ -50,6 +116,10 @@ class PatternAcls:
         return not self._acls and not self._by_client
 
     def add(self, acl_id: Uuid, entry: AclEntry) -> None:
+        if entry.network is not None:
+            if self._networks is None:
+                self._networks = NetworkAcls()
+            self._networks.add(acl_id, entry, entry.network)
         if self._by_client is not None:
             self._by_client.setdefault((entry.principal, entry.host), []).append((acl_id, entry))
             return
@@ -61,6 +131,11 @@ class PatternAcls:
             self._acls = []
 
     def remove(self, acl_id: Uuid, entry: AclEntry) -> None:
+        if entry.network is not None:
+            assert self._networks is not None
+            self._networks.remove(acl_id, entry, entry.network)
+            if self._networks.is_empty():
+                self._networks = None
         if self._by_client is None:
             self._acls = [acl for acl in self._acls if acl[0] != acl_id]
             return

@@ -17,6 +17,7 @@ from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRec
 from kraftctl_protocol.generated.register_controller_record import RegisterControllerRecord
 from kraftctl_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
+from kraftctl_protocol.generated.unregister_controller_record import UnregisterControllerRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 
@@ -54,6 +55,8 @@ class ClusterImage(ImagePart):
         elif isinstance(record, RegisterControllerRecord):
             registration = ControllerRegistration.from_record(record)
             self._journal.put(self.controllers, registration.id, registration)
+        elif isinstance(record, UnregisterControllerRecord):
+            self._unregister_controller(record.controller_id)
         elif isinstance(record, FenceBrokerRecord):
             self._set_fenced(record.id, record.epoch, True)
         elif isinstance(record, UnfenceBrokerRecord):
@@ -78,6 +81,10 @@ class ClusterImage(ImagePart):
         self._require(broker_id, broker_epoch)
         self._journal.remove(self.brokers, broker_id)
         self._journal.remove(self.registration_offsets, broker_id)
+
+    def _unregister_controller(self, controller_id: int) -> None:
+        assert controller_id in self.controllers, f"controller {controller_id} is not registered"
+        self._journal.remove(self.controllers, controller_id)
 
     def _set_fenced(self, broker_id: int, broker_epoch: int, fenced: bool) -> None:
         registration = self._require(broker_id, broker_epoch)

@@ -1,7 +1,7 @@
 """The first records of a new cluster, as formatting leaves them in a file (KIP-631, KIP-778, KIP-1170).
 
-The active controller writes them when it finds the metadata empty; without a file it takes the newest
-production metadata.version, as Kafka does.
+The active controller writes them when it finds the metadata empty; without a file it takes the
+level that `format` writes by default, as Kafka does.
 """
 
 from __future__ import annotations
@@ -56,8 +56,9 @@ def bootstrap_refusal(source: str, reason: str) -> str:
 
 
 def default_bootstrap_metadata() -> BootstrapMetadata:
-    """Returns the records for a directory without such a file: only the newest metadata.version."""
-    return BootstrapMetadata(feature_level_records(features.LATEST_PRODUCTION, {}), "the default bootstrap")
+    """Returns the records for a directory without such a file: only the default metadata.version."""
+    records = feature_level_records(features.DEFAULT_METADATA_VERSION, {})
+    return BootstrapMetadata(records, "the default bootstrap")
 
 
 def feature_level_records(metadata_version: int, levels: dict[str, int]) -> list[RecordAndVersion]:

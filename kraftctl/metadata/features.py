@@ -36,10 +36,18 @@ IBP_4_2_IV0: Final = 28
 IBP_4_2_IV1: Final = 29
 IBP_4_3_IV0: Final = 30
 IBP_4_4_IV0: Final = 31
+IBP_4_4_IV1: Final = 32
 
 MINIMUM_METADATA_VERSION: Final = METADATA_VERSIONS[0].level
 LATEST_PRODUCTION: Final = max([row.level for row in METADATA_VERSIONS if row.in_production])
 LATEST_TESTING: Final = METADATA_VERSIONS[-1].level
+
+DEFAULT_METADATA_VERSION: Final = IBP_4_3_IV0
+"""The level of a new cluster, unless another one is asked for.
+
+It is that of the release that kraftctl is measured against, and not the newest one: brokers of that release
+could not join, and metadata.version cannot be lowered again from 4.4-IV1 on.
+"""
 
 METADATA_VERSION_NAMES: Final[dict[int, str]] = {row.level: row.name for row in METADATA_VERSIONS}
 """Kafka's name of each level, in the order in which Kafka released them."""
@@ -56,6 +64,7 @@ _DELEGATION_TOKENS: Final = _since("DelegationTokenRecord")
 _CONTROLLER_REGISTRATION: Final = _since("RegisterControllerRecord")
 _DIRECTORY_ASSIGNMENT: Final = _since("PartitionRecord", 1)
 _ELR: Final = _since("PartitionRecord", 2)
+_CONTROLLER_UNREGISTRATION: Final = _since("UnregisterControllerRecord")
 _CORDONED_LOG_DIRS: Final = _since("RegisterBrokerRecord", 4)
 _REGISTER_BROKER: Final = RECORD_TYPES_BY_NAME["RegisterBrokerRecord"]
 
@@ -96,6 +105,16 @@ def is_elr_supported(metadata_version: int) -> bool:
 def is_cordoned_log_dirs_supported(metadata_version: int) -> bool:
     """Returns whether registrations can have cordoned log directories (KIP-1066)."""
     return metadata_version >= _CORDONED_LOG_DIRS
+
+
+def is_cidr_host_supported(metadata_version: int) -> bool:
+    """Returns whether the host of an ACL can be a network (KIP-1276)."""
+    return metadata_version >= IBP_4_4_IV1
+
+
+def is_controller_unregistration_supported(metadata_version: int) -> bool:
+    """Returns whether the registration of a controller can be removed (KIP-1312)."""
+    return metadata_version >= _CONTROLLER_UNREGISTRATION
 
 
 def register_broker_record_version(metadata_version: int) -> int:
@@ -153,10 +172,10 @@ SUPPORTED_FEATURES: Final[dict[str, VersionRange]] = {
     TRANSACTION_VERSION: VersionRange(0, 2),
     GROUP_VERSION: VersionRange(0, 1),
     ELIGIBLE_LEADER_REPLICAS_VERSION: VersionRange(0, 1),
-    SHARE_VERSION: VersionRange(0, 1),
+    SHARE_VERSION: VersionRange(0, 2),
     STREAMS_VERSION: VersionRange(0, 1),
 }
-"""The ranges that this controller can run, which are those of a Kafka 4.3.1 node."""
+"""The ranges that this controller can run, which are those of a Kafka 4.4.0 node."""
 
 
 def supported_features(unstable: bool) -> dict[str, VersionRange]:
@@ -185,7 +204,7 @@ _DEFAULT_SINCE: Final[dict[str, tuple[tuple[int, int], ...]]] = {
     TRANSACTION_VERSION: ((IBP_4_0_IV2, 1), (IBP_4_0_IV2, 2)),
     GROUP_VERSION: ((IBP_4_0_IV0, 1),),
     ELIGIBLE_LEADER_REPLICAS_VERSION: ((IBP_4_1_IV0, 1),),
-    SHARE_VERSION: ((IBP_4_2_IV0, 1),),
+    SHARE_VERSION: ((IBP_4_2_IV0, 1), (IBP_4_4_IV0, 2)),
     STREAMS_VERSION: ((IBP_4_2_IV1, 1),),
 }
 """Maps a feature to pairs of (metadata.version from which a new cluster gets the level, level), rising."""

@@ -184,11 +184,14 @@ class Formatter:
 def effective_metadata_version(
     release_version: int | None, feature_levels: dict[str, int], unstable_feature_versions: bool
 ) -> int:
-    """Returns the level asked for by --release-version or --feature, else the newest. Raises StorageError."""
+    """Returns the level asked for by --release-version or --feature, else the default one, which is the
+    newest where unstable levels may be used. Raises StorageError.
+    """
     newest = features.LATEST_TESTING if unstable_feature_versions else features.LATEST_PRODUCTION
+    default = features.LATEST_TESTING if unstable_feature_versions else features.DEFAULT_METADATA_VERSION
     level = feature_levels.get(features.METADATA_VERSION)
     if level is None:
-        level = release_version if release_version is not None else newest
+        level = release_version if release_version is not None else default
     elif release_version is not None:
         raise StorageError(
             f"Use --release-version instead of --feature {features.METADATA_VERSION}=X to avoid ambiguity."

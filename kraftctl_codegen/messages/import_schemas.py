@@ -19,7 +19,7 @@ from typing import Any
 from kraftctl_codegen.messages.merge_schemas import merge_message
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-NEWEST, OLDER = "4.3.1", "3.9.2"
+NEWEST, OLDER = "4.4.0", "3.9.2"
 ARTIFACTS = ("kafka-clients", "kafka-metadata", "kafka-raft")
 
 ALWAYS = frozenset(

@@ -144,6 +144,9 @@ class Errors(IntEnum):
     STREAMS_INVALID_TOPOLOGY_EPOCH = 131
     STREAMS_TOPOLOGY_FENCED = 132
     SHARE_SESSION_LIMIT_REACHED = 133
+    GROUP_DELETION_FAILED = 134
+    STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED = 135
+    CONTROLLER_ID_NOT_REGISTERED = 136
 
     @property
     def retriable(self) -> bool:
@@ -336,4 +339,7 @@ MESSAGES: Final[dict[int, str]] = {
     131: "The topology epoch is not valid.",
     132: "The topology epoch is old.",
     133: "There are as many share sessions as allowed.",
+    134: "The group could not be deleted.",
+    135: "The description of the topology could not be stored.",
+    136: "There is no registered controller with this id.",
 }

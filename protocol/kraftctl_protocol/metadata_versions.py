@@ -49,7 +49,10 @@ METADATA_VERSIONS: Final[list[MetadataVersion]] = [
     MetadataVersion(28, "4.2-IV0"),
     MetadataVersion(29, "4.2-IV1"),
     MetadataVersion(30, "4.3-IV0", changes_metadata=True),
-    MetadataVersion(31, "4.4-IV0", in_production=False),
+    MetadataVersion(31, "4.4-IV0"),
+    MetadataVersion(32, "4.4-IV1", changes_metadata=True),
+    MetadataVersion(33, "4.4-IV2", changes_metadata=True),
+    MetadataVersion(34, "4.5-IV0", in_production=False),
 ]
 
 LEVELS_BY_NAME: Final[dict[str, int]] = {row.name: row.level for row in METADATA_VERSIONS}

@@ -274,6 +274,10 @@ RECORD_TYPES: Final[list[RecordType]] = [
             TIMELINE: "there may be thousands; what elections then take has marks",
         },
     ),
+    RecordType(
+        "UnregisterControllerRecord", "4.4-IV2", REMOVES, "cluster", table="controllers",
+        key="controller_id", asked_by="UNREGISTER_CONTROLLER",
+    ),
 ]
 # fmt: on
 """The rows in the order of the types' numbers."""

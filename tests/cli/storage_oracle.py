@@ -1,4 +1,4 @@
-"""What kafka-storage makes of arguments: asked many at a time, in one JVM."""
+"""What kafka-storage of 4.4 makes of arguments: asked many at a time, in one JVM."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OK = "ok"
 def storage_verdicts(command: str, arguments: Sequence[Sequence[str]]) -> list[str]:
     """For each list of words, "ok ..." or "refused REASON"."""
     lines = [" ".join([command, *(_encoded(word) for word in words)]) for words in arguments]
-    return kafkas_verdicts(ORACLE, lines)
+    return kafkas_verdicts(ORACLE, lines, version="4.4.0")
 
 
 def _encoded(word: str) -> str:

@@ -190,7 +190,9 @@ FLAGS = f"""
 
 RELEASES = """
 4.3\n4.3.1\n4.3-IV0\n3.3\n3.3-IV3\n3.3-IV2\n3.2\n9.9\n""\n" 4.3"\n"4.3 "\n4\n4.\n4.3.\n4.3..\n4.3.x
-4.3.1.2\n4.3-IV1\n4.4\n4.4-IV0\n4.3-iv0\nv4.3\n30\nlatest\n.\n4.3 -r 4.2\n4.3 -f metadata.version=30
+4.3.1.2\n4.3-IV1
+4.4\n4.4-IV0\n4.4-IV2\n4.4.0\n4.5\n4.5-IV0\n4.3-iv0\nv4.3\n30\nlatest\n.
+4.3 -r 4.2\n4.3 -f metadata.version=30
 3.9 -f group.version=1\n3.9 -f eligible.leader.replicas.version=1\n3.8 -f kraft.version=1
 3.3 -f kraft.version=1\n-f
 """
@@ -198,7 +200,7 @@ RELEASES = """
 
 FEATURES = """
 metadata.version=0\nmetadata.version=6\nmetadata.version=7\nmetadata.version=21\nmetadata.version=30
-metadata.version=31\nmetadata.version=99\nmetadata.version=-1\nmetadata.version=4.3\ngroup.version=
+metadata.version=31\nmetadata.version=33\nmetadata.version=34\nmetadata.version=99\nmetadata.version=-1\nmetadata.version=4.3\ngroup.version=
 group.version=x\ngroup.version=+1\n"group.version= 1 "\ngroup.version=1_0\ngroup.version=65537
 group.version=99999\ngroup.version=1.0\ngroup.version=01\ngroup.version=١\nnope=1\nnope=0\n=1\ngroup.version
 ""\n=\nGroup.version=1\n" group.version =1"\ngroup.version==1\ngroup.version=1,share.version=1

@@ -15,6 +15,8 @@ from kraftctl.storage.meta_properties import write_meta_properties
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
+from kraftctl_protocol.generated.unregister_controller_request import UnregisterControllerRequest
+from kraftctl_protocol.generated.unregister_controller_response import UnregisterControllerResponse
 from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.uuids import uuid_to_string
 from tests.cli.quorum_cases import CLUSTER_ID, Replica, ScriptedQuorum, directory_id, leader_node
@@ -72,6 +74,32 @@ def test_remove_controller(capsys: pytest.CaptureFixture[str]) -> None:
         (request,) = [sent for sent in node.requests if isinstance(sent, RemoveRaftVoterRequest)]
     assert (request.voter_id, request.voter_directory_id) == (NODE_ID, directory_id(77))
     assert capsys.readouterr().out == f"Removed  KRaft controller 3 with directory id {OWN_DIRECTORY}\n"
+
+
+def test_remove_controller_unregisters_what_it_has_removed(capsys: pytest.CaptureFixture[str]) -> None:
+    """As kafka-metadata-quorum of 4.4; not if the removal fails, and not in a dry run."""
+    removal = ["remove-controller", "-i", "3", "-d", OWN_DIRECTORY, "--unregister"]
+    codes = [Errors.NONE, Errors.CONTROLLER_ID_NOT_REGISTERED]
+    refused = quorum()
+    refused.remove_error = Errors.VOTER_NOT_FOUND
+    with leader_node(quorum()) as node, leader_node(refused) as refusing:
+        for each in (node, refusing):
+            each.script[UnregisterControllerRequest] = lambda _: UnregisterControllerResponse(
+                error_code=codes.pop(0)
+            )
+        assert main(["quorum", "--bootstrap-controller", node.address, *removal, "--dry-run"]) == 0
+        assert codes
+        assert main(["quorum", "--bootstrap-controller", node.address, *removal]) == 0
+        assert main(["quorum", "--bootstrap-controller", refusing.address, *removal]) == 1
+        assert main(["quorum", "--bootstrap-controller", node.address, *removal]) == 1
+        sent = [each for each in node.requests if isinstance(each, UnregisterControllerRequest)]
+    assert ([each.controller_id for each in sent], codes) == ([3, 3], [])
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[1::2] == [
+        "DRY RUN of unregistering KRaft controller 3",
+        "Unregistered KRaft controller 3",
+    ]
+    assert "CONTROLLER_ID_NOT_REGISTERED" in printed.err
 
 
 @pytest.mark.parametrize(

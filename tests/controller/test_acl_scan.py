@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from ipaddress import ip_address, ip_network
 
 import pytest
 
@@ -24,7 +25,7 @@ TOPIC, GROUP, CLUSTER = 2, 3, 4
 
 NAMES = ("a", "ab", "abc", "b", "*")
 PRINCIPALS = ("User:alice", "User:bob", "User:*")
-HOSTS = ("*", "127.0.0.1", "10.0.0.1")
+HOSTS = ("*", "127.0.0.1", "10.0.0.1", "127.0.0.0/8", "127.0.0.1/32", "10.0.0.0/8", "::/0")
 OPERATIONS = range(AclOperation.ALL, AclOperation.TWO_PHASE_COMMIT + 1)
 SUPER_USER = KafkaPrincipal("User", "admin")
 
@@ -46,6 +47,10 @@ def covers(entry: AclEntry, name: str) -> bool:
     return entry.resource_name in (name, "*")
 
 
+def has_address(network: str, address: str) -> bool:
+    return "/" in network and ip_address(address) in ip_network(network)
+
+
 def scan_allows(
     entries: list[AclEntry],
     principal: str,
@@ -65,7 +70,7 @@ def scan_allows(
         implied = IMPLYING.get(operation, {operation}) if entry.permission_type == ALLOW else {operation}
         if (
             entry.principal in (principal, "User:*")
-            and entry.host in (host, "*")
+            and (entry.host in (host, "*") or has_address(entry.host, host))
             and (entry.operation == AclOperation.ALL or entry.operation in implied)
         ):
             permissions.add(entry.permission_type)

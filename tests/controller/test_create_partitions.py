@@ -15,7 +15,7 @@ from kraftctl_protocol.generated.create_partitions_request import (
     CreatePartitionsTopic,
 )
 from kraftctl_protocol.generated.create_partitions_response import CreatePartitionsResponse
-from tests.support.metadata_state import MetadataState, partition_record, uuid
+from tests.support.metadata_state import MetadataState, directory, partition_record, uuid
 
 VERSIONS = (0, 1, 2, 3)
 
@@ -33,7 +33,7 @@ def ask(
     result = create_partitions(state.controller, state.context(37, version), request, state.moment())
     assert isinstance(result.response, CreatePartitionsResponse)
     result.response.encode(version)
-    assert result.is_atomic
+    assert result.is_atomic or not result.records
     return result
 
 
@@ -97,6 +97,53 @@ def test_validate_only_writes_nothing() -> None:
 def test_refusals(topic: CreatePartitionsTopic, error: Errors) -> None:
     result = ask(foo_on_1_and_2(), topic)
     assert (codes(result), result.records) == ([(topic.name, error)], [])
+
+
+@pytest.mark.parametrize(
+    ("topics", "error"),
+    [
+        pytest.param([more("foo", 5_001), more("bar", 5_001)], Errors.NONE, id="as-many-as-may-be"),
+        pytest.param([more("foo", 5_001), more("bar", 5_002)], Errors.POLICY_VIOLATION, id="one-more"),
+        pytest.param(
+            [more("foo", 5_001), more("none", 9_000)], Errors.NONE, id="unknown-topics-do-not-count"
+        ),
+        pytest.param([more("foo", 10_001), more("bar", -9)], Errors.NONE, id="fewer-is-no-difference"),
+        pytest.param(
+            [more("foo", 5_001), *[more("bar", 9_000)] * 2], Errors.NONE, id="topics-named-twice-do-not-count"
+        ),
+        pytest.param(
+            [more("foo", 5_001), more("secret", 9_000)], Errors.NONE, id="topics-of-others-do-not-count"
+        ),
+        pytest.param(
+            [more("foo", 2**31 - 1), more("bar", 2**31 - 1)], Errors.POLICY_VIOLATION, id="overflow"
+        ),
+    ],
+)
+def test_all_that_a_request_adds_is_limited(topics: list[CreatePartitionsTopic], error: Errors) -> None:
+    state = foo_on_1_and_2()
+    for number, name in enumerate(("bar", "secret"), start=2):
+        state.topic(name, partition_record([1, 2]), number=number)
+    granted = [(AclOperation.ALTER, ResourceType.TOPIC, name) for name in ("foo", "bar", "none")]
+    state.allow_only(*granted)
+    request = CreatePartitionsRequest(topics=topics)
+    result = create_partitions(state.controller, state.context(37, 3), request, state.moment())
+    if error == Errors.NONE:
+        assert result.response is None or ("foo", Errors.NONE) in codes(result)
+    else:
+        assert ({code for _, code in codes(result)}, result.records) == ({error}, [])
+
+
+def test_a_broker_without_a_directory_for_new_replicas_is_refused() -> None:
+    """KIP-1066. One directory that is not cordoned is enough; brokers are looked at by their ids."""
+    state = foo_on_1_and_2()
+    state.broker(3, directories=2, cordoned=[directory(3)])
+    assert codes(ask(state, more("foo", 2, [1, 3]))) == [("foo", Errors.NONE)]
+    state.broker(3, directories=2, cordoned=[directory(3), directory(3, 1)])
+    for broker_ids, text in (([1, 3], "broker 3"), ([9, 3], "broker 3"), ([1, 9], "broker 9")):
+        result = ask(state, more("foo", 2, broker_ids))
+        assert codes(result) == [("foo", Errors.INVALID_REPLICA_ASSIGNMENT)]
+        assert isinstance(result.response, CreatePartitionsResponse)
+        assert text in str(result.response.results[0].error_message)
 
 
 def test_without_an_active_broker() -> None:

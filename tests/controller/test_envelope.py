@@ -115,7 +115,7 @@ def test_only_served_versions_may_be_forwarded(api_key):
 
 def test_the_forwardable_list_is_kafkas():
     assert FORWARDABLE == [
-        19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67, 80, 81
+        19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67, 80, 81, 94
     ]  # fmt: skip
 
 

@@ -35,7 +35,13 @@ def update(active, name, level, kind=UPGRADE, *, version=2, validate_only=False)
         pytest.param(21, "group.version", 1, SAFE, "newer version", id="up-by-downgrade"),
         pytest.param(30, "metadata.version", 29, SAFE, "might delete metadata", id="metadata-changed"),
         pytest.param(30, "metadata.version", 29, UNSAFE, "Unsafe", id="metadata-changed-unsafe"),
-        pytest.param(30, "metadata.version", 31, UPGRADE, "only supports versions 7-30", id="not-production"),
+        pytest.param(
+            33, "metadata.version", 32, SAFE, "might delete metadata", id="unregistered-controllers"
+        ),
+        pytest.param(32, "metadata.version", 31, SAFE, "might delete metadata", id="networks-in-acls"),
+        pytest.param(33, "metadata.version", 30, SAFE, "might delete metadata", id="across-4.4"),
+        pytest.param(33, "metadata.version", 34, UPGRADE, "only supports versions 7-33", id="not-production"),
+        pytest.param(33, "share.version", 3, UPGRADE, "only supports versions 0-2", id="share-version"),
         pytest.param(30, "kraft.version", 0, SAFE, "Can't downgrade", id="kraft-version-never-falls"),
         pytest.param(
             22, "eligible.leader.replicas.version", 1, UPGRADE, "needs metadata.version 23", id="dependency"

@@ -107,10 +107,10 @@ class TestClaim:
         ]
         levels = [(r.name, r.feature_level) for r in active.records if isinstance(r, FeatureLevelRecord)]
         assert levels == [
-            ("metadata.version", 30),
+            ("metadata.version", 33),
             ("eligible.leader.replicas.version", 1),
             ("group.version", 1),
-            ("share.version", 1),
+            ("share.version", 2),
             ("streams.version", 1),
             ("transaction.version", 2),
         ]

@@ -34,11 +34,13 @@ from kraftctl_protocol.generated.partition_change_record import PartitionChangeR
 from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.producer_ids_record import ProducerIdsRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
+from kraftctl_protocol.generated.register_controller_record import RegisterControllerRecord
 from kraftctl_protocol.generated.remove_access_control_entry_record import RemoveAccessControlEntryRecord
 from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
+from kraftctl_protocol.generated.unregister_controller_record import UnregisterControllerRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
@@ -127,6 +129,14 @@ REFUSED: dict[str, dict[str, Refused]] = {
     "UnregisterBrokerRecord": {
         "no-broker": always(UnregisterBrokerRecord(broker_id=9, broker_epoch=1)),
         "epoch": always(UnregisterBrokerRecord(broker_id=BROKER, broker_epoch=0)),
+    },
+    "UnregisterControllerRecord": {
+        "no-controller": always(UnregisterControllerRecord(controller_id=9)),
+        "twice": always(
+            RegisterControllerRecord(controller_id=9, incarnation_id=UNKNOWN),
+            UnregisterControllerRecord(controller_id=9),
+            UnregisterControllerRecord(controller_id=9),
+        ),
     },
     "FenceBrokerRecord": {
         "no-broker": always(FenceBrokerRecord(id=9, epoch=1)),

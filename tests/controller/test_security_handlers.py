@@ -50,8 +50,9 @@ ANY, MATCH, LITERAL, PREFIXED = 1, 2, 3, 4
 DENY, ALLOW = 2, 3
 
 
-def secured(**properties):
+def secured(metadata_version=features.LATEST_PRODUCTION, **properties):
     return ActiveController(
+        metadata_version,
         authorizer_class_name="org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         super_users="User:admin;User:ANONYMOUS",
         **properties,
@@ -140,6 +141,29 @@ class TestAcls:
     def test_invalid(self, creation):
         response = secured().request(CreateAclsRequest(creations=[creation, acl(AclOperation.READ)]))
         assert [result.error_code for result in response.results] == [Errors.INVALID_REQUEST, 0]
+
+    @pytest.mark.parametrize(
+        ("metadata_version", "host", "error"),
+        [
+            pytest.param(31, "", Errors.INVALID_REQUEST, id="empty"),
+            pytest.param(32, "", Errors.INVALID_REQUEST, id="empty-too"),
+            pytest.param(31, "no-address", Errors.NONE, id="not-checked"),
+            pytest.param(32, "no-address", Errors.NONE, id="not-checked-either"),
+            pytest.param(31, "10.0.0.0/8", Errors.UNSUPPORTED_VERSION, id="network-below-the-level"),
+            pytest.param(31, "no/network", Errors.UNSUPPORTED_VERSION, id="level-before-form"),
+            pytest.param(32, "10.0.0.0/8", Errors.NONE, id="network"),
+            pytest.param(32, "2001:db8::/32", Errors.NONE, id="ipv6-network"),
+            pytest.param(32, "10.0.0.0/33", Errors.INVALID_REQUEST, id="too-long"),
+            pytest.param(32, "no/network", Errors.INVALID_REQUEST, id="no-network"),
+        ],
+    )
+    def test_hosts(self, metadata_version, host, error):
+        """KIP-1276: the host is looked at last, and other entries of the request are created."""
+        active = secured(metadata_version)
+        wrong = [acl(AclOperation.READ, host=host, name=name) for name in ("a", "")]
+        response = active.request(CreateAclsRequest(creations=[*wrong, acl(AclOperation.READ)]))
+        assert [result.error_code for result in response.results] == [error, Errors.INVALID_REQUEST, 0]
+        assert response.results[1].error_message == "Invalid empty resource name"
 
     def test_describe_groups_by_resource(self):
         active = secured()

@@ -1,10 +1,11 @@
-"""AllocateProducerIds, UnregisterBroker, DescribeCluster, ApiVersions; APIs that are not supported."""
+"""AllocateProducerIds, DescribeCluster, ApiVersions; who is unregistered; APIs that are not supported."""
 
 from __future__ import annotations
 
 import json
 import random
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -15,12 +16,16 @@ from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
-from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
+from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.producer_ids_record import ProducerIdsRecord
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
+from kraftctl_protocol.generated.unregister_controller_record import UnregisterControllerRecord
+from kraftctl_protocol.generated.unregister_controller_request import UnregisterControllerRequest
+from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kraftctl_protocol.requests import decode_response
 from tests.support.active_controller import (
     CLUSTER_ID,
@@ -87,6 +92,53 @@ class TestUnregister:
         assert response.error_code == Errors.BROKER_ID_NOT_REGISTERED
 
 
+class TestUnregisterController:
+    """KIP-1312."""
+
+    GHOST = 3999
+
+    def with_ghost(self, metadata_version=features.LATEST_PRODUCTION):
+        active = ActiveController(metadata_version)
+        request = ControllerRegistrationRequest(controller_id=self.GHOST, incarnation_id=b"g" * 16)
+        assert active.request(request).error_code == 0
+        assert self.GHOST in active.controller.image.cluster.controllers
+        return active
+
+    def test_a_controller_is_forgotten(self):
+        active = self.with_ghost()
+        assert active.request(UnregisterControllerRequest(controller_id=self.GHOST)).error_code == 0
+        assert active.records[-1] == UnregisterControllerRecord(controller_id=self.GHOST)
+        assert sorted(active.controller.image.cluster.controllers) == [NODE_ID]
+
+    @pytest.mark.parametrize(
+        ("metadata_version", "controller_id", "error"),
+        [
+            pytest.param(33, NODE_ID, Errors.INVALID_REQUEST, id="itself"),
+            pytest.param(32, NODE_ID, Errors.INVALID_REQUEST, id="itself-before-the-level"),
+            pytest.param(32, GHOST, Errors.UNSUPPORTED_VERSION, id="level"),
+            pytest.param(32, 7, Errors.UNSUPPORTED_VERSION, id="level-before-the-id"),
+            pytest.param(33, 7, Errors.CONTROLLER_ID_NOT_REGISTERED, id="unknown"),
+            pytest.param(33, -1, Errors.CONTROLLER_ID_NOT_REGISTERED, id="negative"),
+        ],
+    )
+    def test_refused_in_kafkas_order(self, metadata_version, controller_id, error):
+        active = self.with_ghost(metadata_version)
+        before = active.end_offset
+        response = active.request(UnregisterControllerRequest(controller_id=controller_id))
+        assert (response.error_code, active.end_offset) == (error, before)
+        assert str(controller_id) in response.error_message or error == Errors.UNSUPPORTED_VERSION
+
+    def test_its_features_no_longer_limit_the_cluster(self):
+        """It registered with no feature at all, so nothing could be finalized."""
+        active = self.with_ghost()
+        raised = UpdateFeaturesRequest(
+            feature_updates=[FeatureUpdateKey(feature="share.version", max_version_level=1, upgrade_type=2)]
+        )
+        assert active.request(raised, 2).error_code == Errors.INVALID_UPDATE_VERSION
+        assert active.request(UnregisterControllerRequest(controller_id=self.GHOST)).error_code == 0
+        assert active.request(raised, 2).error_code == 0
+
+
 class TestDescribeCluster:
     def test_controllers_of_the_listener(self):
         active = ActiveController()
@@ -133,22 +185,30 @@ class TestDescribeCluster:
 class TestApiVersions:
     REQUEST = ApiVersionsRequest(client_software_name="apache-kafka-java", client_software_version="4.3.1")
 
+    RAISED_BY_4_4: ClassVar[dict[str, int]] = {features.METADATA_VERSION: 33, features.SHARE_VERSION: 2}
+
     def test_as_a_kafka_controller_says_it(self):
+        """That of 4.3.1, whose frames were recorded, and what 4.4 has added."""
         line = next(json.loads(text) for text in FRAMES.read_text().splitlines() if '"api": 18' in text)
         _, theirs = decode_response(bytes.fromhex(line["rsp"]), ApiKey.API_VERSIONS, 4)
-        ours = ActiveController().request(self.REQUEST)
+        ours = ActiveController(features.IBP_4_3_IV0).request(self.REQUEST, 4)
         assert isinstance(theirs, ApiVersionsResponse)
         assert isinstance(ours, ApiVersionsResponse)
         for key in theirs.api_keys:
             if key.api_key == ApiKey.ALTER_PARTITION:
                 key.min_version = 0  # Kafka 4.0 dropped versions 0 and 1; they are still served here
+            if key.api_key == ApiKey.API_VERSIONS:
+                key.max_version = 5
+        theirs.api_keys.append(ApiVersion(api_key=int(ApiKey.UNREGISTER_CONTROLLER)))
+        for feature in theirs.supported_features:
+            feature.max_version = self.RAISED_BY_4_4.get(feature.name, feature.max_version)
         assert [repr(key) for key in ours.api_keys] == [repr(key) for key in theirs.api_keys]
         for attribute in ("supported_features", "finalized_features"):
             assert sorted(map(repr, getattr(ours, attribute))) == sorted(
                 map(repr, getattr(theirs, attribute))
             )
 
-    @pytest.mark.parametrize("version", [0, 1, 2, 3, 4])
+    @pytest.mark.parametrize("version", [0, 1, 2, 3, 4, 5])
     def test_every_version(self, version):
         response = ActiveController().request(self.REQUEST, version)
         assert len(response.api_keys) == len(API_TABLE)
@@ -174,6 +234,24 @@ class TestApiVersions:
         response = ActiveController().request(request, version)
         assert response.error_code == error
         assert bool(response.api_keys) == (error == Errors.NONE)
+
+    @pytest.mark.parametrize(
+        ("cluster_id", "node_id", "error"),
+        [
+            pytest.param(None, -1, Errors.NONE, id="neither"),
+            pytest.param(CLUSTER_ID, NODE_ID, Errors.NONE, id="both"),
+            pytest.param("another", 7, Errors.NONE, id="not-compared"),
+            pytest.param("", 0, Errors.NONE, id="an-empty-cluster-id"),
+            pytest.param(CLUSTER_ID, -1, Errors.INVALID_REQUEST, id="no-node"),
+            pytest.param(None, NODE_ID, Errors.INVALID_REQUEST, id="no-cluster"),
+        ],
+    )
+    def test_a_client_names_both_its_cluster_and_its_node_or_none(self, cluster_id, node_id, error):
+        """KIP-1242."""
+        request = ApiVersionsRequest(
+            client_software_name="a", client_software_version="1", cluster_id=cluster_id, node_id=node_id
+        )
+        assert ActiveController().request(request, 5).error_code == error
 
     def test_before_the_log_is_read(self):
         active = ActiveController()

@@ -97,8 +97,8 @@ FAULTS = (
     PlantedFault(
         "prefixes-deny-nothing",
         AUTHORIZER,
-        "                        if entry.permission_type == DENY:\n",
-        "                        if entry.permission_type == DENY and entry.pattern_type != 4:\n",
+        "                    if entry.permission_type == DENY:\n",
+        "                    if entry.permission_type == DENY and entry.pattern_type != 4:\n",
         (f"{HANDLERS}::TestAuthorizer",),
         "A client does what an entry for the prefix of a name denies.",
     ),

@@ -1,7 +1,10 @@
+import org.apache.kafka.common.message.ApiMessageType.ListenerType;
+import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.server.common.Feature;
 import org.apache.kafka.server.common.MetadataVersion;
 
-/** Prints what each metadata.version that Kafka knows allows, and the levels of the other features there. */
+/** Prints what each metadata.version that Kafka knows allows, and the levels of the other features there;
+ * and the APIs of a controller listener. */
 public class LevelsTable {
     public static void main(String[] arguments) {
         for (MetadataVersion level : MetadataVersion.values()) {
@@ -21,6 +24,8 @@ public class LevelsTable {
                 level.isDirectoryAssignmentSupported(),
                 level.isElrSupported(),
                 level.isCordonedLogDirsSupported(),
+                level.isCidrAclSupported(),
+                level.isControllerUnregistrationSupported(),
             };
             for (boolean answer : answers) {
                 row.append(' ').append(answer ? 1 : 0);
@@ -36,6 +41,9 @@ public class LevelsTable {
         for (Feature feature : Feature.PRODUCTION_FEATURES) {
             int low = feature.minimumProduction();
             System.out.println("feature " + feature.featureName() + " " + low + " " + feature.latestProduction());
+        }
+        for (ApiKeys api : ApiKeys.apisForListener(ListenerType.CONTROLLER)) {
+            System.out.println("api " + api.id + " " + api.oldestVersion() + " " + api.latestVersion());
         }
     }
 }

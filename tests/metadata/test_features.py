@@ -1,4 +1,4 @@
-"""MetadataVersion and features: Kafka 4.3.1's table, and what each level enables."""
+"""MetadataVersion and features: Kafka 4.4.0's table, and what each level enables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl.apis.api import Api
+from kraftctl.apis.api_table import ROWS
 from kraftctl.metadata import features as f
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.metadata_versions import LEVELS_BY_NAME, METADATA_VERSIONS, MetadataVersion
 from kraftctl_protocol.record_types import RECORD_TYPES
 from tests.support.processes.kafka import run_java_source
@@ -16,10 +19,10 @@ FEATURES = [name for name in f.SUPPORTED_FEATURES if name != f.METADATA_VERSION]
 
 @pytest.mark.java
 def test_levels_and_what_they_allow_are_kafkas() -> None:
-    """Names, record versions, supported ranges, and the features of a new cluster at each level."""
-    printed = run_java_source(Path(__file__).parent / "LevelsTable.java").splitlines()
-    theirs = [line for line in printed if line.startswith(("level ", "feature "))]
-    assert [*map(row, METADATA_VERSIONS), *map(range_of, FEATURES)] == theirs
+    """Names, record versions, supported ranges, the features of a new cluster at each level, and APIs."""
+    printed = run_java_source(Path(__file__).parent / "LevelsTable.java", version="4.4.0").splitlines()
+    theirs = [line for line in printed if line.startswith(("level ", "feature ", "api "))]
+    assert [*map(row, METADATA_VERSIONS), *map(range_of, FEATURES), *map(versions_of, ROWS)] == theirs
 
 
 def row(of: MetadataVersion) -> str:
@@ -35,6 +38,8 @@ def row(of: MetadataVersion) -> str:
         f.is_directory_assignment_supported(level),
         f.is_elr_supported(level),
         f.is_cordoned_log_dirs_supported(level),
+        f.is_cidr_host_supported(level),
+        f.is_controller_unregistration_supported(level),
         f.register_broker_record_version(level),
         f.partition_record_version(level),
         f.partition_change_record_version(level),
@@ -46,6 +51,12 @@ def row(of: MetadataVersion) -> str:
 def range_of(name: str) -> str:
     supported = f.SUPPORTED_FEATURES[name]
     return f"feature {name} {supported.min} {supported.max}"
+
+
+def versions_of(api: Api) -> str:
+    """Kafka 4.0 dropped versions 0 and 1 of AlterPartition; they are still served here."""
+    lowest = 2 if api.key == ApiKey.ALTER_PARTITION else api.lowest
+    return f"api {int(api.key)} {lowest} {api.highest}"
 
 
 def test_the_constants_are_the_levels_of_their_names() -> None:
@@ -84,8 +95,12 @@ def test_a_level_that_allows_a_record_changes_metadata() -> None:
         ("4.3", 30),
         ("4.3.1", 30),
         ("4.3-IV0", 30),
-        ("4.4", None),
-        ("4.4-IV0", None),
+        ("4.4", 33),
+        ("4.4.0", 33),
+        ("4.4-IV0", 31),
+        ("4.4-IV1", 32),
+        ("4.5", None),
+        ("4.5-IV0", None),
         ("3.2", None),
         ("", None),
         ("4", None),
@@ -97,14 +112,17 @@ def test_versions_from_strings(text: str, level: int | None) -> None:
 
 def test_unstable_versions_are_known_when_asked_for() -> None:
     """A release without a production level has no short name, as in Kafka."""
-    assert f.metadata_version_from_string("4.4-IV0", unstable=True) == 31
-    assert f.metadata_version_from_string("4.4", unstable=True) is None
+    assert f.metadata_version_from_string("4.5-IV0", unstable=True) == 34
+    assert f.metadata_version_from_string("4.5", unstable=True) is None
 
 
 @pytest.mark.parametrize(
     ("low", "high", "changed"),
     [
         pytest.param(29, 30, True, id="4.3-adds-fields"),
+        pytest.param(30, 31, False, id="4.4-IV0"),
+        pytest.param(31, 32, True, id="networks-in-acls"),
+        pytest.param(32, 33, True, id="unregistered-controllers"),
         pytest.param(24, 29, False, id="4.0-to-4.2"),
         pytest.param(22, 23, True, id="elr-fields"),
         pytest.param(19, 22, False, id="3.7-to-4.0-IV0"),

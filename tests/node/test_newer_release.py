@@ -19,11 +19,11 @@ from tests.support.active_controller import bootstrap_records
 from tests.support.simulator.cluster.clocks import WALL_START_MS
 from tests.support.simulator.cluster.lone_node import LoneNode
 
-OF_4_4 = 33
-"""metadata.version 4.4-IV2."""
+NEWER_LEVEL = features.LATEST_TESTING + 1
+"""A metadata.version of which nothing is known."""
 
-UNREGISTER_CONTROLLER = b"\x01\x1d\x00\x00\x00\x0b\xb8\x00"
-"""UnregisterControllerRecord of 4.4, type 29 (KIP-1312), of controller 3000."""
+UNKNOWN_RECORD = b"\x01\x1e\x00\x00\x00\x0b\xb8\x00"
+"""Type 30, which Kafka 4.4 does not have."""
 
 
 def level_record(name: str, level: int) -> RecordAndVersion:
@@ -41,13 +41,13 @@ def lone_node(**properties: Any) -> LoneNode:
     ("value", "reason"),
     [
         pytest.param(
-            encode_metadata_record(level_record("metadata.version", OF_4_4).record, 0),
-            "metadata.version 33, of which kraftctl supports the levels 7 to 30",
+            encode_metadata_record(level_record("metadata.version", NEWER_LEVEL).record, 0),
+            "metadata.version 35, of which kraftctl supports the levels 7 to 33",
             id="metadata.version",
         ),
         pytest.param(
-            encode_metadata_record(level_record("share.version", 2).record, 0),
-            "share.version 2, of which kraftctl supports the levels 0 to 1",
+            encode_metadata_record(level_record("share.version", 3).record, 0),
+            "share.version 3, of which kraftctl supports the levels 0 to 2",
             id="share.version",
         ),
         pytest.param(
@@ -55,7 +55,7 @@ def lone_node(**properties: Any) -> LoneNode:
             "next.version 1, a feature that kraftctl does not know",
             id="unknown-feature",
         ),
-        pytest.param(UNREGISTER_CONTROLLER, "type 29 in version 0", id="unknown-record"),
+        pytest.param(UNKNOWN_RECORD, "type 30 in version 0", id="unknown-record"),
     ],
 )
 def test_a_committed_record_of_a_newer_release_halts(value: bytes, reason: str) -> None:
@@ -79,11 +79,11 @@ def test_level_0_of_an_unknown_feature_is_the_same_as_none() -> None:
 
 
 def test_a_level_that_is_unstable_here_needs_the_setting() -> None:
-    """As in Kafka 4.3.1: 4.4-IV0 is known, but not production-ready."""
+    """As in Kafka 4.4.0: 4.5-IV0 is known, but not production-ready."""
     value = encode_metadata_record(level_record("metadata.version", features.LATEST_TESTING).record, 0)
     node = lone_node()
     node.restart_after(value)
-    with pytest.raises(StorageError, match=r"metadata\.version 31"):
+    with pytest.raises(StorageError, match=r"metadata\.version 34"):
         node.settle()
     node = lone_node(unstable_feature_versions_enable="true")
     node.restart_after(value)
@@ -95,12 +95,12 @@ def test_a_snapshot_of_a_newer_release_halts() -> None:
     node = lone_node(snapshot_bytes=1)
     snapshot_id = max(node.snapshot_ids())
     content = SnapshotBatches(snapshot_id.epoch, WALL_START_MS)
-    records = content.records([level_record("metadata.version", OF_4_4)])
+    records = content.records([level_record("metadata.version", NEWER_LEVEL)])
     batches = [content.header(WALL_START_MS), *records, content.footer()]
     node.lose_power()
     with node.storage() as partition:
         partition.write_snapshot(snapshot_id, batches)
-    with pytest.raises(StorageError, match=rf"{checkpoint_file_name(snapshot_id)}: .* metadata\.version 33"):
+    with pytest.raises(StorageError, match=rf"{checkpoint_file_name(snapshot_id)}: .* metadata\.version 35"):
         node.start()
 
 
@@ -111,10 +111,10 @@ def test_bootstrap_records_of_a_newer_release_are_not_written() -> None:
     with node.storage() as partition:
         partition.truncate_log(1)
         write_bootstrap_checkpoint(
-            Path(node.config.metadata_log_dir), bootstrap_records(OF_4_4), WALL_START_MS
+            Path(node.config.metadata_log_dir), bootstrap_records(NEWER_LEVEL), WALL_START_MS
         )
     node.start()
-    with pytest.raises(StorageError, match=r"metadata\.version 33.*Next step"):
+    with pytest.raises(StorageError, match=r"metadata\.version 35.*Next step"):
         node.settle()
     assert not node.controller.active
     assert all(batch.header.is_control for batch in read_batches(node.log()))

@@ -21,7 +21,7 @@ from tests.protocol.golden_cases import CASES, build, is_possible
 
 GOLDEN = Path(__file__).parent / "golden"
 ORACLE = Path(__file__).parent / "oracle/MessageOracle.java"
-KAFKA_VERSIONS = ("4.3.1", "3.9.2")
+KAFKA_VERSIONS = ("4.4.0", "3.9.2")
 """The newest that knows a message and version is asked."""
 
 

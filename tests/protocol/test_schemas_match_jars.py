@@ -76,6 +76,19 @@ def test_what_is_not_per_version(folder: str, ours: MessageSpec) -> None:
     assert ours.deprecated == theirs.deprecated
 
 
+BETWEEN = "4.3.1"
+
+
+@pytest.mark.parametrize(("folder", "ours"), OURS)
+def test_the_release_between_has_no_other_facts(folder: str, ours: MessageSpec) -> None:
+    """The reference of most tests is neither the newest release nor the oldest."""
+    theirs = their_message(BETWEEN, folder, ours.name)
+    if theirs is not None:
+        for version in range(theirs.valid.lowest, theirs.valid.highest + 1):
+            assert list(facts(ours.fields, version)) == list(facts(theirs.fields, version)), version
+            assert (version in ours.flexible) == (version in theirs.flexible)
+
+
 def union(*ranges: Versions | None) -> Versions:
     known = [one for one in ranges if one is not None]
     return Versions(min(one.lowest for one in known), max(one.highest for one in known))

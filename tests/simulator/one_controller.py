@@ -20,7 +20,7 @@ class OneController(Cluster):
         *,
         loss: float = 0.0,
         snapshot_bytes: int = 1 << 30,
-        metadata_version: int = features.LATEST_PRODUCTION,
+        metadata_version: int = features.DEFAULT_METADATA_VERSION,
     ) -> None:
         super().__init__(
             seed,

@@ -108,7 +108,7 @@ class Scene:
         *,
         loss: float = 0.0,
         snapshot_bytes: int = 1 << 30,
-        metadata_version: int = features.LATEST_PRODUCTION,
+        metadata_version: int = features.DEFAULT_METADATA_VERSION,
         profile: BrokerProfile = KAFKA_4_3,
     ) -> None:
         """Broker 1 is of the release `profile`, the others of 4.3."""

@@ -24,6 +24,7 @@ from kraftctl_protocol.record_batch import encode_batch
 
 USER = RecordAndVersion(UserScramCredentialRecord(name="alice", mechanism=2, iterations=4096), 0)
 OF_4_4 = 33
+NEWER_LEVEL = 35
 
 
 def levels(metadata_version: int, **others: int) -> list[RecordAndVersion]:
@@ -60,7 +61,7 @@ def test_a_0_0_checkpoint_of_control_records_leaves_it_to_the_file(tmp_path: Pat
 
 def test_a_0_0_checkpoint_of_control_records_alone_is_the_default(tmp_path: Path) -> None:
     write_checkpoint(tmp_path, [])
-    assert read_bootstrap_checkpoint(tmp_path).metadata_version == features.LATEST_PRODUCTION
+    assert read_bootstrap_checkpoint(tmp_path).metadata_version == features.DEFAULT_METADATA_VERSION
 
 
 @pytest.mark.prevents("newer-bootstrap-layout")
@@ -97,20 +98,20 @@ def test_a_record_that_is_not_known_is_refused_with_its_place(tmp_path: Path) ->
     """Not as damage: the advice for a damaged file is another one."""
     content = SnapshotBatches(0, 5_000)
     header, footer = content.header(5_000), content.footer()
-    unknown = encode_batch(1, 0, 5_000, [b"\x01\x1d\x00\x00\x00\x0b\xb8\x00"])
+    unknown = encode_batch(1, 0, 5_000, [b"\x01\x1e\x00\x00\x00\x0b\xb8\x00"])
     store = SnapshotStore.open(tmp_path / PARTITION_DIRECTORY)
     store.write(BOOTSTRAP_SNAPSHOT_ID, [header, unknown, footer])
-    with pytest.raises(StorageError, match=r"record 1 is of type 29 in version 0.*newer release.*Next step"):
+    with pytest.raises(StorageError, match=r"record 1 is of type 30 in version 0.*newer release.*Next step"):
         read_bootstrap_checkpoint(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("records", "reason"),
     [
-        pytest.param(levels(OF_4_4), "metadata.version 33, .* 7 to 30", id="metadata.version-of-4.4"),
-        pytest.param(levels(31), "metadata.version 31, .* 7 to 30", id="unstable"),
-        pytest.param(levels(6), "metadata.version 6, .* 7 to 30", id="too-old"),
-        pytest.param(levels(30, share_version=2), "share.version 2, .* 0 to 1", id="share.version-of-4.4"),
+        pytest.param(levels(NEWER_LEVEL), "metadata.version 35, .* 7 to 33", id="metadata.version"),
+        pytest.param(levels(34), "metadata.version 34, .* 7 to 33", id="unstable"),
+        pytest.param(levels(6), "metadata.version 6, .* 7 to 33", id="too-old"),
+        pytest.param(levels(30, share_version=3), "share.version 3, .* 0 to 2", id="share.version"),
         pytest.param(levels(30, next_version=1), "next.version 1, .* not know", id="unknown-feature"),
     ],
 )
@@ -129,8 +130,15 @@ def test_a_level_that_is_not_known_never_begins_a_log(
     assert str(raised.value).startswith(str(path))
 
 
-def test_levels_that_are_known_begin_a_log(tmp_path: Path) -> None:
-    write_checkpoint(tmp_path, [*levels(30, transaction_version=2, next_version=0), USER])
+@pytest.mark.parametrize(
+    "records",
+    [
+        pytest.param(levels(30, transaction_version=2, next_version=0), id="4.3"),
+        pytest.param(levels(OF_4_4, share_version=2), id="the-default-of-4.4"),
+    ],
+)
+def test_levels_that_are_known_begin_a_log(tmp_path: Path, records: list[RecordAndVersion]) -> None:
+    write_checkpoint(tmp_path, [*records, USER])
     check_bootstrap(tmp_path, read_bootstrap_checkpoint(tmp_path), features.supported_features(False))
 
 

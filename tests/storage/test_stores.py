@@ -191,7 +191,7 @@ def test_bootstrap_checkpoint_of_java(tmp_path: Path) -> None:
 
 def test_no_bootstrap_checkpoint_means_the_newest_version(tmp_path: Path) -> None:
     bootstrap = read_bootstrap_checkpoint(tmp_path)
-    assert bootstrap.metadata_version == features.LATEST_PRODUCTION
+    assert bootstrap.metadata_version == features.DEFAULT_METADATA_VERSION
     assert len(bootstrap.records) == 1
 
 

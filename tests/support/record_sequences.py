@@ -31,6 +31,7 @@ from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.remove_user_scram_credential_record import RemoveUserScramCredentialRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
+from kraftctl_protocol.generated.unregister_controller_record import UnregisterControllerRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.message import Message
 
@@ -60,6 +61,7 @@ class RecordSequence:
             (self._register_broker, 3),
             (self._broker_change, 4),
             (self._unregister_broker, 1),
+            (self._unregister_controller, 1),
             (self._register_controller, 1),
             (self._config, 5),
             (self._feature, 1),
@@ -184,6 +186,12 @@ class RecordSequence:
         return RegisterControllerRecord(
             controller_id=3000 + self.rng.randrange(3), incarnation_id=_uuid(self.rng)
         )
+
+    def _unregister_controller(self) -> Message | None:
+        controllers = sorted(self.image.cluster.controllers)
+        if not controllers:
+            return None
+        return UnregisterControllerRecord(controller_id=self.rng.choice(controllers))
 
     def _config(self) -> Message | None:
         topic_id = self._any_topic()

@@ -22,7 +22,14 @@ from kraftctl.cli.quorum.majority_left import why_no_majority
 from kraftctl.cli.quorum.node_interview import Described
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, QuorumSurvey
 from kraftctl.cli.quorum.replace_voter import VoterReplacement
-from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_voter, removed_text
+from kraftctl.cli.quorum.voter_changes import (
+    add_voter,
+    added_text,
+    remove_voter,
+    removed_text,
+    unregister,
+    unregistered_text,
+)
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
@@ -201,6 +208,12 @@ def _add_remove_controller(parser: argparse.ArgumentParser) -> None:
         " nothing can be changed, and no leader elected, before enough of the missing ones have returned. If"
         " they never do, only backups of their directories bring the quorum back",
     )
+    parser.add_argument(
+        "--unregister",
+        action="store_true",
+        help="then forget what it supports, which otherwise limits the cluster until it returns; needs"
+        " metadata.version 4.4-IV2",
+    )
     _add_dry_run(parser)
     parser.set_defaults(run_operation=_remove_controller)
 
@@ -218,6 +231,10 @@ def _remove_controller(args: argparse.Namespace, session: Session) -> None:
             raise AdminError(f"{reason}: the quorum would stop. {START_THE_OTHERS}")
         remove_voter(session.client, args.controller_id, directory_id, forced=args.force)
     print(removed_text(args.controller_id, directory_id, dry_run=args.dry_run))
+    if args.unregister:
+        if not args.dry_run:
+            unregister(session.client, args.controller_id)
+        print(unregistered_text(args.controller_id, dry_run=args.dry_run))
 
 
 def _add_replace_voter(parser: argparse.ArgumentParser) -> None:

@@ -16,6 +16,7 @@ from kraftctl.controller.audit.described_registrations import (
     describe_controller_registration,
     describe_remove_voter,
     describe_unregister_broker,
+    describe_unregister_controller,
     describe_update_voter,
 )
 from kraftctl.controller.audit.described_security import (
@@ -213,6 +214,7 @@ DESCRIBING: Final[dict[int, Describing]] = {
     ApiKey.UPDATE_FEATURES: describe_features,
     ApiKey.BROKER_REGISTRATION: describe_broker_registration,
     ApiKey.UNREGISTER_BROKER: describe_unregister_broker,
+    ApiKey.UNREGISTER_CONTROLLER: describe_unregister_controller,
     ApiKey.ALLOCATE_PRODUCER_IDS: _allocate_producer_ids,
     ApiKey.CONTROLLER_REGISTRATION: describe_controller_registration,
     ApiKey.ASSIGN_REPLICAS_TO_DIRS: _assign_replicas_to_dirs,

@@ -9,6 +9,7 @@ from kraftctl_protocol.generated.broker_registration_request import BrokerRegist
 from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
+from kraftctl_protocol.generated.unregister_controller_request import UnregisterControllerRequest
 from kraftctl_protocol.generated.update_raft_voter_request import UpdateRaftVoterRequest
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.uuids import Uuid, uuid_to_string
@@ -46,6 +47,11 @@ def describe_controller_registration(request: Message, image: MetadataImage, fou
             "listeners": _endpoints(listeners, found),
         }
     )
+
+
+def describe_unregister_controller(request: Message, image: MetadataImage, found: ChangeList) -> None:
+    assert isinstance(request, UnregisterControllerRequest)
+    found.add({"controller_id": request.controller_id})
 
 
 def describe_add_voter(request: Message, image: MetadataImage, found: ChangeList) -> None:

@@ -1,4 +1,4 @@
-"""ApiVersions (KIP-511, KIP-584): the APIs of this listener, and the features of node and cluster."""
+"""ApiVersions (KIP-511, KIP-584, KIP-1242): the APIs of this listener, features of node and cluster."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 SOFTWARE_VERSION = 3
 """From this request version on clients name their software."""
 
+NO_NODE = -1
+"""The node id of a request that names no node, which is each below version 5."""
+
 ZERO_MINIMUM_VERSION = 4
 """Clients below this request version cannot read a feature whose lowest level is 0."""
 
@@ -38,7 +41,7 @@ def api_versions(
     Features are the committed ones; kraft.version is the newest that raft knows, as in Kafka.
     """
     assert isinstance(request, ApiVersionsRequest)
-    if context.version >= SOFTWARE_VERSION and not names_software(request):
+    if not is_valid(request, context.version):
         return ControllerResult.of([], ApiVersionsResponse(error_code=Errors.INVALID_REQUEST))
     response = ApiVersionsResponse(api_keys=_served())
     if context.version >= SOFTWARE_VERSION:
@@ -49,11 +52,24 @@ def api_versions(
     return ControllerResult.of([], response)
 
 
-def names_software(request: ApiVersionsRequest) -> bool:
+def is_valid(request: ApiVersionsRequest, version: int) -> bool:
+    """Returns whether the request gets a response without an error."""
+    return version < SOFTWARE_VERSION or (_names_software(request) and _names_node(request))
+
+
+def _names_software(request: ApiVersionsRequest) -> bool:
     return (
         SOFTWARE.fullmatch(request.client_software_name) is not None
         and SOFTWARE.fullmatch(request.client_software_version) is not None
     )
+
+
+def _names_node(request: ApiVersionsRequest) -> bool:
+    """Returns whether the client names the node and the cluster that it wants to speak to, or neither.
+
+    As in Kafka, a controller does not compare them with its own: only brokers do.
+    """
+    return (request.cluster_id is None) == (request.node_id == NO_NODE)
 
 
 def _served() -> list[ApiVersion]:

@@ -14,7 +14,7 @@ from kraftctl.controller.replication_control.replica_assignment import (
     why_assignment_invalid,
 )
 from kraftctl.controller.results.controller_result import ControllerResult
-from kraftctl.controller.results.excessive_requests import why_too_many_items
+from kraftctl.controller.results.excessive_requests import excessive, why_too_many_items
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.controller.results.sliced_request import ATOMIC_SLICES, SlicedRequest
@@ -48,6 +48,8 @@ def create_partitions(
     """Writes an atomic batch for each topic that passes, at least; with validate_only no records."""
     assert isinstance(request, CreatePartitionsRequest)
     refusal = why_too_many_items(context, request, len(request.topics))
+    if refusal is None:
+        refusal = _why_too_many(state, context, request)
     if refusal is not None:
         return refusal
     strict = context.version >= STRICT_QUOTA_SINCE
@@ -132,6 +134,27 @@ class _PartitionCreation(SlicedRequest):
         return self._response
 
 
+def _why_too_many(
+    state: ControllerState, context: RequestContext, request: CreatePartitionsRequest
+) -> ControllerResult | None:
+    """Returns the refusal of a request that adds too many partitions, in all topics that it may change."""
+    counts = _counts(request)
+    added: dict[str, int] = {}
+    for topic in request.topics:
+        present = state.image.topics.topic_by_name(topic.name)
+        if present is not None and counts[topic.name] == 1:
+            added[topic.name] = max(topic.count - len(present.partitions), 0)
+    if sum(added.values()) <= PARTITIONS_PER_REQUEST_MAX:
+        return None
+    total = 0
+    for name, count in added.items():
+        if state.authorizer.allows(context, AclOperation.ALTER, ResourceType.TOPIC, name, False, False):
+            total += count
+    if total <= PARTITIONS_PER_REQUEST_MAX:
+        return None
+    return excessive(context, request, f"{total} new partitions are more than {PARTITIONS_PER_REQUEST_MAX}")
+
+
 def _counts(request: CreatePartitionsRequest) -> dict[str, int]:
     """Returns how often each topic is named."""
     counts: dict[str, int] = {}
@@ -169,8 +192,6 @@ def _new_partitions(
             f"Attempted to add {additional} additional partition(s), but only "
             f"{len(request.assignments)} assignment(s) were specified.",
         )
-    if additional > PARTITIONS_PER_REQUEST_MAX:
-        return ApiError(Errors.POLICY_VIOLATION, "Excessively large number of partitions per request.")
     throttled = quota.admit(additional)
     if throttled is not None:
         return throttled

@@ -49,8 +49,8 @@ def place_replicas(
 def why_assignment_invalid(
     cluster: ClusterImage, replicas: list[int], replication_factor: int | None
 ) -> ApiError | None:
-    """Returns INVALID_REPLICA_ASSIGNMENT unless `replicas` are distinct registered brokers, as many as
-    the others.
+    """Returns INVALID_REPLICA_ASSIGNMENT unless `replicas` are distinct registered brokers with a
+    directory that is not cordoned (KIP-1066), as many as the others.
     """
     if not replicas:
         return _invalid("The manual partition assignment includes an empty replica list.")
@@ -70,6 +70,8 @@ def why_assignment_invalid(
             return _invalid(
                 f"The manual partition assignment includes the broker {broker_id} more than once."
             )
+        if not cluster.brokers[broker_id].has_uncordoned_directories():
+            return _invalid(f"broker {broker_id} of the assignment has cordoned all its log directories")
         previous = broker_id
     if replication_factor is not None and len(replicas) != replication_factor:
         return _invalid(

@@ -22,6 +22,7 @@ from kraftctl_protocol.generated.register_controller_record import RegisterContr
 from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
+from kraftctl_protocol.generated.unregister_controller_record import UnregisterControllerRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import uuid_to_string
@@ -72,6 +73,8 @@ def _broker_or_topic(image: MetadataImage, record: Message) -> list[str]:
     if isinstance(record, RegisterControllerRecord):
         incarnation = uuid_to_string(record.incarnation_id)
         return [f"Registering controller {record.controller_id} with incarnation {incarnation}"]
+    if isinstance(record, UnregisterControllerRecord):
+        return [f"Unregistering controller {record.controller_id}"]
     if isinstance(record, RemoveTopicRecord):
         name = _topic_name(image, record.topic_id)
         return [f"Deleting topic {name} with topic ID {uuid_to_string(record.topic_id)}"]

@@ -16,6 +16,8 @@ from kraftctl.controller.state.authorization import CLUSTER_NAME, ResourceType
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.acl_entry import AclEntry
 from kraftctl.image.acl_index import PREFIXED
+from kraftctl.image.network_host import network_of
+from kraftctl.metadata import features
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
@@ -66,12 +68,12 @@ def create_acls(
     refusal = why_too_many_items(context, request, len(request.creations))
     if refusal is not None:
         return refusal
-    index = state.image.acls.index
+    index, level = state.image.acls.index, state.image.features.metadata_version
     created: set[AclEntry] = set()
     records: list[RecordAndVersion] = []
     results: list[AclCreationResult] = []
     for creation in request.creations:
-        error = why_acl_invalid(creation)
+        error = why_acl_invalid(creation) or why_host_invalid(creation.host, level)
         if error is not None:
             results.append(AclCreationResult(error_code=error.code, error_message=error.message))
             continue
@@ -103,6 +105,23 @@ def why_acl_invalid(creation: AclCreation) -> ApiError | None:
     elif ":" not in creation.principal:
         reason = f"the principal {creation.principal!r} has no colon after its type"
     return None if reason is None else ApiError(Errors.INVALID_REQUEST, reason)
+
+
+def why_host_invalid(host: str, metadata_version: int) -> ApiError | None:
+    """Returns what is wrong with the host of an entry, which is looked at last (KIP-1276)."""
+    if not host:
+        reason = "the host of the entry is empty. Next step: name an address, or `*` for all"
+        return ApiError(Errors.INVALID_REQUEST, reason)
+    if "/" not in host:
+        return None
+    if not features.is_cidr_host_supported(metadata_version):
+        needed = features.metadata_version_name(features.IBP_4_4_IV1)
+        reason = f"the host {host!r} is a network, which needs metadata.version {needed}"
+        return ApiError(Errors.UNSUPPORTED_VERSION, reason)
+    if network_of(host) is None:
+        reason = f"the host {host!r} is no network in CIDR notation, such as 10.0.0.0/8 or 2001:db8::/32"
+        return ApiError(Errors.INVALID_REQUEST, reason)
+    return None
 
 
 def delete_acls(

@@ -91,7 +91,7 @@ class StandardAuthorizer(Authorizer):
                 allowed = self._allow_everyone
             else:
                 named = named_by_entries(context.principal)
-                allowed = _allowed(patterns, named, host_address(context.client_address), operation)
+                allowed = _allowed(patterns, named, context.client_address, operation)
         if not allowed or self.log.threshold < INFO:
             level = (DEBUG if logs_grant else TRACE) if allowed else (INFO if logs_denial else TRACE)
             if self.log.admits(level):
@@ -112,7 +112,8 @@ class StandardAuthorizer(Authorizer):
         if principal in self._super_users:
             rule = SUPER_USER
         else:
-            entry = deciding_entry(patterns, named_by_entries(context.principal), host, operation)
+            named = named_by_entries(context.principal)
+            entry = deciding_entry(patterns, named, context.client_address, operation)
             if entry is not None:
                 rule = rule_of(entry)
             else:
@@ -145,33 +146,34 @@ def configured_authorizer(config: ControllerConfig, image: MetadataImage) -> Aut
     return authorizer
 
 
-def _allowed(patterns: list[PatternAcls], principal: str, host: str, operation: int) -> bool:
+def _allowed(patterns: list[PatternAcls], principal: str, address: bytes, operation: int) -> bool:
     """Returns whether an entry allows the operation, and none denies it."""
-    allowed = False
+    allowed, host = False, host_address(address)
     for pattern in patterns:
         for named_principal in (principal, WILDCARD_PRINCIPAL):
-            for named_host in (host, WILDCARD):
-                for _, entry in pattern.of_client(named_principal, named_host):
-                    if _operation_matches(entry, operation):
-                        if entry.permission_type == DENY:
-                            return False
-                        allowed = True
+            for _, entry in pattern.applying(named_principal, host, address):
+                if _operation_matches(entry, operation):
+                    if entry.permission_type == DENY:
+                        return False
+                    allowed = True
     return allowed
 
 
-def deciding_entry(patterns: list[PatternAcls], principal: str, host: str, operation: int) -> AclEntry | None:
+def deciding_entry(
+    patterns: list[PatternAcls], principal: str, address: bytes, operation: int
+) -> AclEntry | None:
     """Returns the entry that Kafka names as the reason of a decision; None if no entry matches.
 
     Kafka names the first DENY that it comes to, or the last ALLOW; it comes to longer names first, and last
     to the entries for all names.
     """
     matching: list[AclEntry] = []
+    host = host_address(address)
     for pattern in patterns:
         for named_principal in (principal, WILDCARD_PRINCIPAL):
-            for named_host in (host, WILDCARD):
-                for _, entry in pattern.of_client(named_principal, named_host):
-                    if _operation_matches(entry, operation):
-                        matching.append(entry)
+            for _, entry in pattern.applying(named_principal, host, address):
+                if _operation_matches(entry, operation):
+                    matching.append(entry)
     if not matching:
         return None
     denials = [entry for entry in matching if entry.permission_type == DENY]

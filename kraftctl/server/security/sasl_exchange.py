@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.apis.request_size import TOKEN
-from kraftctl.controller.cluster_control.api_versions import SOFTWARE_VERSION, names_software
+from kraftctl.controller.cluster_control.api_versions import is_valid
 from kraftctl.controller.results.error_responses import error_response
 from kraftctl.controller.results.failures import shortened
 from kraftctl.server.loop.client_requests import ReceivedRequest, receive_request
@@ -307,7 +307,7 @@ def _is_answered(received: ReceivedRequest) -> bool:
     """Returns whether this ApiVersions gets a response without an error; otherwise another one may follow."""
     body, version = received.parsed.body, received.parsed.version
     assert isinstance(body, ApiVersionsRequest)
-    return not received.is_from_the_future and (version < SOFTWARE_VERSION or names_software(body))
+    return not received.is_from_the_future and is_valid(body, version)
 
 
 def _name(request: ReceivedRequest) -> str:

@@ -162,7 +162,7 @@ class ApiVersionsResponse(Message):
     NAME: ClassVar[str] = "ApiVersionsResponse"
     API_KEY: ClassVar[int] = 18
     LOWEST_VERSION: ClassVar[int] = 0
-    HIGHEST_VERSION: ClassVar[int] = 4
+    HIGHEST_VERSION: ClassVar[int] = 5
     FIRST_FLEXIBLE_VERSION: ClassVar[int] = 3
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("error_code", "ErrorCode", "int16"),
@@ -194,7 +194,7 @@ class ApiVersionsResponse(Message):
         self.unknown_tagged_fields = None
 
     def write(self, writer: Writer, version: i64) -> None:
-        if version < 0 or version > 4:
+        if version < 0 or version > 5:
             raise cannot_write("ApiVersionsResponse", version)
         write_i16_be(writer, self.error_code)
         if version >= 3:
@@ -242,7 +242,7 @@ class ApiVersionsResponse(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ApiVersionsResponse:
-        if version < 0 or version > 4:
+        if version < 0 or version > 5:
             raise cannot_read("ApiVersionsResponse", version)
         error_code: int = reader.read_int16()
         api_keys: list[ApiVersion] = [ApiVersion.read(reader, version) for _ in range(reader.read_compact_array_length(7, 74))] if version >= 3 else [ApiVersion.read(reader, version) for _ in range(reader.read_array_length(6, 74))]

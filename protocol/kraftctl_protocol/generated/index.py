@@ -116,6 +116,9 @@ from kraftctl_protocol.generated.unfence_broker_record import UnfenceBrokerRecor
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
+from kraftctl_protocol.generated.unregister_controller_record import UnregisterControllerRecord
+from kraftctl_protocol.generated.unregister_controller_request import UnregisterControllerRequest
+from kraftctl_protocol.generated.unregister_controller_response import UnregisterControllerResponse
 from kraftctl_protocol.generated.update_features_request import UpdateFeaturesRequest
 from kraftctl_protocol.generated.update_features_response import UpdateFeaturesResponse
 from kraftctl_protocol.generated.update_raft_voter_request import UpdateRaftVoterRequest
@@ -172,6 +175,7 @@ _REQUESTS: dict[int, type[Message]] = {
     80: AddRaftVoterRequest,
     81: RemoveRaftVoterRequest,
     82: UpdateRaftVoterRequest,
+    94: UnregisterControllerRequest,
 }
 
 _RESPONSES: dict[int, type[Message]] = {
@@ -219,6 +223,7 @@ _RESPONSES: dict[int, type[Message]] = {
     80: AddRaftVoterResponse,
     81: RemoveRaftVoterResponse,
     82: UpdateRaftVoterResponse,
+    94: UnregisterControllerResponse,
 }
 
 _RECORDS: dict[int, type[Message]] = {
@@ -248,6 +253,7 @@ _RECORDS: dict[int, type[Message]] = {
     26: RemoveDelegationTokenRecord,
     27: RegisterControllerRecord,
     28: ClearElrRecord,
+    29: UnregisterControllerRecord,
 }
 
 _VERSIONS: dict[int, tuple[int, int]] = {
@@ -256,7 +262,7 @@ _VERSIONS: dict[int, tuple[int, int]] = {
     4: (0, 7),
     7: (0, 3),
     17: (0, 1),
-    18: (0, 4),
+    18: (0, 5),
     19: (0, 7),
     20: (0, 6),
     29: (0, 3),
@@ -295,6 +301,7 @@ _VERSIONS: dict[int, tuple[int, int]] = {
     80: (0, 1),
     81: (0, 0),
     82: (0, 0),
+    94: (0, 0),
 }
 
 _ALL: tuple[type[Message], ...] = (
@@ -412,6 +419,9 @@ _ALL: tuple[type[Message], ...] = (
     UnregisterBrokerRecord,
     UnregisterBrokerRequest,
     UnregisterBrokerResponse,
+    UnregisterControllerRecord,
+    UnregisterControllerRequest,
+    UnregisterControllerResponse,
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
     UpdateRaftVoterRequest,

@@ -146,7 +146,7 @@ async def test_a_refused_request_closes_the_connection() -> None:
         assert handler.cancelled == []
 
 
-@pytest.mark.parametrize("version", [5, 99, 32767, -1])
+@pytest.mark.parametrize("version", [6, 99, 32767, -1])
 async def test_api_versions_of_an_unknown_version_gets_the_list_in_version_0(version: int) -> None:
     async with serving() as (server, _):
         client = await connect(server)

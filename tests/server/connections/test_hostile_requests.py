@@ -47,7 +47,7 @@ def opened(directory: Path) -> HostedController:
         directory,
         random.Random(1),
         dynamic=True,
-        metadata_version=features.LATEST_PRODUCTION,
+        metadata_version=features.DEFAULT_METADATA_VERSION,
         properties=PROPERTIES,
     )
 

@@ -41,6 +41,7 @@ from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVote
 from kraftctl_protocol.generated.sasl_authenticate_request import SaslAuthenticateRequest
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
+from kraftctl_protocol.generated.unregister_controller_request import UnregisterControllerRequest
 from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kraftctl_protocol.generated.update_raft_voter_request import UpdateRaftVoterRequest
 from kraftctl_protocol.message import Message
@@ -150,6 +151,9 @@ CHANGES = [
     on_cluster("add-raft-voter", AclOperation.ALTER, add_voter.AddRaftVoterRequest(cluster_id=FOREIGN)),
     on_cluster("remove-raft-voter", AclOperation.ALTER, RemoveRaftVoterRequest(cluster_id=FOREIGN)),
     on_cluster("unregister-broker", AclOperation.ALTER, UnregisterBrokerRequest(broker_id=UNKNOWN_BROKER)),
+    on_cluster(
+        "unregister-controller", AclOperation.ALTER, UnregisterControllerRequest(controller_id=UNKNOWN_BROKER)
+    ),
     on_cluster(
         "update-features",
         AclOperation.ALTER,

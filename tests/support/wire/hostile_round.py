@@ -121,10 +121,10 @@ class HostileRound:
         self._plant = plant
         self._faults = PlantedFaults(random.Random(seed))
         self._errors = ErrorLines()
-        metadata_version = features.LATEST_PRODUCTION
+        metadata_version = features.DEFAULT_METADATA_VERSION
         if seed % 4 == 3:
             metadata_version = self._rng.choice(sorted(features.METADATA_VERSION_NAMES))
-            metadata_version = min(metadata_version, features.LATEST_PRODUCTION)
+            metadata_version = min(metadata_version, features.DEFAULT_METADATA_VERSION)
         properties = dict(PROPERTIES)
         if seed % 2:
             properties["metadata.log.max.record.bytes.between.snapshots"] = "20000"

@@ -37,7 +37,10 @@ class BrokerProfile:
 
 
 KAFKA_4_3 = BrokerProfile(
-    "4.3", {name: (levels.min, levels.max) for name, levels in features.SUPPORTED_FEATURES.items()}, {}
+    "4.3",
+    {name: (levels.min, levels.max) for name, levels in features.SUPPORTED_FEATURES.items()}
+    | {features.METADATA_VERSION: (7, features.IBP_4_3_IV0), features.SHARE_VERSION: (0, 1)},
+    {},
 )
 
 KAFKA_4_0 = BrokerProfile(

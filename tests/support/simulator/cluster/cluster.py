@@ -52,7 +52,7 @@ class Cluster:
         *,
         dynamic: bool,
         properties: dict[str, str] | None = None,
-        metadata_version: int = features.LATEST_PRODUCTION,
+        metadata_version: int = features.DEFAULT_METADATA_VERSION,
         checks: Callable[[ControllerConfig], Checks] = Checks,
     ) -> None:
         self.rng = random.Random(seed)

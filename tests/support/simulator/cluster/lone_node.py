@@ -62,7 +62,7 @@ class LoneNode:
         *,
         seed: int = 1,
         snapshot_bytes: int = 1 << 30,
-        metadata_version: int = features.LATEST_PRODUCTION,
+        metadata_version: int = features.DEFAULT_METADATA_VERSION,
         checked: bool = True,
         **properties: str,
     ) -> None:

@@ -32,7 +32,7 @@ LEADER, OTHER, THIRD = NODES
 IDS = [RecordAndVersion(ProducerIdsRecord(broker_id=1, next_producer_id=1000), 0)]
 OTHER_IDS = [RecordAndVersion(ProducerIdsRecord(broker_id=1, next_producer_id=2000), 0)]
 METADATA_VERSION = FeatureLevelRecord(
-    name=features.METADATA_VERSION, feature_level=features.LATEST_PRODUCTION
+    name=features.METADATA_VERSION, feature_level=features.DEFAULT_METADATA_VERSION
 )
 
 

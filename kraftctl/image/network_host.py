@@ -1,0 +1,76 @@
+"""The host of an ACL that names a network in CIDR notation (KIP-1276), as Kafka reads it.
+
+Kafka reads IPv4 networks by the rules of commons-net, and IPv6 networks by those of Java's InetAddress.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Final
+
+from kraftctl_protocol.java_values import parse_integer
+
+IPV4_NETWORK: Final = re.compile(
+    r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})/([0-9]{1,2})", re.ASCII
+)
+LEADING_ZEROS: Final = re.compile(r"(?<![0-9a-fA-F])0+(?=[0-9a-fA-F])")
+"""Java takes any number of them in a group of an IPv6 address."""
+
+IPV4_BITS: Final = 32
+IPV6_BITS: Final = 128
+PREFIX_BITS: Final = 32
+"""The length of a prefix is an int of Java for IPv6."""
+
+NO_ADDRESS: Final = 0
+"""0.0.0.0, which commons-net finds in no network."""
+
+
+class HostNetwork:
+    """A network of addresses of `bits` bits, whose first `prefix_length` bits are `prefix`."""
+
+    def __init__(self, bits: int, prefix_length: int, address: int) -> None:
+        self.bits = bits
+        self.prefix_length = prefix_length
+        self.prefix = address >> (bits - prefix_length)
+
+    @property
+    def size(self) -> int:
+        """What networks have in common that one look-up finds: their kind of address, and their length."""
+        return self.bits + self.prefix_length
+
+
+def network_of(host: str) -> HostNetwork | None:
+    """Returns the network that the host of an entry names; None for `*`, an address, and all else."""
+    if "/" not in host:
+        return None
+    return _ipv6_network(host) if ":" in host else _ipv4_network(host)
+
+
+def _ipv4_network(host: str) -> HostNetwork | None:
+    found = IPV4_NETWORK.fullmatch(host)
+    if found is None:
+        return None
+    address = 0
+    for text in found.groups()[:4]:
+        if int(text) > 255:
+            return None
+        address = address << 8 | int(text)
+    prefix_length = int(found.group(5))
+    return HostNetwork(IPV4_BITS, prefix_length, address) if prefix_length <= IPV4_BITS else None
+
+
+def _ipv6_network(host: str) -> HostNetwork | None:
+    text, _, prefix_text = host.partition("/")
+    prefix_length = parse_integer(prefix_text, PREFIX_BITS)
+    if prefix_length is None or not 0 <= prefix_length <= IPV6_BITS:
+        return None
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    try:
+        address = ipaddress.IPv6Address(LEADING_ZEROS.sub("", text.partition("%")[0]))
+    except ValueError:
+        return None
+    if address.ipv4_mapped is not None:
+        return None
+    return HostNetwork(IPV6_BITS, prefix_length, int(address))
