@@ -1,4 +1,4 @@
-"""Three controllers and brokers of Apache Kafka, with a proxy before each node. kraftctl is on lying disks."""
+"""Three controllers and brokers of Apache Kafka, with a proxy before each node; kraftctl on lying disks."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from kraftctl.dev.nodes import (
 )
 from kraftctl.dev.ports import accepts_connections, free_port
 from kraftctl.dev.settings import BROKER_LISTENER, CONTROLLER_LISTENER, random_id
+from tests.chaos.clocks import WallClock, build_clock
 from tests.chaos.finding import FindError
 from tests.chaos.links import CLIENTS, Link, Network
 from tests.support.file_states import Aftermath
-from tests.support.lying_disk.lying_disk import LyingDisk
+from tests.support.lying_disk.lying_disk import LyingDisk, build_shim
 from tests.support.processes.kafka import kafka
 
 FIRST_CONTROLLER_ID = 3000
@@ -64,14 +65,15 @@ WITHOUT_BROKERS = {"broker.session.timeout.ms": "600000"}
 class ChaosCluster:
     """Nodes are named as in `Node.name`, in links too. `down` are those that a fault has ended."""
 
-    def __init__(
-        self, kind: str, brokers_count: int, shim: Path, directory: Path, planted: str = ""
-    ) -> None:
+    def __init__(self, kind: str, brokers_count: int, directory: Path, planted: str = "") -> None:
         """`planted` are lines of Python that run before each kraftctl, to change it."""
         self.cluster_id = random_id()
         self.down: set[Node] = set()
         self.disks: dict[Node, LyingDisk] = {}
-        self._shim = shim
+        self.clocks: dict[Node, WallClock] = {}
+        self.damaged: set[Path] = set()
+        """Files of which a fault has changed a bit, and that are not put back."""
+        self._directory = directory
         ids = range(FIRST_CONTROLLER_ID, FIRST_CONTROLLER_ID + SIZE)
         proxies = {node_id: free_port() for node_id in ids}
         self.directory_ids = {node_id: random_id() for node_id in ids}
@@ -120,12 +122,16 @@ class ChaosCluster:
 
     def start(self) -> None:
         """Formats and starts everything; returns when every broker serves."""
+        shim, clock_shim = build_shim(self._directory), build_clock(self._directory)
         for controller in self.controllers:
             controller.format()
             if isinstance(controller, KraftctlController):
-                disk = LyingDisk(self._shim, controller.log_directory)
+                disk = LyingDisk(shim, controller.log_directory)
                 controller.environment = disk.environment
                 self.disks[controller] = disk
+            clock = WallClock(clock_shim, controller.directory / "clock", controller.environment)
+            controller.environment = clock.environment
+            self.clocks[controller] = clock
             controller.start(wait=False)
         for controller in self.controllers:
             controller.await_ready()

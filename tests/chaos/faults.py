@@ -126,6 +126,11 @@ class ControllerFaults(Faults):
 
     owner = "controllers"
 
+    @property
+    def kinds(self) -> Sequence[tuple[str, int]]:
+        """Names of methods, and how often each is chosen."""
+        return CONTROLLER_KINDS
+
     def before(self) -> Steps:
         yield from until(
             lambda: self.watch.leader() is not None, "EventuallyLeaderElected", LEADER_SECONDS_MAX
@@ -139,7 +144,7 @@ class ControllerFaults(Faults):
         role = "leader" if of_leader else "follower"
         self.where = node.name
         seconds = rng.uniform(0.3, 4.0)
-        kinds = [one for one in CONTROLLER_KINDS if self.cluster.disks or one[0] not in OF_DISKS]
+        kinds = [one for one in self.kinds if self.cluster.disks or one[0] not in OF_DISKS]
         kind = rng.choices(*zip(*kinds, strict=True))[0]
         return f"{kind} {role}", partial(getattr(self, f"_{kind}"), node, seconds)
 
@@ -228,8 +233,6 @@ CONTROLLER_KINDS = (
     ("power_failure", 3),
     ("kill_two", 1),
 )
-"""Names of methods, and how often each is chosen."""
-
 OF_DISKS = ("slow_disk", "full_disk", "power_failure")
 """Not of Kafka's controllers: their index files are mapped into memory, where the shim sees no writes."""
 

@@ -16,4 +16,14 @@ StorageThreads.run_on_flush_thread = run_on_flush_thread
 """
 """What was appended counts as durable while it is being forced: a power failure loses it."""
 
-PLANTED = {"acknowledged-before-the-flush": ACKNOWLEDGED_BEFORE_THE_FLUSH}
+READS_WITHOUT_A_ROUND = """
+from kraftctl.raft.raft_node import RaftNode
+RaftNode.confirm_leadership = lambda node, now_ms, wall_ms: (0, [])
+"""
+"""A leader that is cut off answers reads as if it led: what it says is old. From source only: compiled classes
+cannot be changed."""
+
+PLANTED = {
+    "acknowledged-before-the-flush": ACKNOWLEDGED_BEFORE_THE_FLUSH,
+    "reads-without-a-round": READS_WITHOUT_A_ROUND,
+}

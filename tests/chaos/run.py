@@ -8,8 +8,8 @@ Disks are those of tests/support/lying_disk: fsyncs are slow, writes fail with E
 takes what was not forced. Networks are cut in proxies (links.py). Nothing needs privileges.
 
 Concurrent clients note what they ask for and are told, directly and through brokers, and
-tests/chaos/linearizability checks whether an order allows it. `--brokers 0` has more kinds of requests, for which
-no broker may change the same; `--controllers kafka` runs Kafka's own controllers, for comparison.
+tests/chaos/linearizability checks whether an order allows it. `--brokers 0` has more kinds of requests: of
+what brokers change by themselves. `--controllers kafka` runs Kafka's own controllers, for comparison.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from tests.chaos.cluster import KAFKA, KRAFTCTL, SIZE, ChaosCluster
 from tests.chaos.faults import BrokerFaults, ControllerFaults, Faults
 from tests.chaos.linearizability.clients import HistoryClients
 from tests.chaos.planted import PLANTED
+from tests.chaos.rare_faults import RareFaults
 from tests.chaos.settling import (
     compare_acknowledged,
     compare_directories,
@@ -44,9 +45,11 @@ from tests.chaos.settling import (
     unclean_ends,
 )
 from tests.chaos.watching import Watch
-from tests.support.lying_disk.lying_disk import build_shim
 
 STEP_SECONDS = 0.05
+HISTORY = "history.jsonl"
+RARE = "rare"
+"""The faults of rare_faults.py."""
 
 
 class Options(argparse.Namespace):
@@ -56,8 +59,10 @@ class Options(argparse.Namespace):
     minutes: float
     controllers: str
     brokers: int
+    faults: str
     plant: str
     directory: Path | None
+    keep: bool
     figures: Path | None
 
 
@@ -71,7 +76,6 @@ class Chaos:
         self.cluster = ChaosCluster(
             options.controllers,
             options.brokers,
-            build_shim(directory),
             directory,
             PLANTED[options.plant] if options.plant else "",
         )
@@ -95,7 +99,8 @@ class Chaos:
                 self.clients.start()
             self.histories.start()
             self._strike(self.options.minutes)
-            self._say(", ".join(f"{count} {name}" for name, count in sorted(self.counts.items())))
+            counted = [*sorted(self.counts.items()), *sorted(self.outcomes.items())]
+            self._say(", ".join(f"{count} {name}" for name, count in counted))
             self._check()
         finally:
             for one in (self.clients, self.histories):
@@ -124,6 +129,7 @@ class Chaos:
         compare_directories(self.cluster, self.watch.log)
         find_fault_lines(self.cluster)
         began = time.monotonic()
+        self.histories.history.save(self.directory / HISTORY)
         self.violations = self.histories.history.problems()
         self._say(f"the histories were checked in {time.monotonic() - began:.1f} s")
         for name, count in self.histories.history.unexpected.most_common():
@@ -135,6 +141,11 @@ class Chaos:
         """Faults by name."""
         return sum((one.counts for one in self._kinds), Counter())
 
+    @property
+    def outcomes(self) -> Counter[str]:
+        """What became of damaged controllers."""
+        return sum((one.outcomes for one in self._kinds if isinstance(one, RareFaults)), Counter())
+
     def figures(self) -> str:
         history = self.histories.history.figures()
         parts = [
@@ -145,7 +156,10 @@ class Chaos:
         ]
         if self.clients is not None:
             ledgers = [one.ledger for one in self.clients.administrators]
-            acknowledged, failed = (sum(one.acknowledged for one in ledgers), sum(one.failed for one in ledgers))
+            acknowledged, failed = (
+                sum(one.acknowledged for one in ledgers),
+                sum(one.failed for one in ledgers),
+            )
             parts += [
                 f"{acknowledged} changes of topics acknowledged ({failed} open)",
                 f"{self.clients.records.acknowledged} produced records acknowledged",
@@ -154,7 +168,8 @@ class Chaos:
 
     def _strike(self, minutes: float) -> None:
         kinds = self._kinds
-        for kind in (ControllerFaults, BrokerFaults) if self.cluster.brokers else (ControllerFaults,):
+        of_controllers = RareFaults if self.options.faults == RARE else ControllerFaults
+        for kind in (of_controllers, BrokerFaults) if self.cluster.brokers else (of_controllers,):
             kinds.append(kind(self.cluster, self.watch, self.seed, self._say))
         end = time.monotonic() + minutes * 60
         steps = [one.steps() for one in kinds]
@@ -194,7 +209,8 @@ def run(options: Options) -> tuple[bool, str]:
             options.figures.write_text(json.dumps(_report(chaos, found), indent=1))
     if found:
         return False, _kept(chaos)
-    shutil.rmtree(home, ignore_errors=True)
+    if not options.keep:
+        shutil.rmtree(home, ignore_errors=True)
     return True, f"seed {options.seed}: {figures}: nothing found"
 
 
@@ -206,7 +222,9 @@ def _report(chaos: Chaos, found: str) -> dict[str, object]:
         "brokers": options.brokers,
         "seed": options.seed,
         "minutes": options.minutes,
+        "kind of faults": options.faults,
         "faults": chaos.counts,
+        "outcomes": chaos.outcomes,
         "epochs": len(chaos.watch.quorum.epochs),
         "records": chaos.watch.log.end_offset,
         "history": history.figures(),
@@ -220,8 +238,8 @@ def _kept(chaos: Chaos) -> str:
     options = chaos.options
     again = f"make test-chaos MINUTES={options.minutes:g} SEED={options.seed}"
     again += f" PLANT={options.plant}" if options.plant else ""
-    others = f"--controllers {options.controllers} --brokers {options.brokers}"
-    if others != f"--controllers {KRAFTCTL} --brokers {SIZE}":
+    others = f"--controllers {options.controllers} --brokers {options.brokers} --faults {options.faults}"
+    if others != f"--controllers {KRAFTCTL} --brokers {SIZE} --faults usual":
         again += f' CHAOS_ARGS="{others}"'
     return f"found something after {chaos.counts.total()} faults; {chaos.directory} is kept; again: {again}"
 
@@ -232,8 +250,10 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--controllers", choices=(KRAFTCTL, KAFKA), default=KRAFTCTL)
     parser.add_argument("--brokers", type=int, choices=(0, SIZE), default=SIZE)
+    parser.add_argument("--faults", choices=("usual", RARE), default="usual")
     parser.add_argument("--plant", choices=sorted(PLANTED), default="", help="a defect that must be found")
     parser.add_argument("--directory", type=Path, help="where the directories of the nodes are made")
+    parser.add_argument("--keep", action="store_true", help="keep the directories, also without a find")
     parser.add_argument("--figures", type=Path, help="a file for the figures, as JSON")
     if "KRAFTCTL_TEST_PORTS" in os.environ:
         ports.CANDIDATES = range(*map(int, os.environ["KRAFTCTL_TEST_PORTS"].split("-")))

@@ -1,20 +1,20 @@
 """Whether a history of one key has an order that its model allows: just-in-time linearization (Lowe, 2017).
 
-The checker reads the history from its first event to its last and keeps all configurations that may be the case:
+The checker reads the history from its first event to its last and keeps all configurations that are possible:
 a state of the model, and which operations have taken effect although their responses come later. An operation
-takes effect only when a response needs it: its own, or that of an operation that comes after it. No configuration
-left: the history is not linearizable.
+takes effect only when a response needs it: its own, or that of an operation that comes after it. No
+configuration left: the history is not linearizable.
 
 Four rules keep the number of configurations small, and lose none that matters:
 
 1. A read that agrees with the state takes effect at once: it changes nothing, and nothing waits for it.
 2. Of operations without a response that ask for the same, the earliest goes first.
-3. Of two configurations with the same state, that which has used fewer operations without a response suffices.
+3. Of two configurations with one state, that which has used fewer operations without a response suffices.
 4. An operation without a response whose effect no result shows is left out (`Model.may_show`).
 
 A sequential read may have been of any earlier state, so it does not wait for its request: the reads of one
-connection are a chain that is followed as soon as the states agree, and must be followed up to each read when its
-response comes.
+connection are a chain that is followed as soon as the states agree, and must be followed up to each read when
+its response comes.
 """
 
 from __future__ import annotations
@@ -47,10 +47,13 @@ class Model(Protocol):
     initial: Hashable
 
     def step(self, state: Hashable, operation: Operation) -> Hashable:
-        """Returns the next state, or IMPOSSIBLE. An UNKNOWN result is possible in every state."""
+        """Returns the next state, or IMPOSSIBLE. An UNKNOWN one is always possible."""
+
+    def is_past(self, state: Hashable, operation: Operation) -> bool:
+        """Returns whether neither this state nor any after it allows the operation."""
 
     def may_show(self, operation: Operation, seen: Set[Hashable]) -> bool:
-        """Returns whether one of the results that were `seen` may depend on an operation without a response."""
+        """Returns whether a result that was `seen` may depend on this operation without a response."""
 
 
 class UndecidedError(AssertionError):
@@ -70,7 +73,7 @@ class Configuration(NamedTuple):
 
 
 class _Configurations:
-    """Configurations that wait for their turn, without those that only use more operations without a response."""
+    """Configurations that wait for their turn, without those that rule 3 leaves out."""
 
     def __init__(self) -> None:
         self._known: defaultdict[tuple[Hashable, ...], list[frozenset[int]]] = defaultdict(list)
@@ -92,7 +95,7 @@ class _Configurations:
 
 
 def violation(model: Model, operations: Iterable[Operation]) -> str | None:
-    """Returns why the history of one key is not linearizable, or None. UndecidedError if that takes too long."""
+    """Returns why the history of one key has no order, or None. UndecidedError if that takes too long."""
     return _Search(model, operations).run()
 
 
@@ -101,15 +104,14 @@ class _Search:
         self._model = model
         ordered = sorted(operations, key=lambda one: one.invoked_ns)
         seen = frozenset(one.result for one in ordered)
-        self._operations = [
-            one for one in ordered if one.result is not UNKNOWN or model.may_show(one, seen)
-        ]
+        self._operations = [one for one in ordered if one.result is not UNKNOWN or model.may_show(one, seen)]
         self._chains: list[list[int]] = []
         self._chain_of: dict[int, tuple[int, int]] = {}
         """Sequential read -> its chain, and the place in it that has passed it."""
         self._find_chains()
+        self._pending_reads: dict[int, None] = {}
         self._pending: dict[int, None] = {}
-        """Operations that were sent and may take effect, in that order."""
+        """All others that were sent and may take effect, in that order."""
 
     def _find_chains(self) -> None:
         by_connection: defaultdict[str, list[int]] = defaultdict(list)
@@ -130,10 +132,13 @@ class _Search:
                 if not after:
                     return self._describe(index, found)
                 self._pending.pop(index, None)
+                self._pending_reads.pop(index, None)
                 found = after
+            elif self._operations[index].is_read:
+                self._pending_reads[index] = None
+                found = {self._with_reads(one) for one in found}
             else:
                 self._pending[index] = None
-                found = {self._with_reads(one) for one in found}
         return None
 
     def _events(self) -> list[tuple[int, bool, int]]:
@@ -155,6 +160,8 @@ class _Search:
         for one in waiting:
             if self._has(one, index):
                 ended.add(one._replace(taken=one.taken - {index}))
+                continue
+            if self._model.is_past(one.state, self._operations[index]):
                 continue
             for after in self._steps(one):
                 waiting.add(after)
@@ -192,7 +199,7 @@ class _Search:
     def _with_reads(self, one: Configuration) -> Configuration:
         """With all reads that agree with its state."""
         state = one.state
-        agreeing = [i for i in self._pending if i not in one.taken and self._agrees(i, state)]
+        agreeing = [i for i in self._pending_reads if i not in one.taken and self._agrees(i, state)]
         places = tuple(
             self._followed(chain, place, state) for chain, place in zip(self._chains, one.places, strict=True)
         )
@@ -204,8 +211,7 @@ class _Search:
         return place
 
     def _agrees(self, index: int, state: Hashable) -> bool:
-        operation = self._operations[index]
-        return operation.is_read and self._model.step(state, operation) is not IMPOSSIBLE
+        return self._model.step(state, self._operations[index]) is not IMPOSSIBLE
 
     def _describe(self, index: int, found: set[Configuration]) -> str:
         states = sorted({repr(one.state) for one in found})[:SHOWN_MAX]

@@ -1,4 +1,4 @@
-"""Concurrent clients that note each request, its response and both times: to controllers, or through brokers."""
+"""A client that notes each request, its response and both times: to controllers, or through brokers."""
 
 from __future__ import annotations
 
@@ -204,9 +204,7 @@ class HistoryClient:
             self._note(key, name, None, self._through(), partial(requests.delete_topic, name=key.name))
         elif name == "try":
             # By the controller: a broker's forwarding says nothing else, and may be late.
-            attempt = partial(
-                requests.create_topic, name=key.name, assignment=assignment, validate_only=True
-            )
+            attempt = partial(requests.create_topic, name=key.name, assignment=assignment, validate_only=True)
             self._note(key, name, None, self._active(), attempt)
         else:
             target = self._any()
@@ -268,9 +266,7 @@ class HistoryClient:
     def _reassignment(self, key: Key) -> None:
         name = self._rng.choices(["alter", "cancel", "list"], [3, 2, 4])[0]
         if name == "list":
-            self._note(
-                key, name, None, self._active(), partial(requests.list_reassignment, topic=key.name)
-            )
+            self._note(key, name, None, self._active(), partial(requests.list_reassignment, topic=key.name))
             return
         replicas = self._rng.choice(MOVES) if name == "alter" else None
         alter = partial(requests.alter_reassignment, topic=key.name, replicas=replicas)

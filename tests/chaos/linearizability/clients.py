@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Hashable
 from functools import partial
 
 from kraftctl.dev.polling import await_result
@@ -82,12 +83,16 @@ class HistoryClients:
         """Notes what the log says of topics and configs, once it was read to its end."""
         now_ns = time.monotonic_ns()
         for kind, name in self.history.names():
-            question = {"topic": partial(_topic_id, name), "config": partial(_config, name)}.get(kind)
-            if question is not None:
-                word = "describe" if kind == "topic" else "get"
-                result = self._watch.log.read(question)
-                one = Operation("the log", word, None, result, now_ns, now_ns, is_read=True)
-                self.history.add(kind, name, one)
+            result: Hashable
+            if kind == "topic":
+                word, result = "describe", self._watch.log.read(partial(_topic_id, name))
+            elif kind == "config":
+                word, result = "get", self._watch.log.read(partial(_config, name))
+            else:
+                continue
+            self.history.add(
+                kind, name, Operation("the log", word, None, result, now_ns, now_ns, is_read=True)
+            )
 
     def _run(self, client: HistoryClient) -> None:
         try:

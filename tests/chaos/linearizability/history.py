@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import cast
 
 from tests.chaos.linearizability.checker import Model, UndecidedError, violation
 from tests.chaos.linearizability.models import (
@@ -47,6 +50,16 @@ class History:
             operations.append(operation)
             if at_least_once and operation.result is not UNKNOWN:
                 operations.append(replace(operation, result=UNKNOWN, returned_ns=None, is_read=False))
+
+    def save(self, path: Path) -> None:
+        """Writes one line of JSON for each operation; `load` reads it."""
+        with self._lock, open(path, "w") as file:
+            for (kind, name), operations in sorted(self._operations.items()):
+                for one in operations:
+                    fields = asdict(one) | {"promise": one.promise.value, "open": one.result is UNKNOWN}
+                    if one.result is UNKNOWN:
+                        fields["result"] = None
+                    print(json.dumps([kind, name, fields]), file=file)
 
     def names(self) -> list[tuple[str, str]]:
         """All keys: kind and name."""
@@ -94,4 +107,31 @@ class History:
             for one in operations
             if kind == "topic" and isinstance(one.result, tuple)
         )
-        return [f"{result} was the response to {count} creations" for result, count in given.items() if count > 1]
+        return [
+            f"{result} was the response to {count} creations" for result, count in given.items() if count > 1
+        ]
+
+
+def load(path: Path) -> History:
+    """What `save` has written."""
+    history = History()
+    for line in path.read_text().splitlines():
+        kind, name, fields = json.loads(line)
+        is_open = fields.pop("open")
+        history.add(
+            kind,
+            name,
+            Operation(
+                **fields
+                | {
+                    "argument": _hashable(fields["argument"]),
+                    "result": UNKNOWN if is_open else _hashable(fields["result"]),
+                    "promise": Promise(fields["promise"]),
+                }
+            ),
+        )
+    return history
+
+
+def _hashable(value: object) -> Hashable:
+    return tuple(_hashable(one) for one in value) if isinstance(value, list) else cast(Hashable, value)

@@ -1,4 +1,4 @@
-"""The keys that clients use at present: few, so that operations meet, and new ones when a history is long enough."""
+"""The keys that clients use: few, so that operations meet, and new ones when a history is long enough."""
 
 from __future__ import annotations
 

@@ -14,14 +14,17 @@ SOME_ID = "created without a response"
 """The topic id that nobody was told."""
 
 
-class EverythingShows:
-    """The part of models whose operations without a response are few, or alike."""
+class PlainModel:
+    """The part of models whose states may come back, and whose operations without a response are few."""
+
+    def is_past(self, state: Hashable, operation: Operation) -> bool:
+        return False
 
     def may_show(self, operation: Operation, seen: Set[Hashable]) -> bool:
         return True
 
 
-class TopicModel(EverythingShows):
+class TopicModel(PlainModel):
     """A topic by its name: None, or its topic id.
 
     create -> ("created", id) or "exists"; try (validateOnly) -> "absent" or "exists"; delete -> "deleted" or
@@ -50,10 +53,10 @@ class TopicModel(EverythingShows):
         return state if result == state else IMPOSSIBLE
 
 
-class ConfigModel:
+class ConfigModel(PlainModel):
     """One config of one resource: a tuple, empty if it is not set.
 
-    set of a value, append of an item that is not there, delete -> "made"; get -> the tuple. Values are unique.
+    set of a value, append of an item, delete -> "made"; get -> the tuple. Values and items are unique.
     """
 
     initial: Hashable = ()
@@ -75,8 +78,8 @@ class ConfigModel:
         return operation.name == "delete" or operation.argument in shown
 
 
-class AclModel(EverythingShows):
-    """One binding: whether it is there. create -> "made"; delete -> how many it removed; describe -> how many."""
+class AclModel(PlainModel):
+    """One binding, 0 or 1 times. create -> "made"; delete -> how many it removed; describe -> how many."""
 
     initial: Hashable = 0
 
@@ -89,7 +92,7 @@ class AclModel(EverythingShows):
         return state if operation.result == state else IMPOSSIBLE
 
 
-class PartitionModel(EverythingShows):
+class PartitionModel(PlainModel):
     """The ISR of a partition, by compare-and-set: (partition epoch, ISR).
 
     alter (expected epoch, ISR) -> the partition epoch after it, or "stale".
@@ -109,8 +112,13 @@ class PartitionModel(EverythingShows):
             return state if epoch > expected else IMPOSSIBLE
         return after if epoch == expected and operation.result == after[0] else IMPOSSIBLE
 
+    def is_past(self, state: Hashable, operation: Operation) -> bool:
+        """Partition epochs only rise."""
+        expected = cast(tuple[int, object], operation.argument)[0]
+        return operation.result != "stale" and cast(tuple[int, object], state)[0] > expected
 
-class ProducerIdModel(EverythingShows):
+
+class ProducerIdModel(PlainModel):
     """The first producer id that is free. allocate -> the first one of the block."""
 
     initial: Hashable = 0
@@ -120,8 +128,12 @@ class ProducerIdModel(EverythingShows):
         possible = operation.result is UNKNOWN or operation.result == state
         return cast(int, state) + PRODUCER_IDS_PER_BLOCK if possible else IMPOSSIBLE
 
+    def is_past(self, state: Hashable, operation: Operation) -> bool:
+        """Producer ids only rise."""
+        return operation.result is not UNKNOWN and cast(int, state) > cast(int, operation.result)
 
-class ReassignmentModel(EverythingShows):
+
+class ReassignmentModel(PlainModel):
     """The replicas that a partition moves to, or None.
 
     alter of replicas -> "made"; cancel -> "made" or "none"; list -> the replicas or None.

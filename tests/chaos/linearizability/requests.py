@@ -59,7 +59,6 @@ from kraftctl_protocol.generated.metadata_request import MetadataRequest, Metada
 from kraftctl_protocol.generated.metadata_response import MetadataResponse
 from kraftctl_protocol.message import Message
 from tests.chaos.linearizability.operation import UNKNOWN
-from tests.chaos.linearizability.operation import UNKNOWN
 from tests.support.wire.controller_client import StandInBroker
 
 TOPIC = 2
@@ -91,7 +90,7 @@ class Result(NamedTuple):
 
 
 def open_outcome(error: int) -> Result:
-    """Also of NOT_CONTROLLER: a leader that resigns says so of requests whose records may be committed yet."""
+    """Also of NOT_CONTROLLER: a leader that resigns says so of records that may be committed yet."""
     return Result(UNKNOWN, False, error)
 
 
@@ -143,9 +142,11 @@ def alter_config(ask: Ask, topic: str, key: str, operation: int, value: str | No
 
 
 def describe_config(ask: Ask, topic: str, key: str) -> Result:
-    """The items of the value, empty if it is not set for the topic."""
+    """The items of the value, empty if it is not set for the topic, or the topic is not known yet."""
     resource = DescribeConfigsResource(resource_type=TOPIC, resource_name=topic, configuration_keys=[key])
     described = ask(DescribeConfigsRequest(resources=[resource]), 4, DescribeConfigsResponse).results[0]
+    if described.error_code == Errors.UNKNOWN_TOPIC_OR_PARTITION:
+        return Result((), is_read=True)
     if described.error_code != Errors.NONE:
         return open_outcome(described.error_code)
     return Result(
@@ -161,7 +162,9 @@ def describe_config(ask: Ask, topic: str, key: str) -> Result:
 
 def topic_exists(ask: Ask, name: str) -> Result:
     """By its configs, which every controller has."""
-    resource = DescribeConfigsResource(resource_type=TOPIC, resource_name=name, configuration_keys=["flush.ms"])
+    resource = DescribeConfigsResource(
+        resource_type=TOPIC, resource_name=name, configuration_keys=["flush.ms"]
+    )
     described = ask(DescribeConfigsRequest(resources=[resource]), 4, DescribeConfigsResponse).results[0]
     if described.error_code == Errors.UNKNOWN_TOPIC_OR_PARTITION:
         return Result("absent", is_read=True)
