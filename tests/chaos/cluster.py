@@ -71,6 +71,8 @@ class ChaosCluster:
         self.down: set[Node] = set()
         self.disks: dict[Node, LyingDisk] = {}
         self.clocks: dict[Node, WallClock] = {}
+        self.spared: set[Node] = set()
+        """Controllers that are asked for no records, so that nothing waits in them that is not committed."""
         self.damaged: set[Path] = set()
         """Files of which a fault has changed a bit, and that are not put back."""
         self._directory = directory

@@ -60,6 +60,7 @@ class Options(argparse.Namespace):
     controllers: str
     brokers: int
     faults: str
+    only: str
     plant: str
     directory: Path | None
     keep: bool
@@ -171,6 +172,8 @@ class Chaos:
         of_controllers = RareFaults if self.options.faults == RARE else ControllerFaults
         for kind in (of_controllers, BrokerFaults) if self.cluster.brokers else (of_controllers,):
             kinds.append(kind(self.cluster, self.watch, self.seed, self._say))
+            if isinstance(kinds[-1], ControllerFaults):
+                kinds[-1].only = self.options.only
         end = time.monotonic() + minutes * 60
         steps = [one.steps() for one in kinds]
         pause = threading.Event()
@@ -239,6 +242,7 @@ def _kept(chaos: Chaos) -> str:
     again = f"make test-chaos MINUTES={options.minutes:g} SEED={options.seed}"
     again += f" PLANT={options.plant}" if options.plant else ""
     others = f"--controllers {options.controllers} --brokers {options.brokers} --faults {options.faults}"
+    others += f" --only {options.only}" if options.only else ""
     if others != f"--controllers {KRAFTCTL} --brokers {SIZE} --faults usual":
         again += f' CHAOS_ARGS="{others}"'
     return f"found something after {chaos.counts.total()} faults; {chaos.directory} is kept; again: {again}"
@@ -251,6 +255,7 @@ def main() -> int:
     parser.add_argument("--controllers", choices=(KRAFTCTL, KAFKA), default=KRAFTCTL)
     parser.add_argument("--brokers", type=int, choices=(0, SIZE), default=SIZE)
     parser.add_argument("--faults", choices=("usual", RARE), default="usual")
+    parser.add_argument("--only", default="", help="the only kind of faults of controllers, as isolate")
     parser.add_argument("--plant", choices=sorted(PLANTED), default="", help="a defect that must be found")
     parser.add_argument("--directory", type=Path, help="where the directories of the nodes are made")
     parser.add_argument("--keep", action="store_true", help="keep the directories, also without a find")

@@ -4,65 +4,26 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import TypeVar
 
-from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.message import Message
 from tests.chaos.linearizability import requests
 from tests.chaos.linearizability.history import ISR, History
 from tests.chaos.linearizability.keys import Key, Keys
-from tests.chaos.linearizability.operation import UNKNOWN, Operation, Promise
+from tests.chaos.linearizability.operation import UNKNOWN, Promise
 from tests.chaos.linearizability.requests import APPEND, DELETE, SET, Ask, Result
-from tests.support.wire.controller_client import ControllerClient, StandInBroker
+from tests.chaos.linearizability.target import Target, note
+from tests.support.wire.controller_client import StandInBroker
 
-CALL_SECONDS_MAX = 3.0
 PAUSE_S = 0.02
 """Between two requests of one client, at most twice that."""
 
 REGISTER, LIST = "retention.ms", "leader.replication.throttled.replicas"
 FIRST_VALUE_MS = 1_000_000_000
 
-M = TypeVar("M", bound=Message)
 
 ISRS = ((1, 2, 3), (1, 2), (1, 3), (1,))
 MOVES = ((1, 2, 4), (1, 2, 5), (1, 3, 6), (1, 4, 5), (1, 5, 6))
-
-
-class Target:
-    """A connection to one node, made again when it has ended."""
-
-    def __init__(self, client: str, name: str, port: int) -> None:
-        self.name = name
-        self.port = port
-        self._client_name = client
-        self._client: ControllerClient | None = None
-        self._number = 0
-
-    @property
-    def connection(self) -> str:
-        """A name for the present connection, in the chains of sequential reads."""
-        return f"{self._client_name} {self.name} {self._number}"
-
-    def ask(self, request: Message, version: int, response: type[M]) -> M:
-        """Raises OSError without a response in time; the connection is gone then."""
-        try:
-            if self._client is None:
-                self._client = ControllerClient(
-                    self.port, client_id=self._client_name, timeout_s=CALL_SECONDS_MAX
-                )
-            return self._client.call(request, version, response)
-        except OSError:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        if self._client is not None:
-            self._client.close()
-            self._client = None
-        self._number += 1
 
 
 class HistoryClient:
@@ -80,9 +41,10 @@ class HistoryClient:
         controllers: Sequence[int],
         brokers: Sequence[int],
         leader: Callable[[], int | None],
+        is_spared: Callable[[int], bool],
         stand_ins: Sequence[StandInBroker] = (),
     ) -> None:
-        """`controllers` and `brokers` are ports."""
+        """`controllers` and `brokers` are ports. Who is spared is asked for sequential reads only."""
         self.name = name
         self._rng = random.Random(f"{seed} {name}")
         self._keys = keys
@@ -90,8 +52,9 @@ class HistoryClient:
         self._controllers = [Target(name, f"controller {n}", port) for n, port in enumerate(controllers)]
         self._brokers = [Target(name, f"broker {n}", port) for n, port in enumerate(brokers)]
         self._leader = leader
+        self._is_spared = is_spared
         self._stand_ins = stand_ins
-        self._former_leader = 0
+        self._last_leader = 0
 
     def close(self) -> None:
         for target in [*self._controllers, *self._brokers]:
@@ -111,15 +74,13 @@ class HistoryClient:
     # Who is asked.
 
     def _active(self) -> Target:
-        """The active controller, or the one that was it last, which may not know better; rarely, any."""
+        """The active controller, or the last one that was known; rarely, any."""
         position = self._leader()
-        if position is None or self._rng.random() < 0.1:
-            position = self._former_leader
-        elif position != self._former_leader:
-            self._former_leader = position
+        if position is not None:
+            self._last_leader = position
         if self._rng.random() < 0.02:
-            position = self._rng.randrange(len(self._controllers))
-        return self._controllers[position]
+            return self._rng.choice(self._controllers)
+        return self._controllers[self._last_leader]
 
     def _through(self) -> Target:
         """For a request to the active controller: itself, or a broker that forwards it."""
@@ -133,8 +94,6 @@ class HistoryClient:
             return self._rng.choice(self._brokers)
         return self._rng.choice(self._controllers)
 
-    # What is noted.
-
     def _note(
         self,
         key: Key,
@@ -145,31 +104,11 @@ class HistoryClient:
         promise: Promise = Promise.LINEARIZABLE,
     ) -> Hashable:
         """Makes the request and notes it; returns its result."""
-        invoked_ns = time.monotonic_ns()
-        try:
-            result = request(target.ask)
-        except OSError:
-            result = Result(UNKNOWN)
-        returned_ns = time.monotonic_ns()
-        if result.error and result.error != Errors.NOT_CONTROLLER:
-            self._history.unexpected[f"{key.kind} {name}: {Errors(result.error).name}"] += 1
-        is_only_read = name in ("try", "describe", "get", "list")
-        if result.value is UNKNOWN and is_only_read:
+        of_leader = promise is Promise.LINEARIZABLE and target in self._controllers
+        if of_leader and self._is_spared(self._controllers.index(target)):
             return UNKNOWN
-        operation = Operation(
-            self.name,
-            name,
-            argument,
-            result.value,
-            invoked_ns,
-            None if result.value is UNKNOWN else returned_ns,
-            promise,
-            result.is_read,
-            target.connection if promise is Promise.SEQUENTIAL else "",
-        )
-        forwarded = target in self._brokers and not is_only_read
-        self._history.add(key.kind, key.name, operation, at_least_once=forwarded)
-        return result.value
+        is_forwarded = target in self._brokers
+        return note(self._history, key, name, argument, target, request, promise, at_least_once=is_forwarded)
 
     def _prepare(self, key: Key) -> bool:
         """Creates the topic of a config, a partition or a reassignment. False while it is not there."""
@@ -203,7 +142,6 @@ class HistoryClient:
         elif name == "delete":
             self._note(key, name, None, self._through(), partial(requests.delete_topic, name=key.name))
         elif name == "try":
-            # By the controller: a broker's forwarding says nothing else, and may be late.
             attempt = partial(requests.create_topic, name=key.name, assignment=assignment, validate_only=True)
             self._note(key, name, None, self._active(), attempt)
         else:
@@ -266,7 +204,13 @@ class HistoryClient:
     def _reassignment(self, key: Key) -> None:
         name = self._rng.choices(["alter", "cancel", "list"], [3, 2, 4])[0]
         if name == "list":
-            self._note(key, name, None, self._active(), partial(requests.list_reassignment, topic=key.name))
+            self._note(
+                key,
+                name,
+                None,
+                self._active(),
+                partial(requests.list_reassignment, topic=key.name),
+            )
             return
         replicas = self._rng.choice(MOVES) if name == "alter" else None
         alter = partial(requests.alter_reassignment, topic=key.name, replicas=replicas)

@@ -10,10 +10,12 @@ from functools import partial
 from kraftctl.dev.polling import await_result
 from kraftctl.image.metadata_image import MetadataImage
 from tests.chaos.cluster import FIRST_CONTROLLER_ID, ChaosCluster
-from tests.chaos.linearizability.client import CALL_SECONDS_MAX, LIST, REGISTER, HistoryClient
+from tests.chaos.linearizability.client import LIST, REGISTER, HistoryClient
 from tests.chaos.linearizability.history import MODELS, History
 from tests.chaos.linearizability.keys import Keys
 from tests.chaos.linearizability.operation import Operation
+from tests.chaos.linearizability.probe import Probe
+from tests.chaos.linearizability.target import CALL_SECONDS_MAX
 from tests.chaos.watching import Watch
 from tests.support.wire.controller_client import ControllerClient, StandInBroker
 
@@ -37,7 +39,7 @@ class HistoryClients:
         self._errors: list[BaseException] = []
         self._stand_ins: list[StandInBroker] = []
         keys = Keys(WITH_BROKERS if cluster.brokers else sorted(MODELS))
-        self._clients = [
+        self._clients: list[HistoryClient | Probe] = [
             HistoryClient(
                 f"client-{number}",
                 seed,
@@ -47,10 +49,17 @@ class HistoryClients:
                 [node.port for node in cluster.controllers],
                 [cluster.proxy_ports[node.node_id] for node in cluster.brokers],
                 self._leader,
+                lambda position: cluster.controllers[position] in cluster.spared,
                 self._stand_ins,
             )
             for number in range(CLIENTS_COUNT)
         ]
+        if not cluster.brokers:
+            self._clients += [
+                Probe(f"probe-{kind}-{node.node_id}", seed, kind, keys, self.history, node.port)
+                for node in cluster.controllers
+                for kind in ("reassignment", "topic")
+            ]
         self._threads = [
             threading.Thread(target=self._run, args=(client,), daemon=True) for client in self._clients
         ]
@@ -94,7 +103,7 @@ class HistoryClients:
                 kind, name, Operation("the log", word, None, result, now_ns, now_ns, is_read=True)
             )
 
-    def _run(self, client: HistoryClient) -> None:
+    def _run(self, client: HistoryClient | Probe) -> None:
         try:
             client.run(self._ended)
         except BaseException as error:

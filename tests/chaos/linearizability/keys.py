@@ -57,6 +57,11 @@ class Keys:
                 keys[place] = self._new(kind)
             return keys[place]
 
+    def one(self, kind: str, rng: random.Random) -> Key:
+        """One of the present keys, for a read that is not counted."""
+        with self._lock:
+            return rng.choice(self._current[kind])
+
     def retire(self, key: Key) -> None:
         """No client uses it any more."""
         with self._lock:
