@@ -34,7 +34,7 @@ KRAFTCTL, KAFKA = "kraftctl", "kafka"
 """What the controllers are."""
 
 AUTHORIZER = {"authorizer.class.name": STANDARD_AUTHORIZER, "super.users": "User:ANONYMOUS"}
-"""ACLs can be changed, and apply to nobody."""
+"""ACLs can be changed, and apply to no client."""
 
 CONTROLLER_CHAOS = {
     **AUTHORIZER,

@@ -23,8 +23,8 @@ def answer_reads(controller, pending, now_ms):
     return pending.context.api.key != 46 and park(controller, pending, now_ms)
 QuorumController.park = answer_reads
 """
-"""A leader that is cut off answers ListPartitionReassignments from what it knows, as Kafka's does. From source
-only: a compiled class cannot be changed."""
+"""A leader that is cut off answers ListPartitionReassignments from what it knows, as Kafka's does. From
+source only: a compiled class cannot be changed."""
 
 PLANTED = {
     "acknowledged-before-the-flush": ACKNOWLEDGED_BEFORE_THE_FLUSH,

@@ -7,7 +7,7 @@ one line; status 1 and the directories are kept if something was found.
 Disks are those of tests/support/lying_disk: fsyncs are slow, writes fail with ENOSPC, and a power failure
 takes what was not forced. Networks are cut in proxies (links.py). Nothing needs privileges.
 
-Concurrent clients note what they ask for and are told, directly and through brokers, and
+Concurrent clients note their requests and responses, to controllers and through brokers, and
 tests/chaos/linearizability checks whether an order allows it. `--brokers 0` has more kinds of requests: of
 what brokers change by themselves. `--controllers kafka` runs Kafka's own controllers, for comparison.
 """

@@ -7,7 +7,7 @@ configuration left: the history is not linearizable.
 
 Four rules keep the number of configurations small, and lose none that matters:
 
-1. A read that agrees with the state takes effect at once: it changes nothing, and nothing waits for it.
+1. A read that agrees with the state takes effect immediately: it changes nothing, and nothing waits for it.
 2. Of operations without a response that ask for the same, the earliest goes first.
 3. Of two configurations with one state, that which has used fewer operations without a response suffices.
 4. An operation without a response whose effect no result shows is left out (`Model.may_show`).

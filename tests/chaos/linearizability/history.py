@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from tests.chaos.linearizability.checker import Model, UndecidedError, violation
 from tests.chaos.linearizability.models import (
@@ -133,5 +133,5 @@ def load(path: Path) -> History:
     return history
 
 
-def _hashable(value: object) -> Hashable:
-    return tuple(_hashable(one) for one in value) if isinstance(value, list) else cast(Hashable, value)
+def _hashable(value: Any) -> Hashable:
+    return tuple(_hashable(one) for one in value) if isinstance(value, list) else value

@@ -32,7 +32,7 @@ class Key:
     topic_id: str = ""
     """Of a partition."""
     epoch: int = 0
-    """The last partition epoch that a client was told."""
+    """The last partition epoch in a response."""
 
 
 class Keys:

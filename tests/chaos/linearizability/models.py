@@ -11,7 +11,7 @@ from tests.chaos.linearizability.operation import UNKNOWN, Operation
 PRODUCER_IDS_PER_BLOCK = 1000
 
 SOME_ID = "created without a response"
-"""The topic id that nobody was told."""
+"""A topic id that was in no response."""
 
 
 class PlainModel:

@@ -221,7 +221,7 @@ VIOLATIONS = [
     pytest.param(
         ConfigModel(),
         [op("set", "a", "made", 0, 1), read("get", ("b",), 2, 3)],
-        id="value-that-nobody-wrote",
+        id="value-without-a-writer",
     ),
     pytest.param(
         ConfigModel(),
@@ -319,7 +319,7 @@ def test_violations_are_refused(model: Model, operations: list[Operation]) -> No
 
 
 IMPOSSIBLE_RESULTS = [
-    pytest.param(ConfigModel(), "get", None, ("nobody's",), id="configs"),
+    pytest.param(ConfigModel(), "get", None, ("of no client",), id="configs"),
     pytest.param(AclModel(), "describe", None, 2, id="acls"),
     pytest.param(PartitionModel(ISR), "alter", (10_000, ISR), "stale", id="partitions"),
     pytest.param(ProducerIdModel(), "allocate", None, 500, id="producer-ids"),
