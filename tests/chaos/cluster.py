@@ -73,8 +73,6 @@ class ChaosCluster:
         self.clocks: dict[Node, WallClock] = {}
         self.spared: set[Node] = set()
         """Controllers that are asked for no records, so that nothing waits in them that is not committed."""
-        self.damaged: set[Path] = set()
-        """Files of which a fault has changed a bit, and that are not put back."""
         self._directory = directory
         ids = range(FIRST_CONTROLLER_ID, FIRST_CONTROLLER_ID + SIZE)
         proxies = {node_id: free_port() for node_id in ids}

@@ -30,6 +30,9 @@ from tests.support.wire.controller_client import ControllerClient
 RETURN_SECONDS_MAX = 20.0
 """A damaged controller that has not caught up by then has not recovered."""
 
+SERVES_SECONDS = 3.0
+"""How long one that has returned is observed: it may read what is damaged later."""
+
 RESTARTS = 2
 """How often a supervisor starts what has ended, before the operator comes."""
 
@@ -69,15 +72,26 @@ class RareFaults(ControllerFaults):
         """One bit of any file of a controller that was killed."""
         yield from self._is_alone_behind(node)
         files = [path for path in sorted(node.log_directory.rglob("*")) if _has_content(path)]
-        path = self.rng.choice(files)
-        data = bytearray(path.read_bytes())
+        kind = self.rng.choice(sorted({_kind_of(path) for path in files}))
+        path = self.rng.choice([path for path in files if _kind_of(path) == kind])
+        data = path.read_bytes()
         position, bit = self.rng.randrange(len(data)), self.rng.randrange(8)
         kept = self._copy(node)
-        data[position] ^= 1 << bit
-        path.write_bytes(data)
-        self.cluster.damaged.add(path)
+        damaged = bytearray(data)
+        damaged[position] ^= 1 << bit
+        path.write_bytes(damaged)
         self.where = f"{node.name} {path.name}, bit {bit} of byte {position} of {len(data)}"
-        yield from self._returns(node, f"bit flip in {_kind_of(path)}", kept)
+        yield from self._returns(node, f"bit flip in {kind}", kept)
+        yield from self._mend(node, path, bytes(damaged), data)
+
+    def _mend(self, node: Node, path: Path, damaged: bytes, data: bytes) -> Steps:
+        """What may have no effect yet has none later: the bit flips back, where it is still there."""
+        if not path.exists() or not path.read_bytes().startswith(damaged):
+            return
+        self.cluster.kill([node])
+        path.write_bytes(data + path.read_bytes()[len(data) :])
+        self._adopt(node)
+        yield from self._comes_back(node)
 
     def _older_copy(self, node: Node, seconds: float) -> Steps:
         """The directory as it was some seconds before."""
@@ -110,15 +124,23 @@ class RareFaults(ControllerFaults):
             if node.running:
                 break
         outcome = "refused" if not node.running else "recovered" if self._has_returned(node) else "useless"
-        self.outcomes[f"{what}: {outcome}"] += 1
         if outcome == "recovered":
-            self.cluster.down.discard(node)
-            shutil.rmtree(kept)
+            yield from during(SERVES_SECONDS)
+            outcome = outcome if node.running else "ended later"
+        self.outcomes[f"{what}: {outcome}"] += 1
+        if outcome in ("refused", "useless"):
+            self.where += f", {outcome}: {_last_line(node)}"
+            self.cluster.kill([node])
+            self._put_back(node, kept)
+            self._adopt(node)
+            yield from self._comes_back(node)
             return
-        self.where += f", {outcome}: {_last_line(node)}"
-        self.cluster.kill([node])
-        self._put_back(node, kept)
-        self._adopt(node)
+        self.where += f", {outcome}"
+        if node.running:
+            self.cluster.down.discard(node)
+        shutil.rmtree(kept)
+
+    def _comes_back(self, node: Node) -> Steps:
         yield from self.restarts([node])
         yield from until(lambda: self._has_returned(node), f"{node.name} catches up", READY_SECONDS_MAX)
 
@@ -142,7 +164,6 @@ class RareFaults(ControllerFaults):
 
     def _put_back(self, node: Node, copy: Path) -> None:
         """The copy becomes the directory."""
-        self.cluster.damaged -= {path for path in self.cluster.damaged if node.log_directory in path.parents}
         shutil.rmtree(node.log_directory)
         copy.rename(node.log_directory)
 
@@ -155,7 +176,9 @@ class RareFaults(ControllerFaults):
     def _churn(self, node: Node, seconds: float) -> Steps:
         """It is removed as a voter and added again; the leader may refuse either for a while."""
         key = node.node_id, uuid_from_string(self.cluster.directory_ids[node.node_id])
-        remove = RemoveRaftVoterRequest(voter_id=key[0], voter_directory_id=key[1])
+        remove = RemoveRaftVoterRequest(
+            cluster_id=self.cluster.cluster_id, voter_id=key[0], voter_directory_id=key[1]
+        )
 
         def is_removed() -> bool:
             return self._asks(remove, 0, RemoveRaftVoterResponse) in (Errors.NONE, Errors.VOTER_NOT_FOUND)

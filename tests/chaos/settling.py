@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from confluent_kafka import KafkaException
@@ -122,22 +122,20 @@ def compare_directories(cluster: ChaosCluster, log: FollowedLog) -> None:
     """Once the controllers have stopped: each log is the one that was read, each snapshot equal to it."""
     for controller in cluster.controllers:
         directory = controller.metadata_directory
-        expect_none(controller.name, log_problems(directory, log, cluster.damaged))
+        expect_none(controller.name, log_problems(directory, log))
         if not isinstance(controller, KraftctlController):
             continue  # the snapshots of Kafka's have another order
-        for path in sorted(set(directory.glob("*.checkpoint")) - cluster.damaged):
+        for path in sorted(directory.glob("*.checkpoint")):
             snapshot_id = parse_checkpoint_file_name(path.name)
             if snapshot_id is not None and 0 < snapshot_id.offset <= log.end_offset:
                 log.checks.check_snapshot(controller.name, snapshot_id, path.read_bytes())
 
 
-def log_problems(directory: Path, log: FollowedLog, damaged: Collection[Path] = ()) -> list[str]:
-    """Where the segments of a controller differ from what was committed, but for damaged ones."""
+def log_problems(directory: Path, log: FollowedLog) -> list[str]:
+    """Where the segments of a controller differ from what was committed."""
     lines = []
     end_offset = 0
     for path in sorted(directory.glob("*.log")):
-        if path in damaged:
-            continue
         data = path.read_bytes()
         position = 0
         for batch in read_batches(data, partial_tail=True):
