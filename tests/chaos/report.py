@@ -138,11 +138,10 @@ def _scenario(one: Figures) -> tuple[str, int, str]:
     return one["controllers"], one["brokers"], one["kind of faults"]
 
 
-def write_page(text: str) -> None:
-    page = PAGE.read_text()
-    before, _, rest = page.partition(BEGIN)
+def write_page(page: Path, text: str) -> None:
+    before, _, rest = page.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    page.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
 
 
 def main() -> int:
@@ -156,7 +155,7 @@ def main() -> int:
     scenarios = [one for one in SCENARIOS if options.controllers in (None, one[0])]
     run_all(options.hours, options.seed, options.figures, scenarios)
     runs = [json.loads(path.read_text()) for path in sorted(options.figures.glob("*.json"))]
-    write_page(report(runs))
+    write_page(PAGE, report(runs))
     found = [one for one in runs if one["found"] and one["controllers"] == "kraftctl"]
     print(f"{len(runs)} runs; {len(found)} of kraftctl found something; {PAGE.relative_to(ROOT)} is written")
     return 1 if found else 0
