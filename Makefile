@@ -8,6 +8,7 @@
 #   make simulate   whole simulated clusters with faults; a find prints the line that repeats it
 #   make soak       the long random tests, with a given seed and duration
 #   make test-chaos   real controllers and brokers, with faults of all kinds and clients that check what is lost
+#   make reliability-report   HOURS=n of that, with histories that are checked, also of Kafka's own controllers
 #   make attack     attacks a compiled controller with hand-made bytes, and measures what its brokers see
 #   make fuzz       frames, batches and directories that no program writes, with limits for each
 #   make faults     plants known defects, one at a time, and expects a test to notice each
@@ -247,6 +248,13 @@ CHAOS_ARGS ?=
 test-chaos: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/chaos/run.py --minutes $(or $(MINUTES),1) $(if $(SEED),--seed $(SEED)) \
 		$(if $(PLANT),--plant $(PLANT)) $(CHAOS_ARGS)
+
+# All kinds of chaos in turn, for kraftctl and Kafka's own controllers: figures in build/reliability, which add up,
+# and in docs/reliability-report.md.
+.PHONY: reliability-report
+REPORT_ARGS ?=
+reliability-report: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/chaos/report.py --hours $(or $(HOURS),1) $(if $(SEED),--seed $(SEED)) $(REPORT_ARGS)
 
 # Attacks a compiled controller with hand-made bytes, and fails when its brokers notice: ATTACK_ARGS="--only quotas".
 .PHONY: attack

@@ -1,26 +1,43 @@
-"""Three kraftctl on lying disks and three brokers of Apache Kafka, with a proxy before each node."""
+"""Three controllers and brokers of Apache Kafka, with a proxy before each node; kraftctl on lying disks."""
 
 from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from kraftctl.dev.kafka_distribution import KafkaDistribution
-from kraftctl.dev.nodes import BROKER_READY, JavaBroker, KraftctlController, Node, quorum_properties
+from kraftctl.config.controller_config import STANDARD_AUTHORIZER
+from kraftctl.dev.nodes import (
+    BROKER_READY,
+    Controller,
+    JavaBroker,
+    JavaController,
+    KraftctlController,
+    Node,
+    quorum_properties,
+)
 from kraftctl.dev.ports import accepts_connections, free_port
 from kraftctl.dev.settings import BROKER_LISTENER, CONTROLLER_LISTENER, random_id
+from tests.chaos.clocks import WallClock, build_clock
 from tests.chaos.finding import FindError
 from tests.chaos.links import CLIENTS, Link, Network
 from tests.support.file_states import Aftermath
-from tests.support.lying_disk.lying_disk import LyingDisk
+from tests.support.lying_disk.lying_disk import LyingDisk, build_shim
+from tests.support.processes.kafka import kafka
 
 FIRST_CONTROLLER_ID = 3000
 SIZE = 3
 
+KRAFTCTL, KAFKA = "kraftctl", "kafka"
+"""What the controllers are."""
+
+AUTHORIZER = {"authorizer.class.name": STANDARD_AUTHORIZER, "super.users": "User:ANONYMOUS"}
+"""ACLs can be changed, and apply to no client."""
+
 CONTROLLER_CHAOS = {
+    **AUTHORIZER,
     "broker.session.timeout.ms": "6000",
     "internal.metadata.log.segment.bytes": "8000",
     "metadata.log.max.record.bytes.between.snapshots": "12000",
@@ -29,6 +46,7 @@ CONTROLLER_CHAOS = {
 """Brokers are fenced, segments roll, snapshots are written and the log is cut, within seconds."""
 
 BROKER_CHAOS = {
+    **AUTHORIZER,
     "broker.heartbeat.interval.ms": "1000",
     "broker.session.timeout.ms": "6000",
     "replica.lag.time.max.ms": "5000",
@@ -40,31 +58,41 @@ BROKER_CHAOS = {
 
 BROKER_HEAP = "512m"
 
+WITHOUT_BROKERS = {"broker.session.timeout.ms": "600000"}
+"""Stand-ins register once and send no more heartbeats."""
+
 
 class ChaosCluster:
     """Nodes are named as in `Node.name`, in links too. `down` are those that a fault has ended."""
 
-    def __init__(self, kafka: KafkaDistribution, shim: Path, directory: Path, planted: str = "") -> None:
+    def __init__(self, kind: str, brokers_count: int, directory: Path, planted: str = "") -> None:
         """`planted` are lines of Python that run before each kraftctl, to change it."""
         self.cluster_id = random_id()
         self.down: set[Node] = set()
         self.disks: dict[Node, LyingDisk] = {}
-        self._shim = shim
+        self.clocks: dict[Node, WallClock] = {}
+        self.spared: set[Node] = set()
+        """Controllers that are asked for no records, so that nothing waits in them that is not committed."""
+        self._directory = directory
         ids = range(FIRST_CONTROLLER_ID, FIRST_CONTROLLER_ID + SIZE)
         proxies = {node_id: free_port() for node_id in ids}
-        voters = ",".join(f"{node_id}@localhost:{port}:{random_id()}" for node_id, port in proxies.items())
+        self.directory_ids = {node_id: random_id() for node_id in ids}
+        voters = ",".join(f"{one}@localhost:{proxies[one]}:{self.directory_ids[one]}" for one in ids)
         quorum = quorum_properties(proxies, dynamic=True)
+        settings = CONTROLLER_CHAOS if brokers_count else {**CONTROLLER_CHAOS, **WITHOUT_BROKERS}
+        self.proxy_ports = proxies
         self.controllers = [
-            KraftctlController(
+            controller_of(
+                kind,
                 node_id,
                 directory / f"controller-{node_id}",
                 self.cluster_id,
-                properties={
+                {
                     **quorum,
-                    **CONTROLLER_CHAOS,
+                    **settings,
                     "advertised.listeners": f"{CONTROLLER_LISTENER}://localhost:{proxies[node_id]}",
                 },
-                initial_controllers=voters,
+                voters,
             )
             for node_id in ids
         ]
@@ -74,7 +102,7 @@ class ChaosCluster:
                 command = [sys.executable, "-c", start, "start", str(controller.properties_file)]
                 setattr(controller, "command", partial(list, command))  # noqa: B010 - an instance's own command
         self.brokers: list[JavaBroker] = []
-        for node_id in range(1, SIZE + 1):
+        for node_id in range(1, brokers_count + 1):
             proxies[node_id] = free_port()
             properties = {
                 **BROKER_CHAOS,
@@ -83,7 +111,7 @@ class ChaosCluster:
             home = directory / f"broker-{node_id}"
             self.brokers.append(
                 JavaBroker(
-                    kafka, node_id, home, self.cluster_id, quorum, properties=properties, heap=BROKER_HEAP
+                    kafka(), node_id, home, self.cluster_id, quorum, properties=properties, heap=BROKER_HEAP
                 )
             )
         self.nodes: list[Node] = [*self.controllers, *self.brokers]
@@ -94,11 +122,16 @@ class ChaosCluster:
 
     def start(self) -> None:
         """Formats and starts everything; returns when every broker serves."""
+        shim, clock_shim = build_shim(self._directory), build_clock(self._directory)
         for controller in self.controllers:
             controller.format()
-            disk = LyingDisk(self._shim, controller.log_directory)
-            controller.environment = disk.environment
-            self.disks[controller] = disk
+            if isinstance(controller, KraftctlController):
+                disk = LyingDisk(shim, controller.log_directory)
+                controller.environment = disk.environment
+                self.disks[controller] = disk
+            clock = WallClock(clock_shim, controller.directory / "clock", controller.environment)
+            controller.environment = clock.environment
+            self.clocks[controller] = clock
             controller.start(wait=False)
         for controller in self.controllers:
             controller.await_ready()
@@ -108,7 +141,7 @@ class ChaosCluster:
         for broker in self.brokers:
             broker.await_ready()
 
-    def controller(self, node_id: int) -> KraftctlController:
+    def controller(self, node_id: int) -> Controller:
         return self.controllers[node_id - FIRST_CONTROLLER_ID]
 
     def kill(self, nodes: Sequence[Node]) -> None:
@@ -133,7 +166,7 @@ class ChaosCluster:
 
     def is_ready(self, node: Node) -> bool:
         """Whether it has started; for a broker, that it says so."""
-        if isinstance(node, KraftctlController):
+        if isinstance(node, Controller):
             return node.running and accepts_connections(node.port)
         assert node.process is not None
         return any(BROKER_READY in line for line in node.process.lines())
@@ -161,3 +194,15 @@ class ChaosCluster:
         for node in self.nodes:
             node.kill()
         self.network.close()
+
+
+def controller_of(
+    kind: str, node_id: int, directory: Path, cluster_id: str, properties: Mapping[str, str], voters: str
+) -> Controller:
+    if kind == KRAFTCTL:
+        return KraftctlController(
+            node_id, directory, cluster_id, properties=properties, initial_controllers=voters
+        )
+    return JavaController(
+        kafka(), node_id, directory, cluster_id, properties=properties, initial_controllers=voters
+    )

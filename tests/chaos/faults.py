@@ -23,6 +23,9 @@ READY_SECONDS_MAX = 120.0
 
 LEADER_SECONDS_MAX = 45.0
 
+QUIET_SECONDS = 0.5
+"""What was asked for before that is committed."""
+
 DISK_FULL = 28
 """ENOSPC."""
 
@@ -125,6 +128,13 @@ class ControllerFaults(Faults):
     """Of leaders and followers. Only power failures and double kills take the majority away."""
 
     owner = "controllers"
+    only = ""
+    """The one kind that is chosen, if there is one."""
+
+    @property
+    def kinds(self) -> Sequence[tuple[str, int]]:
+        """Names of methods, and how often each is chosen."""
+        return CONTROLLER_KINDS
 
     def before(self) -> Steps:
         yield from until(
@@ -139,7 +149,9 @@ class ControllerFaults(Faults):
         role = "leader" if of_leader else "follower"
         self.where = node.name
         seconds = rng.uniform(0.3, 4.0)
-        kind = rng.choices(*zip(*CONTROLLER_KINDS, strict=True))[0]
+        kinds = [one for one in self.kinds if self.cluster.disks or one[0] not in OF_DISKS]
+        kinds = [one for one in kinds if one[0] == self.only] or kinds
+        kind = rng.choices(*zip(*kinds, strict=True))[0]
         return f"{kind} {role}", partial(getattr(self, f"_{kind}"), node, seconds)
 
     def _leader(self) -> Node:
@@ -156,9 +168,18 @@ class ControllerFaults(Faults):
         return self.pauses(node, seconds + 1)
 
     def _isolate(self, node: Node, seconds: float) -> Steps:
-        """From controllers and brokers, or from controllers only: brokers still reach it then."""
+        """From controllers and brokers, or from controllers only: brokers still reach it then.
+
+        In every second case clients only read from it, from a moment before: it does not see that nothing is
+        committed any more.
+        """
         others = self.cluster.nodes if self.rng.random() < 0.5 else self.cluster.controllers
-        return self.cuts(self.cluster.links(node, others), seconds + 2)
+        if self.rng.random() < 0.5:
+            self.where = f"{node.name}, without writes to it,"
+            self.cluster.spared.add(node)
+            yield from during(QUIET_SECONDS)
+        yield from self.cuts(self.cluster.links(node, others), seconds + 2)
+        self.cluster.spared.discard(node)
 
     def _one_way(self, node: Node, seconds: float) -> Steps:
         """It hears nothing of controllers and brokers, or they hear nothing of it."""
@@ -227,7 +248,8 @@ CONTROLLER_KINDS = (
     ("power_failure", 3),
     ("kill_two", 1),
 )
-"""Names of methods, and how often each is chosen."""
+OF_DISKS = ("slow_disk", "full_disk", "power_failure")
+"""Not of Kafka's controllers: their index files are mapped into memory, where the shim sees no writes."""
 
 
 class BrokerFaults(Faults):

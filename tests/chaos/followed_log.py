@@ -43,10 +43,11 @@ class SeenLeader:
 class FollowedLog:
     """Batches by base offset, as bytes, and the image that they give. Thread-safe."""
 
-    def __init__(self, cluster_id: str) -> None:
+    def __init__(self, cluster_id: str, *, of_kafka: bool = False) -> None:
         self.batches: dict[int, bytes] = {}
         self.checks = PartitionChecks(ControllerConfig(CONFIG))
         self.checks.may_ask_for_unclean = False
+        self.checks.may_join_appends = of_kafka
         self._cluster_id = cluster_id
         self._lock = threading.Lock()
         self._last: Batch | None = None

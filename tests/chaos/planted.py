@@ -16,4 +16,18 @@ StorageThreads.run_on_flush_thread = run_on_flush_thread
 """
 """What was appended counts as durable while it is being forced: a power failure loses it."""
 
-PLANTED = {"acknowledged-before-the-flush": ACKNOWLEDGED_BEFORE_THE_FLUSH}
+READS_AT_ONCE = """
+from kraftctl.controller.quorum_controller import QuorumController
+park = QuorumController.park
+def answer_reads(controller, pending, now_ms):
+    return pending.context.api.key != 46 and park(controller, pending, now_ms)
+QuorumController.park = answer_reads
+"""
+"""A leader that is cut off answers ListPartitionReassignments from what it knows, as Kafka's does. From
+source only: a compiled class cannot be changed."""
+
+PLANTED = {
+    "acknowledged-before-the-flush": ACKNOWLEDGED_BEFORE_THE_FLUSH,
+    "reads-at-once": READS_AT_ONCE,
+}
+"""The defects of `--plant`."""

@@ -21,7 +21,7 @@ def test_a_log_that_was_read_before_the_last_change_is_not_settled() -> None:
 
     log = SimpleNamespace(read=read, end_offset=7)
     watch: Any = SimpleNamespace(log=log, end_offsets={1: 7, 2: 7, 3: 7}, reads_to_the_end=5, check=check)
-    cluster: Any = SimpleNamespace(check_processes=lambda: None)
+    cluster: Any = SimpleNamespace(check_processes=lambda: None, brokers=[object()])
     settle(cluster, watch)
     assert min(read_at) >= 7
 

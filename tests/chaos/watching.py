@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from kraftctl.dev.nodes import Node
+from kraftctl.dev.nodes import JavaController, Node
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.describe_quorum_request import (
     DescribeQuorumRequest,
@@ -41,7 +41,8 @@ class Watch:
 
     def __init__(self, cluster: ChaosCluster) -> None:
         self.quorum = QuorumHistory()
-        self.log = FollowedLog(cluster.cluster_id)
+        of_kafka = any(isinstance(node, JavaController) for node in cluster.controllers)
+        self.log = FollowedLog(cluster.cluster_id, of_kafka=of_kafka)
         self.end_offsets: dict[int, int] = {}
         """Voter id -> end of its log, as the leader knows it."""
         self.reads_to_the_end = 0

@@ -28,14 +28,18 @@ STALL_SECONDS_MAX = 20.0
 
 
 def build_shim(directory: Path) -> Path:
-    """Compiles the shim into `directory`, with the compiler $CC, or the one of this Python."""
-    library = directory / "lying_disk.so"
+    return compile_shim(SOURCE, directory)
+
+
+def compile_shim(source: Path, directory: Path) -> Path:
+    """Compiles a library to preload into `directory`, with the compiler $CC, or the one of this Python."""
+    library = directory / f"{source.stem}.so"
     compiler = os.environ.get("CC") or (sysconfig.get_config_var("CC") or "cc").split()[0]
     compiler = compiler if shutil.which(compiler) else "cc"
     assert shutil.which(compiler), "no C compiler, which `make build` needs as well: install cc, or set CC"
     # Some systems harden by default: calls then have other names, or bodies in the headers.
     flags = ["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-U_FORTIFY_SOURCE", "-U_FILE_OFFSET_BITS"]
-    subprocess.run([compiler, *flags, "-o", str(library), str(SOURCE), "-ldl", "-lpthread"], check=True)
+    subprocess.run([compiler, *flags, "-o", str(library), str(source), "-ldl", "-lpthread"], check=True)
     return library
 
 
@@ -55,9 +59,10 @@ class LyingDisk:
             "LYING_DISK_JOURNAL": str(self._journal),
             "LYING_DISK_CONTROL": str(self._control),
         }
-        self._adopt()
+        self.adopt()
 
-    def _adopt(self) -> None:
+    def adopt(self) -> None:
+        """Takes the directory as it is, all of it forced: at first, or when no process has changed it."""
         self._journal.write_bytes(b"")
         self._read_bytes = 0
         self._unplayed: list[Record] = []
@@ -143,7 +148,7 @@ class LyingDisk:
                 (self.root / name).mkdir()
             else:
                 (self.root / name).write_bytes(content)
-        self._adopt()
+        self.adopt()
 
 
 def stall_rules(call: str, stall_ms: int, part: str = "") -> list[str]:

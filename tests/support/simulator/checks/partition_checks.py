@@ -56,6 +56,8 @@ class PartitionChecks:
         self.reference = self.images.reference
         self.leaders: dict[tuple[Uuid, int, int], int] = {}
         self.may_ask_for_unclean = True
+        self.may_join_appends = False
+        """Whether a batch may have the records of several appends, as in the logs of Kafka's controllers."""
         """Whether an administrator may ask for an unclean election: the log does not say why it was held."""
         self._config = config
         self._batch_base = 0
@@ -169,6 +171,8 @@ class PartitionChecks:
         former = broker_of(self.state, record.broker_id)
         same = former is not None and former.incarnation_id == record.incarnation_id
         expected = former.epoch if former is not None and same else self._batch_base
+        if self.may_join_appends and not same and expected <= record.broker_epoch <= offset:
+            expected = record.broker_epoch
         known = self._broker_epochs.get(record.broker_id, -1)
         if record.broker_epoch != expected or (not same and expected <= known):
             broken(
