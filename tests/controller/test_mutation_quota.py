@@ -109,3 +109,30 @@ def test_buckets_are_bounded() -> None:
         assert quota_at(quotas, state, 0, user=f"user-{number}").admit(100) is None
     assert quota_at(quotas, state, 0, user="user-0").admit(1) is None
     assert quota_at(quotas, state, 0, user=f"user-{BUCKETS_MAX}").admit(1) is not None
+
+
+def test_time_before_a_change_counts_at_the_former_rate() -> None:
+    state, quotas = with_rates((None, ABSENT, 1.0)), MutationQuotas(11, 1)
+    assert quota_at(quotas, state, 0).admit(1_011) is None
+    faster = with_rates((None, ABSENT, 100.0))
+    assert quota_at(quotas, faster, 10_000).admit(1) is not None
+
+
+def test_a_bucket_holds_what_a_higher_rate_allows() -> None:
+    state, quotas = with_rates((None, ABSENT, 1.0)), MutationQuotas(11, 1)
+    assert quota_at(quotas, state, 0).admit(1) is None
+    faster = with_rates((None, ABSENT, 100.0))
+    assert quota_at(quotas, faster, 500).admit(1) is None
+    full = quota_at(quotas, faster, 1_000_000)
+    assert full.admit(1_100) is None
+    assert full.admit(1) is None
+    assert full.admit(1) is not None
+
+
+def test_a_client_without_an_id_has_a_bucket_of_its_own() -> None:
+    """Its id is the empty one, which may have a quota; that of the user is for all others."""
+    state, quotas = with_rates(("alice", "", 1.0), ("alice", ABSENT, 1.0)), MutationQuotas(11, 1)
+    without_id = quotas.quota_for(state.image.client_quotas, context(client_id=None), strict=True, now_ms=0)
+    assert without_id.admit(100) is None
+    assert without_id.admit(1) is not None
+    assert quota_at(quotas, state, 0, client_id="app").admit(1) is None

@@ -8,6 +8,7 @@ import pytest
 
 from kraftctl.apis.api import Owner
 from kraftctl.apis.api_table import API_TABLE
+from kraftctl.raft.events import ResignRequested
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
@@ -168,3 +169,23 @@ def test_a_hundred_brokers_do_not_slow_writes(start_quorum: StartQuorum) -> None
         quorum.run_until(partial(is_committed, leader, end_offset), 1_000, "committed", 1)
         slowest_ms = max(slowest_ms, leader.clock.now_ms() - began_ms)
     assert slowest_ms < 50
+
+
+def test_rounds_of_a_former_leadership_confirm_nothing(start_quorum: StartQuorum) -> None:
+    """Each leadership counts its rounds from one."""
+    quorum = start_quorum(7, VOTERS)
+    beat = heartbeat(quorum)
+    leader = quorum.led()
+    first_epoch = leader.raft.epoch
+    for _ in range(3):
+        quorum.ask(leader, beat)
+        quorum.run_for(ROUND_MS)
+    while quorum.led() is not leader or leader.raft.epoch == first_epoch:
+        led = quorum.led()
+        led.loop.offer(ResignRequested(led.raft.epoch))
+        quorum.run_for(6_000)
+    quorum.isolate(leader.node_id)
+    stale = quorum.ask(leader, beat)
+    quorum.run_for(ROUND_MS)
+    assert leader.controller.active
+    assert stale.response is None

@@ -12,6 +12,7 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import Candidate, EpochState, Follower, Leader, Prospective, Resigned, Unattached
 from kraftctl.raft.voter_set import VoterSet
 from tests.support.raft_names import directory_id, voter_node
+from tests.support.simulator.cluster.raft_transcript import RaftTranscript
 
 VOTERS = VoterSet([voter_node(1), voter_node(2), voter_node(3)])
 ENDPOINTS = {"CONTROLLER": ("host", 1)}
@@ -199,3 +200,12 @@ def test_successors_are_named_best_first() -> None:
 )
 def test_election_backoff(position: int, successors: int, expected_ms: int) -> None:
     assert election_backoff_ms(position, successors, 1000) == expected_ms
+
+
+def test_a_vote_holds_in_its_epoch_alone() -> None:
+    transcript = RaftTranscript()
+    for command in ("node id=1 voters=1,2,3 kraft-version=1", "start"):
+        transcript.run(command)
+    assert "vote_granted=True" in transcript.run("vote epoch=5 candidate=2")
+    assert "vote_granted" not in transcript.run("vote epoch=5 candidate=3")
+    assert "vote_granted=True" in transcript.run("vote epoch=6 candidate=3")

@@ -191,3 +191,16 @@ def test_a_slice_of_a_snapshot_is_no_slice_of_the_log() -> None:
     cache = ReadCache()
     cache.of_log((5, SLICE_BYTES), 0, lambda: _long("log"))
     assert cache.find_of_snapshot((SNAPSHOT, 5, SLICE_BYTES)) is None
+
+
+def test_what_is_read_again_takes_its_own_room() -> None:
+    """Of a replica that may read less than the one before, the same place is read from the file again."""
+    world = LongWorld()
+    world.slice_bytes = SLICE_BYTES
+    ends = range(80, 80 - KEPT_BYTES_MAX // SLICE_BYTES, -1)
+    for end_offset in ends:
+        fetch(world, end_offset, end_offset=end_offset)
+    fetch_snapshot(world, 100, 0)
+    assert world.reads() == len(ends) + 1
+    fetch(world, 101, end_offset=80)
+    assert world.reads() == len(ends) + 1
