@@ -39,7 +39,7 @@ FAULTS = (
     PlantedFault(
         "observers-have-no-deadline",
         "kraftctl/raft/timers.py",
-        "min(deadline_ms, state.observers_due_ms, state.round_due_ms)\n",
+        "min(deadline_ms, min(state.observers_due_ms, state.round_due_ms))\n",
         "min(deadline_ms, state.round_due_ms)\n",
         (TRANSCRIPTS,),
         "The same: nothing happens when the interval is over.",

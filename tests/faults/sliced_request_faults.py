@@ -46,8 +46,8 @@ FAULTS = (
     PlantedFault(
         "each-beginning-has-a-whole-turn",
         "kraftctl/node/sliced_turns.py",
-        " if self._controller.has_work else self.units\n",
-        " if False else self.units\n",
+        " if self._controller.has_work else UNITS\n",
+        " if False else UNITS\n",
         ("tests/node/test_long_work.py::test_what_begins_beside_long_work_does_little_at_first",),
         "A hundred brokers that return together block the loop for 400 ms.",
     ),
