@@ -237,6 +237,11 @@ def envelope_that_an_active_controller_refuses(quorum: ScriptedQuorum) -> None:
     ask(activate(quorum), envelope, EnvelopeResponse(error_code=Errors.NOT_CONTROLLER))
 
 
+def handler_that_fails(quorum: ScriptedQuorum) -> None:
+    response = AllocateProducerIdsResponse(error_code=Errors.UNKNOWN_SERVER_ERROR)
+    ask(activate(quorum), AllocateProducerIdsRequest(broker_id=1), response)
+
+
 def broker_whose_epoch_is_right(quorum: ScriptedQuorum) -> None:
     leader = activate(quorum)
     epoch = quorum.checks.partitions.state["broker", 1].epoch
@@ -373,6 +378,7 @@ RESPONSE_VIOLATIONS: list[tuple[str, Violation]] = [
     ("RefusalIsJustified", topic_that_exists_later),
     ("RefusalIsJustified", active_controller_that_says_it_is_none),
     ("RefusalIsJustified", envelope_that_an_active_controller_refuses),
+    ("RefusalIsJustified", handler_that_fails),
     ("RefusalIsJustified", broker_whose_epoch_is_right),
     ("RefusalIsJustified", epoch_that_is_no_former_one),
     ("RefusalIsJustified", epoch_that_is_known),

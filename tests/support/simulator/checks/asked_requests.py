@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kraftctl.node.events import ClientRequest
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
@@ -29,6 +31,7 @@ class AskedRequest:
 
     __slots__ = (
         "acknowledged_end",
+        "acls_are_loaded",
         "api_key",
         "committed_end",
         "epoch",
@@ -64,6 +67,7 @@ class AskedRequest:
         self.own_end = 0
         """Where the records end that its own step appended."""
         self.was_active = replica.active
+        self.acls_are_loaded = _acls_are_loaded(replica.controller)
         self.leaving = leaving_of(replica.controller) if replica.active else NOTHING_LEAVES
         self.renounced = replica.renounced_count
         self.epoch = replica.epoch
@@ -76,6 +80,12 @@ class AskedRequest:
         if response.error_code != 0 or response.response_data is None:
             return None
         return decode_response(response.response_data, self.api_key, self.version)[1]
+
+
+def _acls_are_loaded(controller: Any) -> bool:
+    """Until then only super users have rights. Scripted controllers have no authorizer."""
+    state = getattr(controller, "state", None)
+    return state is None or bool(state.authorizer.ready)
 
 
 def _opened(request: Message) -> ParsedRequest | None:

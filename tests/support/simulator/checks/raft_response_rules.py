@@ -49,6 +49,7 @@ NOT_OF_THE_LOG: dict[int, str] = {
     Errors.POSITION_OUT_OF_RANGE: "of a file",
     Errors.CLUSTER_AUTHORIZATION_FAILED: "of the ACLs; the authorizer is compared with Kafka's",
     Errors.UNKNOWN_TOPIC_OR_PARTITION: "of another topic than the metadata",
+    Errors.UNKNOWN_SERVER_ERROR: "the ACLs are not loaded yet, or a replica names itself",
 }
 """Codes that neither epochs nor voters justify -> what does."""
 

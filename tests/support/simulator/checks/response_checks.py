@@ -139,7 +139,9 @@ class ResponseChecks:
     def _check_refusals(self, replica: CheckedReplica, asked: AskedRequest, response: Message) -> None:
         for code, item in refusals_of(asked.request, response):
             key = (type(asked.request), code)
-            if code == NOT_CONTROLLER and (
+            if code == Errors.UNKNOWN_SERVER_ERROR:
+                self._check_failure(replica, asked)
+            elif code == NOT_CONTROLLER and (
                 item is None or key not in REASONS or self._was_standby(replica, asked)
             ):
                 self._check_not_controller(replica, asked)
@@ -150,6 +152,12 @@ class ResponseChecks:
             else:
                 self._count(asked, code, "not checked")
 
+    def _check_failure(self, replica: CheckedReplica, asked: AskedRequest) -> None:
+        """No handler fails; but before the ACLs are loaded, this is what who asks has to repeat."""
+        self._count(asked, Errors.UNKNOWN_SERVER_ERROR, "checked")
+        if asked.acls_are_loaded:
+            broken("RefusalIsJustified", f"{replica.name} fails to answer {asked.request!r}")
+
     def _was_standby(self, replica: CheckedReplica, asked: AskedRequest) -> bool:
         """At some time between the request and now."""
         is_active = asked.was_active and replica.active and replica.controller.active
@@ -157,7 +165,7 @@ class ResponseChecks:
 
     def _check_not_controller(self, replica: CheckedReplica, asked: AskedRequest) -> None:
         self._count(asked, NOT_CONTROLLER, "checked")
-        if not self._was_standby(replica, asked):
+        if asked.acls_are_loaded and not self._was_standby(replica, asked):
             broken(
                 "RefusalIsJustified",
                 f"{replica.name} answers {asked.request.NAME} with NOT_CONTROLLER, and was the active"
