@@ -104,6 +104,10 @@ def test_refusals(topic: CreatePartitionsTopic, error: Errors) -> None:
     [
         pytest.param([more("foo", 5_001), more("bar", 5_001)], Errors.NONE, id="as-many-as-may-be"),
         pytest.param([more("foo", 5_001), more("bar", 5_002)], Errors.POLICY_VIOLATION, id="one-more"),
+        pytest.param([more("foo", 2), more("bar", 10_002)], Errors.POLICY_VIOLATION, id="others-neither"),
+        pytest.param(
+            [more("foo", 2), more("bar", 10_002, [1])], Errors.POLICY_VIOLATION, id="before-all-other-errors"
+        ),
         pytest.param(
             [more("foo", 5_001), more("none", 9_000)], Errors.NONE, id="unknown-topics-do-not-count"
         ),

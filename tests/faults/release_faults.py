@@ -11,6 +11,7 @@ INDEX = "kraftctl/image/acl_index.py"
 SMALL = "tests/controller/test_small_handlers.py"
 IN_ORDER = f"{SMALL}::TestUnregisterController::test_refused_in_kafkas_order"
 IN_INDEX = "tests/image/test_acl_index.py"
+PARTITIONS = "tests/controller/test_create_partitions.py"
 HOSTS = "tests/controller/test_security_handlers.py::TestAcls::test_hosts"
 
 FAULTS = (
@@ -85,5 +86,21 @@ FAULTS = (
         "    return True\n",
         (f"{SMALL}::TestApiVersions::test_a_client_names_both_its_cluster_and_its_node_or_none",),
         "A client that Kafka refuses is let in.",
+    ),
+    PlantedFault(
+        "cordoned-brokers-get-replicas-by-name",
+        "kraftctl/controller/replication_control/replica_assignment.py",
+        "        if not cluster.brokers[broker_id].has_uncordoned_directories():\n",
+        "        if broker_id < 0:\n",
+        (f"{PARTITIONS}::test_a_broker_without_a_directory_for_new_replicas_is_refused",),
+        "A broker that is about to be emptied gets new replicas.",
+    ),
+    PlantedFault(
+        "topics-of-others-count-against-the-limit",
+        "kraftctl/controller/replication_control/create_partitions.py",
+        "ResourceType.TOPIC, name, False, False):\n",
+        "ResourceType.TOPIC, name, False, False) or name:\n",
+        (f"{PARTITIONS}::test_all_that_a_request_adds_is_limited",),
+        "A request is refused for what it may not do anyway, and shows how many partitions others have.",
     ),
 )
