@@ -97,13 +97,22 @@ NEVER_COMPILED = (
 )
 """What these test is never compiled: lanes `others`, `spark`, `faults` and `attacks` run the same."""
 
+WHOLE_QUORUMS = tuple(
+    f"tests/simulator/test_{name}.py" for name in ("clients", "rare_sequences", "rot", "flush_and_truncation")
+)
+"""What takes longest from source; random runs of all profiles are tested from source nevertheless."""
+
 SIMULATION = "tests/simulator/test_random_seeds.py"
 """Minutes of it, and one process."""
 
 TEST = (
     Lane(
         "sources",
-        ("-q", "tests", *(f"--ignore={path}" for path in (*NEVER_COMPILED, *CORE, *CODEC, *RULES))),
+        (
+            "-q",
+            "tests",
+            *(f"--ignore={path}" for path in (*NEVER_COMPILED, *WHOLE_QUORUMS, *CORE, *CODEC, *RULES)),
+        ),
         "28000-32000",
         PURE,
         compiled=False,

@@ -94,7 +94,7 @@ class ControllerNode:
         return self._raft.may_stop
 
     def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]:
-        """What must be done, in this order, because `event` happened."""
+        """Returns what must be done, in this order, because `event` happened."""
         self._responses.audit.begin_step(wall_ms)
         if isinstance(event, (ClientRequest, UndecodedRequest)):
             self._client_request(event, now_ms, wall_ms)

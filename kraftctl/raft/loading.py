@@ -31,7 +31,7 @@ class Loading:
         return self.is_loading and self._has_followed
 
     def put_off(self, until_ms: int) -> int:
-        """Returns until when elections are put off: the time that was set first."""
+        """Puts elections off until then, unless a time is set already. Returns the time that is set."""
         if self.put_off_until_ms == NOT_PUT_OFF:
             self.put_off_until_ms = until_ms
         return self.put_off_until_ms

@@ -8,7 +8,7 @@ BYTES_SHOWN: Final = 16
 """A directory id fits in this many bytes."""
 
 TEXT_SHOWN: Final = 400
-"""The characters of one field: enough for the messages of elections, not for the records in them."""
+"""At most this many characters of a field are shown: a whole Vote, the beginning of what a Fetch carries."""
 
 
 class Value:

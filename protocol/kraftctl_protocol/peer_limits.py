@@ -64,7 +64,10 @@ def uses_epochs_up(known_epoch: int, epoch: int) -> bool:
 
 
 def is_address(host: str, port: int) -> bool:
-    """Returns whether a node may listen there: others name any text and any int32."""
+    """Returns whether a node may listen there: HOST_BYTES_MAX printable bytes or less, and a port.
+
+    Others name any text and any int32.
+    """
     if not 0 < port <= PORT_MAX or not 0 < len(host) <= HOST_BYTES_MAX:
         return False
     return host.isprintable() and " " not in host and len(host.encode()) <= HOST_BYTES_MAX

@@ -50,7 +50,7 @@ class Column:
 
 
 class Int32Column(Column):
-    """Holds every integer type that fits; one subclass per size on the wire."""
+    """Holds int32, and by its subclasses the narrower integer types, as int32."""
 
     def read(self, reader: Reader) -> None:
         write_i32_le(self.data, reader.read_int32())
@@ -349,7 +349,7 @@ class RecordsByKind:
         return not_taken
 
     def leave_out(self, records: list[Record]) -> None:
-        """Adds records that are in no columns, whatever they are."""
+        """Adds control records without decoding them: their raw values, and NOT_TAKEN as their kind."""
         for record in records:
             self.values.add(record.value)
             write_i32_le(self.kinds, NOT_TAKEN)

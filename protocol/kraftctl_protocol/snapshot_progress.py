@@ -56,7 +56,7 @@ class SnapshotProgress:
         return None
 
     def take(self, slice_: PartitionSnapshot) -> bytes:
-        """Returns the bytes of a usable slice, and waits for the next."""
+        """Returns the bytes of a usable slice, and moves `position` behind them."""
         data = slice_.unaligned_records or b""
         self.size_bytes = slice_.size
         self.position += len(data)

@@ -42,7 +42,7 @@ def template(request: pytest.FixtureRequest, place: Path) -> Template:
     return template
 
 
-SIMILAR = 6
+SIMILAR = 9
 """Of dense bodies and of crowds, this part is sent in each run of CI; all are in the long one."""
 
 

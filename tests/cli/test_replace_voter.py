@@ -129,6 +129,7 @@ def described(quorum: Quorum) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_interrupted_and_repeated(tmp_path: Path) -> None:
     """The first run is interrupted while it waits for the process; the second one ends as voter."""
     with Quorum(tmp_path, dynamic=True) as quorum:

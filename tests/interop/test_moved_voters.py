@@ -18,7 +18,7 @@ pytestmark = pytest.mark.interop
 STEP_SECONDS_MAX = 60.0
 
 KINDS = [
-    pytest.param([JAVA, KRAFTCTL, KRAFTCTL], id="java-moves-and-kraftctl-leads"),
+    pytest.param([JAVA, KRAFTCTL, KRAFTCTL], id="java-moves-and-kraftctl-leads", marks=pytest.mark.long),
     pytest.param([KRAFTCTL, JAVA, JAVA], id="kraftctl-moves-and-java-leads"),
 ]
 

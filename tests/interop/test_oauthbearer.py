@@ -167,6 +167,7 @@ def test_keys_are_rotated_and_sessions_are_renewed(secured: Secured) -> None:
     await_live(cluster, {1, 2, 3})
 
 
+@pytest.mark.long
 def test_all_controllers_are_killed_and_come_back(secured: Secured) -> None:
     cluster = secured.cluster
     processes = [broker.process for broker in cluster.brokers]

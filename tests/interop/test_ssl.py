@@ -204,6 +204,7 @@ def test_all_controllers_are_killed_and_come_back(secured: Secured) -> None:
     assert all(broker.running for broker in cluster.brokers)
 
 
+@pytest.mark.long
 def test_keys_and_the_authority_are_replaced_without_a_restart(secured: Secured) -> None:
     """The steps of docs/security.md, in each of the ways to reload; then the old certificates are refused."""
     cluster, old, new = secured.cluster, secured.authority, Authority("CN=Next CA,O=kraftctl")

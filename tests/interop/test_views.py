@@ -41,6 +41,7 @@ def spark() -> Iterator[SparkSession]:
         yield session
 
 
+@pytest.mark.long
 def test_views_of_what_brokers_went_through(cluster: Cluster, spark: SparkSession, tmp_path: Path) -> None:
     """Everything that earlier tests have done, and changes that are always included."""
     live_through(cluster, tmp_path)

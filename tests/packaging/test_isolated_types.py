@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_types_do_not_depend_on_what_is_installed(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mypy", "--no-site-packages", "--cache-dir", str(tmp_path)]
     ran = subprocess.run(

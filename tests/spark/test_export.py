@@ -83,6 +83,7 @@ def _reaches(location: LogLocation, offset: int) -> bool:
         return False
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_every_committed_offset_is_in_the_tables_as_kafka_shows_it(cluster: Cluster, tmp_path: Path) -> None:
     output = tmp_path / "table"
@@ -159,6 +160,7 @@ def test_a_running_job_that_is_killed_and_one_that_is_stopped(cluster: Cluster, 
     assert compare_export_with_dump(output, cluster.controller.log_directory) >= reached
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_directory_and_a_quorum_as_tables(tmp_path: Path) -> None:
     """Kafka's tool reads kraftctl's segments, Spark the directory and Fetch responses: the same rows.

@@ -39,6 +39,7 @@ def export(directory: Path) -> Path:
     return directory
 
 
+@pytest.mark.long
 def test_no_view_replaces_what_shows_something_else(spark: SparkSession, tmp_path: Path) -> None:
     first, second = export(tmp_path / "a"), export(tmp_path / "b")
     manifests = [*(second / "_manifests").glob("*.json"), second / DIRECTORY / "_history.json"]

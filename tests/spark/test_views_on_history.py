@@ -66,6 +66,7 @@ def test_without_a_history_the_command_that_makes_one_is_named(spark: SparkSessi
         register_views(spark, tmp_path, history=tmp_path / "other")
 
 
+@pytest.mark.long
 def test_views_end_where_the_history_ends(
     spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from kraftctl.cli import main
+from kraftctl.dev.polling import await_result
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage.directory_lock import DirectoryLock
@@ -66,6 +68,11 @@ def _all_batches(partition: MetadataPartition) -> list[RecordBatch]:
     return batches
 
 
+def _has_bootstrapped(java: JavaController) -> bool:
+    written = [read_batches(segment.read_bytes()) for segment in java.metadata_directory.glob("*.log")]
+    return "EndTransactionRecord" in [item.record.NAME for batches in written for item in _records(batches)]
+
+
 def _records(batches: list[RecordBatch]) -> list[RecordAndVersion]:
     data = [batch for batch in batches if not batch.header.is_control]
     return [decode_metadata_record(record.value or b"") for batch in data for record in batch.records]
@@ -94,6 +101,7 @@ def test_3_a_running_kafka_controller_locks_us_out(java: JavaController) -> None
     java.start()
     with pytest.raises(StorageError, match="another process"):
         DirectoryLock.acquire(java.log_directory)
+    await_result(partial(_has_bootstrapped, java), "the records of bootstrap.checkpoint are in the log")
     java.kill()
     DirectoryLock.acquire(java.log_directory).release()
 

@@ -63,7 +63,8 @@ def test_every_flipped_byte_leaves_the_line_before(tmp_path: Path) -> None:
     whole = (tmp_path / FILE_NAME).read_bytes()
     assert _point(tmp_path).end_offset == 12
     found = set()
-    for position in range(len(whole)):
+    lines = [*range(LINE_BYTES), *range(BLOCK_BYTES, BLOCK_BYTES + LINE_BYTES)]
+    for position in [*lines, *range(LINE_BYTES, len(whole), 64)]:
         damaged = bytearray(whole)
         damaged[position] ^= 0x11
         (tmp_path / FILE_NAME).write_bytes(damaged)

@@ -43,8 +43,8 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 CORDONED_LOG_DIRS: Final = "cordoned.log.dirs"
 
 CHARACTERS_PER_REQUEST_MAX: Final = 4 * 1024 * 1024
-"""The characters of all configs that the altered resources have, or would have: validating 32 KB of a
-list takes 1 ms."""
+"""The characters of all values in the request, and of those that the altered resources have now, of
+brokers only the former: validating 32 KB of a list takes 1 ms."""
 
 CONFIGS_PER_REQUEST_MAX: Final = 120_000
 """The number of these configs; brokers store any, and theirs are not validated."""

@@ -216,14 +216,14 @@ class Connection(ResponseBatching):
         self._owner.accounts.unsent.note_left(self, left_bytes, now)
 
     def close(self) -> None:
-        """Send what has been written, then close."""
+        """Sends what has been written, then closes."""
         self._on(states.CLOSE)
         self._drop_requests()
         self._writer.write_collected()
         self._transport.close()
 
     def abort(self) -> None:
-        """Close immediately, dropping what has not been sent."""
+        """Closes immediately, dropping what has not been sent."""
         self._on(states.CLOSE)
         self._let_go()
         self._transport.abort()

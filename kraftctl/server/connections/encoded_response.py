@@ -1,4 +1,4 @@
-"""The bytes of a response, whatever a handler has put into it."""
+"""Encodes a response; one that cannot be encoded becomes an error."""
 
 from __future__ import annotations
 

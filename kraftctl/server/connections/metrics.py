@@ -40,7 +40,7 @@ class RequestMetrics:
         metrics.max_seconds = max(metrics.max_seconds, seconds)
 
     def take(self) -> dict[int, ApiMetrics]:
-        """Everything since the last call."""
+        """Returns everything since the last call."""
         taken, self._by_api = self._by_api, {}
         return taken
 

@@ -32,8 +32,8 @@ to copy one to its socket takes up to 0.3 ms."""
 
 
 class ResponseRead:
-    """`find` answers from memory, and returns whether it has; otherwise `read` begins. Both are called with
-    how many bytes they may read; `skip` in their place once nothing may be read."""
+    """`find` responds from memory and returns True, or returns False, and `read` begins. Both are called with
+    how many bytes they may read; `skip` is called in their place when the files are about to be cut."""
 
     def __init__(
         self,

@@ -59,7 +59,7 @@ class SaslListener:
 
 
 class SaslConnection(Connection):
-    """A connection that serves no requests while `_exchange` is not None, as at its start."""
+    """A connection that serves no requests while its client authenticates: at first, and each time again."""
 
     def __init__(self, owner: ConnectionOwner, listener: SaslListener) -> None:
         super().__init__(owner)

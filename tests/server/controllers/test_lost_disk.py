@@ -28,7 +28,9 @@ SNAPSHOTS_ARE_FREQUENT = {
 
 
 @pytest.mark.prevents("lost-log-votes")
-@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize(
+    "dynamic", [pytest.param(False, id="static"), pytest.param(True, id="dynamic", marks=pytest.mark.long)]
+)
 def test_a_voter_without_its_log_elects_no_leader_that_lacks_acknowledged_records(
     tmp_path: Path, dynamic: bool
 ) -> None:

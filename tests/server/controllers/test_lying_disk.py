@@ -88,7 +88,7 @@ class Failures:
     ("size", "dynamic", "settings"),
     [
         pytest.param(3, False, {}, id="static", marks=pytest.mark.long),
-        pytest.param(3, True, SMALL_FILES, id="dynamic-small-files"),
+        pytest.param(3, True, SMALL_FILES, id="dynamic-small-files", marks=pytest.mark.long),
         pytest.param(1, True, SMALL_FILES, id="standalone"),
     ],
 )
@@ -118,6 +118,7 @@ def test_power_fails_for_all_and_their_supervisor_deletes_quorum_state(shim: Pat
             assert not any("does not vote" in line for line in node.process.lines())
 
 
+@pytest.mark.long
 def test_voters_are_killed_while_another_disk_is_slow(shim: Path, tmp_path: Path) -> None:
     """One after the other, and then all together.
 

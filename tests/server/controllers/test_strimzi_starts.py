@@ -17,7 +17,7 @@ LEADER_SECONDS_MAX = 10.0
 
 @pytest.mark.prevents("deleted-quorum-state")
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("cold_starts", [3, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("cold_starts", [2, pytest.param(20, marks=pytest.mark.long)])
 def test_cold_starts_in_a_row(cold_starts: int, tmp_path: Path) -> None:
     """Stopped and killed in turn; each time there is a leader, and nothing that was acknowledged is lost."""
     with Pods(tmp_path) as pods:
@@ -37,6 +37,7 @@ def test_cold_starts_in_a_row(cold_starts: int, tmp_path: Path) -> None:
         assert sum(not missing for missing in have) >= 2, have
 
 
+@pytest.mark.long
 def test_all_voters_recover_and_an_operator_ends_it(tmp_path: Path) -> None:
     """As after Kafka's own controllers, all replaced together: nothing proves the votes."""
     with Pods(tmp_path) as pods:

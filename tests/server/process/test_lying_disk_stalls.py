@@ -156,6 +156,7 @@ def test_the_loop_runs_while_the_disk_stalls(shim: Path, tmp_path: Path, in_turn
         stalls.check()
 
 
+@pytest.mark.long
 def test_the_loop_runs_while_the_disk_stalls_in_an_election(shim: Path, tmp_path: Path) -> None:
     with (
         LyingQuorum(shim, tmp_path, dynamic=False, settings=SOON, planted=PRINT_TURNS) as quorum,

@@ -24,7 +24,8 @@ def in_order(rows: list[dict[str, Any]]) -> list[str]:
     return sorted(str(list(row.items())) for row in rows)
 
 
-@pytest.mark.parametrize("kind", [pytest.param("whole", marks=pytest.mark.long), "gappy"])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["whole", "gappy"])
 def test_every_question(kind: str, whole: Tables, gappy: Tables, history: History) -> None:
     """In a session whose hours begin in the middle of those of UTC."""
     tables = {"whole": whole, "gappy": gappy}[kind]
