@@ -84,7 +84,7 @@ def report(runs: Sequence[Figures]) -> str:
 def _scenarios(runs: Sequence[Figures]) -> Iterator[str]:
     yield (
         "| controllers | brokers | faults | runs | minutes | faults injected | epochs with a leader"
-        " | records | keys | operations | without a response | sequential reads | keys without an order |"
+        " | records | keys | operations | outcome open | sequential reads | keys without an order |"
     )
     yield "|" + "--|" * 13
     for scenario in SCENARIOS:

@@ -170,7 +170,9 @@ class HistoryClient:
         alter = partial(
             requests.alter_config, topic=key.name, key=config, operation=operation, value=value or None
         )
-        self._note(key, word, value or None, self._through(), alter)
+        # A broker may append once more after a deletion: too many histories would be possible.
+        target = self._active() if is_list else self._through()
+        self._note(key, word, value or None, target, alter)
 
     def _acl(self, key: Key) -> None:
         name = self._rng.choices(["create", "delete", "describe"], [3, 3, 2])[0]

@@ -19,7 +19,9 @@ from tests.chaos.linearizability.target import CALL_SECONDS_MAX
 from tests.chaos.watching import Watch
 from tests.support.wire.controller_client import ControllerClient, StandInBroker
 
-CLIENTS_COUNT = 8
+CLIENTS_COUNT, BESIDE_BROKERS = 8, 4
+"""Brokers need processors, too."""
+
 STAND_INS_COUNT = 6
 START_SECONDS_MAX = 60.0
 TOPIC_RESOURCE = 2
@@ -52,7 +54,7 @@ class HistoryClients:
                 lambda position: cluster.controllers[position] in cluster.spared,
                 self._stand_ins,
             )
-            for number in range(CLIENTS_COUNT)
+            for number in range(BESIDE_BROKERS if cluster.brokers else CLIENTS_COUNT)
         ]
         if not cluster.brokers:
             self._clients += [
