@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.replay import replay
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kraftctl_protocol.generated.fetch_response import FetchResponse
@@ -45,6 +46,7 @@ class FollowedLog:
 
     def __init__(self, cluster_id: str, *, of_kafka: bool = False) -> None:
         self.batches: dict[int, bytes] = {}
+        self.image = MetadataImage()
         self.checks = PartitionChecks(ControllerConfig(CONFIG))
         self.checks.may_ask_for_unclean = False
         self.checks.may_join_appends = of_kafka
@@ -62,7 +64,7 @@ class FollowedLog:
     def read(self, question: Callable[[MetadataImage], T]) -> T:
         """The image does not change meanwhile."""
         with self._lock:
-            return question(self.checks.image)
+            return question(self.image)
 
     def topics(self) -> dict[str, FoundTopic]:
         def found(image: MetadataImage) -> dict[str, FoundTopic]:
@@ -120,6 +122,8 @@ class FollowedLog:
                 self._last,
             )
             self.checks.committed(self._last)
+            for offset, record in enumerate(self._last.messages, self._last.base_offset):
+                replay(self.image, record, offset)
 
     def _ask(self, client: ControllerClient, offset: int, epoch: int) -> FetchedPartition | None:
         asked_epoch = self._leader_epoch

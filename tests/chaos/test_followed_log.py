@@ -63,7 +63,7 @@ def test_a_partition_that_begins_again_is_found() -> None:
     """The rules of partitions are those of the simulator."""
     partition = PartitionRecord(partition_id=0, topic_id=TOPIC_ID, replicas=[1], isr=[1], leader=1)
     log = followed(FIRST)
-    log.checks.image.topics.replay_partition(partition)
+    log.checks.reference.replay(partition, 0)
     with pytest.raises(AssertionError, match="PartitionEpochOnlyRises"):
         log.take(a_batch(1, partition), 100)
 

@@ -215,8 +215,7 @@ FAULTS = (
         TOPICS,
         "            if names:\n                self._journal.put(self.names_by_unified_name, unified, names)\n"
         "            else:\n                self._journal.remove(self.names_by_unified_name, unified)\n",
-        "            self._journal.remove(self.names_by_unified_name, unified)\n"
-        "            del names\n",
+        "            self._journal.remove(self.names_by_unified_name, unified)\n            del names\n",
         (REPLAY, "tests/controller/test_create_topics.py", "tests/controller/test_delete_topics.py"),
         "A topic is created whose metrics have the name of those of another.",
     ),

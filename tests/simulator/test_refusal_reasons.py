@@ -70,12 +70,16 @@ from kraftctl_protocol.generated.incremental_alter_configs_response import (
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.register_broker_record import BrokerFeature, RegisterBrokerRecord
+from kraftctl_protocol.generated.register_controller_record import RegisterControllerRecord
 from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.remove_user_scram_credential_record import RemoveUserScramCredentialRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
+from kraftctl_protocol.generated.unregister_controller_record import UnregisterControllerRecord
+from kraftctl_protocol.generated.unregister_controller_request import UnregisterControllerRequest
+from kraftctl_protocol.generated.unregister_controller_response import UnregisterControllerResponse
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.message import Message
 from tests.support.simulator.checks.refusal_reasons import NOT_CHECKED, NOT_OF_THE_STATE, REASONS
@@ -107,7 +111,8 @@ def partition(index: int, **fields: Any) -> PartitionRecord:
 
 
 BASE: list[Message] = [
-    FeatureLevelRecord(name="metadata.version", feature_level=30),
+    FeatureLevelRecord(name="metadata.version", feature_level=33),
+    RegisterControllerRecord(controller_id=3000),
     *[broker(broker_id) for broker_id in (1, 2, 3)],
     TopicRecord(name=FOO, topic_id=TOPIC_ID),
     partition(0),
@@ -125,6 +130,10 @@ LED_AS_PREFERRED = PartitionChangeRecord(partition_id=1, topic_id=TOPIC_ID, lead
 REASSIGNED = PartitionChangeRecord(partition_id=1, topic_id=TOPIC_ID, adding_replicas=[])
 
 Case = tuple[Message, Message, list[Message]]
+
+
+def forgetting() -> tuple[Message, Message]:
+    return UnregisterControllerRequest(controller_id=3000), UnregisterControllerResponse()
 
 
 def creation(**fields: Any) -> tuple[Message, Message]:
@@ -278,6 +287,8 @@ CASES: list[tuple[int, tuple[Message, Message], list[Message]]] = [
         (ControllerRegistrationRequest(), ControllerRegistrationResponse()),
         [DOWNGRADED],
     ),
+    (Errors.UNSUPPORTED_VERSION, forgetting(), [DOWNGRADED]),
+    (Errors.CONTROLLER_ID_NOT_REGISTERED, forgetting(), [UnregisterControllerRecord(controller_id=3000)]),
     (Errors.RESOURCE_NOT_FOUND, user(), [RemoveUserScramCredentialRecord(name="alice", mechanism=1)]),
 ]
 """A code, a request with its response, and the records that justify the code."""

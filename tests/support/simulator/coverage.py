@@ -59,6 +59,7 @@ RECORDS: Final[dict[str, str]] = {
     "AbortTransactionRecord": "a leader ends inside of a metadata transaction",
     "RemoveDelegationTokenRecord": "users expire tokens, and tokens expire",
     "RegisterControllerRecord": "controllers start",
+    "UnregisterControllerRecord": "the admin unregisters a controller, where metadata.version has that",
     "ClearElrRecord": "the admin alters min.insync.replicas where KIP-966 is on",
     "LEADER_CHANGE": "elections",
     "KRAFT_VERSION": "a dynamic quorum is formatted",
@@ -121,6 +122,7 @@ APIS: Final[dict[str, str]] = {
     "AddRaftVoter": "operators, intruders",
     "RemoveRaftVoter": "operators, intruders",
     "UpdateRaftVoter": "controllers, intruders",
+    "UnregisterController": "the admin",
 }
 """Who sends a request of each API of the table."""
 

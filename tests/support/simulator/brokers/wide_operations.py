@@ -11,6 +11,7 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.create_delegation_token_response import CreateDelegationTokenResponse
 from kraftctl_protocol.generated.expire_delegation_token_request import ExpireDelegationTokenRequest
 from kraftctl_protocol.generated.renew_delegation_token_request import RenewDelegationTokenRequest
+from kraftctl_protocol.generated.unregister_controller_request import UnregisterControllerRequest
 from kraftctl_protocol.message import Message
 from tests.support.simulator.brokers import admin_requests, security_requests
 from tests.support.simulator.brokers.admin_history import ABSENT, PRESENT, Operation, Outcome
@@ -33,6 +34,7 @@ WIDE_OPERATIONS: Final = (
     "renew_token",
     "expire_token",
     "update_metadata_version",
+    "unregister_controller",
     "read",
     "intrude",
 )
@@ -51,6 +53,7 @@ MECHANISMS: Final = (1, 2)
 ITERATIONS: Final = (4096, 4096, 4096, 1)
 """The last one is too few."""
 TOKENS_MAX: Final = 4
+NO_CONTROLLER: Final = 9999
 LONG_MS, SHORT_MS = -1, 2_000
 """Lifetimes of tokens: the longest possible, or one that ends within a run."""
 
@@ -74,6 +77,7 @@ class WideOperations:
             "renew_token": self._renew_token,
             "expire_token": self._expire_token,
             "update_metadata_version": self._update_metadata_version,
+            "unregister_controller": self._unregister_controller,
             "read": self._read,
             "intrude": self._intrude,
         }
@@ -195,6 +199,12 @@ class WideOperations:
             kind = admin.rng.choice((1, 1, 2, 3))
             request = admin_requests.update_feature(features.METADATA_VERSION, level, kind)
             admin.perform("update_features", features.METADATA_VERSION, level, request)
+
+    def _unregister_controller(self) -> None:
+        """A live one registers again; one id of a node that is none is drawn, too."""
+        admin = self._admin
+        controller_id = admin.rng.choice((*admin.world.bootstrap, NO_CONTROLLER))
+        admin.ask(UnregisterControllerRequest(controller_id=controller_id), Sender(ADMIN))
 
     def _read(self) -> None:
         """From any controller."""

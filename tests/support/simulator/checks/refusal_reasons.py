@@ -31,6 +31,7 @@ from kraftctl_protocol.generated.expire_delegation_token_request import ExpireDe
 from kraftctl_protocol.generated.incremental_alter_configs_request import IncrementalAlterConfigsRequest
 from kraftctl_protocol.generated.renew_delegation_token_request import RenewDelegationTokenRequest
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
+from kraftctl_protocol.generated.unregister_controller_request import UnregisterControllerRequest
 from kraftctl_protocol.generated.update_features_request import UpdateFeaturesRequest
 from tests.support.simulator.checks.window import Window
 from tests.support.simulator.reference.rows import (
@@ -52,6 +53,9 @@ UNKNOWN_EPOCH = -1
 UNCLEAN = 1
 BROKERS = [("broker",)]
 METADATA_VERSION_KEY = ("feature", METADATA_VERSION)
+
+FORGOTTEN = 33
+"""From this metadata.version on, 4.4-IV2, registrations of controllers are removed (KIP-1312)."""
 
 
 def _topic_id(state: State, name: str) -> bytes | None:
@@ -315,6 +319,16 @@ def controllers_do_not_register(request: Any, item: Item, window: Window) -> boo
     return any(metadata_version_of(state) < CONTROLLERS for state in window.states(METADATA_VERSION_KEY))
 
 
+def controllers_stay_registered(request: Any, item: Item, window: Window) -> bool:
+    """Below 4.4-IV2."""
+    return any(metadata_version_of(state) < FORGOTTEN for state in window.states(METADATA_VERSION_KEY))
+
+
+def controller_is_unknown(request: Any, item: Item, window: Window) -> bool:
+    key = ("controller", request.controller_id)
+    return any(key not in state for state in window.states(key))
+
+
 # Users.
 
 
@@ -357,6 +371,8 @@ REASONS: dict[tuple[type, int], Reason] = {
     (AllocateProducerIdsRequest, Errors.STALE_BROKER_EPOCH): broker_epoch_is_stale,
     (AssignReplicasToDirsRequest, Errors.STALE_BROKER_EPOCH): broker_epoch_is_stale,
     (UnregisterBrokerRequest, Errors.BROKER_ID_NOT_REGISTERED): broker_is_unknown,
+    (UnregisterControllerRequest, Errors.UNSUPPORTED_VERSION): controllers_stay_registered,
+    (UnregisterControllerRequest, Errors.CONTROLLER_ID_NOT_REGISTERED): controller_is_unknown,
     (AlterUserScramCredentialsRequest, Errors.RESOURCE_NOT_FOUND): credential_is_unknown,
     (DescribeClusterRequest, Errors.UNSUPPORTED_VERSION): controllers_do_not_register,
     (ControllerRegistrationRequest, Errors.UNSUPPORTED_VERSION): controllers_do_not_register,

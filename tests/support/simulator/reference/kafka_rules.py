@@ -33,6 +33,7 @@ from kraftctl_protocol.generated.remove_user_scram_credential_record import Remo
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
+from kraftctl_protocol.generated.unregister_controller_record import UnregisterControllerRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from tests.support.simulator.reference import partition_rules
 from tests.support.simulator.reference.refused_record import refuse
@@ -159,6 +160,12 @@ def register_controller(rows: Rows, record: RegisterControllerRecord, as_control
         supported_features=_features(record.features),
     )
     rows.put(("controller", record.controller_id), registration)
+
+
+def unregister_controller(rows: Rows, record: UnregisterControllerRecord, as_controller: bool) -> None:
+    if ("controller", record.controller_id) not in rows.now:
+        refuse(record, "this controller is not registered")
+    rows.remove(("controller", record.controller_id))
 
 
 # Settings.
@@ -296,6 +303,7 @@ RULES: dict[type, Rule] = {
     UnfenceBrokerRecord: unfence_broker,
     BrokerRegistrationChangeRecord: change_broker,
     RegisterControllerRecord: register_controller,
+    UnregisterControllerRecord: unregister_controller,
     ConfigRecord: config,
     ClientQuotaRecord: client_quota,
     FeatureLevelRecord: feature_level,
