@@ -57,7 +57,7 @@ NOT_OF_THE_LOG: dict[int, str] = {
 def check(quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest, response: Message) -> list[int]:
     """Returns the codes of the response; those in REFUSALS are checked."""
     for leader_id, epoch in _named_leaders(response):
-        _check_leader(quorum, replica, response, leader_id, epoch, _asked_for_pre_vote(asked))
+        _check_leader(quorum, replica, response, leader_id, epoch, _repeated_epoch(asked, response))
     codes = list(_codes(response))
     for code in codes:
         rule = REFUSALS.get(code)
@@ -101,14 +101,11 @@ def _check_leader(
     response: Message,
     leader_id: int,
     epoch: int,
-    pre_vote_epoch: int,
+    repeated_epoch: int,
 ) -> None:
-    """The epoch is on the disk of who names it, and has this leader and no other.
-
-    A response to a pre-vote repeats the epoch that it was asked for, and so names no new one.
-    """
+    """The epoch is on the disk of who names it, and has this leader and no other."""
     stored = -1 if replica.stored is None else replica.stored.epoch
-    if epoch > stored and epoch != pre_vote_epoch:
+    if epoch > stored and epoch != repeated_epoch:
         broken(
             "MonotonicEpoch", f"{replica.name} answers {response.NAME} with epoch {epoch}, stored is {stored}"
         )
@@ -120,11 +117,15 @@ def _check_leader(
         )
 
 
-def _asked_for_pre_vote(asked: AskedRequest) -> int:
-    """The epoch, -1 if the request is no pre-vote."""
+def _repeated_epoch(asked: AskedRequest, response: Message) -> int:
+    """The epoch of a request for a vote, if nothing comes of it: a pre-vote, or a refusal. Else -1.
+
+    The response repeats it, so that who asked knows which request it belongs to.
+    """
     if isinstance(asked.request, VoteRequest):
         for partition in _partitions(asked.request):
-            return partition.replica_epoch if partition.pre_vote else -1
+            epoch: int = partition.replica_epoch
+            return epoch if partition.pre_vote or any(_codes(response)) else -1
     return -1
 
 

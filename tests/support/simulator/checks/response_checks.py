@@ -173,7 +173,7 @@ class ResponseChecks:
             )
 
     def _check_reason(self, replica: CheckedReplica, asked: AskedRequest, code: int, item: object) -> None:
-        with self._as_in_log_of(replica) as last_end:
+        with self._as_in_log_of(replica, is_leader=asked.was_active) as last_end:
             if last_end < 0:
                 self._count(asked, code, "on another branch")
                 return
@@ -189,8 +189,14 @@ class ResponseChecks:
                 )
 
     @contextmanager
-    def _as_in_log_of(self, replica: CheckedReplica) -> Iterator[int]:
-        """The reference has what the log of a replica has, too; yields its end, -1 on another branch."""
+    def _as_in_log_of(self, replica: CheckedReplica, *, is_leader: bool) -> Iterator[int]:
+        """The reference has what the log of a leader has, too; yields its end, -1 on another branch.
+
+        Who does not lead has replayed what is committed, and no more.
+        """
+        if not is_leader:
+            yield min(replica.controller.next_replay_offset, self._reference.end_offset)
+            return
         committed, log = self._history.committed, replica.log
         count = len(committed)
         if count and not log.holds(committed[-1]):
