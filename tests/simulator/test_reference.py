@@ -27,6 +27,7 @@ from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
+from kraftctl_protocol.generated.unregister_controller_record import UnregisterControllerRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.record_types import NOTHING, RECORD_TYPES, RECORD_TYPES_BY_NAME, SETS, SNAPSHOT
 from tests.record_types.examples import ALL_TYPES, BY_NAME, TOPIC_ID, example, records_before, with_another
@@ -140,6 +141,7 @@ REFUSED: dict[str, tuple[list[Message], Message]] = {
         [REGISTRATION],
         UnregisterBrokerRecord(broker_id=1, broker_epoch=8),
     ),
+    "no controller is unregistered": ([], UnregisterControllerRecord(controller_id=3000)),
     "the removal of no ACL": ([], RemoveAccessControlEntryRecord(id=TOPIC_ID)),
     "a transaction in a transaction": ([BeginTransactionRecord()], BeginTransactionRecord()),
     "the end of no transaction": ([], EndTransactionRecord()),

@@ -94,7 +94,7 @@ FOO = "foo"
 
 
 def broker(broker_id: int, epoch: int = EPOCH, incarnation_id: bytes = INCARNATION) -> RegisterBrokerRecord:
-    feature = BrokerFeature(name="metadata.version", min_supported_version=7, max_supported_version=30)
+    feature = BrokerFeature(name="metadata.version", min_supported_version=7, max_supported_version=33)
     return RegisterBrokerRecord(
         broker_id=broker_id,
         broker_epoch=epoch,
@@ -198,7 +198,7 @@ def whole_isr_change() -> tuple[Message, Message]:
 
 def registration() -> tuple[Message, Message]:
     feature = registrations.Feature(
-        name="metadata.version", min_supported_version=7, max_supported_version=30
+        name="metadata.version", min_supported_version=7, max_supported_version=33
     )
     request = registrations.BrokerRegistrationRequest(
         broker_id=1, incarnation_id=INCARNATION, features=[feature]

@@ -212,7 +212,7 @@ VALUES: Final[dict[str, tuple[Any, dict[str, str]]]] = {
     "ControllerRegistration": (Controller, {}),
     "Endpoint": (Endpoint, {}),
     "VersionRange": (Levels, {}),
-    "AclEntry": (Acl, {}),
+    "AclEntry": (Acl, {"network": "what its host says, parsed; compared with Kafka's class elsewhere"}),
     "ScramCredential": (ScramCredential, {}),
     "DelegationToken": (DelegationToken, {}),
     "PartitionRegistration": (Partition, PACKED),
