@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from kraftctl.apis.api import Owner
+from kraftctl.apis.api import Owner, WaitsFor
 from kraftctl.controller.failed_requests import refuse_failed
 from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.controller.quorum_controller import QuorumController
@@ -243,8 +243,13 @@ class ControllerNode:
             self._answer(pending, prepared, now_ms, wall_ms)
 
     def _answer(self, pending: PendingRequest, prepared: PreparedResult, now_ms: int, wall_ms: int) -> None:
-        """Answer once everything the response reports is committed, or without records, this still leads."""
-        reads = pending.context.api.owner == Owner.ACTIVE and not prepared.batches and self._controller.active
+        """Answer once everything the response reports is committed, and if that is nothing, this still leads.
+
+        A heartbeat may report nothing of its own records: its broker's partitions are changed slice by slice.
+        """
+        api = pending.context.api
+        may_not_wait = not prepared.batches or api.waits_for == WaitsFor.READS
+        reads = api.owner == Owner.ACTIVE and may_not_wait and self._controller.active
         if reads and pending.round != NEVER_ASKED:
             pending.round, raft_effects = self._raft.confirm_leadership(now_ms, wall_ms)
             self._carry_out(raft_effects, now_ms)
