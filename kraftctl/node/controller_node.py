@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from kraftctl.apis.api import Owner
+from kraftctl.apis.api import Owner, WaitsFor
 from kraftctl.controller.failed_requests import refuse_failed
 from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.controller.quorum_controller import QuorumController
@@ -243,8 +243,8 @@ class ControllerNode:
             self._answer(pending, prepared, now_ms, wall_ms)
 
     def _answer(self, pending: PendingRequest, prepared: PreparedResult, now_ms: int, wall_ms: int) -> None:
-        """Answer once everything the response reports is committed, or without records, this still leads."""
-        if self._raft.leads_others and _only_reads(pending, prepared):
+        """Answer once everything the response reports is committed, and if that is nothing, this still leads."""
+        if self._raft.leads_others and _may_not_wait(pending, prepared):
             pending.round, raft_effects = self._raft.confirm_leadership(now_ms, wall_ms)
             self._carry_out(raft_effects, now_ms)
         self._responses.answer(pending, now_ms)
@@ -381,7 +381,11 @@ class ControllerNode:
         self._outbox.add(effects.Notice(source, effects.INFO, text))
 
 
-def _only_reads(pending: PendingRequest, prepared: PreparedResult) -> bool:
-    """Returns whether nothing is committed for the response, though it promises to be the leader's."""
-    is_of_leader = pending.context.api.owner == Owner.ACTIVE and pending.round != NEVER_ASKED
-    return is_of_leader and not prepared.batches
+def _may_not_wait(pending: PendingRequest, prepared: PreparedResult) -> bool:
+    """Returns whether nothing may be committed for the response, though it promises to be the leader's.
+
+    A heartbeat may report nothing of its own records: its broker's partitions are changed slice by slice.
+    """
+    api = pending.context.api
+    is_of_leader = api.owner == Owner.ACTIVE and pending.round != NEVER_ASKED
+    return is_of_leader and (not prepared.batches or api.waits_for == WaitsFor.READS)

@@ -6,6 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 MAJORITY = "tests/raft/test_working_majority.py"
 CONNECTION = "tests/raft/test_lost_connection.py"
+CONFIRMED = "tests/raft/test_confirmed_leadership.py"
 LOADING = "tests/raft/test_loading_voters.py"
 
 FAULTS = (
@@ -104,6 +105,14 @@ FAULTS = (
         "        if peer.fetched_from is None:\n",
         (f"{CONNECTION}::test_two_responses_to_the_same_fetch_are_taken_once",),
         "A response that has been overtaken counts as an unusable one, and the follower pauses.",
+    ),
+    PlantedFault(
+        "a-heartbeat-in-slices-is-not-confirmed",
+        "kraftctl/node/controller_node.py",
+        "        may_not_wait = not prepared.batches or api.waits_for == WaitsFor.READS\n",
+        "        may_not_wait = not prepared.batches\n",
+        (f"{CONFIRMED}::test_a_heartbeat_that_changes_no_registration_is_not_answered",),
+        "A former leader answers a broker that has lost a directory with many partitions.",
     ),
     PlantedFault(
         "a-loading-voter-goes-first",

@@ -17,10 +17,13 @@ from kraftctl_protocol.generated.broker_registration_response import BrokerRegis
 from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.message import Message
 from tests.support.active_controller import registration
+from tests.support.simulator.brokers.admin_requests import create_topic, error_of_answer
 from tests.support.simulator.cluster.process import ControllerProcess
 from tests.support.simulator.quorum import Quorum, StartQuorum
 
 VOTERS = [1, 2, 3]
+PARTITIONS = 30
+"""More than a slice of long work has here."""
 ROUND_MS = 500
 """More than a round trip, less than a fetch timeout."""
 
@@ -117,6 +120,36 @@ def test_a_heartbeat_is_answered_by_the_next_leader(start_quorum: StartQuorum) -
     quorum.run_for(ROUND_MS)
     assert isinstance(fresh.answer, BrokerHeartbeatResponse)
     assert fresh.error == Errors.NONE
+
+
+@pytest.mark.parametrize("has_lost_it", [False, True], ids=["nothing", "partitions"])
+def test_a_heartbeat_that_changes_no_registration_is_not_answered(
+    start_quorum: StartQuorum, has_lost_it: bool
+) -> None:
+    """Also if it begins to change partitions, and its registration is changed after all of them: a heartbeat
+    waits only for records about its broker.
+    """
+    quorum = start_quorum(7, VOTERS)
+    beat = heartbeat(quorum)
+    leader = quorum.led()
+    quorum.ask(leader, beat)
+    topic = create_topic("t", partitions=PARTITIONS, replication_factor=1, assignments=[], configs={})
+    created = quorum.ask(leader, topic)
+    quorum.run_for(ROUND_MS)
+    assert error_of_answer(created.answer) == Errors.NONE
+    quorum.isolate(leader.node_id)
+    if has_lost_it:
+        beat.offline_log_dirs = list(leader.controller.image.cluster.brokers[101].directories)
+    question = quorum.ask(leader, beat)
+    quorum.run_for(ROUND_MS)
+    assert leader.controller.active
+    changed = leader.controller.image.topics.topic_by_name("t")
+    assert changed is not None
+    without_leader = [partition for partition in changed.partitions.values() if partition.leader == -1]
+    assert bool(without_leader) is has_lost_it
+    assert question.response is None
+    quorum.run_for(20_000)
+    assert question.error == Errors.NOT_CONTROLLER
 
 
 @pytest.mark.parametrize(("seed", "fetch_timeout_ms"), [(3, "5000"), (6, "5000"), (8, "5000"), (3, "2000")])

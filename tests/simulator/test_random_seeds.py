@@ -39,6 +39,7 @@ FORMER_FINDS = [
     pytest.param("narrow", 92_310_242, id="registration-that-was-lost-with-its-process"),
     pytest.param("narrow", 9_034, id="adopted-while-a-supervisor-deletes-votes"),
     pytest.param("narrow", 6_046, id="adopted-without-a-record-while-a-supervisor-deletes-votes"),
+    pytest.param("mixed", 5_000_109, id="heartbeat-in-slices-that-a-former-leader-answers"),
     pytest.param("moves", 582, id="all-voters-have-moved-meanwhile"),
 ]
 """With the workload with which they were found."""
