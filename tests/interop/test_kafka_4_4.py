@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.interop, pytest.mark.long]
 KAFKA_4_4 = "4.4.0"
 ACLS = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-    "allow.everyone.if.no.acl.found": "true",
+    "super.users": "User:ANONYMOUS",
 }
 
 
