@@ -82,6 +82,9 @@ def acl(**fields: Any) -> AccessControlEntryRecord:
 
 BROKER = RegisterBrokerRecord(broker_id=0, broker_epoch=0, fenced=False, rack="", incarnation_id=ZERO)
 
+COLLIDING = [TopicRecord(name="a_b", topic_id=b"underscore......")]
+LED: dict[str, Any] = {"leader": 0, "isr": [0]}
+
 CASES: dict[str, tuple[list[Message], list[Message]]] = {
     "config-empty-changed": ([config("")], [config("v")]),
     "config-empty-removed": ([config("")], [config(None)]),
@@ -161,6 +164,12 @@ CASES: dict[str, tuple[list[Message], list[Message]]] = {
         [DelegationTokenRecord(token_id="", owner="")],
         [DelegationTokenRecord(token_id="", owner="", expiration_timestamp=1)],
     ),
+    "token-first": ([], [DelegationTokenRecord(token_id="t", owner="User:a")]),
+    "topic-with-a-name-that-collides": ([], [TopicRecord(name="a.b", topic_id=b"dot............."), *COLLIDING]),
+    "topic-removed-with-what-is-counted": (
+        [TOPIC, *[partition(partition_id=index, adding_replicas=[1], **LED) for index in range(3)]],
+        [RemoveTopicRecord(topic_id=TOPIC.topic_id)],
+    ),
     "feature-removed": ([ELR], [FeatureLevelRecord(name=ELR.name, feature_level=0)]),
     "feature-first": ([], [ELR]),
 }
@@ -236,3 +245,10 @@ def test_the_offset_0_of_a_registration_is_undone_to_it() -> None:
     replay(image, UnregisterBrokerRecord(broker_id=0, broker_epoch=0), 8)
     image.journal.rollback_to(1)
     assert image.cluster.registration_offsets == {0: 0}
+
+
+def test_who_is_alone_in_an_isr_is_a_member_like_others_once_it_leads() -> None:
+    image, end = after(METADATA_VERSION, TOPIC, partition(isr=[0]))
+    assert (image.topics.isr_counts, image.topics.last_member_counts) == ({}, {0: {TOPIC.topic_id: 1}})
+    replay(image, change(leader=0), end)
+    assert (image.topics.isr_counts, image.topics.last_member_counts) == ({0: {TOPIC.topic_id: 1}}, {})

@@ -158,3 +158,14 @@ def test_a_view_has_the_configs_of_a_topic_that_was_removed_and_made_anew() -> N
         for resource in sorted(configurations.resources_in_view(view))
     ]
     assert in_view == [((2, "foo"), [("changed", "2"), ("kept", "1")]), ((4, ""), [("k", "a")])]
+
+
+def test_a_transaction_is_unstable_until_its_end_is_committed() -> None:
+    journal = image_of(config("a"), BEGIN(), config("b"), END()).journal
+    assert [journal.unstable_start(committed_end) for committed_end in (1, 3, 4)] == [1, 1, None]
+
+
+def test_the_last_change_of_a_key_is_found_from_its_own_offset_on() -> None:
+    image = image_of(config("a"), config("b"), config("c"))
+    key = ((4, ""), "k")
+    assert [image.journal.last_change([image.configurations], key, start) for start in (1, 2, 3)] == [2, 2, None]

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from kraftctl.storage.recent_batches import JOINED_BYTES_MAX, JOINED_BYTES_MIN, RecentBatches
+from kraftctl.storage.recent_batches import (
+    JOINED_BYTES_MAX,
+    JOINED_BYTES_MIN,
+    RECENT_BYTES_MAX,
+    RecentBatches,
+)
 from kraftctl_protocol.batch_framing import places_of
 from tests.storage.batches import batch
 
@@ -63,3 +68,22 @@ def test_what_is_kept_is_limited() -> None:
     assert again is not first
     everything = recent.read(0, 2 * JOINED_BYTES_MAX, OFFSET_MAX)
     assert everything is not recent.read(0, 2 * JOINED_BYTES_MAX, OFFSET_MAX)
+
+
+def test_what_was_truncated_does_not_wait_to_be_written() -> None:
+    recent = recent_batches(range(4))
+    recent.written(2)
+    assert recent.truncate_to(1) == 1
+    assert recent.unwritten_bytes == 0
+    append(recent, range(1, 3), epoch=2)
+    assert recent.unwritten_bytes == sum(len(data) for _, data in recent.unwritten())
+
+
+def test_what_was_truncated_takes_no_room() -> None:
+    recent = recent_batches(range(1))
+    recent.written(1)
+    for _ in range(RECENT_BYTES_MAX // len(VALUE) + 1):
+        append(recent, range(1, 2), epoch=1)
+        recent.written(1)
+        recent.truncate_to(1)
+    assert recent.read(0, READ_BYTES, OFFSET_MAX) is not None
