@@ -109,8 +109,8 @@ FAULTS = (
     PlantedFault(
         "a-heartbeat-in-slices-is-not-confirmed",
         "kraftctl/node/controller_node.py",
-        "        may_not_wait = not prepared.batches or api.waits_for == WaitsFor.READS\n",
-        "        may_not_wait = not prepared.batches\n",
+        "    return is_of_leader and (not prepared.batches or api.waits_for == WaitsFor.READS)\n",
+        "    return is_of_leader and not prepared.batches\n",
         (f"{CONFIRMED}::test_a_heartbeat_that_changes_no_registration_is_not_answered",),
         "A former leader answers a broker that has lost a directory with many partitions.",
     ),

@@ -65,7 +65,7 @@ def kafka_states(
         if offset in wanted:
             lines.append(f"print {offset}")
     scratch.write_text("\n".join(lines))
-    printed = run_java_source(REPLAY, str(scratch))
+    printed = run_java_source(REPLAY, str(scratch), version="4.4.0")
     printed_states = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     states = {int(state.pop("name")): state for state in printed_states}
     return {offset: states[offset] for offset in wanted}
