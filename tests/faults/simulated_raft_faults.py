@@ -8,6 +8,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("leadership-is-not-confirmed"),
     known("quorum-state-after-answers"),
     known("quorum-state-never-written"),
+    known("a-follower-forgets-its-vote"),
     known("leader-change-before-quorum-state"),
     known("leader-resumes-its-epoch"),
     known("vote-without-comparing-logs"),

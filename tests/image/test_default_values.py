@@ -165,7 +165,10 @@ CASES: dict[str, tuple[list[Message], list[Message]]] = {
         [DelegationTokenRecord(token_id="", owner="", expiration_timestamp=1)],
     ),
     "token-first": ([], [DelegationTokenRecord(token_id="t", owner="User:a")]),
-    "topic-with-a-name-that-collides": ([], [TopicRecord(name="a.b", topic_id=b"dot............."), *COLLIDING]),
+    "topic-with-a-name-that-collides": (
+        [],
+        [TopicRecord(name="a.b", topic_id=b"dot............."), *COLLIDING],
+    ),
     "topic-removed-with-what-is-counted": (
         [TOPIC, *[partition(partition_id=index, adding_replicas=[1], **LED) for index in range(3)]],
         [RemoveTopicRecord(topic_id=TOPIC.topic_id)],

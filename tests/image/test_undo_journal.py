@@ -168,4 +168,8 @@ def test_a_transaction_is_unstable_until_its_end_is_committed() -> None:
 def test_the_last_change_of_a_key_is_found_from_its_own_offset_on() -> None:
     image = image_of(config("a"), config("b"), config("c"))
     key = ((4, ""), "k")
-    assert [image.journal.last_change([image.configurations], key, start) for start in (1, 2, 3)] == [2, 2, None]
+    assert [image.journal.last_change([image.configurations], key, start) for start in (1, 2, 3)] == [
+        2,
+        2,
+        None,
+    ]

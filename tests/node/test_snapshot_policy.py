@@ -36,3 +36,15 @@ def test_what_was_written_before_a_failure_is_not_forgotten() -> None:
     retry_ms = policy.failed(10)
     assert not policy.is_due(retry_ms - 1)
     assert policy.is_due(retry_ms)
+
+
+def test_a_retry_that_succeeds_is_the_last_one() -> None:
+    policy = SnapshotPolicy(100, 0)
+    policy.note(100)
+    assert policy.is_due(0)
+    policy.began(0)
+    retry_ms = policy.failed(0)
+    assert policy.is_due(retry_ms)
+    policy.began(retry_ms)
+    policy.succeeded()
+    assert not policy.is_due(retry_ms + 1)
