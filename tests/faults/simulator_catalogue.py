@@ -7,6 +7,7 @@ from typing import Final
 from tests.faults import (
     simulated_controller_faults,
     simulated_raft_faults,
+    simulated_reading_faults,
     simulated_slice_faults,
     simulated_storage_faults,
 )
@@ -17,6 +18,7 @@ SIMULATED: tuple[SimulatedFault, ...] = (
     *simulated_storage_faults.FAULTS,
     *simulated_controller_faults.FAULTS,
     *simulated_slice_faults.FAULTS,
+    *simulated_reading_faults.FAULTS,
 )
 
 NOT_SIMULATED: Final[dict[str, str]] = {
