@@ -1,4 +1,4 @@
-"""The StandardAuthorizer of Kafka 4.4 logs the same lines: same words, same rule, same level."""
+"""Kafka's StandardAuthorizer logs the same lines: same words, same rule, same level."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def entries(rng: random.Random) -> list[AclEntry]:
                 resource_name="kafka-cluster" if kind == 4 else rng.choice(("*", *NAMES)),
                 pattern_type=rng.choice((3, 4)),
                 principal=rng.choice(PRINCIPALS),
-                host=rng.choice(("*", "10.0.0.1", "0:0:0:0:0:0:0:1", "10.0.0.0/8", "::/0")),
+                host=rng.choice(("*", "10.0.0.1", "0:0:0:0:0:0:0:1")),
                 operation=rng.choice((2, 3, 5, 6, 7, 8, 9, 10, 11)),
                 permission_type=rng.choice((2, 3, 3)),
             )
@@ -84,7 +84,7 @@ def ask(acls: list[AclEntry], questions: list[Question], allow_everyone: bool, d
     logging = directory / "log4j2.properties"
     logging.write_text(LOGGING)
     flag = f"-Dlog4j2.configurationFile={logging}"
-    return ask_kafka(ORACLE, "\n".join(lines) + "\n", flag, version="4.4.0").splitlines()
+    return ask_kafka(ORACLE, "\n".join(lines) + "\n", flag).splitlines()
 
 
 def ours(acls: list[AclEntry], questions: list[Question], allow_everyone: bool) -> list[str]:
