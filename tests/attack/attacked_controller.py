@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import re
@@ -12,12 +11,12 @@ import shutil
 import subprocess
 import sys
 import threading
-import uuid
 from pathlib import Path
 from types import TracebackType
 
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.ports import free_port
+from kraftctl.dev.settings import random_id
 from tests.attack.client import Client
 from tests.attack.encryption import client_context, ssl_properties
 from tests.attack.frames import (
@@ -68,7 +67,7 @@ class Template:
         self.authorizer = authorizer
         self.over_ssl = over_ssl
         self._ssl_properties: dict[str, str] = {}
-        self.cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
+        self.cluster_id = random_id()
 
     def properties(self, directory: Path, port: int, settings: dict[str, str]) -> Path:
         address = f"127.0.0.1:{port}"
