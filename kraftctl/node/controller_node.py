@@ -243,7 +243,7 @@ class ControllerNode:
             self._answer(pending, prepared, now_ms, wall_ms)
 
     def _answer(self, pending: PendingRequest, prepared: PreparedResult, now_ms: int, wall_ms: int) -> None:
-        """Answer once everything the response reports is committed, and if that is nothing, this still leads."""
+        """Answer once what the response reports is committed, and if that is nothing, this still leads."""
         if self._raft.leads_others and _may_not_wait(pending, prepared):
             pending.round, raft_effects = self._raft.confirm_leadership(now_ms, wall_ms)
             self._carry_out(raft_effects, now_ms)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from tests.support.simulator.brokers.admin import ModelAdmin
-from tests.support.simulator.brokers.broker_profiles import KAFKA_4_3
+from tests.support.simulator.brokers.broker_profiles import KAFKA_4_3, KAFKA_4_4
 from tests.support.simulator.brokers.broker_world import BrokerWorld
 from tests.support.simulator.brokers.brokers import ModelBroker
 from tests.support.simulator.brokers.client_mix import ClientMix
@@ -107,7 +107,7 @@ class Simulation:
             "wall clocks apart": len(self.plan.wall_ahead_ms),
             "controllers of an older release": len(self.plan.old_releases),
             "brokers of an older release": sum(
-                broker.disk.profile is not KAFKA_4_3 for broker in self.brokers
+                broker.disk.profile not in (KAFKA_4_3, KAFKA_4_4) for broker in self.brokers
             ),
             "controllers of a static quorum that know no voters": (
                 0 if self.plan.dynamic else len(self.plan.observer_ids)

@@ -36,9 +36,15 @@ class BrokerProfile:
         ]
 
 
+KAFKA_4_4 = BrokerProfile(
+    "4.4",
+    {name: (levels.min, levels.max) for name, levels in features.SUPPORTED_FEATURES.items()},
+    {},
+)
+
 KAFKA_4_3 = BrokerProfile(
     "4.3",
-    {name: (levels.min, levels.max) for name, levels in features.SUPPORTED_FEATURES.items()}
+    KAFKA_4_4.features
     | {features.METADATA_VERSION: (7, features.IBP_4_3_IV0), features.SHARE_VERSION: (0, 1)},
     {},
 )

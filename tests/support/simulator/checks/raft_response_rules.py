@@ -118,14 +118,15 @@ def _check_leader(
 
 
 def _repeated_epoch(asked: AskedRequest, response: Message) -> int:
-    """The epoch of a request for a vote, if nothing comes of it: a pre-vote, or a refusal. Else -1.
+    """The epoch of a request for a vote, if nothing comes of it: a pre-vote, or no vote. Else -1.
 
     The response repeats it, so that who asked knows which request it belongs to.
     """
     if isinstance(asked.request, VoteRequest):
         for partition in _partitions(asked.request):
             epoch: int = partition.replica_epoch
-            return epoch if partition.pre_vote or any(_codes(response)) else -1
+            granted = any(one.vote_granted for one in _partitions(response))
+            return epoch if partition.pre_vote or not granted else -1
     return -1
 
 

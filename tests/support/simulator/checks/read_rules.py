@@ -22,7 +22,7 @@ LITERAL = 3
 PREFIXED = 4
 
 TOPIC_SOURCE = 1
-SOURCES = {TOPIC: 1, BROKER: 2, 16: 6, 32: 8}
+SOURCES = {TOPIC: 1, BROKER: 2, 16: 7, 32: 8}
 """Resource type -> the source of what is set for exactly this resource: Kafka's ConfigSource ids."""
 
 CLUSTER_DEFAULT_SOURCE = 3

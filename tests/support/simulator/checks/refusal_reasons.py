@@ -44,7 +44,7 @@ from tests.support.simulator.reference.rows import (
     rows_of,
 )
 from tests.support.simulator.reference.snapshot_rules import CONTROLLERS
-from tests.support.simulator.reference.values import NO_LEADER, Partition
+from tests.support.simulator.reference.values import NO_LEADER, Broker, Partition
 
 Item = Any
 Reason = Callable[[Any, Item, Window], bool]
@@ -107,20 +107,20 @@ def too_few_brokers(request: Any, item: Item, window: Window) -> bool:
         if not factor and first is not None:
             factor = len(first.replicas)
         brokers = brokers_of(state).values()
-        usable = [
-            one
-            for one in brokers
-            if not one.in_controlled_shutdown
-            and not (one.directories and set(one.directories) <= set(one.cordoned_directories or ()))
-        ]
+        usable = [one for one in brokers if not one.in_controlled_shutdown and not _is_cordoned(one)]
         fenced = window.leaving.brokers
         if all(one.fenced or one.id in fenced for one in usable) or factor > len(usable):
             return True
     return False
 
 
+def _is_cordoned(broker: Broker) -> bool:
+    """All its directories are (KIP-1066)."""
+    return bool(broker.directories) and set(broker.directories) <= set(broker.cordoned_directories or ())
+
+
 def assignment_is_invalid(request: Any, item: Item, window: Window) -> bool:
-    """It names a broker that is not registered, or no broker of a partition is active, or lengths differ."""
+    """It names a broker that is not registered or is cordoned, or none that is active, or lengths differ."""
     lists = [one.broker_ids for one in item.assignments or ()]
     if len({len(one) for one in lists}) > 1 or any(len(set(one)) != len(one) or not one for one in lists):
         return True
@@ -128,9 +128,9 @@ def assignment_is_invalid(request: Any, item: Item, window: Window) -> bool:
         brokers = brokers_of(state)
         for listed in lists:
             known = [brokers[broker_id] for broker_id in listed if broker_id in brokers]
-            if len(known) != len(listed) or not any(
-                one.active and one.id not in window.leaving.brokers for one in known
-            ):
+            if len(known) != len(listed) or any(_is_cordoned(one) for one in known):
+                return True
+            if not any(one.active and one.id not in window.leaving.brokers for one in known):
                 return True
     return False
 
@@ -147,7 +147,7 @@ def count_does_not_grow(request: Any, item: Item, window: Window) -> bool:
 
 
 def target_is_invalid(request: Any, item: Item, window: Window) -> bool:
-    """A replica is listed twice, or not registered."""
+    """A replica is listed twice, or its broker is not registered, or cordoned."""
     targets = [
         partition.replicas or []
         for topic in request.topics
@@ -157,8 +157,8 @@ def target_is_invalid(request: Any, item: Item, window: Window) -> bool:
     if any(not target or len(set(target)) != len(target) for target in targets):
         return True
     return any(
-        broker_id not in brokers_of(state)
-        for state in window.states(tables=BROKERS)
+        broker_id not in brokers or _is_cordoned(brokers[broker_id])
+        for brokers in map(brokers_of, window.states(tables=BROKERS))
         for target in targets
         for broker_id in target
     )

@@ -10,7 +10,13 @@ import random
 from dataclasses import dataclass, field, replace
 
 from kraftctl.metadata import features
-from tests.support.simulator.brokers.broker_profiles import KAFKA_3_9, KAFKA_4_0, KAFKA_4_3, BrokerProfile
+from tests.support.simulator.brokers.broker_profiles import (
+    KAFKA_3_9,
+    KAFKA_4_0,
+    KAFKA_4_3,
+    KAFKA_4_4,
+    BrokerProfile,
+)
 from tests.support.simulator.cluster.small_turns import FEW
 from tests.support.simulator.cluster.users import AUTHORIZER
 from tests.support.simulator.cluster.wire import LinkFaults, Place
@@ -95,7 +101,8 @@ class Plan:
         if "clocks" in names:
             calm = replace(calm, clock_percents={}, wall_ahead_ms={})
         if "releases" in names:
-            calm = replace(calm, old_releases=(), broker_profiles=(KAFKA_4_3,) * self.broker_count)
+            newest = KAFKA_4_4 if self.is_wide else KAFKA_4_3
+            calm = replace(calm, old_releases=(), broker_profiles=(newest,) * self.broker_count)
         if "snapshots" in names:
             kept = {key: value for key, value in self.properties.items() if key in KEPT_WHEN_CALM}
             calm = replace(calm, properties=kept)
@@ -370,11 +377,16 @@ def draw_plan(seed: int, profile_name: str = "mixed") -> Plan:
 
 
 def _widen(plan: Plan) -> Plan:
-    """At least one broker knows all features; there are tokens, and mostly an authorizer."""
+    """At least one broker knows all features, in half of the runs all but the old ones do; there are tokens,
+    and mostly an authorizer.
+    """
     properties = plan.properties | TOKENS
     if random.Random(f"authorizer {plan.seed}").random() < AUTHORIZER_SHARE:
         properties |= AUTHORIZER
-    profiles = (KAFKA_4_3, *plan.broker_profiles[1:])
+    others = plan.broker_profiles[1:]
+    if random.Random(f"release {plan.seed}").random() < 0.5:
+        others = tuple(KAFKA_4_4 if profile is KAFKA_4_3 else profile for profile in others)
+    profiles = (KAFKA_4_4, *others)
     return replace(plan, is_wide=True, properties=properties, broker_profiles=profiles)
 
 
