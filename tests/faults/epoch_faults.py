@@ -59,7 +59,7 @@ FAULTS = (
         "            or epoch < earliest.epoch\n",
         "",
         ("tests/raft/test_leader_epochs.py",),
-        "A replica is told to truncate where only a snapshot can help.",
+        "A replica has to truncate where only a snapshot can help.",
     ),
     PlantedFault(
         "the-first-epoch-begins-before-the-log",

@@ -11,7 +11,7 @@ FAULTS = (
         "            self._min_isr = None\n            self._unclean = None\n\n",
         "            self._min_isr = None\n\n",
         ("tests/controller/test_topic_settings.py",),
-        "Unclean elections go on after the operator has forbidden them for the cluster.",
+        "Unclean elections continue after the operator has forbidden them for the cluster.",
     ),
     PlantedFault(
         "what-is-undone-in-broker-configs-is-obeyed",

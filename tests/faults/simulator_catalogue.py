@@ -22,6 +22,11 @@ SIMULATED: tuple[SimulatedFault, ...] = (
 )
 
 NOT_SIMULATED: Final[dict[str, str]] = {
+    "the-only-voter-asks-itself": "A round of one voter costs time only; a test counts rounds.",
+    "a-leader-that-is-removed-asks-no-other": (
+        "It takes a leader that is no voter any more, one voter that is cut off from it, and a read in the"
+        " milliseconds before it resigns."
+    ),
     "adopted-without-records-is-new": "All simulated directories have a recovery point from the start.",
     "witness-without-recovery-point-is-trusted": (
         "One run in many thousands: a bare vote before the first record, then both files are lost."
