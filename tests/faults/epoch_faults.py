@@ -59,7 +59,7 @@ FAULTS = (
         "            or epoch < earliest.epoch\n",
         "",
         ("tests/raft/test_leader_epochs.py",),
-        "A replica has to truncate where only a snapshot can help.",
+        "A replica truncates where only a snapshot can help.",
     ),
     PlantedFault(
         "the-first-epoch-begins-before-the-log",
@@ -75,7 +75,7 @@ FAULTS = (
         "        drop = bisect_right(self.start_offsets, start_offset) - 1\n",
         "        drop = bisect_left(self.start_offsets, start_offset) - 1\n",
         ("tests/raft/test_leader_epochs.py",),
-        "Off by one: a replica is told to truncate to an epoch without records.",
+        "Off by one: a replica truncates to an epoch without records.",
     ),
     PlantedFault(
         "a-late-resignation-ends-the-next-leadership",
