@@ -40,6 +40,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "fuzz": ("FRAMES=100", "FUZZ=requests"),
     "setup": (),
     "simulate": ("RUNS=1", "SEED=4711", "PROFILE=quorum"),
+    "reliability-report": (f"REPORT_ARGS={HELP}",),  # tests/chaos/test_report.py
     "simulate-faults": ("FAULTS=moved-voter-never-asks",),
     "soak": ("SOAK=raft", "SOAK_ARGS=--minutes 0.01"),
     "soak-export": (f"SOAK_ARGS={HELP}",),  # tests/spark/test_soak_export.py

@@ -200,8 +200,9 @@ def registration() -> tuple[Message, Message]:
     feature = registrations.Feature(
         name="metadata.version", min_supported_version=7, max_supported_version=33
     )
+    of_raft = registrations.Feature(name="kraft.version", max_supported_version=1)
     request = registrations.BrokerRegistrationRequest(
-        broker_id=1, incarnation_id=INCARNATION, features=[feature]
+        broker_id=1, incarnation_id=INCARNATION, features=[feature, of_raft]
     )
     return request, BrokerRegistrationResponse()
 

@@ -247,8 +247,12 @@ def another_process_is_registered(request: Any, item: Item, window: Window) -> b
 
 
 def a_level_is_not_supported(request: Any, item: Item, window: Window) -> bool:
-    """A feature that the broker does not name it supports at level 0 only."""
+    """A feature that the broker does not name, it has at level 0 only. The level of kraft.version is in no
+    record of the metadata.
+    """
     ranges = {one.name: (one.min_supported_version, one.max_supported_version) for one in request.features}
+    if ranges.get("kraft.version", (0, 0))[1] < 1:
+        return True
     for state in window.states(tables=[("feature",)]):
         for (_, name), level in rows_of(state, "feature"):
             low, high = ranges.get(name, (0, 0))

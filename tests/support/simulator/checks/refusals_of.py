@@ -42,7 +42,8 @@ def refusals_of(request: Message, response: Message) -> Iterator[tuple[int, Any]
 
 def _of_partitions(topics: Iterable[Any]) -> Iterator[tuple[int, tuple[Any, int]]]:
     for topic in topics:
-        name = getattr(topic, "name", "") or getattr(topic, "topic_name", "") or topic.topic_id
+        names = (getattr(topic, field, "") for field in ("name", "topic_name", "topic_id"))
+        name = next((one for one in names if one), "")
         for partition in topic.partitions:
             if partition.error_code:
                 yield partition.error_code, (name, partition.partition_index)

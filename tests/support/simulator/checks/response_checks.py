@@ -41,6 +41,8 @@ class ResponseChecks:
     def __init__(self, quorum: QuorumChecks, reference: Reference) -> None:
         self.counts: Counter[tuple[str, str, str]] = Counter()
         """API, code or "read", and "checked", "of the request", "not checked", or "on another branch"."""
+        self.handlers_may_fail = False
+        """Whether failures are planted in them."""
         self._quorum = quorum
         self._history: LogHistory = quorum.history
         self._reference = reference
@@ -155,7 +157,7 @@ class ResponseChecks:
     def _check_failure(self, replica: CheckedReplica, asked: AskedRequest) -> None:
         """No handler fails; but before the ACLs are loaded, this is what who asks has to repeat."""
         self._count(asked, Errors.UNKNOWN_SERVER_ERROR, "checked")
-        if asked.acls_are_loaded:
+        if asked.acls_are_loaded and not self.handlers_may_fail:
             broken("RefusalIsJustified", f"{replica.name} fails to answer {asked.request!r}")
 
     def _was_standby(self, replica: CheckedReplica, asked: AskedRequest) -> bool:

@@ -78,6 +78,8 @@ class LoneNode:
             metadata_version=metadata_version,
             checks=Checks if checked else NoChecks,
         )
+        if checked:
+            self.cluster.checks.responses.handlers_may_fail = True
         self.process = self.cluster.processes[NODE_ID]
         self.process.contains_failures = self.process.notices_debug = True
         self.process.set_speed(instant_disk)
