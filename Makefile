@@ -228,7 +228,7 @@ simulate-faults: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python tests/faults/simulate.py $(FAULTS)
 
 # Whole controllers on one virtual clock, with faults: RUNS seeds from SEED on (or MINUTES of them), of a PROFILE.
-# A find prints KEEP and CALM: the faults that it needs. 200 mixed runs or more fail unless they reach every type of
+# A find prints KEEP and CALM: the faults that it needs. 500 mixed runs or more fail unless they reach every type of
 # record and every API.
 .PHONY: simulate
 RUNS ?= $(if $(MINUTES),0,100)

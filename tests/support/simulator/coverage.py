@@ -22,7 +22,7 @@ from kraftctl_protocol.record_types import RECORD_TYPES
 from kraftctl_protocol.shared_response import unshared
 from tests.support.simulator.checks.log_history import Batch
 
-RUNS_MIN: Final = 200
+RUNS_MIN: Final = 500
 """After fewer mixed runs, what is still at 0 may be chance."""
 
 _OLD: Final = "Kafka before 3.3 wrote it: kraftctl replays it only"
