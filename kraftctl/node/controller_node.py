@@ -244,7 +244,8 @@ class ControllerNode:
 
     def _answer(self, pending: PendingRequest, prepared: PreparedResult, now_ms: int, wall_ms: int) -> None:
         """Answer once what the response reports is committed, and if that is nothing, this still leads."""
-        if self._raft.leads_others and _may_not_wait(pending, prepared):
+        has_to_ask = self._raft.leads_others and self._controller.active
+        if has_to_ask and _may_not_wait(pending, prepared):
             pending.round, raft_effects = self._raft.confirm_leadership(now_ms, wall_ms)
             self._carry_out(raft_effects, now_ms)
         self._responses.answer(pending, now_ms)

@@ -111,13 +111,16 @@ class MetadataPartition:
         former, warnings = None, list[str]()
         is_adopted = recovery_point.point is None
         if is_adopted:
-            adopted = _adopted(replica, quorum_state, has_been_used=has_been_used)
+            election = _readable(quorum_state)
+            adopted = _adopted(replica, election, has_been_used=has_been_used)
             former = recovery_point.former
-            if former is not None and _concerns(former, replica, static_voters, has_been_used):
-                recovery_point.expect(adopted)
-            else:
+            is_former = former is not None and _concerns(former, replica, static_voters, has_been_used)
+            if not is_former:
                 warnings += _replaced(recovery_point)
                 former = None
+            if is_former or (election is None and has_been_used):
+                recovery_point.expect(adopted)
+            else:
                 recovery_point.begin(adopted)
         witness = Witness(directory, replica.directory_id)
         contradictions = Contradictions(
@@ -401,17 +404,22 @@ def _replaced(file: RecoveryPointFile) -> list[str]:
     return [f"{file.path} is of an earlier replica, directory.id {former_id}: it is replaced"]
 
 
-def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore, *, has_been_used: bool) -> RecoveryPoint:
+def _readable(quorum_state: QuorumStateStore) -> ElectionState | None:
+    """Returns what quorum-state says; None if it is missing or damaged, which is refused later."""
+    try:
+        return quorum_state.read()
+    except StorageError:
+        return None
+
+
+def _adopted(replica: ReplicaKey, election: ElectionState | None, *, has_been_used: bool) -> RecoveryPoint:
     """Returns the recovery point of a directory of Kafka or an older version, or of a new one.
 
-    It is written before anything is refused, unless there is a file of another replica. `has_been_used`: a
-    controller has started on it, and may have voted before its log had a record. It is `stopped`, since it
-    is unknown how far the log was flushed.
+    It is written before anything is refused, unless there is a file of another replica or the votes are gone:
+    a later start would take it for what this replica has promised. `has_been_used`: a controller has started
+    on it, and may have voted before its log had a record. It is `stopped`, since it is unknown how far the
+    log was flushed.
     """
-    try:
-        election = quorum_state.read()
-    except StorageError:
-        election = None
     if election is not None:
         point = RecoveryPoint(replica.directory_id, stopped=True)
         return point.with_election(election, elected=election.leader_id == replica.id)

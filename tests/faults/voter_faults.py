@@ -12,7 +12,7 @@ FAULTS = (
     PlantedFault(
         "leadership-is-not-confirmed",
         "kraftctl/node/controller_node.py",
-        "        if self._raft.leads_others and _may_not_wait(pending, prepared):\n",
+        "        if has_to_ask and _may_not_wait(pending, prepared):\n",
         "        if False:\n",
         ("tests/raft/test_confirmed_leadership.py",),
         "A leader that is cut off answers heartbeats as the active controller until it resigns.",

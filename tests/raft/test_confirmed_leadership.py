@@ -14,6 +14,11 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.message import Message
 from tests.support.active_controller import registration
@@ -67,6 +72,12 @@ def empty_request(api: ApiKey) -> Message:
     return kind()
 
 
+def logger_level(node_id: int) -> IncrementalAlterConfigsRequest:
+    level = AlterableConfig(name="kraftctl.raft", config_operation=0, value="INFO")
+    loggers = AlterConfigsResource(resource_type=8, resource_name=str(node_id), configs=[level])
+    return IncrementalAlterConfigsRequest(resources=[loggers])
+
+
 def test_no_request_of_the_active_controller_is_answered(start_quorum: StartQuorum) -> None:
     """An empty one of each API: those that would append nothing in the first place."""
     quorum = start_quorum(7, VOTERS)
@@ -79,6 +90,24 @@ def test_no_request_of_the_active_controller_is_answered(start_quorum: StartQuor
     assert [name for name, question in questions.items() if question.response is not None] == []
     quorum.run_for(20_000)
     assert [name for name, question in questions.items() if question.response is None] == []
+
+
+def test_who_is_elected_and_not_active_yet_answers_what_it_alone_is_asked(start_quorum: StartQuorum) -> None:
+    """Levels of its loggers; as it may never be active, nothing would release the response."""
+    quorum = start_quorum(7, VOTERS)
+    old = quorum.led()
+    quorum.isolate(old.node_id)
+    others = [each for each in quorum.running() if each is not old]
+
+    def elected() -> ControllerProcess | None:
+        quorum.run_for(1)
+        return next((one for one in others if one.raft.is_leader and not one.controller.active), None)
+
+    new = next(one for one in iter(elected, object()) if one is not None)
+    quorum.isolate(new.node_id)
+    question = quorum.ask(new, logger_level(new.node_id))
+    quorum.run_for(20_000)
+    assert error_of_answer(question.answer) == Errors.NONE
 
 
 @pytest.mark.parametrize(

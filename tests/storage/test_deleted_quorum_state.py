@@ -182,6 +182,21 @@ def test_a_bare_vote_without_the_recovery_point(tmp_path: Path, epoch: int) -> N
     assert f"and with it the votes; {tmp_path / RECOVERY_POINT} is missing, too" in warning
 
 
+@pytest.mark.prevents("deleted-quorum-state")
+def test_a_start_that_is_refused_does_not_vouch_for_the_vote(tmp_path: Path) -> None:
+    """Nor does one that ends before it has judged: the next one knows as little as this one."""
+    partition = open_partition(tmp_path, static_voters=THREE)
+    partition.write_quorum_state(ElectionState(epoch=4, voted_id=2, data_version=1))
+    partition.close()
+    forget_the_promises(tmp_path)
+    for damaged in ("quorum-state", "leader-epoch-checkpoint"):
+        (tmp_path / PARTITION_DIRECTORY / damaged).write_text("damaged")
+        with pytest.raises(StorageError, match=damaged):
+            open_partition(tmp_path, static_voters=THREE)
+        (tmp_path / PARTITION_DIRECTORY / damaged).unlink()
+    assert open_partition(tmp_path, static_voters=THREE).recovering_epoch is not None
+
+
 def test_a_power_failure_between_the_two_writes_of_a_vote(tmp_path: Path) -> None:
     """No other node has heard of the vote that is in quorum-state alone: it may be forgotten."""
     partition = live(tmp_path)
