@@ -22,6 +22,10 @@ SIMULATED: tuple[SimulatedFault, ...] = (
 )
 
 NOT_SIMULATED: Final[dict[str, str]] = {
+    "an-elected-leader-asks-before-it-is-active": "Nobody sets the levels of loggers in a simulation.",
+    "a-refused-start-vouches-for-the-vote": (
+        "It takes the loss of two files and a power failure in the milliseconds of the next start."
+    ),
     "the-only-voter-asks-itself": "A round of one voter costs time only; a test counts rounds.",
     "a-leader-that-is-removed-asks-no-other": (
         "It takes a leader that is no voter any more, one voter that is cut off from it, and a read in the"

@@ -18,6 +18,22 @@ FAULTS = (
         "A leader that is cut off answers heartbeats as the active controller until it resigns.",
     ),
     PlantedFault(
+        "an-elected-leader-asks-before-it-is-active",
+        "kraftctl/node/controller_node.py",
+        "        has_to_ask = self._raft.leads_others and self._controller.active\n",
+        "        has_to_ask = self._raft.leads_others\n",
+        ("tests/raft/test_confirmed_leadership.py",),
+        "Who sets the levels of its loggers gets no response.",
+    ),
+    PlantedFault(
+        "a-refused-start-vouches-for-the-vote",
+        "kraftctl/storage/metadata_partition.py",
+        "            if is_former or (election is None and has_been_used):\n",
+        "            if is_former:\n",
+        ("tests/storage/test_deleted_quorum_state.py",),
+        "The next start takes it that nothing was voted, and votes a second time in an epoch.",
+    ),
+    PlantedFault(
         "a-leader-that-is-removed-asks-no-other",
         "kraftctl/raft/states.py",
         "        self.is_only_voter = is_voter and len(self.voter_states) == 1\n",
