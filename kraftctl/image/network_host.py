@@ -14,6 +14,9 @@ from kraftctl_protocol.java_values import parse_integer
 IPV4_NETWORK: Final = re.compile(
     r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})/([0-9]{1,2})", re.ASCII
 )
+ZONE: Final = re.compile(r"%[0-9]+$", re.ASCII)
+"""A number. Java looks up a name among the interfaces of the machine that asks: others do not know it."""
+
 LEADING_ZEROS: Final = re.compile(r"(?<![0-9a-fA-F])0+(?=[0-9a-fA-F])")
 """Java takes any number of them in a group of an IPv6 address."""
 
@@ -68,9 +71,9 @@ def _ipv6_network(host: str) -> HostNetwork | None:
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     try:
-        address = ipaddress.IPv6Address(LEADING_ZEROS.sub("", text.partition("%")[0]))
+        address = ipaddress.IPv6Address(LEADING_ZEROS.sub("", ZONE.sub("", text)))
     except ValueError:
         return None
-    if address.ipv4_mapped is not None:
+    if address.scope_id is not None or address.ipv4_mapped is not None:
         return None
     return HostNetwork(IPV6_BITS, prefix_length, int(address))

@@ -175,7 +175,7 @@ SUPPORTED_FEATURES: Final[dict[str, VersionRange]] = {
     SHARE_VERSION: VersionRange(0, 2),
     STREAMS_VERSION: VersionRange(0, 1),
 }
-"""The ranges that this controller can run, which are those of a Kafka 4.4.0 node."""
+"""The ranges that this controller offers, which are those of a Kafka 4.4.0 node."""
 
 
 def supported_features(unstable: bool) -> dict[str, VersionRange]:

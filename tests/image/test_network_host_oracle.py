@@ -44,7 +44,7 @@ ADDRESSES = """
 
 def hosts() -> list[str]:
     found = [
-        *HOSTS,
+        *HOSTS.split(),
         " 10.0.0.0/8",
         "10.0.0.0/8 ",
         "10.0.0.0 /8",
