@@ -14,11 +14,7 @@ from kraftctl_protocol.java_values import parse_integer
 IPV4_NETWORK: Final = re.compile(
     r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})/([0-9]{1,2})", re.ASCII
 )
-ZONE: Final = re.compile(r"%[0-9]+$", re.ASCII)
-"""A number. Java looks up a name among the interfaces of the machine that asks: others do not know it."""
-
-LEADING_ZEROS: Final = re.compile(r"(?<![0-9a-fA-F])0+(?=[0-9a-fA-F])")
-"""Java takes any number of them in a group of an IPv6 address."""
+DIGITS: Final = re.compile(r"[0-9a-fA-F]+", re.ASCII)
 
 IPV4_BITS: Final = 32
 IPV6_BITS: Final = 128
@@ -70,10 +66,19 @@ def _ipv6_network(host: str) -> HostNetwork | None:
         return None
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
+    text, percent, zone = text.partition("%")
+    # Java looks up the name of a zone among the interfaces of the machine that asks: others do not know it.
+    if percent and not (zone.isascii() and zone.isdigit()):
+        return None
     try:
-        address = ipaddress.IPv6Address(LEADING_ZEROS.sub("", ZONE.sub("", text)))
+        address = ipaddress.IPv6Address(DIGITS.sub(_without_leading_zeros, text))
     except ValueError:
         return None
-    if address.scope_id is not None or address.ipv4_mapped is not None:
+    if address.ipv4_mapped is not None:
         return None
     return HostNetwork(IPV6_BITS, prefix_length, int(address))
+
+
+def _without_leading_zeros(group: re.Match[str]) -> str:
+    """Java takes any number of them in a group of an IPv6 address."""
+    return group[0].lstrip("0") or "0"
