@@ -14,8 +14,6 @@ from kraftctl_protocol.java_values import parse_integer
 IPV4_NETWORK: Final = re.compile(
     r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})/([0-9]{1,2})", re.ASCII
 )
-DIGITS: Final = re.compile(r"[0-9a-fA-F]+", re.ASCII)
-
 IPV4_BITS: Final = 32
 IPV6_BITS: Final = 128
 PREFIX_BITS: Final = 32
@@ -71,7 +69,7 @@ def _ipv6_network(host: str) -> HostNetwork | None:
     if percent and not (zone.isascii() and zone.isdigit()):
         return None
     try:
-        address = ipaddress.IPv6Address(DIGITS.sub(_without_leading_zeros, text))
+        address = ipaddress.IPv6Address(_without_leading_zeros(text))
     except ValueError:
         return None
     if address.ipv4_mapped is not None:
@@ -79,6 +77,7 @@ def _ipv6_network(host: str) -> HostNetwork | None:
     return HostNetwork(IPV6_BITS, prefix_length, int(address))
 
 
-def _without_leading_zeros(group: re.Match[str]) -> str:
+def _without_leading_zeros(address: str) -> str:
     """Java takes any number of them in a group of an IPv6 address."""
-    return group[0].lstrip("0") or "0"
+    groups = [group.split(".") for group in address.split(":")]
+    return ":".join([".".join([part.lstrip("0") or part[-1:] for part in parts]) for parts in groups])

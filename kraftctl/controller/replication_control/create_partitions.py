@@ -192,6 +192,9 @@ def _new_partitions(
             f"Attempted to add {additional} additional partition(s), but only "
             f"{len(request.assignments)} assignment(s) were specified.",
         )
+    if additional > PARTITIONS_PER_REQUEST_MAX:
+        # The topic was made again since the whole request was checked.
+        return ApiError(Errors.POLICY_VIOLATION, "Excessively large number of partitions per request.")
     throttled = quota.admit(additional)
     if throttled is not None:
         return throttled
