@@ -118,10 +118,8 @@ class MetadataPartition:
             if not is_former:
                 warnings += _replaced(recovery_point)
                 former = None
-            if is_former or (election is None and has_been_used):
-                recovery_point.expect(adopted)
-            else:
-                recovery_point.begin(adopted)
+            proves_nothing = is_former or (election is None and has_been_used)
+            (recovery_point.expect if proves_nothing else recovery_point.begin)(adopted)
         witness = Witness(directory, replica.directory_id)
         contradictions = Contradictions(
             replica=replica,

@@ -22,7 +22,7 @@ SIMULATED: tuple[SimulatedFault, ...] = (
 )
 
 NOT_SIMULATED: Final[dict[str, str]] = {
-    "an-elected-leader-asks-before-it-is-active": "Nobody sets the levels of loggers in a simulation.",
+    "an-elected-leader-asks-before-it-is-active": "No admin of a simulation sets levels of loggers.",
     "a-refused-start-vouches-for-the-vote": (
         "It takes the loss of two files and a power failure in the milliseconds of the next start."
     ),
