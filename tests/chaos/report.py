@@ -2,7 +2,8 @@
 
 Each run leaves its figures in a file of `--figures`; the part of the page between its markers is written from
 all of them that are of the present commit, so several calls add up. `--hours 0` only writes the page. A page
-of more runs stays, unless `--replace` is given. Status 1: kraftctl has a find, a run broke, or no page was written.
+of more runs stays, unless `--replace` is given. Status 1 if kraftctl has a find, a run broke, or no page was
+written.
 """
 
 from __future__ import annotations
@@ -86,9 +87,11 @@ def run_one(
 def report(runs: Sequence[Figures]) -> str:
     """The generated part of the page."""
     minutes = sum(one["minutes"] for one in runs)
-    of = f"commit {commit() or 'unknown'}, {platform.machine()}, Python {platform.python_version()}"
+    machine = f"{platform.machine()}, Python {platform.python_version()}"
     blocks = [
-        [f"Of {len(runs)} runs, {minutes:.1f} minutes with faults; {of}."],
+        [
+            f"Of {len(runs)} runs, {minutes:.1f} minutes with faults; commit {commit() or 'unknown'}, {machine}."
+        ],
         list(_verdicts(runs)),
         list(_scenarios(runs)),
         ["Faults:"],
@@ -107,12 +110,13 @@ def _verdicts(runs: Sequence[Figures]) -> Iterator[str]:
     """One sentence for each kind of controllers that ran."""
     for kind, name in NAMES.items():
         chosen = [one for one in runs if one["controllers"] == kind]
-        without, undecided = (sum(len(one[field]) for one in chosen) for field in ("violations", "undecided"))
+        without = sum(len(one["violations"]) for one in chosen)
+        undecided = sum(len(one["undecided"]) for one in chosen)
         found = sum(bool(one["found"]) for one in chosen)
         if chosen:
             yield (
-                f"- **{name}**: {without or 'no'} histories without an order, {undecided or 'none'} undecided;"
-                f" {found or 'none'} of {len(chosen)} runs found something."
+                f"- **{name}**: {without or 'no'} histories without an order,"
+                f" {undecided or 'none'} undecided; {found or 'none'} of {len(chosen)} runs found something."
             )
 
 
@@ -180,7 +184,7 @@ def write_page(page: Path, text: str) -> None:
 
 
 def runs_of(page: Path) -> int:
-    """Returns of how many runs the page tells."""
+    """Returns of how many runs the page is."""
     told = re.search(rf"{BEGIN}\nOf (\d+) runs", page.read_text())
     return int(told[1]) if told else 0
 
@@ -208,7 +212,7 @@ def main() -> int:
         failures.append(f"{options.figures} has no figures of this commit")
     elif len(runs) < runs_of(PAGE) and not options.replace:
         failures.append(
-            f"{PAGE.name} tells of {runs_of(PAGE)} runs, and these are {len(runs)}: run more, or --replace it"
+            f"{PAGE.name} is of {runs_of(PAGE)} runs, and these are {len(runs)}: run more, or --replace it"
         )
     if failures:
         print(*failures, f"{PAGE.name} is not written", sep="\n")
@@ -216,9 +220,8 @@ def main() -> int:
     write_page(PAGE, report(runs))
     broke = [one for one in runs if one["found"].startswith(BROKE)]
     found = [one for one in runs if one["found"] and one["controllers"] == "kraftctl" and one not in broke]
-    print(
-        f"{len(runs)} runs; {len(found)} of kraftctl found something, {len(broke)} broke; {PAGE.name} is written"
-    )
+    print(f"{len(runs)} runs; {len(found)} of kraftctl found something, {len(broke)} broke")
+    print(f"{PAGE.name} is written")
     return 1 if found or broke else 0
 
 
