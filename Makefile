@@ -249,8 +249,8 @@ test-chaos: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/chaos/run.py --minutes $(or $(MINUTES),1) $(if $(SEED),--seed $(SEED)) \
 		$(if $(PLANT),--plant $(PLANT)) $(CHAOS_ARGS)
 
-# All kinds of chaos in turn, for kraftctl and Kafka's own controllers: figures in build/reliability, which add up,
-# and in docs/reliability-report.md.
+# All kinds of chaos in turn, for kraftctl and Kafka's own controllers: figures in build/reliability, which add up
+# for one commit, and in docs/reliability-report.md; REPORT_ARGS=--replace replaces a page of more runs.
 .PHONY: reliability-report
 REPORT_ARGS ?=
 reliability-report: setup

@@ -86,12 +86,12 @@ class RareFaults(ControllerFaults):
 
     def _mend(self, node: Node, path: Path, damaged: bytes, data: bytes) -> Steps:
         """What may have no effect yet has none later: the bit flips back, where it is still there."""
-        if not path.exists() or not path.read_bytes().startswith(damaged):
-            return
-        self.cluster.kill([node])
-        path.write_bytes(data + path.read_bytes()[len(data) :])
-        self._adopt(node)
-        yield from self._comes_back(node)
+        if path.exists() and path.read_bytes().startswith(damaged):
+            self.cluster.kill([node])
+            path.write_bytes(data + path.read_bytes()[len(data) :])
+            self._adopt(node)
+        if not node.running:
+            yield from self._comes_back(node)
 
     def _older_copy(self, node: Node, seconds: float) -> Steps:
         """The directory as it was some seconds before."""
@@ -103,6 +103,8 @@ class RareFaults(ControllerFaults):
         kept = self._copy(node)
         self._put_back(node, older)
         yield from self._returns(node, "older copy", kept)
+        if not node.running:
+            yield from self._comes_back(node)
 
     def _is_alone_behind(self, node: Node) -> Steps:
         """Kills it, and waits until the others have committed without it."""
@@ -115,14 +117,13 @@ class RareFaults(ControllerFaults):
         )
 
     def _returns(self, node: Node, what: str, kept: Path) -> Steps:
-        """Starts it, as a supervisor does again and again; without success the copy takes its place."""
+        """Starts it, as a supervisor does again and again; without success the copy takes its place.
+
+        One that has ended later keeps its directory, since it may have voted with it. If it does not start
+        again with it either, the caller has to mend it.
+        """
         self._adopt(node)
-        for _ in range(1 + RESTARTS):
-            self.cluster.restart(node)
-            self.cluster.down.add(node)
-            yield from self._end_or_return(node)
-            if node.running:
-                break
+        yield from self._supervise(node)
         outcome = "refused" if not node.running else "recovered" if self._has_returned(node) else "useless"
         if outcome == "recovered":
             yield from during(SERVES_SECONDS)
@@ -136,9 +137,19 @@ class RareFaults(ControllerFaults):
             yield from self._comes_back(node)
             return
         self.where += f", {outcome}"
+        if not node.running:
+            yield from self._supervise(node)
         if node.running:
             self.cluster.down.discard(node)
         shutil.rmtree(kept)
+
+    def _supervise(self, node: Node) -> Steps:
+        for _ in range(1 + RESTARTS):
+            self.cluster.restart(node)
+            self.cluster.down.add(node)
+            yield from self._end_or_return(node)
+            if node.running:
+                return
 
     def _comes_back(self, node: Node) -> Steps:
         yield from self.restarts([node])

@@ -2,7 +2,7 @@
 
 `run.py --seed 7 --minutes 8`. The seed determines which faults come in which order and how long they last;
 the processes are not deterministic, so a find may need several runs of the line that is printed. Ends with
-one line; status 1 and the directories are kept if something was found.
+one line; status 1 and the directories are kept if something was found, or if the run itself breaks.
 
 Disks are those of tests/support/lying_disk: fsyncs are slow, writes fail with ENOSPC, and a power failure
 takes what was not forced. Networks are cut in proxies (links.py). Nothing needs privileges.
@@ -33,7 +33,9 @@ from kraftctl.dev import ports
 from tests.chaos.clients import Clients
 from tests.chaos.cluster import KAFKA, KRAFTCTL, SIZE, ChaosCluster
 from tests.chaos.faults import BrokerFaults, ControllerFaults, Faults
+from tests.chaos.figures import BROKE, commit
 from tests.chaos.linearizability.clients import HistoryClients
+from tests.chaos.linearizability.history import Verdict
 from tests.chaos.planted import PLANTED
 from tests.chaos.rare_faults import RareFaults
 from tests.chaos.settling import (
@@ -84,8 +86,10 @@ class Chaos:
         """Of the brokers."""
         self.watch = Watch(self.cluster)
         self.histories = HistoryClients(self.cluster, self.watch, self.seed)
-        self.violations: list[str] = []
-        """Keys whose histories have no order."""
+        self.verdict = Verdict([], [])
+        """Of the histories, once they are checked."""
+        self.minutes = 0.0
+        """How long faults have come, which is longer than asked for, or shorter if the run breaks."""
         self._kinds: list[Faults] = []
         self._began = time.monotonic()
 
@@ -131,11 +135,13 @@ class Chaos:
         find_fault_lines(self.cluster)
         began = time.monotonic()
         self.histories.history.save(self.directory / HISTORY)
-        self.violations = self.histories.history.problems()
+        self.verdict = self.histories.history.judge()
         self._say(f"the histories were checked in {time.monotonic() - began:.1f} s")
         for name, count in self.histories.history.unexpected.most_common():
             self._say(f"left open: {count} x {name}")
-        expect_none("the histories", self.violations)
+        for line in self.verdict.undecided:
+            self._say(line)
+        expect_none("the histories", self.verdict.violations)
 
     @property
     def counts(self) -> Counter[str]:
@@ -154,6 +160,7 @@ class Chaos:
             f"{len(self.watch.quorum.epochs)} epochs with a leader",
             f"{self.watch.log.end_offset} records of metadata",
             f"{history['operations']} operations on {history['keys']} keys",
+            f"{len(self.verdict.undecided)} keys undecided",
         ]
         if self.clients is not None:
             ledgers = [one.ledger for one in self.clients.administrators]
@@ -174,13 +181,15 @@ class Chaos:
             kinds.append(kind(self.cluster, self.watch, self.seed, self._say))
             if isinstance(kinds[-1], ControllerFaults):
                 kinds[-1].only = self.options.only
-        end = time.monotonic() + minutes * 60
+        began = time.monotonic()
+        end = began + minutes * 60
         steps = [one.steps() for one in kinds]
         pause = threading.Event()
         while steps:
             if time.monotonic() > end:
                 for one in kinds:
                     one.closing = True
+            self.minutes = (time.monotonic() - began) / 60
             steps = [one for one in steps if next(one, self) is not self]
             self.cluster.check_processes()
             self.watch.check()
@@ -202,16 +211,17 @@ def run(options: Options) -> tuple[bool, str]:
     try:
         figures = chaos.run()
     except AssertionError as error:
-        found = str(error)
-        print(f"FIND: {error}", flush=True)
-    except BaseException:
-        print(_kept(chaos), flush=True)
+        found = str(error) or repr(error)
+        print(f"FIND: {found}", flush=True)
+    except BaseException as error:
+        found = f"{BROKE}{error!r}"
+        print(_kept(chaos, "broke"), flush=True)
         raise
     finally:
         if options.figures is not None:
             options.figures.write_text(json.dumps(_report(chaos, found), indent=1))
     if found:
-        return False, _kept(chaos)
+        return False, _kept(chaos, "found something")
     if not options.keep:
         shutil.rmtree(home, ignore_errors=True)
     return True, f"seed {options.seed}: {figures}: nothing found"
@@ -224,7 +234,8 @@ def _report(chaos: Chaos, found: str) -> dict[str, object]:
         "controllers": options.controllers,
         "brokers": options.brokers,
         "seed": options.seed,
-        "minutes": options.minutes,
+        "commit": commit(),
+        "minutes": chaos.minutes,
         "kind of faults": options.faults,
         "faults": chaos.counts,
         "outcomes": chaos.outcomes,
@@ -232,12 +243,12 @@ def _report(chaos: Chaos, found: str) -> dict[str, object]:
         "records": chaos.watch.log.end_offset,
         "history": history.figures(),
         "operations": history.counts(),
-        "violations": chaos.violations,
+        **chaos.verdict._asdict(),
         "found": found,
     }
 
 
-def _kept(chaos: Chaos) -> str:
+def _kept(chaos: Chaos, what: str) -> str:
     options = chaos.options
     again = f"make test-chaos MINUTES={options.minutes:g} SEED={options.seed}"
     again += f" PLANT={options.plant}" if options.plant else ""
@@ -245,7 +256,7 @@ def _kept(chaos: Chaos) -> str:
     others += f" --only {options.only}" if options.only else ""
     if others != f"--controllers {KRAFTCTL} --brokers {SIZE} --faults usual":
         again += f' CHAOS_ARGS="{others}"'
-    return f"found something after {chaos.counts.total()} faults; {chaos.directory} is kept; again: {again}"
+    return f"{what} after {chaos.counts.total()} faults; {chaos.directory} is kept; again: {again}"
 
 
 def main() -> int:

@@ -30,4 +30,4 @@ def test_a_wall_clock_jumps_there_and_back(tmp_path: Path) -> None:
             clock.jump(jump_s)
             print(file=process.stdin, flush=True)
             ahead_s = float(process.stdout.readline()) - (time.time() - time.monotonic())
-            assert abs(ahead_s - jump_s) < 0.1
+            assert abs(ahead_s - jump_s) < 0.9

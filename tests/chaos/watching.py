@@ -64,7 +64,8 @@ class Watch:
     def stop(self) -> None:
         self._ended.set()
         for thread in self._threads:
-            thread.join(3 * CALL_SECONDS_MAX)
+            if thread.ident is not None:
+                thread.join(3 * CALL_SECONDS_MAX)
 
     def check(self) -> None:
         if self._finds:

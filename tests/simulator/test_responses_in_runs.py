@@ -20,11 +20,13 @@ def counted(profile: str, seeds: range) -> Counter[tuple[str, str, str]]:
     """API, code, and how it was checked, in some runs."""
     found: Counter[tuple[str, str, str]] = Counter()
     logging.disable(logging.CRITICAL)
-    for seed in seeds:
-        simulation = Simulation(draw_plan(seed, profile))
-        simulation.run()
-        found += simulation.checks.responses.counts
-    logging.disable(logging.NOTSET)
+    try:
+        for seed in seeds:
+            simulation = Simulation(draw_plan(seed, profile))
+            simulation.run()
+            found += simulation.checks.responses.counts
+    finally:
+        logging.disable(logging.NOTSET)
     return found
 
 

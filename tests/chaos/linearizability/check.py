@@ -13,9 +13,9 @@ from tests.chaos.linearizability.history import load
 
 def main() -> int:
     history = load(Path(sys.argv[1]))
-    problems = history.problems()
-    print(*problems, history.figures(), sep="\n")
-    return 1 if problems else 0
+    verdict = history.judge()
+    print(*verdict.violations, *verdict.undecided, history.figures(), sep="\n")
+    return 1 if verdict.violations else 0
 
 
 if __name__ == "__main__":

@@ -56,8 +56,8 @@ class Model(Protocol):
         """Returns whether a result that was `seen` may depend on this operation without a response."""
 
 
-class UndecidedError(AssertionError):
-    """The history has too many configurations."""
+class UndecidedError(Exception):
+    """The history has too many configurations: neither an order nor a violation is known."""
 
 
 class Configuration(NamedTuple):

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.chaos.linearizability.checker import Model, UndecidedError, violation
 from tests.chaos.linearizability.models import (
@@ -32,6 +32,15 @@ MODELS: Mapping[str, Model] = {
     "producer-ids": ProducerIdModel(),
     "reassignment": ReassignmentModel(),
 }
+
+
+class Verdict(NamedTuple):
+    """One text for each key."""
+
+    violations: list[str]
+    """No order explains these."""
+    undecided: list[str]
+    """These have more configurations than the checker looks at."""
 
 
 class History:
@@ -86,18 +95,19 @@ class History:
                 if one.result is not UNKNOWN
             )
 
-    def problems(self) -> list[str]:
-        """One text for each key whose history has no order, or too many for an answer."""
-        lines = self._ids_given_twice()
+    def judge(self) -> Verdict:
+        """Returns what the checker says of all keys."""
+        verdict = Verdict(self._ids_given_twice(), [])
         with self._lock:
             for (kind, name), operations in sorted(self._operations.items()):
                 try:
                     found = violation(MODELS[kind], operations)
                 except UndecidedError as error:
-                    found = f"undecided: {error}"
+                    verdict.undecided.append(f"{kind} {name}: undecided: {error}")
+                    continue
                 if found is not None:
-                    lines.append(f"{kind} {name}: {found}")
-        return lines
+                    verdict.violations.append(f"{kind} {name}: {found}")
+        return verdict
 
     def _ids_given_twice(self) -> list[str]:
         """Topic ids that two creations were told."""

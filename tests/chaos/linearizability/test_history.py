@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from tests.chaos.linearizability import checker
 from tests.chaos.linearizability.history import History, load
 from tests.chaos.linearizability.operation import UNKNOWN, Operation, Promise
 
@@ -22,8 +25,17 @@ def stale_read() -> History:
 
 
 def test_a_violation_names_its_key() -> None:
-    (problem,) = stale_read().problems()
+    (problem,) = stale_read().judge().violations
     assert problem.startswith("config config-2: no order allows ")
+
+
+def test_a_key_with_too_many_configurations_is_undecided_and_no_violation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(checker, "CONFIGURATIONS_MAX", 1)
+    verdict = stale_read().judge()
+    assert verdict.violations == []
+    assert [line.split(":")[0] for line in verdict.undecided] == ["acl acl-1", "config config-2"]
 
 
 def test_what_is_kept_is_checked_again_with_the_same_result(tmp_path: Path) -> None:
@@ -32,7 +44,7 @@ def test_what_is_kept_is_checked_again_with_the_same_result(tmp_path: Path) -> N
     history.add("config", "config-2", sequential)
     history.save(tmp_path / "history.jsonl")
     kept = load(tmp_path / "history.jsonl")
-    assert kept.problems() == history.problems()
+    assert kept.judge() == history.judge()
     assert kept.figures() == history.figures()
     assert kept.figures() == {"keys": 2, "operations": 5, "unknown": 1, "sequential reads": 1}
 
@@ -45,11 +57,11 @@ def test_a_broker_may_repeat_what_it_forwards() -> None:
         history.add("topic", "topic-1", created, at_least_once=at_least_once)
         history.add("topic", "topic-1", op("delete", "deleted", 10, 11))
         history.add("topic", "topic-1", op("try", "exists", 12, 13))
-        assert (history.problems() == []) == at_least_once
+        assert (history.judge().violations == []) == at_least_once
 
 
 def test_a_topic_id_that_two_creations_got_is_found() -> None:
     history = History()
     for name in ("topic-1", "topic-2"):
         history.add("topic", name, op("create", ("created", "x"), 0, 1))
-    assert history.problems() == ["('created', 'x') was the response to 2 creations"]
+    assert history.judge().violations == ["('created', 'x') was the response to 2 creations"]
