@@ -211,8 +211,8 @@ def _add_remove_controller(parser: argparse.ArgumentParser) -> None:
         "--unregister",
         action="store_true",
         help="then forget what it supports, which otherwise limits the cluster until it returns. Stop it"
-        " first: a running controller registers again. Needs metadata.version 4.4-IV2, which is checked before"
-        " anything is removed. Can be repeated: a controller that was removed before is unregistered",
+        " first: a running controller registers again. Needs metadata.version 4.4-IV2, which is checked"
+        " before anything is removed. Can be repeated: one that was removed before is unregistered",
     )
     _add_dry_run(parser)
     parser.set_defaults(run_operation=_remove_controller)

@@ -15,8 +15,8 @@ from kraftctl_security.peer_versions import api_versions_request
 
 NOTHING_REMOVED: Final = (
     "Nothing was removed. Next step: raise metadata.version to 4.4-IV2 with kafka-features, when all brokers"
-    " and controllers can, this one included; or repeat this without --unregister. Then the cluster stays within"
-    " what this controller supports, until it is unregistered."
+    " and controllers can, this one included; or repeat this without --unregister. Then the cluster stays"
+    " within what this controller supports, until it is unregistered."
 )
 
 
@@ -27,8 +27,8 @@ def check_unregistration(client: AdminClient) -> None:
     level = levels.get(features.METADATA_VERSION)
     if level is None:
         raise AdminError(
-            "The node does not say which metadata.version is finalized, and --unregister needs"
-            " 4.4-IV2. Nothing was removed. Next step: repeat this when the cluster has a leader, or with another node."
+            "The node does not say which metadata.version is finalized, and --unregister needs 4.4-IV2."
+            " Nothing was removed. Next step: repeat this when the cluster has a leader, or with another node."
         )
     if not features.is_controller_unregistration_supported(level):
         name = features.metadata_version_name(level)
