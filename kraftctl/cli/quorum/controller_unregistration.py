@@ -28,7 +28,7 @@ def check_unregistration(client: AdminClient) -> None:
     if level is None:
         raise AdminError(
             "The node does not say which metadata.version is finalized, and --unregister needs 4.4-IV2."
-            " Nothing was removed. Next step: repeat this when the cluster has a leader, or with another node."
+            " Nothing was removed. Next step: repeat this when there is a leader, or with another node."
         )
     if not features.is_controller_unregistration_supported(level):
         name = features.metadata_version_name(level)
