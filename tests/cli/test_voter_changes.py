@@ -21,6 +21,7 @@ from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.uuids import uuid_to_string
 from tests.cli.quorum_cases import CLUSTER_ID, Replica, ScriptedQuorum, directory_id, leader_node
 from tests.cli.test_quorum_describe import status_of
+from tests.support.wire.scripted_node import ScriptedNode
 
 NODE_ID = 3
 OWN_DIRECTORY = uuid_to_string(directory_id(77))
@@ -76,30 +77,109 @@ def test_remove_controller(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"Removed  KRaft controller 3 with directory id {OWN_DIRECTORY}\n"
 
 
-def test_remove_controller_unregisters_what_it_has_removed(capsys: pytest.CaptureFixture[str]) -> None:
-    """As kafka-metadata-quorum of 4.4; not if the removal fails, and not in a dry run."""
-    removal = ["remove-controller", "-i", "3", "-d", OWN_DIRECTORY, "--unregister"]
-    codes = [Errors.NONE, Errors.CONTROLLER_ID_NOT_REGISTERED]
-    refused = quorum()
-    refused.remove_error = Errors.VOTER_NOT_FOUND
-    with leader_node(quorum()) as node, leader_node(refused) as refusing:
-        for each in (node, refusing):
-            each.script[UnregisterControllerRequest] = lambda _: UnregisterControllerResponse(
-                error_code=codes.pop(0)
-            )
-        assert main(["quorum", "--bootstrap-controller", node.address, *removal, "--dry-run"]) == 0
-        assert codes
-        assert main(["quorum", "--bootstrap-controller", node.address, *removal]) == 0
-        assert main(["quorum", "--bootstrap-controller", refusing.address, *removal]) == 1
-        assert main(["quorum", "--bootstrap-controller", node.address, *removal]) == 1
-        sent = [each for each in node.requests if isinstance(each, UnregisterControllerRequest)]
-    assert ([each.controller_id for each in sent], codes) == ([3, 3], [])
-    printed = capsys.readouterr()
-    assert printed.out.splitlines()[1::2] == [
-        "DRY RUN of unregistering KRaft controller 3",
-        "Unregistered KRaft controller 3",
-    ]
-    assert "CONTROLLER_ID_NOT_REGISTERED" in printed.err
+UNREGISTRATION = ["remove-controller", "-i", "3", "-d", OWN_DIRECTORY, "--unregister"]
+
+
+def unregistering(
+    scripted: ScriptedQuorum, level: int | None = 33, code: Errors = Errors.NONE
+) -> ScriptedNode:
+    node = leader_node(scripted)
+    node.finalized = {} if level is None else {"metadata.version": level}
+    node.script[UnregisterControllerRequest] = lambda _: UnregisterControllerResponse(error_code=code)
+    return node
+
+
+def changes_sent_to(node: ScriptedNode) -> list[str]:
+    changes = (RemoveRaftVoterRequest, UnregisterControllerRequest)
+    return [each.NAME for each in node.requests if isinstance(each, changes)]
+
+
+BOTH = ["RemoveRaftVoterRequest", "UnregisterControllerRequest"]
+
+
+@pytest.mark.parametrize(
+    ("voters", "remove_error", "code", "status", "sent", "printed"),
+    [
+        pytest.param([1, 3], Errors.NONE, Errors.NONE, 0, BOTH, ["Removed  ", "Unregistered "], id="voter"),
+        pytest.param(
+            [1], Errors.VOTER_NOT_FOUND, Errors.NONE, 0, BOTH, ["not a voter", "Unregistered "], id="repeated"
+        ),
+        pytest.param(
+            [1, 3], Errors.VOTER_NOT_FOUND, Errors.NONE, 1, BOTH[:1], [], id="voter-with-another-directory"
+        ),
+        pytest.param([1, 3], Errors.INVALID_REQUEST, Errors.NONE, 1, BOTH[:1], [], id="not-removed"),
+        pytest.param(
+            [1, 3],
+            Errors.NONE,
+            Errors.CONTROLLER_ID_NOT_REGISTERED,
+            0,
+            BOTH,
+            ["Removed  ", "not registered"],
+            id="not-registered",
+        ),
+        pytest.param(
+            [1],
+            Errors.VOTER_NOT_FOUND,
+            Errors.CONTROLLER_ID_NOT_REGISTERED,
+            0,
+            BOTH,
+            ["not a voter", "not registered"],
+            id="all-done-before",
+        ),
+        pytest.param(
+            [1, 3], Errors.NONE, Errors.INVALID_REQUEST, 1, BOTH, ["Removed  "], id="refused-to-unregister"
+        ),
+    ],
+)
+def test_remove_controller_unregisters(
+    voters: list[int],
+    remove_error: Errors,
+    code: Errors,
+    status: int,
+    sent: list[str],
+    printed: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As kafka-metadata-quorum of 4.4, and it can be repeated."""
+    scripted = ScriptedQuorum(1, [Replica(number, 9) for number in voters], remove_error=remove_error)
+    with unregistering(scripted, code=code) as node:
+        assert main(["quorum", "--bootstrap-controller", node.address, *UNREGISTRATION, "--dry-run"]) == 0
+        assert capsys.readouterr().out.splitlines()[1:] == ["DRY RUN of unregistering KRaft controller 3"]
+        assert main(["quorum", "--bootstrap-controller", node.address, *UNREGISTRATION]) == status
+    lines = capsys.readouterr().out.splitlines()
+    assert [part in line for part, line in zip(printed, lines, strict=True)] == [True] * len(printed)
+    assert changes_sent_to(node) == sent
+
+
+@pytest.mark.parametrize("bootstrap", ["--bootstrap-controller", "--bootstrap-server"])
+@pytest.mark.parametrize(
+    ("level", "is_served", "reason"),
+    [
+        pytest.param(32, True, "metadata.version is 4.4-IV1", id="level-below"),
+        pytest.param(30, False, "metadata.version is 4.3-IV0", id="earlier-release"),
+        pytest.param(None, True, "does not say which metadata.version", id="level-unknown"),
+        pytest.param(33, False, "does not serve UnregisterController", id="api-unknown"),
+    ],
+)
+def test_nothing_is_removed_that_cannot_be_unregistered(
+    level: int | None, is_served: bool, reason: str, bootstrap: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with unregistering(ScriptedQuorum(1, [Replica(1, 9), Replica(3, 9)]), level) as node:
+        if not is_served:
+            del node.script[UnregisterControllerRequest]
+        assert main(["quorum", bootstrap, node.address, *UNREGISTRATION]) == 1
+        assert changes_sent_to(node) == []
+        error = capsys.readouterr().err
+        assert all(part in error for part in (reason, "Nothing was removed. Next step: "))
+        assert main(["quorum", bootstrap, node.address, *UNREGISTRATION[:-1]]) == 0
+    assert changes_sent_to(node) == BOTH[:1]
+
+
+def test_the_help_says_to_stop_a_controller_before_it_is_unregistered(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert status_of(["quorum", "remove-controller", "--help"]) == 0
+    assert "Stop it first: a running controller registers again" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

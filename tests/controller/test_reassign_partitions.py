@@ -206,6 +206,18 @@ def test_refusals(options: dict[str, object], replicas: list[int] | None, error:
     assert (error_of(result), result.records) == (error, [])
 
 
+def test_all_replicas_of_the_target_need_a_directory_that_is_not_cordoned() -> None:
+    """KIP-1066. As in Kafka, those that stay as well; cancelling asks for nothing."""
+    state = foo_on_31()
+    state.apply(ask(state, [31, 32]))
+    state.broker(31, cordoned=[directory(31)])
+    for replicas in ([31, 33], [33, 31], [31]):
+        result = ask(state, replicas)
+        assert (error_of(result), result.records) == (Errors.INVALID_REPLICA_ASSIGNMENT, [])
+    assert error_of(ask(state, [33])) == Errors.NONE
+    assert error_of(ask(state, None)) == Errors.NONE
+
+
 def test_the_factor_to_keep_is_that_of_the_target_under_way() -> None:
     """KIP-860."""
     state = foo_on_31()

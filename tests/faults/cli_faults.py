@@ -55,10 +55,18 @@ FAULTS = (
     PlantedFault(
         "a-dry-run-removes",
         "kraftctl/cli/quorum/command.py",
-        "    if not args.dry_run:\n        reason = why_no_majority(",
-        "    if args.controller_id >= 0:\n        reason = why_no_majority(",
+        "    if args.dry_run:\n        print(removed_text(",
+        "    if args.controller_id < 0:\n        print(removed_text(",
         (f"{CHANGES}::test_a_dry_run_sends_nothing",),
         "A dry run removes a voter.",
+    ),
+    PlantedFault(
+        "a-voter-is-removed-that-cannot-be-unregistered",
+        "kraftctl/cli/quorum/command.py",
+        "        check_unregistration(session.client)\n",
+        "        pass\n",
+        (f"{CHANGES}::test_nothing_is_removed_that_cannot_be_unregistered",),
+        "A controller that is gone limits the cluster, and the command cannot be repeated.",
     ),
     PlantedFault(
         "an-api-that-no-node-serves-is-awaited",

@@ -61,8 +61,8 @@ FAULTS = (
     PlantedFault(
         "kafkas-leaders-are-not-asked",
         "kraftctl/cli/quorum/command.py",
-        "        if reason is not None and not args.force:\n",
-        "        if reason is not None and args.dry_run:\n",
+        "    if reason is not None and not args.force:\n",
+        "    if reason is not None and args.dry_run:\n",
         ("tests/cli/test_voter_changes.py::test_a_removal_leaves_a_majority_that_works",),
         "Kafka's leader removes the voter on which everything depends.",
     ),

@@ -13,26 +13,25 @@ from pathlib import Path
 
 from kraftctl.cli.admin.admin_client import AdminClient, parse_bootstrap
 from kraftctl.cli.admin.client_config import DEFAULT_API_TIMEOUT_MS, ClientConfig, parse_client_config
-from kraftctl.cli.admin.errors import AdminError
+from kraftctl.cli.admin.errors import AdminError, RefusedError
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.parser import KAFKAS_USAGE_STATUS, KafkaToolParser, Parser
 from kraftctl.cli.quorum.controller_properties import read_controller_properties
+from kraftctl.cli.quorum.controller_unregistration import (
+    check_unregistration,
+    unregister,
+    unregistered_text,
+)
 from kraftctl.cli.quorum.describe import replication_text, status_text
 from kraftctl.cli.quorum.majority_left import why_no_majority
 from kraftctl.cli.quorum.node_interview import Described
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, QuorumSurvey
 from kraftctl.cli.quorum.replace_voter import VoterReplacement
-from kraftctl.cli.quorum.voter_changes import (
-    add_voter,
-    added_text,
-    remove_voter,
-    removed_text,
-    unregister,
-    unregistered_text,
-)
+from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_voter, removed_text
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
@@ -211,8 +210,9 @@ def _add_remove_controller(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unregister",
         action="store_true",
-        help="then forget what it supports, which otherwise limits the cluster until it returns; needs"
-        " metadata.version 4.4-IV2",
+        help="then forget what it supports, which otherwise limits the cluster until it returns. Stop it"
+        " first: a running controller registers again. Needs metadata.version 4.4-IV2, which is checked"
+        " before anything is removed. Can be repeated: one that was removed before is unregistered",
     )
     _add_dry_run(parser)
     parser.set_defaults(run_operation=_remove_controller)
@@ -225,16 +225,27 @@ def _remove_controller(args: argparse.Namespace, session: Session) -> None:
         directory_id = uuid_from_string(args.controller_directory_id)
     except ValueError as error:
         raise AdminError(f"--controller-directory-id: {error}") from error
-    if not args.dry_run:
-        reason = why_no_majority(session.survey(with_cluster_id=False).quorum, args.controller_id)
-        if reason is not None and not args.force:
-            raise AdminError(f"{reason}: the quorum would stop. {START_THE_OTHERS}")
-        remove_voter(session.client, args.controller_id, directory_id, forced=args.force)
-    print(removed_text(args.controller_id, directory_id, dry_run=args.dry_run))
+    if args.dry_run:
+        print(removed_text(args.controller_id, directory_id, dry_run=True))
+        if args.unregister:
+            print(unregistered_text(args.controller_id, dry_run=True))
+        return
+    quorum = session.survey(with_cluster_id=False).quorum
     if args.unregister:
-        if not args.dry_run:
-            unregister(session.client, args.controller_id)
-        print(unregistered_text(args.controller_id, dry_run=args.dry_run))
+        check_unregistration(session.client)
+    reason = why_no_majority(quorum, args.controller_id)
+    if reason is not None and not args.force:
+        raise AdminError(f"{reason}: the quorum would stop. {START_THE_OTHERS}")
+    try:
+        remove_voter(session.client, args.controller_id, directory_id, forced=args.force)
+        print(removed_text(args.controller_id, directory_id, dry_run=False))
+    except RefusedError as error:
+        is_voter = any(voter.replica_id == args.controller_id for voter in quorum.voters)
+        if error.error != Errors.VOTER_NOT_FOUND or is_voter or not args.unregister:
+            raise
+        print(f"KRaft controller {args.controller_id} is not a voter: nothing is left to remove")
+    if args.unregister:
+        print(unregister(session.client, args.controller_id))
 
 
 def _add_replace_voter(parser: argparse.ArgumentParser) -> None:

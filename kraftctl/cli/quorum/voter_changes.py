@@ -12,8 +12,6 @@ from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterReque
 from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from kraftctl_protocol.generated.remove_raft_voter_response import RemoveRaftVoterResponse
-from kraftctl_protocol.generated.unregister_controller_request import UnregisterControllerRequest
-from kraftctl_protocol.generated.unregister_controller_response import UnregisterControllerResponse
 from kraftctl_protocol.uuids import uuid_to_string
 
 
@@ -44,13 +42,6 @@ def remove_voter(client: AdminClient, voter_id: int, directory_id: bytes, *, for
     client.call(request, RemoveRaftVoterResponse, _error_in)
 
 
-def unregister(client: AdminClient, controller_id: int) -> None:
-    """Returns when the registration is gone (KIP-1312). Raises AdminError."""
-    client.call(
-        UnregisterControllerRequest(controller_id=controller_id), UnregisterControllerResponse, _error_in
-    )
-
-
 def added_text(
     voter_id: int, directory_id: bytes, endpoints: Sequence[VoterEndpoint], *, dry_run: bool
 ) -> str:
@@ -66,12 +57,5 @@ def removed_text(voter_id: int, directory_id: bytes, *, dry_run: bool) -> str:
     return f"{verb} KRaft controller {voter_id} with directory id {uuid_to_string(directory_id)}"
 
 
-def unregistered_text(controller_id: int, *, dry_run: bool) -> str:
-    verb = "DRY RUN of unregistering" if dry_run else "Unregistered"
-    return f"{verb} KRaft controller {controller_id}"
-
-
-def _error_in(
-    response: AddRaftVoterResponse | RemoveRaftVoterResponse | UnregisterControllerResponse,
-) -> tuple[Errors, str | None]:
+def _error_in(response: AddRaftVoterResponse | RemoveRaftVoterResponse) -> tuple[Errors, str | None]:
     return error_of(response.error_code), response.error_message

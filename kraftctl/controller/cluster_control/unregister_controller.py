@@ -28,8 +28,9 @@ def unregister_controller(
     if controller_id == state.node_id:
         return _refused(
             Errors.INVALID_REQUEST,
-            f"Controller {controller_id} is the active controller, and stays registered. Next step: if it"
-            " has to go, stop it, and repeat the request when another controller is active",
+            f"Controller {controller_id} is the active controller, and stays registered. Next step: if it has"
+            " to go, remove it from the voters with kraftctl quorum remove-controller, and repeat this when"
+            " another controller is active",
         )
     level = state.image.features.metadata_version
     if not features.is_controller_unregistration_supported(level):

@@ -11,7 +11,11 @@ from typing import cast
 
 from kraftctl_protocol.frames import FrameDecoder, encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
-from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
+from kraftctl_protocol.generated.api_versions_response import (
+    ApiVersion,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+)
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import decode_request, encode_response
 
@@ -39,6 +43,8 @@ class ScriptedNode:
         """
         self.script = dict(script)
         self.versions = dict(versions or {})
+        self.finalized: dict[str, int] = {}
+        """Feature -> level, as ApiVersions lists them."""
         self.requests: list[Message] = []
         self.ssl_context = ssl_context
         self._server = (_Server6 if ":" in place[0] else _Server)(place, _Conversation)
@@ -55,7 +61,13 @@ class ScriptedNode:
 
     def answer(self, request: Message) -> Message | None:
         if isinstance(request, ApiVersionsRequest):
-            return ApiVersionsResponse(api_keys=self._api_keys())
+            return ApiVersionsResponse(
+                api_keys=self._api_keys(),
+                finalized_features=[
+                    FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)
+                    for name, level in self.finalized.items()
+                ],
+            )
         self.requests.append(request)
         return self.script[type(request)](request)
 
