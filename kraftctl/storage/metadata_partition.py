@@ -111,15 +111,14 @@ class MetadataPartition:
         former, warnings = None, list[str]()
         is_adopted = recovery_point.point is None
         if is_adopted:
-            election = _readable(quorum_state)
-            adopted = _adopted(replica, election, has_been_used=has_been_used)
+            adopted = _adopted(replica, quorum_state, has_been_used=has_been_used)
             former = recovery_point.former
-            is_former = former is not None and _concerns(former, replica, static_voters, has_been_used)
-            if not is_former:
+            if former is not None and _concerns(former, replica, static_voters, has_been_used):
+                recovery_point.expect(adopted)
+            else:
                 warnings += _replaced(recovery_point)
                 former = None
-            proves_nothing = is_former or (election is None and has_been_used)
-            (recovery_point.expect if proves_nothing else recovery_point.begin)(adopted)
+                recovery_point.begin(adopted)
         witness = Witness(directory, replica.directory_id)
         contradictions = Contradictions(
             replica=replica,
@@ -402,22 +401,17 @@ def _replaced(file: RecoveryPointFile) -> list[str]:
     return [f"{file.path} is of an earlier replica, directory.id {former_id}: it is replaced"]
 
 
-def _readable(quorum_state: QuorumStateStore) -> ElectionState | None:
-    """Returns what quorum-state says; None if it is missing or damaged, which is refused later."""
-    try:
-        return quorum_state.read()
-    except StorageError:
-        return None
-
-
-def _adopted(replica: ReplicaKey, election: ElectionState | None, *, has_been_used: bool) -> RecoveryPoint:
+def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore, *, has_been_used: bool) -> RecoveryPoint:
     """Returns the recovery point of a directory of Kafka or an older version, or of a new one.
 
-    It is written before anything is refused, unless there is a file of another replica or the votes are gone:
-    a later start would take it for what this replica has promised. `has_been_used`: a controller has started
-    on it, and may have voted before its log had a record. It is `stopped`, since it is unknown how far the
-    log was flushed.
+    It is written before anything is refused, unless there is a file of another replica. `has_been_used`: a
+    controller has started on it, and may have voted before its log had a record: see
+    `RecoveryPoint.knows_no_vote`. It is `stopped`, since it is unknown how far the log was flushed.
     """
+    try:
+        election = quorum_state.read()
+    except StorageError:
+        election = None
     if election is not None:
         point = RecoveryPoint(replica.directory_id, stopped=True)
         return point.with_election(election, elected=election.leader_id == replica.id)

@@ -27,9 +27,9 @@ FAULTS = (
     ),
     PlantedFault(
         "a-refused-start-vouches-for-the-vote",
-        "kraftctl/storage/metadata_partition.py",
-        "            proves_nothing = is_former or (election is None and has_been_used)\n",
-        "            proves_nothing = is_former\n",
+        "kraftctl/storage/contradictions.py",
+        "        if point.knows_no_vote:\n",
+        "        if False:\n",
         ("tests/storage/test_deleted_quorum_state.py",),
         "The next start takes it that nothing was voted, and votes a second time in an epoch.",
     ),
