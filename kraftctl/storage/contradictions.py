@@ -220,8 +220,6 @@ class Contradictions:
             return f"another controller may have voted since: {self._witness.path} is not there, either"
         if self._is_adopted:
             return f"{self._file.path} is missing, too"
-        if point.knows_no_vote:
-            return f"{self._file.path} may be of a start after that, and knows no vote"
         epochs = [log.last_epoch, *(epoch for epoch, _ in self._leader_epochs or [])]
         if (latest := self._snapshots.latest_id()) is not None:
             epochs.append(latest.epoch)

@@ -111,14 +111,15 @@ class MetadataPartition:
         former, warnings = None, list[str]()
         is_adopted = recovery_point.point is None
         if is_adopted:
-            adopted = _adopted(replica, quorum_state, has_been_used=has_been_used)
+            election = _readable(quorum_state)
+            adopted = _adopted(replica, election, has_been_used=has_been_used)
             former = recovery_point.former
             if former is not None and _concerns(former, replica, static_voters, has_been_used):
                 recovery_point.expect(adopted)
             else:
                 warnings += _replaced(recovery_point)
                 former = None
-                recovery_point.begin(adopted)
+                _adopt(recovery_point, adopted, votes_are_gone=election is None and has_been_used)
         witness = Witness(directory, replica.directory_id)
         contradictions = Contradictions(
             replica=replica,
@@ -401,17 +402,30 @@ def _replaced(file: RecoveryPointFile) -> list[str]:
     return [f"{file.path} is of an earlier replica, directory.id {former_id}: it is replaced"]
 
 
-def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore, *, has_been_used: bool) -> RecoveryPoint:
+def _readable(quorum_state: QuorumStateStore) -> ElectionState | None:
+    """Returns what quorum-state says; None if it is missing, or damaged, which is refused later."""
+    try:
+        return quorum_state.read()
+    except StorageError:
+        return None
+
+
+def _adopt(file: RecoveryPointFile, adopted: RecoveryPoint, *, votes_are_gone: bool) -> None:
+    """Writes the point before anything is refused: what is lost after that is missed at the next start.
+
+    Without votes, the file says that this replica recovers until this start has judged. If it is refused or
+    killed before, the next one would take the point for what this replica has promised.
+    """
+    file.begin(adopted._replace(recovering=True, log_is_whole=True) if votes_are_gone else adopted)
+    file.expect(adopted)
+
+
+def _adopted(replica: ReplicaKey, election: ElectionState | None, *, has_been_used: bool) -> RecoveryPoint:
     """Returns the recovery point of a directory of Kafka or an older version, or of a new one.
 
-    It is written before anything is refused, unless there is a file of another replica. `has_been_used`: a
-    controller has started on it, and may have voted before its log had a record: see
-    `RecoveryPoint.knows_no_vote`. It is `stopped`, since it is unknown how far the log was flushed.
+    `has_been_used`: a controller has started on it, and may have voted before its log had a record. It is
+    `stopped`, since it is unknown how far the log was flushed.
     """
-    try:
-        election = quorum_state.read()
-    except StorageError:
-        election = None
     if election is not None:
         point = RecoveryPoint(replica.directory_id, stopped=True)
         return point.with_election(election, elected=election.leader_id == replica.id)

@@ -110,14 +110,6 @@ class RecoveryPoint(NamedTuple):
     def has_taken_part(self) -> bool:
         return self.quorum_epoch > 0 or self.end_offset > 0 or self.recovering
 
-    @property
-    def knows_no_vote(self) -> bool:
-        """Whether it may have been made for a directory whose votes were gone, by a start that was refused or
-        killed: its epoch then stands for any.
-        """
-        has_voted = self.voted_id != NOT_VOTED or self.elected
-        return self.quorum_epoch == 1 and self.end_offset == 0 and self.stopped and not has_voted
-
     def with_election(self, state: ElectionState, *, elected: bool) -> RecoveryPoint:
         """Returns the point with the epoch of `state`, unless this one is later. A vote of the same epoch
         stays.
@@ -186,7 +178,7 @@ class RecoveryPointFile:
         return file
 
     def expect(self, point: RecoveryPoint) -> None:
-        """Takes `point` without writing it: until `begin`, the file shows that it is of another replica."""
+        """Takes `point` without writing it: until `begin`, the file says what it said."""
         self.point = point
 
     def begin(self, point: RecoveryPoint) -> None:

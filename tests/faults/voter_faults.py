@@ -27,9 +27,9 @@ FAULTS = (
     ),
     PlantedFault(
         "a-refused-start-vouches-for-the-vote",
-        "kraftctl/storage/contradictions.py",
-        "        if point.knows_no_vote:\n",
-        "        if False:\n",
+        "kraftctl/storage/metadata_partition.py",
+        "adopted._replace(recovering=True, log_is_whole=True) if votes_are_gone else adopted",
+        "adopted",
         ("tests/storage/test_deleted_quorum_state.py",),
         "The next start takes it that nothing was voted, and votes a second time in an epoch.",
     ),
