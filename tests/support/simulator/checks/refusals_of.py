@@ -34,10 +34,11 @@ def refusals_of(request: Message, response: Message) -> Iterator[tuple[int, Any]
                 if result.error_code:
                     yield result.error_code, (topic.topic, result.partition_id)
     else:
+        parts = Parts(request)
         for name in LISTS:
             for entry in getattr(response, name, ()):
                 if getattr(entry, "error_code", 0):
-                    yield entry.error_code, _part_of(request, entry)
+                    yield entry.error_code, parts.of(entry)
 
 
 def _of_partitions(topics: Iterable[Any]) -> Iterator[tuple[int, tuple[Any, int]]]:
@@ -49,12 +50,23 @@ def _of_partitions(topics: Iterable[Any]) -> Iterator[tuple[int, tuple[Any, int]
                 yield partition.error_code, (name, partition.partition_index)
 
 
-def _part_of(request: Message, entry: Any) -> Any:
-    """The part of the request that has the same names as the entry; the entry itself if there is none."""
-    names = [name for name in NAMES if getattr(entry, name, None) not in (None, "", bytes(16))]
-    for field in request.FIELDS:
-        listed = getattr(request, field.name)
-        for part in listed if isinstance(listed, list) else ():
-            if names and all(getattr(part, name, None) == getattr(entry, name) for name in names):
-                return part
-    return entry
+class Parts:
+    """The parts of a request by their names; there may be thousands, and as many entries of the response."""
+
+    def __init__(self, request: Message) -> None:
+        lists = [getattr(request, field.name) for field in request.FIELDS]
+        self._all = [part for listed in lists if isinstance(listed, list) for part in listed]
+        self._by_names: dict[tuple[str, ...], dict[tuple[Any, ...], Any]] = {}
+
+    def of(self, entry: Any) -> Any:
+        """The part that has the same names as the entry; the entry itself if there is none."""
+        names = tuple(name for name in NAMES if getattr(entry, name, None) not in (None, "", bytes(16)))
+        if not names:
+            return entry
+        if names not in self._by_names:
+            self._by_names[names] = {_values(part, names): part for part in reversed(self._all)}
+        return self._by_names[names].get(_values(entry, names), entry)
+
+
+def _values(part: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(getattr(part, name, None) for name in names)
