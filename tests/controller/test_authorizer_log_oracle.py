@@ -14,6 +14,7 @@ from kraftctl.controller.state.authorizer_log import DEBUG, INFO, TRACE
 from kraftctl.controller.state.standard_authorizer import StandardAuthorizer
 from kraftctl.image.acl_entry import AclEntry
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.principal import parse_principal
 from tests.support.effort import FIRST_SEED, scaled
 from tests.support.processes.oracle import ask_kafka
@@ -64,11 +65,12 @@ def entries(rng: random.Random) -> list[AclEntry]:
 
 
 def question(rng: random.Random) -> Question:
+    """Of an API that Kafka 4.3 has: the class that the program needs is gone from 4.4."""
     kind = rng.choice((2, 2, 3, 4, 6, 7))
     return (
         rng.choice((*PRINCIPALS[:4], *SUPER_USERS)),
         rng.choice(HOSTS),
-        rng.choice(list(API_TABLE)),
+        rng.choice([key for key in API_TABLE if key != ApiKey.UNREGISTER_CONTROLLER]),
         rng.choice((3, 5, 6, 7, 8, 9, 10, 11, 12, 13)),
         kind,
         "kafka-cluster" if kind == 4 else rng.choice(NAMES),

@@ -169,7 +169,10 @@ def _has_voter(quorum: QuorumChecks, replica: CheckedReplica, asked: AskedReques
 
 
 def _lacks_voter(quorum: QuorumChecks, replica: CheckedReplica, asked: AskedRequest) -> bool:
+    """A static voter set has no directories, but a replica knows its own."""
     key = _key_of(asked.request)
+    if key.id == replica.node_id and key.directory_id != replica.key.directory_id:
+        return True
     return any(not voters.is_voter(key) for voters in _voter_sets(quorum, replica, asked))
 
 
