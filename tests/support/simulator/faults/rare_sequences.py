@@ -283,6 +283,8 @@ class RareSequences:
         yield Until(lambda: leader.lifetime is None or leader.raft.high_watermark > start, 2_000)
         if leader.lifetime is None or not leader.controller.active:
             return False
+        if leader.controller.image.journal.transaction_start is None:
+            return False  # another leader, or this one when it led again, has aborted it
         inside = [batch for batch in self._replica(leader).log.batches if batch.base_offset > start]
         if any(batch.changes_metadata() for batch in inside):
             leader.write(EndTransactionRecord())
