@@ -73,7 +73,7 @@ def _why_not_allowed(
 ) -> ApiError | None:
     kind = resource.resource_type
     if kind not in config_resource.NAMES:
-        return ApiError(Errors.INVALID_REQUEST, f"unknown resource type {kind}")
+        return ApiError(Errors.INVALID_REQUEST)
     return why_not_authorized(state, context, AclOperation.DESCRIBE_CONFIGS, kind, resource.resource_name)
 
 

@@ -315,7 +315,7 @@ class _TopicCreation(SlicedRequest):
         if isinstance(placed, ApiError):
             return ApiError(
                 placed.error,
-                f"Unable to replicate the partition {replication_factor} time(s): {placed.message}",
+                f"Unable to replicate the partition {replication_factor} time(s): {placed.reason}",
             )
         return placed
 
