@@ -159,7 +159,7 @@ def test_feature_levels(tmp_path: Path, flags: list[str], levels: dict[str, int]
         pytest.param(False, ["-s", "-f", "nope=1"], "Unsupported feature: nope", id="feature"),
         pytest.param(False, ["-s", "-f", "group.version=9"], "feature level 9", id="feature-level"),
         pytest.param(False, ["-s", "-f", "group.version"], "equals sign", id="feature-syntax"),
-        pytest.param(False, ["-s", "-f", "group.version=x"], "unable to parse", id="feature-number"),
+        pytest.param(False, ["-s", "-f", "group.version=x"], "the level x is no number", id="feature-number"),
         pytest.param(
             False,
             ["-s", "-r", "3.9", "-f", "eligible.leader.replicas.version=1"],

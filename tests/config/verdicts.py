@@ -33,7 +33,7 @@ STRICTER_AT_LAST: Final[dict[str, str]] = {
     r"overrides: '.*' needs a host, and a count": "no host, or a limit below zero",
     r"there is no listener '": "a key for a listener that does not exist is a misspelt one",
     r"a Java class cannot be loaded here": "the rules of the class would not hold",
-    r"configuration authorizer\.class\.name: String must be one of": "Kafka loads the class later",
+    r"configuration authorizer\.class\.name: it must be one of": "Kafka loads the class later",
     r"configuration super\.users: expected": "Kafka's authorizer refuses it later",
     r"^(Invalid value .* for configuration |Configuration ')listener\.name\.": LATER,
     r"^Missing required configuration \"(listener\.name\..*)?(ssl|sasl)\.": LATER,
