@@ -137,7 +137,7 @@ def test_a_bad_value_is_named_with_its_key_as_kafka_words_it(key: str, value: st
 
 @pytest.mark.parametrize("key", ["process.roles", "node.id", "controller.listener.names"])
 def test_required_keys(key: str) -> None:
-    expected = f'Missing required configuration "{key}" which has no default value.'
+    expected = f'Missing required configuration "{key}": it has no default.'
     assert expected in errors(**{key.replace(".", "__"): None})
 
 

@@ -152,7 +152,7 @@ def _two_logs(found: list[Evidence]) -> str:
         f" DIR). If {PARTITION_DIRECTORY} was moved, move it back to the {RECOVERY_POINT} that belongs to it."
         f" Otherwise set metadata.log.dir to that directory, move {PARTITION_DIRECTORY} and"
         f" {RECOVERY_POINT} of the other one to a place outside of log.dirs, and keep them until this node"
-        " has caught up with the others."
+        " has all that the others have."
     )
 
 

@@ -19,7 +19,7 @@ def test_the_order_is_that_of_kafkas_definitions() -> None:
     assert errors_of(wrong) == [
         "Invalid value x for configuration num.io.threads: it is no INT",
         "Invalid value 0 for configuration num.partitions: it must be at least 1",
-        "Invalid value x for configuration ssl.client.auth: it must be one of required, requested, none",
+        "Invalid value x for configuration ssl.client.auth: String must be one of: required, requested, none",
     ]
 
 
@@ -32,7 +32,7 @@ def test_keys_precede_what_they_mean_together_and_what_only_a_controller_knows()
     }
     first, second, third, last = errors_of(wrong)
     assert first == "Invalid value -1 for configuration background.threads: it must be at least 1"
-    assert second.startswith("Invalid value 0 for configuration log.roll.ms: log.roll.ms must be greater")
+    assert second.startswith("Invalid value 0 for configuration log.roll.ms: 1 ms is the least")
     assert third.startswith("Listener with name EXTERNAL defined in inter.broker.listener.name not found in")
     assert last.startswith('Missing required configuration "ssl.keystore.location": listener CONTROLLER uses')
 

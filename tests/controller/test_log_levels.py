@@ -146,8 +146,7 @@ REFUSED = [
         pytest.param(
             resource(OWN, ("root", SET, level)),
             40,
-            f"{level} is no level for the logger root. "
-            "Levels are DEBUG, ERROR, FATAL, INFO, TRACE, WARN",
+            f"{level} is no level for the logger root. Levels are DEBUG, ERROR, FATAL, INFO, TRACE, WARN",
             id=f"level-{level!r}",
         )
         for level in ("info", "OFF", "ALL", "WARNING", "CRITICAL", "", " INFO", "10")

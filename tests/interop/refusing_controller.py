@@ -37,7 +37,7 @@ TOPICS = {
 }
 FENCED = 4
 
-SLOW, NOBODY = "slow", "nobody"
+SLOW, STRANGER = "slow", "stranger"
 """A principal whose quota is used up, and one without rights."""
 
 

@@ -23,7 +23,7 @@ BROKER_ENDPOINTS: Final = 1
 CONTROLLER_ENDPOINTS: Final = 2
 
 WRONG_ENDPOINTS: Final = (
-    "controllers listen here, and the request asks for brokers. Next step: give the tool a"
+    "controllers listen here, and brokers are asked for. Next step: give the tool a"
     " broker's address, or this one with --bootstrap-controller"
 )
 UNKNOWN_ENDPOINTS: Final = "endpoint type {} is not known here: 1 means brokers, 2 controllers"

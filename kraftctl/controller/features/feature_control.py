@@ -109,7 +109,7 @@ def _why_refused(
 ) -> ApiError | None:
     reason = _why_not_possible(state, feature, level, kind)
     if reason is None and feature not in features.SUPPORTED_FEATURES:
-        reason = "No node knows this feature."
+        reason = "No controller knows this feature."
     if reason is None and feature == features.METADATA_VERSION:
         current = state.image.features.metadata_version
         refusal = _why_metadata_version_refused(current, level, kind)

@@ -114,7 +114,7 @@ def _epoch_before(reader: LogReader, start: int, end: int, place: LogPosition) -
         return place.leader_epoch
     if instead.offset != start:
         raise ValueError(
-            f"option startingOffset={start}: that part of the log has been deleted. Leave it out to begin "
+            f"option startingOffset={start}: that part is deleted. Leave it out to begin "
             f"with a snapshot, or begin at {instead.offset}"
         )
     return instead.epoch  # At the start of its log, a leader accepts no other epoch.
