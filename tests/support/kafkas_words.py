@@ -23,8 +23,10 @@ OUR_WORDS: Final = (
         r"the logger \1 needs a level: set another one",
     ),
     (
-        r"Cannot set the log level of (\S*) to ([^\t]*) as it is not a supported log level\."
-        r" Valid log levels are ",
+        (
+            r"Cannot set the log level of (\S*) to ([^\t]*) as it is not a supported log level\."
+            r" Valid log levels are "
+        ),
         r"\2 is no level for the logger \1. Levels are ",
     ),
 )

@@ -9,7 +9,6 @@ from kraftctl_protocol.generated import alter_client_quotas_request as quotas
 from kraftctl_protocol.generated import alter_configs_request as legacy
 from kraftctl_protocol.generated import alter_partition_reassignments_request as reassign
 from kraftctl_protocol.generated import alter_user_scram_credentials_request as scram
-from kraftctl_protocol.generated import controller_registration_request as controllers
 from kraftctl_protocol.generated import create_acls_request as acls
 from kraftctl_protocol.generated import create_partitions_request as partitions
 from kraftctl_protocol.generated import create_topics_request as topics
@@ -54,7 +53,7 @@ def with_config(name: str, value: str | None) -> Message:
 
 def created() -> Iterator[tuple[str, Message]]:
     yield "exists", create_topic("kept")
-    yield "collides", create_topic("kept.too")
+    yield "collides", create_topic("much.used")
     yield "name-empty", create_topic("")
     yield "name-dot", create_topic(".")
     yield "name-long", create_topic("x" * 250)
@@ -108,7 +107,7 @@ def added_partitions() -> Iterator[tuple[str, Message]]:
     yield "fewer", request("kept", 1)
     yield "equal", request("kept", 2)
     yield "negative", request("kept", -5)
-    yield "too-many", request("crowded", 20_000)
+    yield "too-many", request("much_used", 20_000)
     yield "twice", request("kept", 5, times=2)
     yield "too-few-assignments", request("kept", 5, [1])
     yield "unknown-broker", request("kept", 3, [9, 8])
@@ -197,9 +196,9 @@ def altered_users() -> Iterator[tuple[str, Message]]:
 
 
 def updated_features() -> Iterator[tuple[str, Message]]:
-    def request(feature: str, level: int, kind: int = 1, times: int = 1) -> Message:
+    def request(feature: str, level: int, kind: int = 1) -> Message:
         update = features.FeatureUpdateKey(feature=feature, max_version_level=level, upgrade_type=kind)
-        return features.UpdateFeaturesRequest(feature_updates=[update] * times)
+        return features.UpdateFeaturesRequest(feature_updates=[update])
 
     for kind in (1, 2, 3):
         yield f"unknown-{kind}", request("no.such.version", 1, kind)
@@ -207,10 +206,7 @@ def updated_features() -> Iterator[tuple[str, Message]]:
         yield f"too-low-{kind}", request("metadata.version", 1, kind)
         yield f"lower-{kind}", request("metadata.version", 10, kind)
         yield f"group-lower-{kind}", request("group.version", -1, kind)
-    yield "not-lower", request("group.version", 1, 2)
     yield "unknown-type", request("group.version", 1, 9)
-    yield "twice", request("group.version", 1, times=2)
-    yield "empty", features.UpdateFeaturesRequest()
     yield "kraft-lower", request("kraft.version", 0, 3)
     yield "kraft-too-high", request("kraft.version", 9)
 
@@ -249,7 +245,6 @@ def altered_configs() -> Iterator[tuple[str, Message]]:
     yield "topic-without-name", request(TOPIC, "", "retention.ms", "1")
     yield "topic-name", request(TOPIC, "a b", "retention.ms", "1")
     yield "unknown-key", request(TOPIC, "kept", "no.such.key", "1")
-    yield "no-value", request(TOPIC, "kept", "retention.ms", None)
     yield "no-number", request(TOPIC, "kept", "retention.ms", "x")
     yield "append-to-a-number", request(TOPIC, "kept", "retention.ms", "1", APPEND)
     yield "subtract-from-a-number", request(TOPIC, "kept", "retention.ms", "1", SUBTRACT)
@@ -268,9 +263,6 @@ def altered_configs() -> Iterator[tuple[str, Message]]:
     yield "min-insync-replicas", request(BROKER, "1", "min.insync.replicas", "1")
     one = configs.AlterConfigsResource(resource_type=TOPIC, resource_name="kept")
     yield "resource-twice", configs.IncrementalAlterConfigsRequest(resources=[one, one])
-    entry = configs.AlterableConfig(name="retention.ms", value="1")
-    one = configs.AlterConfigsResource(resource_type=TOPIC, resource_name="kept", configs=[entry, entry])
-    yield "key-twice", configs.IncrementalAlterConfigsRequest(resources=[one])
 
 
 def replaced_configs() -> Iterator[tuple[str, Message]]:
@@ -281,7 +273,6 @@ def replaced_configs() -> Iterator[tuple[str, Message]]:
 
     yield "unknown-topic", request(TOPIC, "unknown", "retention.ms", "1")
     yield "no-number", request(TOPIC, "kept", "retention.ms", "x")
-    yield "no-value", request(TOPIC, "kept", "retention.ms", None)
     yield "unknown-type", request(UNKNOWN_TYPE, "x", "k", "1")
     yield "logger", request(LOGGER, "1", "kafka", "INFO")
     yield "unknown-broker", request(BROKER, "77", "log.cleaner.threads", "1")
@@ -338,17 +329,10 @@ def others() -> Iterator[tuple[str, Message]]:
         ),
     )
     yield (
-        "add-unreachable",
-        add_voter.AddRaftVoterRequest(
-            cluster_id=None, voter_id=5, voter_directory_id=directory, listeners=[listener], timeout_ms=1_000
-        ),
-    )
-    yield (
         "remove-of-another-cluster",
         RemoveRaftVoterRequest(cluster_id=OTHER_CLUSTER, voter_id=5, voter_directory_id=directory),
     )
     yield "remove-unknown", RemoveRaftVoterRequest(cluster_id=None, voter_id=5, voter_directory_id=directory)
-    yield "register-controller", controllers.ControllerRegistrationRequest(controller_id=77)
 
 
 GROUPS = (
@@ -372,3 +356,14 @@ def unauthorized_requests() -> dict[str, Message]:
     requests["ListPartitionReassignmentsRequest"] = ListPartitionReassignmentsRequest()
     requests["DescribeAclsRequest"] = DescribeAclsRequest()
     return {name.removesuffix("Request"): request for name, request in requests.items()}
+
+
+def throttled_requests() -> dict[str, Message]:
+    """Requests that change partitions, which take from a quota."""
+    gone = deletions.DeleteTopicState(name="single")
+    more = partitions.CreatePartitionsTopic(name="kept", count=3, assignments=None)
+    return {
+        "CreateTopics": create_topic("slow"),
+        "DeleteTopics": deletions.DeleteTopicsRequest(topics=[gone], timeout_ms=10_000),
+        "CreatePartitions": partitions.CreatePartitionsRequest(topics=[more], timeout_ms=10_000),
+    }

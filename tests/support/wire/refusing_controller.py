@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from kraftctl.dev.polling import await_result
 from kraftctl_protocol.errors import Errors
@@ -27,13 +28,28 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.principal import KafkaPrincipal, serialize_principal
 from kraftctl_protocol.requests import decode_response, encode_request
 from tests.support.wire.controller_client import HEARTBEAT_VERSION, ControllerClient, StandInBroker
+from tests.support.wire.refused_requests import (
+    refused_requests,
+    throttled_requests,
+    unauthorized_requests,
+)
+
+SETTINGS = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+    "broker.session.timeout.ms": "3600000",
+}
+
+RECORDED = Path(__file__).parents[2] / "data" / "kafka-4.3.1-refusals.tsv"
+
+TEXT, NO_TEXT = "text", "-"
 
 TOPICS = {
     "kept": [[1, 2], [2, 1]],
     "single": [[1]],
     "fenced-first": [[4, 1]],
     "leaderless": [[4]],
-    "crowded": [[1]],
+    "much_used": [[1]],
 }
 FENCED = 4
 
@@ -48,6 +64,10 @@ class Refusal:
     place: str
     error: Errors
     text: str | None
+
+    def has_text(self, standard_texts: Mapping[str, str]) -> bool:
+        """Whether the text says more than the code does."""
+        return bool(self.text) and self.text != standard_texts[self.error.name]
 
 
 def prepare(port: int, cluster_id: str) -> None:
@@ -87,6 +107,21 @@ def prepare(port: int, cluster_id: str) -> None:
         _accepted(client, CreateAclsRequest(creations=rights))
 
 
+def refused(port: int) -> dict[str, list[Refusal]]:
+    """What a prepared controller answers to each request that is refused, by the name of the request."""
+    with ControllerClient(port) as client:
+        found = {
+            name: list(refusals(client.call(request, request.HIGHEST_VERSION, Message)))
+            for name, request in refused_requests().items()
+        }
+        for name, request in unauthorized_requests().items():
+            found[f"{name}: {STRANGER}"] = list(refusals(forwarded(client, STRANGER, request)))
+        for name, request in throttled_requests().items():
+            forwarded(client, SLOW, request)
+            found[f"{name}: {SLOW}"] = list(refusals(forwarded(client, SLOW, request)))
+    return found
+
+
 def _accepted(client: ControllerClient, request: Message) -> None:
     assert not list(refusals(client.call(request, request.HIGHEST_VERSION, Message)))
 
@@ -117,3 +152,25 @@ def refusals(message: Message, place: str = "") -> Iterator[Refusal]:
         for index, item in enumerate(value if isinstance(value, list) else []):
             if isinstance(item, Message):
                 yield from refusals(item, f"{place}/{name}[{index}]")
+
+
+def recorded() -> dict[str, list[tuple[str, str, str]]]:
+    """The file: what Kafka refuses, by request: place, error, and whether it has a text."""
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for line in RECORDED.read_text().splitlines():
+        name, *rest = line.split("\t")
+        rows = found.setdefault(name, [])
+        if rest:
+            rows.append((rest[0], rest[1], rest[2]))
+    return found
+
+
+def lines_of(found: Mapping[str, list[Refusal]], standard_texts: Mapping[str, str]) -> str:
+    """The content of the file."""
+    lines: list[str] = []
+    for name, answers in found.items():
+        lines += [
+            f"{name}\t{each.place}\t{each.error.name}\t{TEXT if each.has_text(standard_texts) else NO_TEXT}"
+            for each in answers
+        ] or [name]
+    return "".join(f"{line}\n" for line in lines)
