@@ -10,8 +10,8 @@ from typing import Final
 
 from kraftctl.config.defined_values import DefinedValues, names_a_class
 
-AT_LEAST: Final = "greater than or equal to"
-AT_MOST: Final = "less than or equal to"
+AT_LEAST: Final = "at least"
+AT_MOST: Final = "at most"
 LESS: Final = "less than"
 
 Comparison = tuple[str, str, str]
@@ -55,9 +55,7 @@ def check_groups(values: DefinedValues) -> None:
         _compare(values, (f"group.{kind}.heartbeat.interval.ms", LESS, f"group.{kind}.session.timeout.ms"))
         if kind == "share" and len(values.items(SHARE_ASSIGNORS)) != 1:
             found = len(values.items(SHARE_ASSIGNORS))
-            values.refuse(
-                [SHARE_ASSIGNORS], f"{SHARE_ASSIGNORS} must contain exactly one assignor, but found {found}"
-            )
+            values.refuse([SHARE_ASSIGNORS], f"{SHARE_ASSIGNORS} must have one assignor: it has {found}")
         _compare_within(values, kind, "assignment.interval.ms")
     _compare(values, STANDBY_REPLICAS)
     for comparison in SHARE_GROUP_COMPARISONS:
@@ -71,7 +69,7 @@ def check_protocols(values: DefinedValues) -> None:
         values.refuse(
             [PROTOCOLS],
             f"Invalid value {values.properties[PROTOCOLS]} for configuration {PROTOCOLS}: "
-            "Disabling the 'CLASSIC' protocol is not supported.",
+            "classic must be one of them.",
         )
 
 

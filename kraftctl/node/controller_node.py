@@ -333,9 +333,7 @@ class ControllerNode:
             self._outbox.add(effects.Halt(unsupported))
             return
         epoch = self._led_epoch
-        self._notice(
-            CONTROLLER, f"Becoming the active controller at epoch {epoch}, next write offset {loaded}."
-        )
+        self._notice(CONTROLLER, f"Becoming the active controller in epoch {epoch}, at offset {loaded}.")
         self._inform_controller()
         for prepared in self._controller.claim(epoch, Moment(now_ms, wall_ms, loaded)):
             self._append(prepared, now_ms, wall_ms)

@@ -17,6 +17,7 @@ from kraftctl_protocol.generated.describe_configs_request import (
     DescribeConfigsResource,
 )
 from tests.support.active_controller import BASE_PROPERTIES, NODE_ID, ActiveController
+from tests.support.kafkas_words import in_our_words
 from tests.support.processes.oracle import ask_kafka
 
 pytestmark = pytest.mark.java
@@ -165,7 +166,7 @@ def test_same_descriptions() -> None:
     differences: list[str] = []
     for number, case in enumerate(asked):
         for (name, keys, synonyms), answer in zip(case[3], mine(*case), strict=False):
-            expected = next(answers)
+            expected = in_our_words(next(answers))
             if answer != expected:
                 what = f"case {number} {case[:3]}: {name!r} {keys} synonyms={synonyms}"
                 differences.append(what + difference(answer, expected))

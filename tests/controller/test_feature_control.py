@@ -42,11 +42,11 @@ def update(active, name, level, kind=UPGRADE, *, version=2, validate_only=False)
         pytest.param(33, "metadata.version", 30, SAFE, "might delete metadata", id="across-4.4"),
         pytest.param(33, "metadata.version", 34, UPGRADE, "only supports versions 7-33", id="not-production"),
         pytest.param(33, "share.version", 3, UPGRADE, "only supports versions 0-2", id="share-version"),
-        pytest.param(30, "kraft.version", 0, SAFE, "Can't downgrade", id="kraft-version-never-falls"),
+        pytest.param(30, "kraft.version", 0, SAFE, "cannot be lowered", id="kraft-version-never-falls"),
         pytest.param(
             22, "eligible.leader.replicas.version", 1, UPGRADE, "needs metadata.version 23", id="dependency"
         ),
-        pytest.param(30, "no.such.feature", 0, UPGRADE, "not known", id="unknown-feature"),
+        pytest.param(30, "no.such.feature", 0, UPGRADE, "No controller knows", id="unknown-feature"),
         pytest.param(30, "no.such.feature", 1, UPGRADE, "does not support", id="unknown-feature-level"),
     ],
 )

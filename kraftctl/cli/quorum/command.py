@@ -93,9 +93,9 @@ def add_arguments(parser: Parser) -> None:
         dest="operation", metavar="OPERATION", required=True, parser_class=KafkaToolParser
     )
     _add_describe(operations.add_parser("describe", help="describe the quorum"))
-    _add_add_controller(operations.add_parser("add-controller", help="add a controller to the voters"))
+    _add_add_controller(operations.add_parser("add-controller", help="make a controller a voter"))
     _add_remove_controller(
-        operations.add_parser("remove-controller", help="remove a controller from the voters")
+        operations.add_parser("remove-controller", help="take a controller out of the voters")
     )
     _add_replace_voter(
         operations.add_parser("replace-voter", help="make a controller a voter again after its disk was lost")
@@ -275,7 +275,7 @@ def _replace_voter(args: argparse.Namespace, session: Session) -> None:
 
 
 def _add_dry_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="print what would be done, without doing it")
+    parser.add_argument("--dry-run", action="store_true", help="print the steps, and take none")
 
 
 def _bootstrap(args: argparse.Namespace) -> tuple[list[tuple[str, int]], bool]:

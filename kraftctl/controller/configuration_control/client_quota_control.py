@@ -143,11 +143,11 @@ def _why_op_invalid(op: OpData, keys: dict[str, str]) -> str | None:
     if op.remove:
         return None
     if not op.value > 0 or math.isinf(op.value):
-        return f"the quota {op.key} must be greater than 0"
+        return f"{op.key} must be more than 0"
     if kind == "DOUBLE":
         return None
     if abs(op.value - round(op.value)) > WHOLE_NUMBER_TOLERANCE:
-        return f"{op.key} cannot be a fractional value"
+        return f"{op.key} must be a whole number"
     if round(op.value) > NUMBER_MAX[kind]:
         return f"the value of {op.key} is too big"
     return None

@@ -73,7 +73,7 @@ def _why_not_allowed(
 ) -> ApiError | None:
     kind = resource.resource_type
     if kind not in config_resource.NAMES:
-        return ApiError(Errors.INVALID_REQUEST, f"unknown resource type {kind}")
+        return ApiError(Errors.INVALID_REQUEST)
     return why_not_authorized(state, context, AclOperation.DESCRIBE_CONFIGS, kind, resource.resource_name)
 
 
@@ -105,7 +105,7 @@ def _describe(
 def _why_not_this_node(state: ControllerState, name: str, also: str = "") -> str | None:
     node_id = node_id_of(name)
     if node_id is None:
-        return f"Broker id must be an integer, but it is: {shortened(name)}"
+        return f"{shortened(name)} is no node id"
     if node_id != state.node_id:
         return f"Unexpected broker id, expected {state.node_id}{also} but received {shortened(name)}"
     return None
@@ -115,7 +115,7 @@ def _describe_loggers(
     state: ControllerState, name: str, wanted: set[str] | None
 ) -> list[DescribeConfigsResourceResult] | ApiError:
     """Describes loggers, each of which has a level, if only that of another one above it."""
-    reason = _why_not_this_node(state, name) if name else "Broker id must not be empty"
+    reason = _why_not_this_node(state, name) if name else "loggers are those of a node: give its id"
     if reason is not None:
         return ApiError(Errors.INVALID_REQUEST, reason)
     return [

@@ -123,7 +123,7 @@ def why_limit_invalid(key: str, value: str) -> str | None:
     if values.errors:
         return values.errors[0].replace(f"configuration {base}:", f"configuration {key}:")
     if base in _AT_LEAST_ONE and int(value) == 0:
-        return f"Invalid value {value} for configuration {key}: a dynamic value must be at least 1"
+        return f"Invalid value {value} for configuration {key}: the least dynamic value is 1"
     return None
 
 

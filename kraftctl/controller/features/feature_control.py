@@ -109,7 +109,7 @@ def _why_refused(
 ) -> ApiError | None:
     reason = _why_not_possible(state, feature, level, kind)
     if reason is None and feature not in features.SUPPORTED_FEATURES:
-        reason = "The feature is not known."
+        reason = "No controller knows this feature."
     if reason is None and feature == features.METADATA_VERSION:
         current = state.image.features.metadata_version
         refusal = _why_metadata_version_refused(current, level, kind)
@@ -176,7 +176,7 @@ def why_not_supported(state: ControllerState, feature: str, level: int) -> str |
             reason = _why_not_in_range(f"Controller {controller_id}", offered, level)
     for voter_id in sorted(state.config.controller_quorum_voters):
         if reason is None and voter_id != state.node_id and voter_id not in cluster.controllers:
-            reason = f"controller {voter_id} has not registered, and may not support this feature"
+            reason = f"controller {voter_id} has not registered: it may not know the feature"
     return reason
 
 
@@ -202,7 +202,7 @@ def _why_metadata_version_refused(current: int, level: int, kind: int) -> str | 
 
 def _why_kraft_version_refused(state: ControllerState, level: int) -> str | None:
     if level < state.kraft_version:
-        return "Can't downgrade the version of this feature."
+        return "kraft.version cannot be lowered."
     if level > state.kraft_version:
         return state.kraft_version_upgrader.why_impossible(level)
     return None

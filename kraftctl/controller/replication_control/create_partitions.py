@@ -228,8 +228,8 @@ def _replicas(
         if not active_replicas(cluster, state.heartbeats.leaving, assignment.broker_ids):
             return ApiError(
                 Errors.INVALID_REPLICA_ASSIGNMENT,
-                "All brokers specified in the manual partition assignment for partition "
-                f"{len(topic.partitions) + len(replicas)} are fenced or in controlled shutdown.",
+                f"No broker given for partition {len(topic.partitions) + len(replicas)} is active: each is "
+                "fenced or shuts down.",
             )
         replicas.append(assignment.broker_ids)
     return replicas

@@ -315,7 +315,7 @@ class _TopicCreation(SlicedRequest):
         if isinstance(placed, ApiError):
             return ApiError(
                 placed.error,
-                f"Unable to replicate the partition {replication_factor} time(s): {placed.message}",
+                f"Unable to replicate the partition {replication_factor} time(s): {placed.reason}",
             )
         return placed
 
@@ -323,12 +323,12 @@ class _TopicCreation(SlicedRequest):
         if topic.replication_factor != USE_DEFAULT:
             return ApiError(
                 Errors.INVALID_REQUEST,
-                "A manual partition assignment was specified, but replication factor was not set to -1.",
+                "The replicas are given, so replicationFactor has to be -1.",
             )
         if topic.num_partitions != USE_DEFAULT:
             return ApiError(
                 Errors.INVALID_REQUEST,
-                "A manual partition assignment was specified, but numPartitions was not set to -1.",
+                "The replicas are given, so numPartitions has to be -1.",
             )
         partitions: dict[int, list[int]] = {}
         replication_factor: int | None = None
@@ -337,7 +337,7 @@ class _TopicCreation(SlicedRequest):
             if index in partitions:
                 return ApiError(
                     Errors.INVALID_REPLICA_ASSIGNMENT,
-                    f"Found multiple manual partition assignments for partition {index}",
+                    f"The replicas of partition {index} are given twice.",
                 )
             cluster = self._image.cluster
             error = why_assignment_invalid(cluster, assignment.broker_ids, replication_factor)
@@ -347,8 +347,7 @@ class _TopicCreation(SlicedRequest):
             if not active_replicas(cluster, self._state.heartbeats.leaving, assignment.broker_ids):
                 return ApiError(
                     Errors.INVALID_REPLICA_ASSIGNMENT,
-                    "All brokers specified in the manual partition assignment for partition "
-                    f"{index} are fenced or in controlled shutdown.",
+                    f"No broker given for partition {index} is active: each is fenced or shuts down.",
                 )
             partitions[index] = assignment.broker_ids
         if sorted(partitions) != list(range(len(partitions))):

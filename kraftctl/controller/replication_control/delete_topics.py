@@ -57,7 +57,7 @@ def _deletion_disabled(request: DeleteTopicsRequest, version: int) -> DeleteTopi
     """Returns the same error for every topic of the request."""
     error = ApiError(Errors.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
     if version < TOPIC_DELETION_DISABLED_SINCE:
-        error = ApiError(Errors.INVALID_REQUEST, "This version does not support topic deletion.")
+        error = ApiError(Errors.INVALID_REQUEST, "Topics cannot be deleted: delete.topic.enable is false.")
     results = [_result(name, ZERO_UUID, error) for name in request.topic_names]
     results += [_result(topic.name, topic.topic_id, error) for topic in request.topics]
     return DeleteTopicsResponse(responses=results)
@@ -151,13 +151,13 @@ class _TopicDeletion(SlicedRequest):
         for topic in request.topics:
             if topic.name is None:
                 if topic.topic_id == ZERO_UUID:
-                    self._invalid(None, ZERO_UUID, "Neither topic name nor id were specified.")
+                    self._invalid(None, ZERO_UUID, "The topic has neither a name nor an id.")
                 else:
                     ids[topic.topic_id] = ids.get(topic.topic_id, 0) + 1
             elif topic.topic_id == ZERO_UUID:
                 names[topic.name] = names.get(topic.name, 0) + 1
             else:
-                self._invalid(topic.name, topic.topic_id, "You may not specify both topic name and topic id.")
+                self._invalid(topic.name, topic.topic_id, "The topic has a name and an id: give one of them.")
         for name, count in names.items():
             if count > 1:
                 self._invalid(name, ZERO_UUID, "Duplicate topic name.")
@@ -197,9 +197,7 @@ class _TopicDeletion(SlicedRequest):
                 self._results.append(_result(name, ZERO_UUID, error))
             elif topic.topic_id in self._duplicate_ids or topic.topic_id in self._accepted:
                 self._accepted.pop(topic.topic_id, None)
-                self._invalid(
-                    name, topic.topic_id, "The provided topic name maps to an ID that was already supplied."
-                )
+                self._invalid(name, topic.topic_id, "The topic is named here, and by its id as well.")
             else:
                 self._accepted[topic.topic_id] = name
 

@@ -134,13 +134,11 @@ class _Reassignments(SlicedRequest):
     def _alter(self, topic_name: str, target: ReassignablePartition) -> ApiError | None:
         topic = self._image.topics.topic_by_name(topic_name)
         if topic is None:
-            return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {topic_name}.")
+            return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {topic_name}.")
         index = target.partition_index
         partition = topic.partitions.get(index)
         if partition is None:
-            return ApiError(
-                Errors.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {topic_name}:{index}."
-            )
+            return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {topic_name}-{index}.")
         if (topic.topic_id, index) in self._seen:
             # Its record would be computed from the state before the first one.
             return ApiError(Errors.INVALID_REQUEST, f"{topic_name}-{index} is in the request twice.")
@@ -181,8 +179,8 @@ class _Reassignments(SlicedRequest):
         if reverted.unclean and not self._changes.settings.unclean_election_enabled(topic.name):
             return ApiError(
                 Errors.INVALID_REPLICA_ASSIGNMENT,
-                f"Unable to revert partition assignment for {topic.name}:{index} because it would require "
-                "an unclean leader election.",
+                f"Cancelling the reassignment of {topic.name}-{index} would need an unclean election. Next "
+                "step: start a former replica, and cancel once it is in the ISR.",
             )
         builder = self._changes.builder(topic, index, partition)
         builder.election = self._changes.automatic_election(topic)

@@ -99,7 +99,7 @@ def why_acl_invalid(creation: AclCreation) -> ApiError | None:
     elif creation.permission_type not in (DENY, ALLOW):
         reason = f"Invalid permissionType {creation.permission_type}"
     elif creation.resource_type == ResourceType.CLUSTER and creation.resource_name != CLUSTER_NAME:
-        reason = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
+        reason = f"The resource of type CLUSTER is named {CLUSTER_NAME}"
     elif not creation.resource_name:
         reason = "Invalid empty resource name"
     elif ":" not in creation.principal:

@@ -108,7 +108,7 @@ def _why_upsertion_refused(state: ControllerState, upsertion: ScramCredentialUps
         return ApiError(Errors.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
     if error is None and not upsertion.salted_password:
         # Kafka fails on it, as Java makes no key of it.
-        return ApiError(Errors.UNACCEPTABLE_CREDENTIAL, "The salted password must not be empty")
+        return ApiError(Errors.UNACCEPTABLE_CREDENTIAL, "The salted password is empty")
     return error
 
 
