@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.configuration_control.validate_group_configs import GroupConfigCheck
 from kraftctl.metadata.config_definitions.generated.group_config_data import GROUP_CONFIG_KEYS
 from kraftctl_codegen.config_definitions.dump import KAFKA_VERSION
-from tests.support.active_controller import ActiveController
+from tests.support.active_controller import BASE_PROPERTIES
 from tests.support.processes.oracle import kafkas_answers
 
 pytestmark = pytest.mark.java
@@ -81,7 +82,7 @@ def test_same_verdicts(version: str) -> None:
         node |= change
         lines += [f"node\t{key}\t{value}" for key, value in change.items()]
         asked += [None] * len(change)
-        check = GroupConfigCheck(ActiveController(**node).config)
+        check = GroupConfigCheck(ControllerConfig({**BASE_PROPERTIES, **node}))
         for group in groups(number):
             lines.append("\t".join(["group", *itertools.chain(*group.items())]))
             asked.append((check, group))

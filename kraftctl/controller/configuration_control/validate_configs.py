@@ -19,9 +19,7 @@ from kraftctl.metadata.topic_name import why_topic_name_invalid
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.java_values import split_list
-
-BROKER_ID = re.compile(r"[+-]?[0-9]{1,10}")
+from kraftctl_protocol.java_values import parse_integer, split_list
 
 CONFIG_VALUE_LENGTH_MAX: Final = 32_767
 """A string of a ConfigRecord has at most this many bytes: Kafka's brokers cannot read a longer one."""
@@ -132,9 +130,7 @@ class ResourceCheck:
 
 def node_id_of(name: str) -> int | None:
     """Returns the node id that names a broker or controller; None if the name is not a number."""
-    if BROKER_ID.fullmatch(name) is None or abs(int(name)) >= 1 << 31:
-        return None
-    return int(name)
+    return parse_integer(name, 32)
 
 
 def why_broker_name_invalid(name: str) -> ApiError | None:
