@@ -11,6 +11,7 @@ from typing import Final
 
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl_codegen.config_definitions.dump import KAFKA_VERSION
 from kraftctl_protocol.java_properties import PropertiesError, decode_properties
 from tests.support.kafkas_words import in_our_words
 from tests.support.processes.kafka import kafka
@@ -47,7 +48,7 @@ STRICTER_AT_LAST: Final[dict[str, str]] = {
 
 CLASS_KEYS: Final = (
     *(key for key, definition in BROKER_CONFIG_KEYS.items() if definition.type == "CLASS"),
-    *("group.consumer.assignors", "group.share.assignors"),
+    *("group.consumer.assignors", "group.share.assignors", "group.streams.assignors"),
 )
 """Kafka looks for these classes on its class path. Here, a name that could be one of a class is accepted."""
 
@@ -73,10 +74,12 @@ WITHOUT_KEY: Final[dict[str, tuple[str, ...]]] = {
     r"^(Class .* cannot be found|.* is not an instance of)": (
         "group.consumer.assignors",
         "group.share.assignors",
+        "group.streams.assignors",
     ),
     r"^Could not find a public no-argument constructor": (
         "group.consumer.assignors",
         "group.share.assignors",
+        "group.streams.assignors",
     ),
 }
 """The keys that exceptions mean which name none."""
@@ -120,7 +123,7 @@ def _without_prefix(name: str) -> str:
 
 def kafkas_verdicts(files: list[bytes]) -> list[Verdict]:
     """One JVM for all files."""
-    command = kafka().command(str(ORACLE), log_level="OFF", heap="256m")
+    command = kafka(KAFKA_VERSION).command(str(ORACLE), log_level="OFF", heap="256m")
     lines = b"".join(base64.b64encode(file) + b"\n" for file in files)
     result = subprocess.run(
         command, input=lines, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True

@@ -14,6 +14,7 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.results.noted_refusal import NONE_NOTED, NotedRefusal
 from kraftctl.controller.state.authorization import Authorizer
 from kraftctl.controller.state.broker_heartbeat_manager import BrokerHeartbeatManager
+from kraftctl.controller.state.dynamic_broker_config import DynamicBrokerConfig
 from kraftctl.controller.state.effective_configs import TopicSettings
 from kraftctl.controller.state.envelope_principals import EnvelopePrincipals
 from kraftctl.controller.state.inherited_topic_config import InheritedTopicConfigs
@@ -86,6 +87,7 @@ class ControllerState:
         self.unusable_values = UnusableValues()
         self.topic_settings = TopicSettings(image, config)
         self.inherited_topic_configs = InheritedTopicConfigs(image, config)
+        self.dynamic_config = DynamicBrokerConfig(config)
         self.log_levels = LogLevels({})
 
     @property
