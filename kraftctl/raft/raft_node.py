@@ -32,6 +32,9 @@ from kraftctl.raft.leadership_rounds import ask_round, settle_rounds
 from kraftctl.raft.loading_voter import hand_over, loading_changed
 from kraftctl.raft.log_state import LogState, SnapshotInfo
 from kraftctl.raft.peer_requests import send_requests
+from kraftctl.raft.progress import grace_ms, why_no_progress
+from kraftctl.raft.progress_reasons import no_vote_reason
+from kraftctl.raft.progress_states import RECOVERING_VOTER
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.recovery import end_recovery_if_caught_up
 from kraftctl.raft.request_handlers import handle_request
@@ -137,6 +140,22 @@ class RaftNode:
         assert leader is not None, "only a leader appends"
         upgrade(core, leader, level)
         return core.take_effects()
+
+    def why_no_progress(self, now_ms: int) -> str | None:
+        """Returns why this replica neither leads nor follows for longer than an election takes."""
+        return why_no_progress(self._core, now_ms)
+
+    def why_no_vote(self) -> str | None:
+        """Returns why this replica is no voter, or does not vote yet; None if it does."""
+        found = no_vote_reason(self._core)
+        if found is not None:
+            return found.line
+        return None if self._core.recovering_epoch is None else RECOVERING_VOTER
+
+    @property
+    def grace_ms(self) -> int:
+        """How long an election, or the restart of another controller, may take."""
+        return grace_ms(self._core)
 
     def take_send_id(self) -> int:
         """Returns an id for a `SendRequest` that is not raft's own; its response must not be given to

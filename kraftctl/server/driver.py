@@ -126,6 +126,15 @@ class Driver:
         self._node_loop.offer(event)
 
     @property
+    def node(self) -> ControllerNode:
+        """The node, to look at."""
+        return self._node
+
+    def oldest_wait(self, now_ns: int) -> tuple[str, float]:
+        """Returns what has waited for the disk longest, and for how many seconds; "" and 0 for nothing."""
+        return self._executor.oldest_wait(now_ns)
+
+    @property
     def credentials(self) -> CommittedCredentials:
         """The users and tokens of the metadata log."""
         return CommittedCredentials(self._node.controller)

@@ -1,0 +1,74 @@
+"""The paths that are served, and who may read them."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from kraftctl.operate.listener import JSON, TEXT, HttpRequest, HttpResponse
+from kraftctl.operate.watch import Watch
+
+BEARER: Final = "bearer "
+
+Page = Callable[[], Awaitable[HttpResponse]]
+
+
+class Pages:
+    """Responds to requests, on the thread of the listener.
+
+    With a token, others than its bearers get the status of a probe without reasons, and nothing else: the
+    probes of an orchestrator cannot keep a secret, and reasons have names and addresses.
+    """
+
+    def __init__(self, watch: Watch, token: bytes) -> None:
+        self._watch = watch
+        self._token = token
+        self._probes = {"/livez": self._live, "/readyz": self._ready, "/startupz": self._started}
+        self._pages: dict[str, Page] = {}
+
+    async def respond(self, request: HttpRequest) -> HttpResponse:
+        """Returns the response to a GET."""
+        is_bearer = self._is_bearer(request.authorization)
+        probe = self._probes.get(request.path)
+        if probe is not None:
+            name, reasons = probe()
+            return _probe_response(name, reasons, shows_reasons=is_bearer)
+        page = self._pages.get(request.path)
+        if page is None:
+            paths = ", ".join([*self._probes, *self._pages])
+            return HttpResponse(404, TEXT, f"there are {paths}\n".encode())
+        if not is_bearer:
+            return HttpResponse(401, TEXT, b"a bearer token is needed\n", "WWW-Authenticate: Bearer")
+        return await page()
+
+    def _is_bearer(self, authorization: str) -> bool:
+        if not self._token:
+            return True
+        if not authorization.lower().startswith(BEARER):
+            return False
+        given = authorization[len(BEARER) :].strip().encode("latin-1")
+        return hmac.compare_digest(given, self._token)
+
+    def _live(self) -> tuple[str, tuple[str, ...]]:
+        reason = self._watch.why_not_live()
+        return "live", () if reason is None else (reason,)
+
+    def _ready(self) -> tuple[str, tuple[str, ...]]:
+        return "ready", self._watch.why_not_ready()
+
+    def _started(self) -> tuple[str, tuple[str, ...]]:
+        return "started", () if self._watch.has_started else self._watch.why_not_ready()
+
+
+def json_response(status: int, content: object) -> HttpResponse:
+    """Returns a response of one line."""
+    return HttpResponse(status, JSON, (json.dumps(content) + "\n").encode())
+
+
+def _probe_response(name: str, reasons: tuple[str, ...], *, shows_reasons: bool) -> HttpResponse:
+    content: dict[str, object] = {name: not reasons}
+    if shows_reasons:
+        content["reasons"] = reasons
+    return json_response(503 if reasons else 200, content)
