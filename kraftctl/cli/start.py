@@ -181,7 +181,7 @@ async def _run_until_signal(config: ControllerConfig, meta: MetaProperties) -> N
     probe = turn_probe()
     collector = Collector(Clock().thread_ns)
     with collector.deciding(), signals.handled(stop, reload, probe, collector), log_files as audit_log:
-        async with served(config) as operation:
+        async with served(config, audit_log) as operation:
             await run_controller(config, meta, stop, reload, audit_log, probe, operation)
 
 

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from kraftctl.operate.exposition import CONTENT_TYPE, Samples, parts
 from kraftctl.operate.listener import JSON, TEXT, HttpRequest, HttpResponse
+from kraftctl.operate.loop_calls import on_loop
+from kraftctl.operate.process_figures import process_samples
+from kraftctl.operate.readings import read
 from kraftctl.operate.watch import Watch
 
 BEARER: Final = "bearer "
+
+COMMIT_LOOKS_MAX: Final = 6
+COMMIT_SECONDS: Final = 0.01
+"""Metrics wait a little until the records of now are committed; else they have what was committed before."""
+
+PAUSE_SECONDS: Final = 0.0001
+"""As `let_others_run`: without a pause, the loop of the controller would wait for the interpreter."""
 
 Page = Callable[[], Awaitable[HttpResponse]]
 
@@ -26,7 +38,7 @@ class Pages:
         self._watch = watch
         self._token = token
         self._probes = {"/livez": self._live, "/readyz": self._ready, "/startupz": self._started}
-        self._pages: dict[str, Page] = {}
+        self._pages: dict[str, Page] = {"/metrics": self._metrics}
 
     async def respond(self, request: HttpRequest) -> HttpResponse:
         """Returns the response to a GET."""
@@ -50,6 +62,27 @@ class Pages:
             return False
         given = authorization[len(BEARER) :].strip().encode("latin-1")
         return hmac.compare_digest(given, self._token)
+
+    async def _metrics(self) -> HttpResponse:
+        """Returns the text; it is written in parts, and the controller's loop may run between them."""
+        samples = await self._samples() if self._watch.has_started else {}
+        samples.update(process_samples())
+        written: list[str] = []
+        for part in parts(samples):
+            written.append(part)
+            await asyncio.sleep(PAUSE_SECONDS)
+        return HttpResponse(200, CONTENT_TYPE, "".join(written).encode())
+
+    async def _samples(self) -> Samples:
+        watch = self._watch
+        try:
+            for _ in range(COMMIT_LOOKS_MAX):
+                if await on_loop(watch.loop, lambda: watch.counts.look(watch.driver.node)):
+                    break
+                await asyncio.sleep(COMMIT_SECONDS)
+            return await on_loop(watch.loop, lambda: read(watch))
+        except TimeoutError:
+            return {"ready": [((), 0)]}  # the loop is stuck
 
     def _live(self) -> tuple[str, tuple[str, ...]]:
         reason = self._watch.why_not_live()

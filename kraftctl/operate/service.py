@@ -19,6 +19,7 @@ from kraftctl.operate.listener import HttpListener
 from kraftctl.operate.pages import Pages
 from kraftctl.operate.watch import Watch
 from kraftctl.server.listeners.bound_sockets import bind_endpoint
+from kraftctl.server.logs.audit_log import AuditLog
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.process.detached_calls import call_detached
 from kraftctl_protocol.file_errors import file_error
@@ -32,7 +33,7 @@ DISK_SECONDS: Final = 5.0
 
 
 @asynccontextmanager
-async def served(config: ControllerConfig) -> AsyncIterator[Watch | None]:
+async def served(config: ControllerConfig, audit_log: AuditLog | None) -> AsyncIterator[Watch | None]:
     """Serves while the context lasts; None if no listener is configured.
 
     Raises ConfigException, StoreError or ListenError.
@@ -40,13 +41,13 @@ async def served(config: ControllerConfig) -> AsyncIterator[Watch | None]:
     if not config.operate.endpoints:
         yield None
         return
-    watch = Watch(config, Clock())
+    watch = Watch(config, Clock(), audit_log)
     pages = Pages(watch, _token(config.operate.token_path))
     listener = HttpListener(await _bound(config, watch), pages.respond)
     looking = asyncio.ensure_future(_look_at_disk(watch))
     listener.start()
     for endpoint in config.operate.endpoints:
-        logger.info("%s has the probes /livez, /readyz and /startupz", endpoint)
+        logger.info("%s has the probes /livez, /readyz and /startupz, and /metrics", endpoint)
     try:
         yield watch
     finally:

@@ -14,7 +14,7 @@ from kraftctl.raft.effects import INFO, WARN
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.progress_reasons import reason, standing_reason
 from kraftctl.raft.spoken_reasons import INTERVAL_MS
-from kraftctl.raft.states import NEVER_MS, Candidate, EpochState, Follower, Leader
+from kraftctl.raft.states import NEVER_MS, Candidate, EpochState, Follower, Leader, Prospective
 
 ELECTIONS_IN_GRACE: Final = 3
 """After its fetch timeout a voter wins within two election timeouts, unless votes are split."""
@@ -33,11 +33,21 @@ def state_changed(core: RaftCore, old: EpochState, new: EpochState) -> None:
         watch.was_progressing(core.now_ms)
     elif isinstance(old, Follower) and old.has_fetched_from_leader:
         watch.was_progressing(old.last_response_ms)
+    _measure_election(core, old, new)
     if isinstance(new, Leader):
         watch.elected()
     elif isinstance(new, Candidate):
         watch.is_candidate()
     suspect(core)
+
+
+def _measure_election(core: RaftCore, old: EpochState, new: EpochState) -> None:
+    if isinstance(old, Leader):
+        core.commit_latency.lost()
+    if isinstance(new, (Candidate, Prospective)):
+        core.election_latency.begin(core.now_ms)
+    elif isinstance(new, (Follower, Leader)):
+        core.election_latency.end(core.now_ms)
 
 
 def suspect(core: RaftCore) -> None:

@@ -36,6 +36,7 @@ from kraftctl.raft.progress import grace_ms, why_no_progress
 from kraftctl.raft.progress_reasons import no_vote_reason
 from kraftctl.raft.progress_states import RECOVERING_VOTER
 from kraftctl.raft.raft_config import RaftConfig
+from kraftctl.raft.raft_figures import RaftFigures
 from kraftctl.raft.recovery import end_recovery_if_caught_up
 from kraftctl.raft.request_handlers import handle_request
 from kraftctl.raft.respond_fetch import redirect_trimmed_fetches, wake_observers_if_due
@@ -151,6 +152,14 @@ class RaftNode:
         if found is not None:
             return found.line
         return None if self._core.recovering_epoch is None else RECOVERING_VOTER
+
+    def figures(self, now_ms: int) -> RaftFigures:
+        """Returns the figures of metrics."""
+        return RaftFigures(self._core, now_ms)
+
+    def take_latencies(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Returns count, sum and maximum in ms of commits and of elections since the last call."""
+        return self._core.commit_latency.take(), self._core.election_latency.take()
 
     @property
     def grace_ms(self) -> int:

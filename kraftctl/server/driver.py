@@ -23,6 +23,7 @@ from kraftctl.server.loop.effect_executor import EffectExecutor
 from kraftctl.server.loop.node_loop import NodeLoop
 from kraftctl.server.loop.request_intake import RequestIntake
 from kraftctl.server.loop.turn_probe import TurnProbe
+from kraftctl.server.peers.peer_metrics import PeerMetrics
 from kraftctl.server.peers.peers import PeerConnections
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.process.snapshot_downloads import SnapshotDownloads
@@ -129,6 +130,16 @@ class Driver:
     def node(self) -> ControllerNode:
         """The node, to look at."""
         return self._node
+
+    @property
+    def loop(self) -> NodeLoop:
+        """The loop of the node, to look at."""
+        return self._node_loop
+
+    @property
+    def peer_metrics(self) -> PeerMetrics:
+        """The counts of connections to other controllers."""
+        return self._peers.metrics
 
     def oldest_wait(self, now_ns: int) -> tuple[str, float]:
         """Returns what has waited for the disk longest, and for how many seconds; "" and 0 for nothing."""

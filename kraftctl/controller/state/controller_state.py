@@ -16,6 +16,7 @@ from kraftctl.controller.state.authorization import Authorizer
 from kraftctl.controller.state.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.state.effective_configs import TopicSettings
 from kraftctl.controller.state.envelope_principals import EnvelopePrincipals
+from kraftctl.controller.state.fencing_counts import FencingCounts
 from kraftctl.controller.state.inherited_topic_config import InheritedTopicConfigs
 from kraftctl.controller.state.log_levels import LogLevels
 from kraftctl.controller.state.mutation_quota import MutationQuotas
@@ -87,6 +88,7 @@ class ControllerState:
         self.topic_settings = TopicSettings(image, config)
         self.inherited_topic_configs = InheritedTopicConfigs(image, config)
         self.log_levels = LogLevels({})
+        self.fencings = FencingCounts()
 
     @property
     def active(self) -> bool:
