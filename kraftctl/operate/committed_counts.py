@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kraftctl.node.controller_node import ControllerNode
+from kraftctl.controller.quorum_controller import QuorumController
 
 FENCED, IN_CONTROLLED_SHUTDOWN, ACTIVE = 10, 20, 30
 """As Kafka's BrokerRegistrationState."""
@@ -39,26 +39,24 @@ class CommittedCounts:
         self.committed: Counts | None = None
         self._waiting: Counts | None = None
 
-    def look(self, node: ControllerNode) -> bool:
+    def look(self, controller: QuorumController, high_watermark: int) -> bool:
         """Takes counts, on the loop. Returns whether those of now, or of the look before, are committed."""
-        waiting, high_watermark = self._waiting, node.raft.high_watermark
-        epoch = node.controller.state.claim_epoch
+        waiting, epoch = self._waiting, controller.state.claim_epoch
         if waiting is not None and waiting.epoch == epoch and waiting.end_offset <= high_watermark:
             self.committed, self._waiting = waiting, None
             return True
         if waiting is not None and waiting.epoch == epoch:
             return False
         self._waiting = None
-        counts = _counts(node)
-        if node.controller.active and counts.end_offset > high_watermark:
+        counts = _counts(controller)
+        if controller.active and counts.end_offset > high_watermark:
             self._waiting = counts
             return False
         self.committed = counts
         return True
 
 
-def _counts(node: ControllerNode) -> Counts:
-    controller = node.controller
+def _counts(controller: QuorumController) -> Counts:
     image = controller.image
     topics = image.topics
     return Counts(

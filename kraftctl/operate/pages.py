@@ -10,9 +10,12 @@ from typing import Final
 
 from kraftctl.operate.exposition import CONTENT_TYPE, Samples, parts
 from kraftctl.operate.listener import JSON, TEXT, HttpRequest, HttpResponse
-from kraftctl.operate.loop_calls import on_loop
+from kraftctl.operate.loop_calls import LOOP_SECONDS_MAX, on_loop
 from kraftctl.operate.process_figures import process_samples
+from kraftctl.operate.quorum_view import voters_progress
 from kraftctl.operate.readings import read
+from kraftctl.operate.restart import why_not_stop
+from kraftctl.operate.status import status_of
 from kraftctl.operate.watch import Watch
 
 BEARER: Final = "bearer "
@@ -20,6 +23,8 @@ BEARER: Final = "bearer "
 COMMIT_LOOKS_MAX: Final = 6
 COMMIT_SECONDS: Final = 0.01
 """Metrics wait a little until the records of now are committed; else they have what was committed before."""
+
+NO_RESPONSE: Final = "The leader has not described the quorum in time. Next step: ask again"
 
 PAUSE_SECONDS: Final = 0.0001
 """As `let_others_run`: without a pause, the loop of the controller would wait for the interpreter."""
@@ -38,7 +43,11 @@ class Pages:
         self._watch = watch
         self._token = token
         self._probes = {"/livez": self._live, "/readyz": self._ready, "/startupz": self._started}
-        self._pages: dict[str, Page] = {"/metrics": self._metrics}
+        self._pages: dict[str, Page] = {
+            "/restartz": self._restart,
+            "/status.json": self._status,
+            "/metrics": self._metrics,
+        }
 
     async def respond(self, request: HttpRequest) -> HttpResponse:
         """Returns the response to a GET."""
@@ -63,6 +72,41 @@ class Pages:
         given = authorization[len(BEARER) :].strip().encode("latin-1")
         return hmac.compare_digest(given, self._token)
 
+    async def _restart(self) -> HttpResponse:
+        """Says whether this controller may stop now."""
+        watch = self._watch
+        if not watch.has_started:
+            return _probe_response("may_stop", watch.why_not_ready(), shows_reasons=True)
+        asking = asyncio.run_coroutine_threadsafe(self._why_not_stop(), watch.loop)
+        try:
+            async with asyncio.timeout(LOOP_SECONDS_MAX):
+                reasons = await asyncio.wrap_future(asking)
+        except TimeoutError:
+            reasons = watch.why_not_ready() or (NO_RESPONSE,)
+        return _probe_response("may_stop", reasons, shows_reasons=True)
+
+    async def _why_not_stop(self) -> tuple[str, ...]:
+        """Runs on the loop of the controller."""
+        watch = self._watch
+        raft = watch.driver.node.raft
+        unready = raft.why_no_progress(watch.clock.now_ms())
+        if unready is not None:
+            return (unready,)
+        voters = await voters_progress(watch.driver, watch.clock.now_ms())
+        if isinstance(voters, str):
+            return (voters,)
+        found = why_not_stop(raft.node_id, voters, watch.config.controller_quorum_fetch_timeout_ms)
+        return () if found is None else (found,)
+
+    async def _status(self) -> HttpResponse:
+        watch = self._watch
+        if not watch.has_started:
+            return json_response(503, {"ready": False, "reasons": watch.why_not_ready()})
+        try:
+            return json_response(200, await on_loop(watch.loop, lambda: status_of(watch)))
+        except TimeoutError:
+            return json_response(503, {"ready": False, "reasons": watch.why_not_ready()})
+
     async def _metrics(self) -> HttpResponse:
         """Returns the text; it is written in parts, and the controller's loop may run between them."""
         samples = await self._samples() if self._watch.has_started else {}
@@ -77,7 +121,7 @@ class Pages:
         watch = self._watch
         try:
             for _ in range(COMMIT_LOOKS_MAX):
-                if await on_loop(watch.loop, lambda: watch.counts.look(watch.driver.node)):
+                if await on_loop(watch.loop, watch.look_at_counts):
                     break
                 await asyncio.sleep(COMMIT_SECONDS)
             return await on_loop(watch.loop, lambda: read(watch))

@@ -141,12 +141,17 @@ class Watch:
         )
         self.queued_window.add(tuple(self.queued.counts))
         self.processed_window.add(self.processed()[0])
-        self.counts.look(self.driver.node)
+        self.look_at_counts()
         if now.high_watermark != before.high_watermark:
             self.committed_since_ms = now_ns // 1_000_000
         if raft.latest_snapshot_id != self._snapshot_id:
             self._snapshot_id = raft.latest_snapshot_id
             self.snapshot_since_ms = now_ns // 1_000_000
+
+    def look_at_counts(self) -> bool:
+        """Returns whether the counts of now, or of the look before, are of committed metadata."""
+        node = self.driver.node
+        return self.counts.look(node.controller, node.raft.high_watermark)
 
     def _totals(self, now_ns: int) -> Totals:
         raft = self.driver.node.raft

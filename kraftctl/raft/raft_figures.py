@@ -8,16 +8,27 @@ from kraftctl.raft.states import Candidate, Follower, Leader, Prospective, Unatt
 
 
 class ReplicaFigures:
-    """One other replica as its leader knows it. A time is -1 before its first fetch in this epoch."""
+    """One other replica as its leader knows it. A time is -1 before its first fetch in this epoch.
+
+    `behind_ms` and `last_fetch_ms` are ages, `caught_up_ms` is a time.
+    """
 
     def __init__(
-        self, key: ReplicaKey, *, is_voter: bool, lag: int, behind_ms: int, last_fetch_ms: int
+        self,
+        key: ReplicaKey,
+        *,
+        is_voter: bool,
+        lag: int,
+        behind_ms: int,
+        last_fetch_ms: int,
+        caught_up_ms: int,
     ) -> None:
         self.key = key
         self.is_voter = is_voter
         self.lag = lag
         self.behind_ms = behind_ms
         self.last_fetch_ms = last_fetch_ms
+        self.caught_up_ms = caught_up_ms
 
 
 class RaftFigures:
@@ -99,6 +110,7 @@ def _replicas(core: RaftCore, leader: Leader, now_ms: int) -> list[ReplicaFigure
                 lag=max(lag, 0),
                 behind_ms=behind_ms,
                 last_fetch_ms=last_fetch_ms,
+                caught_up_ms=state.caught_up_ms,
             )
         )
     return figures

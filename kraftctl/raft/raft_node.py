@@ -31,6 +31,7 @@ from kraftctl.raft.kraft_version_upgrade import upgrade, why_not_upgraded
 from kraftctl.raft.leadership_rounds import ask_round, settle_rounds
 from kraftctl.raft.loading_voter import hand_over, loading_changed
 from kraftctl.raft.log_state import LogState, SnapshotInfo
+from kraftctl.raft.peer_reports import PeerReport
 from kraftctl.raft.peer_requests import send_requests
 from kraftctl.raft.progress import grace_ms, why_no_progress
 from kraftctl.raft.progress_reasons import no_vote_reason
@@ -156,6 +157,10 @@ class RaftNode:
     def figures(self, now_ms: int) -> RaftFigures:
         """Returns the figures of metrics."""
         return RaftFigures(self._core, now_ms)
+
+    def peer_reports(self) -> list[PeerReport]:
+        """Returns the result of the latest request to each address of another controller."""
+        return self._core.peers.reports.all()
 
     def take_latencies(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """Returns count, sum and maximum in ms of commits and of elections since the last call."""

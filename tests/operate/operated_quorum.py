@@ -118,6 +118,16 @@ class OperatedController:
     def probe(self, path: str = "/readyz") -> Probe:
         return probe(self.operate_port, path)
 
+    def answers(self) -> bool:
+        return self.probe().status > 0
+
+    def leads(self) -> bool:
+        status, body = get(self.operate_port, "/status.json")
+        return status == 200 and json.loads(body)["quorum"]["is_active_controller"] is True
+
+    def may_stop(self) -> bool:
+        return get(self.operate_port, "/restartz")[0] == 200
+
     def await_ready(self, seconds_max: float = 30.0) -> None:
         await_result(
             lambda: self.probe().status == 200, f"controller {self.node_id} is ready", seconds_max, 0.05
@@ -165,18 +175,21 @@ class OperatedQuorum:
             self.controllers.append(OperatedController(home, node_id, properties, blocking))
 
     def start(self) -> None:
+        """Starts all, and waits until each answers probes."""
         for each in self.controllers:
             each.start()
+        for each in self.controllers:
+            await_result(each.answers, "it answers probes", 60.0, 0.05)
 
     def await_ready(self) -> None:
         for each in self.controllers:
             each.await_ready()
 
     def leader(self) -> OperatedController:
-        """Returns the one whose log says that it leads."""
-        leaders = [each for each in self.controllers if leads(each)]
-        assert len(leaders) == 1, [each.node_id for each in leaders]
-        return leaders[0]
+        """Returns the one that leads, once there is one."""
+        return await_result(
+            lambda: next((each for each in self.controllers if each.leads()), None), "one leads", 30.0
+        )
 
     def followers(self) -> list[OperatedController]:
         leader = self.leader()
@@ -192,9 +205,3 @@ class OperatedQuorum:
         for each in self.controllers:
             if hasattr(each, "process"):
                 each.process.kill()
-
-
-def leads(controller: OperatedController) -> bool:
-    """Returns whether the last transition in its log is one to Leader."""
-    lines = [line for line in controller.process.lines() if "Transition to " in line]
-    return bool(lines) and "Transition to Leader" in lines[-1]

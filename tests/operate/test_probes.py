@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 from pathlib import Path
 
 import pytest
 
+from kraftctl.operate.metric_table import METRICS
 from tests.operate.operated_quorum import OperatedQuorum, get
+from tests.operate.prometheus_text import parse
+from tests.operate.test_metrics import MUST_SERVE
+
+WITHOUT_BROKERS = {
+    "kafka_controller_kafkacontroller_brokerregistrationstate",
+    "kafka_controller_kafkacontroller_timesincelastheartbeatreceivedms",
+    "kafka_server_metadataloader_finalizedlevel",
+    "kraftctl_broker_heartbeat_age_ms",
+    "kraftctl_certificate_expires_seconds",
+    "kraftctl_replica_fetch_age_ms",
+    "kraftctl_replica_lag_ms",
+    "kraftctl_replica_lag_records",
+    "kraftctl_request_seconds",
+}
+"""What one controller has none of, alone and without SSL."""
 
 
 def test_the_only_voter_becomes_ready_and_stops(tmp_path: Path) -> None:
@@ -19,8 +36,37 @@ def test_the_only_voter_becomes_ready_and_stops(tmp_path: Path) -> None:
         assert controller.probe("/livez").content == {"live": True, "reasons": []}
         assert controller.probe("/startupz").content == {"started": True, "reasons": []}
         assert get(controller.operate_port, "/secrets")[0] == 404
+        assert_has_metrics(controller.operate_port)
+        assert_has_status(controller.operate_port)
+        assert "is the only voter" in get(controller.operate_port, "/restartz")[1]
         assert controller.process.terminate() == 0
         assert controller.probe().status == 0
+
+
+def assert_has_metrics(port: int) -> None:
+    """A leader without brokers has a sample of everything that dashboards read, and of the process."""
+    status, text = get(port, "/metrics")
+    assert status == 200
+    families = parse(text)
+    assert [name for name in MUST_SERVE if not families[name].samples] == []
+    assert {name for name in families if name.startswith("process_")} == {
+        "process_cpu_seconds_total",
+        "process_max_fds",
+        "process_open_fds",
+        "process_resident_memory_bytes",
+        "process_start_time_seconds",
+        "process_virtual_memory_bytes",
+    }
+    missing = {name for metric in METRICS for name in metric.names} - set(families)
+    assert missing == WITHOUT_BROKERS
+
+
+def assert_has_status(port: int) -> None:
+    status, body = get(port, "/status.json")
+    content = json.loads(body)
+    assert (status, content["node_id"], content["ready"]) == (200, 1, True)
+    assert content["quorum"]["state"] == "leader"
+    assert content["disk"]["free_bytes"] > 0
 
 
 pytest_long = pytest.mark.long
