@@ -17,6 +17,7 @@ from kraftctl.controller.state.broker_heartbeat_manager import BrokerHeartbeatMa
 from kraftctl.controller.state.dynamic_broker_config import DynamicBrokerConfig
 from kraftctl.controller.state.effective_configs import TopicSettings
 from kraftctl.controller.state.envelope_principals import EnvelopePrincipals
+from kraftctl.controller.state.fencing_counts import FencingCounts
 from kraftctl.controller.state.inherited_topic_config import InheritedTopicConfigs
 from kraftctl.controller.state.log_levels import LogLevels
 from kraftctl.controller.state.mutation_quota import MutationQuotas
@@ -89,6 +90,7 @@ class ControllerState:
         self.inherited_topic_configs = InheritedTopicConfigs(image, config)
         self.dynamic_config = DynamicBrokerConfig(config)
         self.log_levels = LogLevels({})
+        self.fencings = FencingCounts()
 
     @property
     def active(self) -> bool:

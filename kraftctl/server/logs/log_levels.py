@@ -22,6 +22,7 @@ LOGGERS: Final = (
     "kraftctl.server.listener",
     "kraftctl.server.log_files",
     "kraftctl.server.oauthbearer",
+    "kraftctl.server.operate",
     "kraftctl.server.peers",
     "kraftctl.server.request",
     "kraftctl.server.sasl",
