@@ -50,6 +50,12 @@ MAIN_CLASSES = {
 """The class of each script; of a class that has moved, where the latest release has it comes first."""
 
 
+def main_class(distribution: KafkaDistribution, tool: str) -> str | None:
+    """Returns the class of a script; None if the release has none."""
+    candidates = MAIN_CLASSES.get(tool, ())
+    return next((name for name in candidates if distribution.has_class(name)), None)
+
+
 class ToolFailedError(Exception):
     """A tool ended with a status other than zero; the message is its output."""
 
@@ -72,10 +78,10 @@ class KafkaTools:
         """Writes an executable script for every tool that the release has into `directory`."""
         directory.mkdir(parents=True, exist_ok=True)
         for tool in MAIN_CLASSES:
-            main_class = self._main_class(tool)
-            if main_class is None:
+            name = main_class(self._distribution, tool)
+            if name is None:
                 continue
-            command = self._distribution.command(main_class, heap="256m", log_level="ERROR")
+            command = self._distribution.command(name, heap="256m", log_level="ERROR")
             script = directory / tool
             script.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
             script.chmod(0o755)
@@ -83,7 +89,7 @@ class KafkaTools:
     def run(self, tool: str, *arguments: str, stdin: str = "", timeout_s: float = 120.0) -> ToolResult:
         """Runs `tool`, a script's name as `kafka-topics` or a main class, to its end."""
         command = self._distribution.command(
-            self._main_class(tool) or tool, *arguments, heap="256m", log_level="ERROR"
+            main_class(self._distribution, tool) or tool, *arguments, heap="256m", log_level="ERROR"
         )
         done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=timeout_s)
         return ToolResult(done.stdout + done.stderr, done.returncode)
@@ -96,8 +102,3 @@ class KafkaTools:
                 f"{tool} {' '.join(arguments)} ended with {result.exit_code}\n{result.output}"
             )
         return result.output
-
-    def _main_class(self, tool: str) -> str | None:
-        """Returns the class of a script; None if the release has none."""
-        candidates = MAIN_CLASSES.get(tool, ())
-        return next((name for name in candidates if self._distribution.has_class(name)), None)
