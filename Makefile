@@ -9,6 +9,7 @@
 #   make soak       the long random tests, with a given seed and duration
 #   make test-chaos   real controllers and brokers, with faults of all kinds and clients that check what is lost
 #   make reliability-report   HOURS=n of that, with histories that are checked, also of Kafka's own controllers
+#   make test-matrix  brokers, controllers and tools of each release of Kafka with kraftctl, and the tables of docs/versions.md
 #   make attack     attacks a compiled controller with hand-made bytes, and measures what its brokers see
 #   make fuzz       frames, batches and directories that no program writes, with limits for each
 #   make faults     plants known defects, one at a time, and expects a test to notice each
@@ -249,6 +250,13 @@ CHAOS_ARGS ?=
 test-chaos: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/chaos/run.py --minutes $(or $(MINUTES),1) $(if $(SEED),--seed $(SEED)) \
 		$(if $(PLANT),--plant $(PLANT)) $(CHAOS_ARGS)
+
+# Brokers, controllers and tools of each release of Kafka: MATRIX="levels every_tool" selects parts. Once all have
+# passed, writes the tables of docs/versions.md.
+.PHONY: test-matrix
+MATRIX ?=
+test-matrix: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/matrix/run.py $(MATRIX)
 
 # All kinds of chaos in turn, for kraftctl and Kafka's own controllers: figures in build/reliability, which add up
 # for one commit, and in docs/reliability-report.md; REPORT_ARGS=--replace replaces a page of more runs.
