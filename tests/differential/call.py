@@ -57,9 +57,6 @@ class Call:
     header: Body = field(default_factory=dict)
     """Fields of the request header that are not as usual."""
 
-    wait_s: float = 0.0
-    """How long to wait before it is sent."""
-
 
 @dataclass
 class Response:
@@ -68,6 +65,9 @@ class Response:
     status: str
     body: Body | None = None
 
+
+SILENCE = "silence"
+"""The name of a call that is none: nobody asks until the sessions of all brokers are over."""
 
 ANSWERED = "answered"
 CLOSED = "closed"

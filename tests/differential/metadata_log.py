@@ -34,6 +34,7 @@ class LogTail:
         self._schemas = schemas
         self._position = 0
         self.end_offset = 0
+        self.leader_epoch = 0
 
     def more(self) -> list[list[LoggedRecord]]:
         """Returns the batches that are complete since the last call, without control batches."""
@@ -52,6 +53,7 @@ class LogTail:
             batch = data[at : at + OVERHEAD_BYTES + length]
             at += OVERHEAD_BYTES + length
             self.end_offset = base_offset + struct.unpack_from(">i", batch, 23)[0] + 1
+            self.leader_epoch = struct.unpack_from(">i", batch, 12)[0]
             if not struct.unpack_from(">h", batch, 21)[0] & CONTROL:
                 found.append(self._records(base_offset, batch))
         self._position += at

@@ -91,7 +91,7 @@ class Names:
 
 MASKED = {
     "LogEndOffset", "HighWatermark", "LastFetchTimestamp", "LastCaughtUpTimestamp", "LastStableOffset",
-    "Records", "UnalignedRecords", "Size", "CurrentOffset",
+    "Records", "UnalignedRecords", "Size", "FinalizedFeaturesEpoch",
 }  # fmt: skip
 
 TIMES = {
@@ -100,6 +100,12 @@ TIMES = {
 }  # fmt: skip
 
 TEXTS = {"ErrorMessage"}
+
+A_TEXT = "text: "
+"""Before a text that is not the standard one of its error: what it says is not compared."""
+
+RANDOM = {("CreateTopics", "TopicId"), ("CreateDelegationToken", "TokenId"), ("CreateDelegationToken", "Hmac")}
+"""Fields with an id that is nowhere else if the call changes nothing."""
 
 
 class Normaliser:
@@ -120,7 +126,7 @@ class Normaliser:
             return self._normal_struct(value)
         if isinstance(value, list):
             each = [self.normal(name, item) for item in value]
-            return sorted(each, key=repr) if value and isinstance(value[0], dict) else each
+            return sorted(each, key=_without_errors) if value and isinstance(value[0], dict) else each
         if name in MASKED:
             return None if value is None else "masked"
         if isinstance(value, bool) or value is None:
@@ -140,7 +146,7 @@ class Normaliser:
         for name in TEXTS & made.keys():
             code = body.get("ErrorCode", 0)
             text = body[name]
-            made[name] = None if text is None or text == self._standard_texts.get(code) else "a text"
+            made[name] = None if text is None or text == self._standard_texts.get(code) else f"{A_TEXT}{text}"
         return made
 
     def _normal_integer(self, name: str, value: int) -> Any:
@@ -155,3 +161,11 @@ class Normaliser:
             return self._names.labels[value]
         own = value.replace(self._names.directory, "DIRECTORY")
         return own.replace(f"localhost:{self._names.port}", "localhost:PORT")
+
+
+def _without_errors(value: Any) -> str:
+    """The key by which structures of a list are put in order: what they are about, before how it went."""
+    if not isinstance(value, dict):
+        return repr(value)
+    about = {name: each for name, each in value.items() if "Error" not in name}
+    return f"{about!r} {value!r}"

@@ -26,8 +26,10 @@ from tests.support.processes.kafka import kafka, run_java_source
 CALLS_PER_ROUND = 1500
 
 
-def judge_of(version: str) -> Judge:
+def judge_of(version: str, itself: bool = False) -> Judge:
     distribution = kafka(version)
+    if itself:
+        return Judge(None, read_schemas(distribution.classpath), {}, KnownDifferences(version))
     source = Path(__file__).with_name("ErrorTexts.java")
     lines = run_java_source(source, version=version).splitlines()
     texts = {int(code): text for code, _, text in (line.partition("\t") for line in lines)}
@@ -42,11 +44,13 @@ def main() -> int:
     parser.add_argument("--kafka", default="4.3.1")
     parser.add_argument("--release", default=None)
     parser.add_argument("--no-shrink", action="store_true")
+    parser.add_argument("--without", default="", help="APIs that are not called: A,B")
+    parser.add_argument("--itself", action="store_true", help="compare kraftctl with itself, to test this")
     options = parser.parse_args()
     if "KRAFTCTL_TEST_PORTS" in os.environ:
         first, last = map(int, os.environ["KRAFTCTL_TEST_PORTS"].split("-"))
         ports.CANDIDATES = range(first, last)
-    judge = judge_of(options.kafka)
+    judge = judge_of(options.kafka, options.itself)
     wanted = options.calls or (10**9 if options.minutes else 5000)
     began = time.monotonic()
     made = 0
@@ -56,7 +60,7 @@ def main() -> int:
         chance = random.Random(f"{options.seed} {rounds}")
         rounds += 1
         setting = Setting.random(options.kafka, chance, options.release)
-        outcome = run_round(judge, setting, chance, min(CALLS_PER_ROUND, wanted - made))
+        outcome = run_round(judge, setting, chance, min(CALLS_PER_ROUND, wanted - made), frozenset(options.without.split(",")))
         made += len(outcome.calls)
         for find in outcome.finds:
             for difference in find.differences:

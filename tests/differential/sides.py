@@ -8,6 +8,7 @@ import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from kraftctl.dev.kafka_distribution import KafkaDistribution
@@ -22,14 +23,16 @@ NODE_ID = 3000
 CLUSTER_ID = "differential-cluster-1"
 ANSWER_SECONDS_MAX = 8.0
 QUIET_SECONDS = 0.3
-HEARTBEAT = 63
+
+Logged = tuple[list[LoggedRecord], list[LoggedRecord]]
+"""What Kafka's controller and kraftctl have logged.""" 
 
 PROPERTIES = {
     "controller.quorum.append.linger.ms": "0",
     "metadata.max.idle.interval.ms": "0",
     "auto.leader.rebalance.enable": "false",
-    "broker.session.timeout.ms": "3600000",
-    "broker.heartbeat.interval.ms": "1000000",
+    "broker.session.timeout.ms": "6000",
+    "broker.heartbeat.interval.ms": "2000",
     "delegation.token.expiry.check.interval.ms": "36000000",
     "default.replication.factor": "1",
     "min.insync.replicas": "1",
@@ -106,7 +109,7 @@ class Side:
         """Returns once the controller serves, and its log has begun."""
         self.controller.await_ready()
         deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and not self._tail.end_offset:
+        while time.monotonic() < deadline and not self.seen:
             self.controller_records()
             time.sleep(0.05)
         for line in (self.controller.log_directory / "meta.properties").read_text().splitlines():
@@ -129,6 +132,7 @@ class Side:
                 self.names.learn(record)
         self.seen += found
         self.names.end_offset = self._tail.end_offset
+        self.names.leader_epoch = self._tail.leader_epoch
         return found
 
     def send(self, call: Call) -> None:
@@ -244,29 +248,24 @@ class Pair:
     """Kafka's controller and kraftctl, started together."""
 
     def __init__(
-        self, setting: Setting, kafka: KafkaDistribution, schemas: Schemas, directory: Path
+        self, setting: Setting, kafka: KafkaDistribution | None, schemas: Schemas, directory: Path
     ) -> None:
+        """Without `kafka`, both are kraftctl: nothing may differ then."""
         self.setting = setting
         own = {**PROPERTIES, **setting.properties}
-        java = JavaController(
-            kafka,
-            NODE_ID,
-            directory / "java",
-            CLUSTER_ID,
-            dynamic=setting.dynamic,
-            release_version=setting.release,
-            properties=own,
-        )
-        ours = KraftctlController(
-            NODE_ID,
-            directory / "kraftctl",
-            CLUSTER_ID,
-            dynamic=setting.dynamic,
-            release_version=setting.release,
-            properties=own,
-        )
-        self.java = Side(java, schemas)
-        self.kraftctl = Side(ours, schemas)
+        java = partial(JavaController, kafka) if kafka is not None else KraftctlController
+        made = [
+            kind(
+                NODE_ID,
+                directory / name,
+                CLUSTER_ID,
+                dynamic=setting.dynamic,
+                release_version=setting.release,
+                properties=own,
+            )
+            for name, kind in (("java", java), ("kraftctl", KraftctlController))
+        ]
+        self.java, self.kraftctl = (Side(controller, schemas) for controller in made)
         self.sides = (self.java, self.kraftctl)
 
     def start(self) -> None:
@@ -282,9 +281,9 @@ class Pair:
         for side in self.sides:
             side.stop()
 
-    def quiet(self) -> tuple[list[LoggedRecord], list[LoggedRecord]]:
+    def quiet(self) -> Logged:
         """Returns what each has logged, once neither logs more."""
-        found: tuple[list[LoggedRecord], list[LoggedRecord]] = ([], [])
+        found: Logged = ([], [])
         last = time.monotonic()
         while time.monotonic() - last < QUIET_SECONDS:
             for side, records in zip(self.sides, found, strict=True):

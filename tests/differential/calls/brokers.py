@@ -57,6 +57,9 @@ def registration(pick: Chooser, broker: int, incarnation: str | None = None) -> 
 
 
 def heartbeat(pick: Chooser, broker: int, *, fence: bool = False, shut_down: bool = False) -> Call:
+    pick.contacted.add(broker)
+    if shut_down:
+        pick.shut_down.add(broker)
     body: Body = {
         "BrokerId": broker,
         "BrokerEpoch": pick.epoch(broker),
@@ -73,27 +76,38 @@ def heartbeat(pick: Chooser, broker: int, *, fence: bool = False, shut_down: boo
     return Call("BrokerHeartbeat", pick.version("BrokerHeartbeat"), body)
 
 
+def plain_heartbeat(broker: int) -> Call:
+    """It only keeps the session."""
+    body = {
+        "BrokerId": broker,
+        "BrokerEpoch": Ref("epoch", broker),
+        "CurrentMetadataOffset": Ref("end", 0, -1),
+        "WantFence": False,
+        "WantShutDown": False,
+    }
+    return Call("BrokerHeartbeat", 0, body)
+
+
 def broker_heartbeat(pick: Chooser) -> list[Call]:
-    return [heartbeat(pick, pick.broker(), fence=pick.often(0.15), shut_down=pick.often(0.08))]
+    return [heartbeat(pick, pick.broker(), fence=pick.often(0.15), shut_down=pick.often(0.05))]
 
 
 def broker_registration(pick: Chooser) -> list[Call]:
+    """Kafka refuses another incarnation of one that was just told to shut down, and kraftctl takes it."""
     broker = pick.broker()
     known = pick.picture.brokers.get(broker)
-    incarnation = known.incarnation if known and pick.often(0.2) else None
+    again = broker in pick.shut_down or pick.often(0.2)
+    incarnation = known.incarnation if known and again else None
     return [registration(pick, broker, incarnation)]
 
 
 def broker_starts(pick: Chooser) -> list[Call]:
     """It registers, catches up, and is unfenced by its second heartbeat."""
-    down = [each for each in BROKERS if each not in pick.live_brokers()]
-    broker = pick.one(down) if down else pick.broker()
-    return [
-        registration(pick, broker),
-        heartbeat(pick, broker, fence=True),
-        heartbeat(pick, broker),
-        *[heartbeat(pick, broker)] * pick.chance.randint(0, 1),
-    ]
+    down = [each for each in BROKERS if each not in pick.live_brokers() and each not in pick.contacted]
+    if not down:
+        return broker_heartbeat(pick)
+    broker = pick.one(down)
+    return [registration(pick, broker), heartbeat(pick, broker, fence=pick.often(0.5)), heartbeat(pick, broker)]
 
 
 def broker_stops(pick: Chooser) -> list[Call]:
@@ -102,10 +116,12 @@ def broker_stops(pick: Chooser) -> list[Call]:
     return [heartbeat(pick, broker, shut_down=True) for _ in range(pick.chance.randint(1, 3))]
 
 
-def broker_restarts(pick: Chooser) -> list[Call]:
+def broker_leaves(pick: Chooser) -> list[Call]:
+    """It stops, is unregistered, and returns as a new one."""
     broker = pick.broker()
     stopped = broker_stops(pick) if pick.often(0.5) else [heartbeat(pick, broker, fence=True)]
-    return [*stopped, registration(pick, broker), heartbeat(pick, broker)]
+    unregistered = Call("UnregisterBroker", 0, {"BrokerId": broker})
+    return [*stopped, heartbeat(pick, broker, fence=True), unregistered, registration(pick, broker), heartbeat(pick, broker)]
 
 
 def alter_partition(pick: Chooser) -> list[Call]:

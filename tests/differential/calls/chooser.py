@@ -31,6 +31,12 @@ class Chooser:
         self.chance = chance
         self.picture = picture
         self.versions = versions
+        self.made = 0
+        self.contacted: set[int] = set()
+        """Brokers that have a session: their next incarnation is refused."""
+
+        self.shut_down: set[int] = set()
+        """Of these, those that were told to shut down."""
 
     def one(self, choices: Sequence[T]) -> T:
         return self.chance.choice(choices)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.differential.call import Call
+from tests.differential.call import SILENCE, Call
 from tests.differential.calls import brokers, configs, features, quorum, replicas, security, topics
 from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.odd import OF_RAFT, damaged, forwarded, with_an_odd_field
@@ -19,7 +19,7 @@ WEIGHTS: dict[Callable[[Chooser], list[Call]], int] = {
     configs.describe_configs: 5,
     brokers.broker_starts: 6,
     brokers.broker_stops: 2,
-    brokers.broker_restarts: 2,
+    brokers.broker_leaves: 1,
     brokers.broker_heartbeat: 10,
     brokers.broker_registration: 3,
     brokers.alter_partition: 16,
@@ -38,7 +38,6 @@ WEIGHTS: dict[Callable[[Chooser], list[Call]], int] = {
     security.renew_delegation_token: 2,
     security.expire_delegation_token: 2,
     security.describe_delegation_token: 1,
-    security.describe_user_scram_credentials: 1,
     features.update_features: 3,
     features.controller_registration: 1,
     features.unregister_controller: 1,
@@ -57,15 +56,26 @@ WEIGHTS: dict[Callable[[Chooser], list[Call]], int] = {
 ODD_SHARE = 0.12
 DAMAGED_SHARE = 0.01
 FORWARDED_SHARE = 0.2
+CALLS_BETWEEN_SWEEPS = 60
+"""So that no session of a live broker ends before it is meant to."""
+
+SWEEPS_BETWEEN_SILENCES = 5
 
 
-def next_calls(pick: Chooser, schemas: Schemas) -> list[Call]:
+def next_calls(pick: Chooser, schemas: Schemas, without: frozenset[str] = frozenset()) -> list[Call]:
     """Returns the next call, or a few that belong together; each may be made odd."""
+    pick.made += 1
+    if pick.made % CALLS_BETWEEN_SWEEPS == 0:
+        if pick.made // CALLS_BETWEEN_SWEEPS % SWEEPS_BETWEEN_SILENCES == 0:
+            pick.contacted.clear()
+            pick.shut_down.clear()
+            return [Call(SILENCE, 0)]
+        return [brokers.plain_heartbeat(broker) for broker in pick.live_brokers()]
     maker = pick.chance.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
     by_name = {schema.name: schema for schema in schemas.requests.values()}
     made = []
     for call in maker(pick):
-        if call.api not in pick.versions:
+        if call.api not in pick.versions or call.api in without:
             continue
         if pick.often(ODD_SHARE):
             call = with_an_odd_field(pick, by_name[f"{call.api}Request"], call)

@@ -8,7 +8,7 @@ from tests.differential.call import Call, Ref
 from tests.differential.calls.chooser import ODD_TEXTS, Chooser
 from tests.differential.codec import Body
 
-HOSTS = ("*", "*", "10.0.0.5", "10.0.0.0/8", "h", "")
+HOSTS = ("*", "*", "10.0.0.5", "h", "10.0.0.0/8", "10.0.0.0/33", "::1", "fe80::/10", "")
 PRINCIPALS = ("User:alice", "User:alice", "User:bob", "User:*", "Group:g", "alice", "", "User:", ":x", "user:alice")
 
 
@@ -26,7 +26,7 @@ def create_acls(pick: Chooser) -> list[Call]:
             "ResourceName": resource_name(pick, kind),
             "ResourcePatternType": pick.one((3, 3, 3, 4)),
             "Principal": pick.one(PRINCIPALS[:3]) if pick.often(0.85) else pick.one(PRINCIPALS),
-            "Host": pick.one(HOSTS),
+            "Host": pick.one(HOSTS) if pick.often(0.05) else pick.one(HOSTS[:4]),
             "Operation": pick.chance.randint(2, 15),
             "PermissionType": pick.one((2, 3, 3)),
         }
@@ -136,6 +136,3 @@ def describe_delegation_token(pick: Chooser) -> list[Call]:
     body = {"Owners": None if pick.often(0.5) else [{"PrincipalType": "User", "PrincipalName": pick.user()}]}
     return [Call("DescribeDelegationToken", pick.version("DescribeDelegationToken"), body)]
 
-
-def describe_user_scram_credentials(pick: Chooser) -> list[Call]:
-    return [Call("DescribeUserScramCredentials", 0, {"Users": None if pick.often(0.5) else [{"Name": pick.user()}]})]

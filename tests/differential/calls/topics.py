@@ -10,8 +10,6 @@ from tests.differential.schemas import ZERO_UUID
 
 
 def create_topics(pick: Chooser) -> list[Call]:
-    """Where the controller would choose the brokers itself, more than one live broker makes it random:
-    such a call only validates, or its topic is deleted next."""
     automatic = pick.often(0.2)
 
     def topic() -> Body:
@@ -48,9 +46,6 @@ def create_topics(pick: Chooser) -> list[Call]:
         pick.version("CreateTopics"),
         {"Topics": topics, "timeoutMs": pick.timeout_ms(), "validateOnly": validate},
     )
-    if automatic and not validate and len(pick.live_brokers()) != 1:
-        names = [topic["Name"] for topic in topics]
-        return [call, Call("DeleteTopics", 5, {"TopicNames": names, "TimeoutMs": 60000})]
     return [call]
 
 
@@ -83,7 +78,7 @@ def create_partitions(pick: Chooser) -> list[Call]:
         assignments = [{"BrokerIds": pick.brokers(width)} for _ in range(max(0, added))]
         if pick.often(0.03):
             assignments.append({"BrokerIds": pick.brokers(width)})
-        alone = len(pick.live_brokers()) <= 1 and pick.often(0.5)
+        alone = pick.often(0.05)
         return {"Name": name, "Count": existing + added, "Assignments": None if alone else assignments}
 
     body = {
