@@ -1,0 +1,62 @@
+"""The differences that stay, each with its reason, from known_differences.toml."""
+
+from __future__ import annotations
+
+import fnmatch
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.differential.compare import Difference
+
+FILE = Path(__file__).with_name("known_differences.toml")
+
+
+@dataclass
+class Known:
+    """One entry of the file, and how often it occurred."""
+
+    name: str
+    reason: str
+    api: str = "*"
+    place: str = "*"
+    java: str = "*"
+    kraftctl: str = "*"
+    kafka: str = "*"
+    rare: bool = False
+    """Occurs too seldom to be missed in a long run."""
+
+    count: int = 0
+
+    def covers(self, difference: Difference, kafka: str) -> bool:
+        return (
+            fnmatch.fnmatchcase(difference.api, self.api)
+            and fnmatch.fnmatchcase(difference.place, self.place)
+            and fnmatch.fnmatchcase(repr(difference.java), self.java)
+            and fnmatch.fnmatchcase(repr(difference.kraftctl), self.kraftctl)
+            and fnmatch.fnmatchcase(kafka, self.kafka)
+        )
+
+
+class KnownDifferences:
+    """All entries."""
+
+    def __init__(self, kafka: str, file: Path = FILE) -> None:
+        self._kafka = kafka
+        self.entries = [Known(**entry) for entry in tomllib.loads(file.read_text()).get("difference", [])]
+
+    def covers(self, difference: Difference) -> bool:
+        """Whether an entry covers it; the entry counts it."""
+        for entry in self.entries:
+            if entry.covers(difference, self._kafka):
+                entry.count += 1
+                return True
+        return False
+
+    def stale(self) -> list[Known]:
+        """Returns the entries that did not occur, though this release could have them."""
+        return [
+            entry
+            for entry in self.entries
+            if not entry.count and not entry.rare and fnmatch.fnmatchcase(self._kafka, entry.kafka)
+        ]

@@ -1,0 +1,138 @@
+"""What the cluster of a round looks like, from the records of Kafka's controller: calls are made with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tests.differential.codec import Body
+from tests.differential.metadata_log import LoggedRecord
+
+
+@dataclass
+class Partition:
+    """The replicas of a partition, and the epochs that a change of it has to name."""
+
+    replicas: list[int]
+    isr: list[int]
+    adding: list[int]
+    removing: list[int]
+    leader: int
+    leader_epoch: int
+    epoch: int
+
+
+@dataclass
+class Broker:
+    """A registration."""
+
+    incarnation: str
+    directories: list[str]
+    fenced: bool = True
+    shutting_down: bool = False
+
+
+@dataclass
+class Picture:
+    """Replays records; names instead of ids."""
+
+    topics: dict[str, dict[int, Partition]] = field(default_factory=dict)
+    brokers: dict[int, Broker] = field(default_factory=dict)
+    features: dict[str, int] = field(default_factory=dict)
+    configs: dict[tuple[int, str], dict[str, str | None]] = field(default_factory=dict)
+    acls: dict[str, Body] = field(default_factory=dict)
+    users: set[tuple[str, int]] = field(default_factory=set)
+    quotas: list[tuple[list[Body], str]] = field(default_factory=list)
+    controllers: set[int] = field(default_factory=set)
+    _names: dict[str, str] = field(default_factory=dict)
+
+    def replay(self, record: LoggedRecord) -> None:
+        handler = getattr(self, f"_{record.name}", None)
+        if handler is not None:
+            handler(record.body)
+
+    def partitions(self) -> list[tuple[str, int, Partition]]:
+        return [
+            (name, index, partition)
+            for name, partitions in sorted(self.topics.items())
+            for index, partition in sorted(partitions.items())
+        ]
+
+    def _TopicRecord(self, body: Body) -> None:
+        self._names[body["TopicId"]] = body["Name"]
+        self.topics[body["Name"]] = {}
+
+    def _RemoveTopicRecord(self, body: Body) -> None:
+        name = self._names.pop(body["TopicId"])
+        self.topics.pop(name, None)
+        self.configs.pop((2, name), None)
+
+    def _PartitionRecord(self, body: Body) -> None:
+        self.topics[self._names[body["TopicId"]]][body["PartitionId"]] = Partition(
+            body["Replicas"],
+            body["Isr"],
+            body["AddingReplicas"],
+            body["RemovingReplicas"],
+            body["Leader"],
+            body["LeaderEpoch"],
+            body["PartitionEpoch"],
+        )
+
+    def _PartitionChangeRecord(self, body: Body) -> None:
+        partition = self.topics[self._names[body["TopicId"]]][body["PartitionId"]]
+        partition.epoch += 1
+        for name, key in (
+            ("isr", "Isr"), ("replicas", "Replicas"), ("adding", "AddingReplicas"), ("removing", "RemovingReplicas"),
+        ):  # fmt: skip
+            if body[key] is not None:
+                setattr(partition, name, body[key])
+        if body["Leader"] != -2:
+            partition.leader = body["Leader"]
+            partition.leader_epoch += 1
+
+    def _RegisterBrokerRecord(self, body: Body) -> None:
+        self.brokers[body["BrokerId"]] = Broker(
+            body["IncarnationId"], body.get("LogDirs") or [], body["Fenced"], body.get("InControlledShutdown", False)
+        )
+
+    def _UnregisterBrokerRecord(self, body: Body) -> None:
+        self.brokers.pop(body["BrokerId"], None)
+
+    def _BrokerRegistrationChangeRecord(self, body: Body) -> None:
+        broker = self.brokers[body["BrokerId"]]
+        if body["Fenced"]:
+            broker.fenced = body["Fenced"] > 0
+        if body.get("InControlledShutdown"):
+            broker.shutting_down = True
+        if body.get("LogDirs"):
+            broker.directories = body["LogDirs"]
+
+    def _FenceBrokerRecord(self, body: Body) -> None:
+        self.brokers[body["Id"]].fenced = True
+
+    def _UnfenceBrokerRecord(self, body: Body) -> None:
+        self.brokers[body["Id"]].fenced = False
+
+    def _FeatureLevelRecord(self, body: Body) -> None:
+        self.features[body["Name"]] = body["FeatureLevel"]
+
+    def _ConfigRecord(self, body: Body) -> None:
+        self.configs.setdefault((body["ResourceType"], body["ResourceName"]), {})[body["Name"]] = body["Value"]
+
+    def _AccessControlEntryRecord(self, body: Body) -> None:
+        self.acls[body["Id"]] = body
+
+    def _RemoveAccessControlEntryRecord(self, body: Body) -> None:
+        self.acls.pop(body["Id"], None)
+
+    def _UserScramCredentialRecord(self, body: Body) -> None:
+        self.users.add((body["Name"], body["Mechanism"]))
+
+    def _RemoveUserScramCredentialRecord(self, body: Body) -> None:
+        self.users.discard((body["Name"], body["Mechanism"]))
+
+    def _ClientQuotaRecord(self, body: Body) -> None:
+        self.quotas.append((body["Entity"], body["Key"]))
+
+    def _RegisterControllerRecord(self, body: Body) -> None:
+        self.controllers.add(body["ControllerId"])
+

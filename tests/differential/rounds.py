@@ -1,0 +1,185 @@
+"""A round: fresh controllers, and calls on both until there are enough, or their logs have parted."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kraftctl.dev.kafka_distribution import KafkaDistribution
+from tests.differential.call import ANSWERED, SILENCE, SILENT, Call, Response
+from tests.differential.calls.chooser import Chooser
+from tests.differential.calls.mix import next_calls
+from tests.differential.compare import Difference, compared_records, compared_responses
+from tests.differential.known import KnownDifferences
+from tests.differential.metadata_log import LoggedRecord
+from tests.differential.names import Normaliser
+from tests.differential.placement import deletion, names_placed_by_chance
+from tests.differential.picture import Picture
+from tests.differential.schemas import Schemas
+from tests.differential.sides import Logged, Pair, Setting
+
+NOT_CONTROLLER = 41
+SILENCE_SECONDS = 8.0
+
+
+@dataclass
+class Judge:
+    """What every round needs: Kafka, its schemas, its texts, and the differences that are known."""
+
+    kafka: KafkaDistribution | None
+    schemas: Schemas
+    standard_texts: dict[int, str]
+    known: KnownDifferences
+
+
+@dataclass
+class Find:
+    """Differences of the last of these calls."""
+
+    setting: Setting
+    calls: list[Call]
+    differences: list[Difference]
+
+
+@dataclass
+class Outcome:
+    """What a round had."""
+
+    setting: Setting
+    calls: list[Call] = field(default_factory=list)
+    finds: list[Find] = field(default_factory=list)
+    ended_by: str = ""
+
+
+class Round:
+    """A pair of controllers, and the calls that were made."""
+
+    def __init__(self, judge: Judge, setting: Setting, directory: Path) -> None:
+        self._judge = judge
+        self.pair = Pair(setting, judge.kafka, judge.schemas, directory)
+        self._normalisers = tuple(Normaliser(side.names, judge.standard_texts) for side in self.pair.sides)
+        self.picture = Picture()
+        self.versions: dict[str, tuple[int, int]] = {}
+        self.failed = ""
+        self._epochs = [0, 0]
+
+    def start(self) -> list[Difference]:
+        """Returns how they differ before the first call."""
+        self.pair.start()
+        self.pair.quiet()
+        java, ours = self.pair.sides
+        found = self._compared_logs("start", (java.seen, ours.seen))
+        asked = Call("ApiVersions", 4, {"ClientSoftwareName": "differential", "ClientSoftwareVersion": "1"})
+        responses = self._ask(asked)
+        found += compared_responses(asked, responses, self._both_normalisers)
+        assert responses[0].body is not None
+        for each in responses[0].body["ApiKeys"]:
+            if each["ApiKey"] in self._judge.schemas.requests:
+                name = self._judge.schemas.api_name(each["ApiKey"])
+                self.versions[name] = (each["MinVersion"], each["MaxVersion"])
+        self._epochs = [side.names.leader_epoch for side in self.pair.sides]
+        return found
+
+    def make(self, call: Call) -> list[Difference]:
+        """Makes one call on both, and returns how they differ."""
+        if call.api == SILENCE:
+            time.sleep(SILENCE_SECONDS)
+            records = self.pair.quiet()
+            for record in records[0]:
+                self.picture.replay(record)
+            return self._compared_logs(SILENCE, records)
+        responses = self._ask(call)
+        by_chance = bool(names_placed_by_chance(call)) and len(self.picture.brokers) > 1
+        records = self._records(call.api)
+        self._note_failure(call, responses)
+        for record in records[0]:
+            self.picture.replay(record)
+        found = compared_responses(call, responses, self._both_normalisers)
+        return found + compared_records(call.api, records, self._both_normalisers, by_chance=by_chance)
+
+    def _ask(self, call: Call) -> tuple[Response, Response]:
+        java, ours = self.pair.sides
+        java.send(call)
+        ours.send(call)
+        return java.receive(call), ours.receive(call)
+
+    def _note_failure(self, call: Call, responses: tuple[Response, Response]) -> None:
+        java = responses[0]
+        if java.status == SILENT:
+            self.failed = f"Kafka does not answer {call.api}"
+        elif java.status == ANSWERED and java.body is not None and java.body.get("ErrorCode") == NOT_CONTROLLER:
+            self.failed = f"Kafka's controller has resigned at {call.api}"
+        for side, epoch in zip(self.pair.sides, self._epochs, strict=True):
+            if side.names.leader_epoch != epoch:
+                self.failed = f"{side.controller.name} has resigned at {call.api}"
+            if not side.controller.running:
+                self.failed = f"{side.controller.name} has ended at {call.api}"
+
+    @property
+    def _both_normalisers(self) -> tuple[Normaliser, Normaliser]:
+        java, ours = self._normalisers
+        return java, ours
+
+    def _records(self, api: str) -> Logged:
+        java, ours = self.pair.sides
+        records = (java.controller_records(), ours.controller_records())
+        if api == "UpdateFeatures" or _kinds(records[0]) != _kinds(records[1]):
+            later = self.pair.quiet()
+            records = (records[0] + later[0], records[1] + later[1])
+        return records
+
+    def _compared_logs(self, api: str, records: Logged) -> list[Difference]:
+        return compared_records(api, records, self._both_normalisers)
+
+
+def _kinds(records: list[LoggedRecord]) -> list[str]:
+    return [each.name for each in records]
+
+
+def run_round(
+    judge: Judge, setting: Setting, chance: random.Random, most: int, without: frozenset[str] = frozenset()
+) -> Outcome:
+    """Makes up to `most` random calls."""
+    outcome = Outcome(setting)
+    with tempfile.TemporaryDirectory(prefix="differential-") as directory:
+        this = Round(judge, setting, Path(directory))
+        try:
+            found = this.start()
+            for record in this.pair.java.seen:
+                this.picture.replay(record)
+            _note(outcome, judge, [], found)
+            pick = Chooser(chance, this.picture, this.versions)
+            while len(outcome.calls) < most and not outcome.ended_by:
+                for call in _with_deletions(next_calls(pick, judge.schemas, without)):
+                    outcome.calls.append(call)
+                    found = _note(outcome, judge, outcome.calls, this.make(call))
+                    if this.failed:
+                        outcome.ended_by = this.failed
+                    elif any(each.in_the_log for each in found):
+                        outcome.ended_by = "their logs have parted"
+                    if outcome.ended_by:
+                        break
+        finally:
+            this.pair.stop()
+    return outcome
+
+
+def _with_deletions(calls: list[Call]) -> list[Call]:
+    """Returns the calls, with a deletion behind each that puts topics anywhere."""
+    found = []
+    for call in calls:
+        found.append(call)
+        if names := names_placed_by_chance(call):
+            found.append(deletion(names))
+    return found
+
+
+def _note(outcome: Outcome, judge: Judge, calls: list[Call], found: list[Difference]) -> list[Difference]:
+    """Keeps what is not known as a find; returns it."""
+    new = [each for each in found if not judge.known.covers(each)]
+    if new:
+        outcome.finds.append(Find(outcome.setting, list(calls), new))
+    return found
