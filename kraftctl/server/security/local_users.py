@@ -68,8 +68,8 @@ def _warn_without_own_user(config: ControllerConfig, users: ScramUsers) -> None:
     name = own.options.get("username", "")
     if (MECHANISM_NUMBERS[own.mechanism], name) not in users:
         logger.warning(
-            "User:%s, as which controllers connect to each other by %s, is known to the metadata log"
-            " alone: after all of them have stopped, they cannot read it and form no quorum. Next step:"
+            "User:%s, as which controllers connect to each other by %s, is only in the metadata"
+            " log: after all of them have stopped, they cannot read it and form no quorum. Next step:"
             " put the user into a file on each controller, and name it in %s.",
             name,
             own.mechanism,

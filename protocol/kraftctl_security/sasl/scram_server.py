@@ -153,5 +153,5 @@ class ScramServer:
         raise self._refused("a message after the last")
 
     def _refused(self, reason: str) -> SaslAuthenticationError:
-        text = "Authentication failed: wrong credentials for"
+        text = "Authentication failed: invalid credentials for"
         return SaslAuthenticationError(f"{text} {MECHANISM_NAMES[self._mechanism]}", reason=reason)

@@ -24,7 +24,7 @@ from tests.security.sasl.known_users import (
     server,
 )
 
-REFUSED = "Authentication failed: wrong credentials for SCRAM-SHA-256"
+REFUSED = "Authentication failed: invalid credentials for SCRAM-SHA-256"
 
 # RFC 7677, section 3.
 NONCE, SERVERS_NONCE = "rOprNGfwEbeRWgbNEkqO", "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
