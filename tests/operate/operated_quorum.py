@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from kraftctl.dev.nodes import run_to_the_end
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.ports import free_port
 from kraftctl.dev.processes import ManagedProcess
-from kraftctl.storage.meta_properties import write_meta_properties
+from kraftctl.storage.meta_properties import read_meta_properties, write_meta_properties
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.meta_properties import MetaProperties
-from kraftctl_protocol.uuids import random_uuid
+from kraftctl_protocol.uuids import random_uuid, uuid_to_string
 
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 
@@ -27,19 +28,32 @@ SECONDS_MAX = 10.0
 """A probe is right within so long."""
 
 BLOCKING = """
-import os, sys, threading
+import os, sys, threading, time
 blocked, name = sys.argv[1], sys.argv[2]
-call, pause = getattr(os, name), threading.Event()
-def wait(*args, **kwargs):
+pause = threading.Event()
+def wait_for_release():
     while os.path.exists(blocked):
         pause.wait(0.05)
-    return call(*args, **kwargs)
-setattr(os, name, wait)
+if name == "loop":
+    from kraftctl.operate.watch import Watch
+    look = Watch._facts
+    def look_late(*args):
+        wait_for_release()
+        return look(*args)
+    Watch._facts = look_late
+else:
+    call = getattr(os, name)
+    def wait(*args, **kwargs):
+        if threading.current_thread() is not threading.main_thread():
+            wait_for_release()
+        return call(*args, **kwargs)
+    setattr(os, name, wait)
 sys.argv[1:] = sys.argv[3:]
 from kraftctl.cli import main
 sys.exit(main())
 """
-"""Runs a command in which one call of the disk waits while a file exists."""
+"""Runs a command in which one call of the disk, on another thread than the loop's, waits while a file exists;
+or the loop itself."""
 
 
 @dataclass
@@ -74,6 +88,11 @@ def probe(port: int, path: str = "/readyz") -> Probe:
     return Probe(status, json.loads(body) if body else {})
 
 
+def run(*arguments: str) -> str:
+    """Runs a command of kraftctl; returns what it prints."""
+    return run_to_the_end([sys.executable, "-m", "kraftctl", *arguments], " ".join(arguments[:2]))
+
+
 class OperatedController:
     """One process on a directory of its own; `blocking` names a function of os that `block` stalls."""
 
@@ -94,16 +113,30 @@ class OperatedController:
     def partition(self) -> Path:
         return self.directory / "data" / PARTITION_DIRECTORY
 
-    def start(self) -> None:
+    @property
+    def file(self) -> Path:
+        """The properties file, which is written anew."""
         file = self.directory / "controller.properties"
         file.write_text("".join(f"{key}={value}\n" for key, value in self.properties.items()))
+        return file
+
+    def format(self, *flags: str) -> None:
+        run("format", "--cluster-id", CLUSTER_ID, "--config", str(self.file), *flags)
+
+    def directory_id(self) -> str:
+        meta = read_meta_properties(self.directory / "data")
+        assert meta is not None
+        assert meta.directory_id is not None
+        return uuid_to_string(meta.directory_id)
+
+    def start(self) -> None:
         command = [sys.executable, "-m", "kraftctl"]
         if self._blocking:
             command = [sys.executable, "-c", BLOCKING, str(self.directory / "blocked"), self._blocking]
         environment = {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
         log = self.directory / "output.log"
         self.process = ManagedProcess(
-            f"controller-{self.node_id}", [*command, "start", str(file)], log, environment
+            f"controller-{self.node_id}", [*command, "start", str(self.file)], log, environment
         )
 
     def block(self) -> None:
@@ -155,6 +188,7 @@ class OperatedQuorum:
         count: int = 3,
         *,
         blocking: str = "",
+        is_dynamic: bool = False,
         change: Callable[[dict[str, str]], None] = lambda _properties: None,
     ) -> None:
         ports = [free_port() for _ in range(count)]
@@ -163,16 +197,29 @@ class OperatedQuorum:
         for node_id, port in enumerate(ports, 1):
             home = directory / str(node_id)
             home.mkdir()
-            meta = MetaProperties(CLUSTER_ID, node_id, random_uuid(random.Random(node_id)))
-            write_meta_properties(home / "data", meta, wall_ms=0)
-            properties = {
+            if not is_dynamic:
+                meta = MetaProperties(CLUSTER_ID, node_id, random_uuid(random.Random(node_id)))
+                write_meta_properties(home / "data", meta, wall_ms=0)
+            properties: dict[str, str] = {
                 "process.roles": "controller",
                 "controller.listener.names": "CONTROLLER",
                 "listeners": f"CONTROLLER://127.0.0.1:{port}",
                 "controller.quorum.voters": voters,
             }
+            if is_dynamic:
+                del properties["controller.quorum.voters"]
+                servers = ",".join(f"127.0.0.1:{each}" for each in ports)
+                properties["controller.quorum.bootstrap.servers"] = servers
             change(properties)
             self.controllers.append(OperatedController(home, node_id, properties, blocking))
+        if is_dynamic:
+            ids = [uuid_to_string(random_uuid(random.SystemRandom())) for _ in ports]
+            initial = ",".join(
+                f"{node_id}@127.0.0.1:{port}:{directory_id}"
+                for node_id, (port, directory_id) in enumerate(zip(ports, ids, strict=True), 1)
+            )
+            for each in self.controllers:
+                each.format("--initial-controllers", initial)
 
     def start(self) -> None:
         """Starts all, and waits until each answers probes."""

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import resource
+import shutil
 import signal
+import socket
+import ssl
 import time
 from pathlib import Path
 
 import pytest
+from cryptography import x509
 
+from kraftctl.dev.nodes import KraftctlController
+from kraftctl.dev.polling import await_result
+from kraftctl.dev.ports import free_port
 from kraftctl.operate.metric_table import METRICS
-from tests.operate.operated_quorum import OperatedQuorum, get
+from tests.operate.operated_quorum import CLUSTER_ID, OperatedController, OperatedQuorum, get, probe, run
 from tests.operate.prometheus_text import parse
 from tests.operate.test_metrics import MUST_SERVE
+from tests.support.certificates import Authority, Identity, properties_of
+from tests.support.large_directory import register_brokers, write_partitions
 
 WITHOUT_BROKERS = {
     "kafka_controller_kafkacontroller_brokerregistrationstate",
@@ -176,6 +187,145 @@ def test_a_disk_that_does_not_take_a_flush_is_named(tmp_path: Path) -> None:
             assert each.probe("/livez").status == 200
             each.release()
             each.await_ready()
+
+
+@pytest_long
+def test_a_reader_of_the_log_that_hangs_is_named(tmp_path: Path) -> None:
+    with OperatedQuorum(tmp_path, blocking="pread") as quorum:
+        quorum.await_ready()
+        follower = quorum.followers()[0]
+        follower.process.terminate()
+        follower.block()
+        follower.start()
+        found = follower.await_not_ready("up to offset", 40.0)
+        assert "The metadata is being loaded: up to offset 0 of" in found.text
+        assert follower.probe("/livez").status == 200
+        follower.release()
+        follower.await_ready()
+
+
+@pytest_long
+def test_a_stuck_loop_is_neither_live_nor_ready(tmp_path: Path) -> None:
+    with OperatedQuorum(tmp_path, 1, blocking="loop") as quorum:
+        (controller,) = quorum.controllers
+        controller.await_ready()
+        controller.block()
+        found = controller.await_not_ready("The event loop has not turned for")
+        assert controller.probe("/livez").text.startswith("The event loop has not turned for")
+        assert "kill -QUIT" in found.text
+        assert "kraftctl_ready 0\n" in get(controller.operate_port, "/metrics")[1]
+        controller.release()
+        controller.await_ready()
+
+
+@pytest_long
+def test_a_removed_voter_and_a_replaced_directory_are_not_ready(tmp_path: Path) -> None:
+    with OperatedQuorum(tmp_path, is_dynamic=True) as quorum:
+        quorum.await_ready()
+        leader, (removed, wiped) = quorum.leader(), quorum.followers()
+        wiped.process.terminate()
+        shutil.rmtree(wiped.directory / "data")
+        wiped.format("--no-initial-controllers")
+        wiped.start()
+        found = wiped.await_not_ready("in another directory", 40.0)
+        assert f"the voter with its node.id is {wiped.node_id}:" in found.text
+        run("quorum", *bootstrap(leader), "replace-voter", "--command-config", str(wiped.file))
+        wiped.await_ready()
+        ids = ("--controller-id", str(removed.node_id), "--controller-directory-id", removed.directory_id())
+        run("quorum", *bootstrap(leader), "remove-controller", *ids)
+        removed.await_not_ready("is an observer")
+        assert removed.probe("/livez").status == 200
+
+
+def bootstrap(controller: OperatedController) -> tuple[str, str]:
+    return "--bootstrap-controller", controller.properties["listeners"].rpartition("//")[2]
+
+
+@pytest_long
+def test_an_expired_certificate_is_named_and_probes_show_the_new_one(tmp_path: Path) -> None:
+    authority = Authority()
+    stores = tmp_path / "stores"
+    first = authority.issue("CN=controller", valid=datetime.timedelta(seconds=25))
+
+    def secure(properties: dict[str, str]) -> None:
+        properties.update(properties_of(first, authority, stores))
+        properties["listener.security.protocol.map"] = "CONTROLLER:SSL"
+        properties["ssl.client.auth"] = "required"
+
+    quorum = OperatedQuorum(tmp_path, 1, change=secure)
+    (controller,) = quorum.controllers
+    port = controller.operate_port
+    https_port = free_port()
+    both = f"http://127.0.0.1:{port},https://127.0.0.1:{https_port}"
+    controller.properties["kraftctl.operate.listeners"] = both
+    with quorum:
+        controller.await_ready()
+        assert shown_certificate(https_port) == serial_number(first)
+        assert (
+            'certificate_expires_seconds{listener="CONTROLLER",store="keystore"}' in get(port, "/metrics")[1]
+        )
+        found = controller.await_not_ready("The certificate of listener CONTROLLER has expired at", 40.0)
+        assert "Next step: replace it in its keystore; no restart is needed" in found.text
+        second = authority.issue("CN=controller")
+        properties_of(second, authority, stores)
+        controller.await_ready(40.0)
+        assert shown_certificate(https_port) == serial_number(second), "it is not asked for a client's"
+
+
+def serial_number(identity: Identity) -> int:
+    return identity.chain[0].serial_number
+
+
+def shown_certificate(port: int) -> int:
+    """The serial number of the certificate with which a GET is answered."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=5.0) as plain,
+        context.wrap_socket(plain, server_hostname="localhost") as connection,
+    ):
+        connection.sendall(b"GET /livez HTTP/1.1\r\n\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+        der = connection.getpeercert(binary_form=True)
+    assert der is not None
+    return x509.load_der_x509_certificate(der).serial_number
+
+
+@pytest_long
+def test_a_full_disk_ends_the_process_and_its_probes(tmp_path: Path) -> None:
+    with OperatedQuorum(tmp_path, 1) as quorum:
+        (controller,) = quorum.controllers
+        controller.await_ready()
+        resource.prlimit(controller.process.pid, resource.RLIMIT_FSIZE, (1, 1))
+        await_result(lambda: controller.probe().status == 0, "it has ended", 10.0)
+        assert controller.process.wait(10.0) == 1
+
+
+@pytest_long
+@pytest.mark.slow
+def test_a_controller_that_loads_many_partitions_says_how_far_it_is(tmp_path: Path) -> None:
+    node = KraftctlController(3000, tmp_path, CLUSTER_ID)
+    port = free_port()
+    node.properties["kraftctl.operate.listeners"] = f"http://127.0.0.1:{port}"
+    node.format()
+    node.start()
+    register_brokers(node, 10)
+    node.stop()
+    write_partitions(node, topics=100, partitions=1_000, brokers=10)
+    node.start(wait=False)
+    seen = set()
+
+    def is_ready() -> bool:
+        found = probe(port)
+        seen.add((found.status, found.text.partition(":")[0]))
+        return found.status == 200
+
+    try:
+        await_result(is_ready, "it is ready", 120.0, 0.02)
+    finally:
+        node.kill()
+    assert (503, "The metadata is being loaded") in seen or (503, "The metadata is not loaded") in seen, seen
 
 
 @pytest_long
