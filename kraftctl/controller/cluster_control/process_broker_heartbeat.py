@@ -138,7 +138,7 @@ def _transition_to(
         return BrokerUnfencing(state, broker_id, broker_epoch, offline)
     if following == broker_control_state.CONTROLLED_SHUTDOWN:
         return ControlledShutdown(state, broker_id, broker_epoch)
-    return None if registration.fenced else BrokerFencing(state, broker_id, broker_epoch)
+    return BrokerFencing(state, broker_id, broker_epoch)
 
 
 def _newly_offline(
