@@ -42,7 +42,7 @@ def is_for_metadata_log(
 
 
 def is_fetch_of_metadata_log(request: FetchRequest, version: int) -> bool:
-    """Returns whether it names the metadata log, and by its id: Kafka knows it by no other name in a Fetch."""
+    """Returns whether it names the metadata log, and by its id: as Kafka, by its name in no version."""
     if version < TOPIC_ID_FROM_VERSION or len(request.topics) != 1 or len(request.topics[0].partitions) != 1:
         return False
     topic = request.topics[0]
