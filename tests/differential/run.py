@@ -151,8 +151,8 @@ def main(arguments: list[str]) -> int:
     for entry in stale:
         print(f"known_differences.toml: '{entry.name}' did not occur in {run.calls} calls: remove it")
     print(
-        f"differential: Kafka {options.kafka}, seed {options.seed}, {run.calls} calls in {run.rounds} rounds, "
-        f"{len(run.kinds)} kinds of differences, {len(stale)} stale"
+        f"differential: Kafka {options.kafka}, seed {options.seed}, "
+        f"{run.calls} calls in {run.rounds} rounds, {len(run.kinds)} kinds of differences, {len(stale)} stale"
     )
     return 1 if run.kinds or stale else 0
 

@@ -1,4 +1,4 @@
-"""Kafka's controller and kraftctl answer the same calls alike: new ones each time, and all that once differed."""
+"""Kafka's controller and kraftctl answer the same calls alike: new ones, and those that once differed."""
 
 from __future__ import annotations
 
