@@ -11,6 +11,7 @@
 #   make reliability-report   HOURS=n of that, with histories that are checked, also of Kafka's own controllers
 #   make test-matrix  brokers, controllers and tools of each release of Kafka with kraftctl, and the tables of docs/versions.md
 #   make attack     attacks a compiled controller with hand-made bytes, and measures what its brokers see
+#   make differential  the same random calls on Kafka's own controller: what differs is repeated and printed
 #   make fuzz       frames, batches and directories that no program writes, with limits for each
 #   make faults     plants known defects, one at a time, and expects a test to notice each
 #   make simulate-faults   the same for the simulator alone: which invariant names each, after how many runs
@@ -290,3 +291,13 @@ soak: setup
 # Kills an export 100 times while a controller's log grows; SOAK_ARGS="--kills 20 --seed 7" changes the run.
 soak-export: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/spark/soak/run.py $(SOAK_ARGS)
+
+# The same seeded random calls on Kafka's own controller and on kraftctl, CALLS of them or for MINUTES: a find is repeated
+# with the fewest calls. KAFKA=4.4.0 takes another release, DIFFERENTIAL_ARGS="--release 4.1-IV0" one metadata.version.
+.PHONY: differential
+CALLS ?=
+KAFKA ?= 4.3.1
+DIFFERENTIAL_ARGS ?=
+differential: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/differential/run.py --kafka $(KAFKA) $(if $(SEED),--seed $(SEED)) \
+		$(if $(CALLS),--calls $(CALLS)) $(if $(MINUTES),--minutes $(MINUTES)) $(DIFFERENTIAL_ARGS)

@@ -42,14 +42,11 @@ def is_for_metadata_log(
 
 
 def is_fetch_of_metadata_log(request: FetchRequest, version: int) -> bool:
-    if len(request.topics) != 1 or len(request.topics[0].partitions) != 1:
+    """Returns whether it names the metadata log, and by its id: as Kafka, by its name in no version."""
+    if version < TOPIC_ID_FROM_VERSION or len(request.topics) != 1 or len(request.topics[0].partitions) != 1:
         return False
     topic = request.topics[0]
-    if version >= TOPIC_ID_FROM_VERSION:
-        is_metadata_topic = topic.topic_id == METADATA_TOPIC_ID
-    else:
-        is_metadata_topic = topic.topic == METADATA_TOPIC
-    return is_metadata_topic and topic.partitions[0].partition == METADATA_PARTITION
+    return topic.topic_id == METADATA_TOPIC_ID and topic.partitions[0].partition == METADATA_PARTITION
 
 
 def is_of_one_partition(response: FetchResponse) -> bool:

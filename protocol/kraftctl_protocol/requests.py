@@ -68,7 +68,8 @@ class RequestHead:
     ) -> Message:
         """The body; DecodeError if it is damaged, OverBudgetError if it would take more memory than allowed.
 
-        `pause` is called every few kilobytes. May be repeated, with another limit.
+        Bytes behind it are ignored, as Kafka does. `pause` is called every few kilobytes. May be repeated,
+        with another limit.
         """
         reader = self._reader
         reader.limit(memory_bytes_max, pause)
@@ -76,7 +77,6 @@ class RequestHead:
         start = reader.position
         try:
             body = self._message.read(reader, self.version)
-            reader.expect_end()
         finally:
             reader.position = start
         return body

@@ -167,7 +167,8 @@ def test_controlled_shutdown_moves_leaders_first_and_ends_when_all_have_seen_it(
     assert isinstance(last.record, BrokerRegistrationChangeRecord)
     assert (last.record.fenced, last.version) == (1, 0)
     assert active.heartbeat(1, shut_down=True).should_shut_down
-    assert active.log[-1][1] is last
+    assert active.log[-1][1].record == last.record, "each such heartbeat writes it, as in Kafka"
+    assert active.log[-1][1] is not last
 
 
 def test_a_broker_that_leads_nothing_shuts_down_immediately():
@@ -284,6 +285,16 @@ class TestManager:
         assert not manager.state(3).shutting_down
         manager.remove(1)
         assert manager.lowest_active_offset() == NO_ACTIVE_BROKER_OFFSET
+
+    def test_a_change_of_a_registration_forgets_the_offset_until_the_next_heartbeat(self):
+        """As in Kafka: nobody else finishes a controlled shutdown before that."""
+        manager = BrokerHeartbeatManager(9_000)
+        manager.register(1, 10, False)
+        manager.touch(1, False, 50)
+        manager.register(1, 10, False)
+        assert manager.lowest_active_offset() == -1
+        manager.touch(1, False, 60)
+        assert manager.lowest_active_offset() == 60
 
     @pytest.mark.parametrize("gone", ["removed", "registered again"])
     def test_the_oldest_session_ends_with_its_incarnation(self, gone):

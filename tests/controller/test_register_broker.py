@@ -7,7 +7,7 @@ import pytest
 from kraftctl.metadata import features
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
-from kraftctl_protocol.generated.broker_registration_request import Feature
+from kraftctl_protocol.generated.broker_registration_request import Feature, Listener
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
 from tests.support.active_controller import ActiveController, registration
@@ -103,6 +103,21 @@ def test_a_new_incarnation_waits_for_the_session_of_the_old_one():
     assert active.request(again).error_code == Errors.DUPLICATE_BROKER_REGISTRATION
     active.pass_time(9_001)
     assert active.request(again).error_code == 0
+
+
+def test_of_listeners_with_one_name_the_last_is_registered():
+    """As in Kafka, in the place of the first."""
+    active = ActiveController()
+    request = registration(1)
+    first = request.listeners[0]
+    request.listeners = [
+        Listener(name=first.name, port=1),
+        Listener(name="X"),
+        Listener(name=first.name, port=2),
+    ]
+    assert active.request(request).error_code == 0
+    record = active.log[-1][1].record
+    assert [(each.name, each.port) for each in record.end_points] == [(first.name, 2), ("X", 0)]
 
 
 def test_a_broker_that_sent_no_heartbeat_is_replaced_immediately():

@@ -45,9 +45,7 @@ def encode(schema: Schema, version: int, body: Body) -> bytes:
     return bytes(out)
 
 
-def _write_struct(
-    out: bytearray, fields: list[Field], version: int, flexible: Versions, body: Body
-) -> None:
+def _write_struct(out: bytearray, fields: list[Field], version: int, flexible: Versions, body: Body) -> None:
     tagged: list[tuple[int, bytes]] = []
     for each in fields:
         if version not in each.versions:

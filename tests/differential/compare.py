@@ -11,7 +11,6 @@ from tests.differential.metadata_log import LoggedRecord
 from tests.differential.names import A_TEXT, RANDOM, Normaliser
 from tests.differential.placement import without_choices
 
-
 THROWN = -1
 """UNKNOWN_SERVER_ERROR: a handler of Kafka met what it does not expect."""
 
@@ -84,7 +83,12 @@ def _walk(api: str, place: str, java: Any, ours: Any, found: list[Difference]) -
 
 
 def _are_texts(java: Any, ours: Any) -> bool:
-    return isinstance(java, str) and isinstance(ours, str) and java.startswith(A_TEXT) and ours.startswith(A_TEXT)
+    return (
+        isinstance(java, str)
+        and isinstance(ours, str)
+        and java.startswith(A_TEXT)
+        and ours.startswith(A_TEXT)
+    )
 
 
 def compared_records(

@@ -7,6 +7,13 @@ from dataclasses import dataclass, field
 from tests.differential.codec import Body
 from tests.differential.metadata_log import LoggedRecord
 
+CHANGED = (
+    ("isr", "Isr"),
+    ("replicas", "Replicas"),
+    ("adding", "AddingReplicas"),
+    ("removing", "RemovingReplicas"),
+)
+
 
 @dataclass
 class Partition:
@@ -80,9 +87,7 @@ class Picture:
     def _PartitionChangeRecord(self, body: Body) -> None:
         partition = self.topics[self._names[body["TopicId"]]][body["PartitionId"]]
         partition.epoch += 1
-        for name, key in (
-            ("isr", "Isr"), ("replicas", "Replicas"), ("adding", "AddingReplicas"), ("removing", "RemovingReplicas"),
-        ):  # fmt: skip
+        for name, key in CHANGED:
             if body[key] is not None:
                 setattr(partition, name, body[key])
         if body["Leader"] != -2:
@@ -91,7 +96,10 @@ class Picture:
 
     def _RegisterBrokerRecord(self, body: Body) -> None:
         self.brokers[body["BrokerId"]] = Broker(
-            body["IncarnationId"], body.get("LogDirs") or [], body["Fenced"], body.get("InControlledShutdown", False)
+            body["IncarnationId"],
+            body.get("LogDirs") or [],
+            body["Fenced"],
+            body.get("InControlledShutdown", False),
         )
 
     def _UnregisterBrokerRecord(self, body: Body) -> None:
@@ -116,7 +124,9 @@ class Picture:
         self.features[body["Name"]] = body["FeatureLevel"]
 
     def _ConfigRecord(self, body: Body) -> None:
-        self.configs.setdefault((body["ResourceType"], body["ResourceName"]), {})[body["Name"]] = body["Value"]
+        self.configs.setdefault((body["ResourceType"], body["ResourceName"]), {})[body["Name"]] = body[
+            "Value"
+        ]
 
     def _AccessControlEntryRecord(self, body: Body) -> None:
         self.acls[body["Id"]] = body
@@ -135,4 +145,3 @@ class Picture:
 
     def _RegisterControllerRecord(self, body: Body) -> None:
         self.controllers.add(body["ControllerId"])
-

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kraftctl.dev.kafka_distribution import KafkaDistribution
-from tests.differential.call import ANSWERED, SILENCE, SILENT, Call, Response
+from tests.differential.call import ANSWERED, CLOSED, SILENCE, SILENT, Call, Response
 from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.mix import next_calls
 from tests.differential.compare import Difference, compared_records, compared_responses
 from tests.differential.known import KnownDifferences
 from tests.differential.metadata_log import LoggedRecord
 from tests.differential.names import Normaliser
-from tests.differential.placement import deletion, names_placed_by_chance
 from tests.differential.picture import Picture
+from tests.differential.placement import deletion, names_placed_by_chance
 from tests.differential.schemas import Schemas
-from tests.differential.sides import Logged, Pair, Setting
+from tests.differential.sides import Logged, Pair, Setting, Side
 
 NOT_CONTROLLER = 41
 SILENCE_SECONDS = 8.0
@@ -72,6 +72,8 @@ class Round:
         self.pair.quiet()
         java, ours = self.pair.sides
         found = self._compared_logs("start", (java.seen, ours.seen))
+        for record in java.seen:
+            self.picture.replay(record)
         asked = Call("ApiVersions", 4, {"ClientSoftwareName": "differential", "ClientSoftwareVersion": "1"})
         responses = self._ask(asked)
         found += compared_responses(asked, responses, self._both_normalisers)
@@ -97,6 +99,8 @@ class Round:
         self._note_failure(call, responses)
         for record in records[0]:
             self.picture.replay(record)
+        if self.failed and self.pair.kraftctl.controller.running:
+            return [Difference(call.api, "Kafka fails", self.failed, "")]
         found = compared_responses(call, responses, self._both_normalisers)
         return found + compared_records(call.api, records, self._both_normalisers, by_chance=by_chance)
 
@@ -110,13 +114,16 @@ class Round:
         java = responses[0]
         if java.status == SILENT:
             self.failed = f"Kafka does not answer {call.api}"
-        elif java.status == ANSWERED and java.body is not None and java.body.get("ErrorCode") == NOT_CONTROLLER:
+        elif (
+            java.status == ANSWERED and java.body is not None and java.body.get("ErrorCode") == NOT_CONTROLLER
+        ):
             self.failed = f"Kafka's controller has resigned at {call.api}"
         for side, epoch in zip(self.pair.sides, self._epochs, strict=True):
             if side.names.leader_epoch != epoch:
-                self.failed = f"{side.controller.name} has resigned at {call.api}"
-            if not side.controller.running:
-                self.failed = f"{side.controller.name} has ended at {call.api}"
+                self.failed = f"{side.controller.name} has resigned at {call.api}: {side.why_ended()}"
+        for side, response in zip(self.pair.sides, responses, strict=True):
+            if response.status == CLOSED and not _await_end(side):
+                self.failed = f"{side.controller.name} has ended at {call.api}: {side.why_ended()}"
 
     @property
     def _both_normalisers(self) -> tuple[Normaliser, Normaliser]:
@@ -135,36 +142,49 @@ class Round:
         return compared_records(api, records, self._both_normalisers)
 
 
+def _await_end(side: Side) -> bool:
+    """Returns whether the process of a side that has closed a connection still runs a moment later."""
+    deadline = time.monotonic() + 0.5
+    while side.controller.running and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return side.controller.running
+
+
 def _kinds(records: list[LoggedRecord]) -> list[str]:
     return [each.name for each in records]
 
 
 def run_round(
-    judge: Judge, setting: Setting, chance: random.Random, most: int, without: frozenset[str] = frozenset()
+    judge: Judge,
+    setting: Setting,
+    chance: random.Random,
+    most: int,
+    until: float | None = None,
+    without: frozenset[str] = frozenset(),
 ) -> Outcome:
-    """Makes up to `most` random calls."""
+    """Makes up to `most` random calls, until a time of time.monotonic()."""
     outcome = Outcome(setting)
     with tempfile.TemporaryDirectory(prefix="differential-") as directory:
         this = Round(judge, setting, Path(directory))
         try:
-            found = this.start()
-            for record in this.pair.java.seen:
-                this.picture.replay(record)
-            _note(outcome, judge, [], found)
+            _note(outcome, judge, [], this.start())
             pick = Chooser(chance, this.picture, this.versions)
             while len(outcome.calls) < most and not outcome.ended_by:
-                for call in _with_deletions(next_calls(pick, judge.schemas, without)):
-                    outcome.calls.append(call)
-                    found = _note(outcome, judge, outcome.calls, this.make(call))
-                    if this.failed:
-                        outcome.ended_by = this.failed
-                    elif any(each.in_the_log for each in found):
-                        outcome.ended_by = "their logs have parted"
-                    if outcome.ended_by:
-                        break
+                if until is not None and time.monotonic() >= until:
+                    break
+                _make_some(this, outcome, judge, _with_deletions(next_calls(pick, judge.schemas, without)))
         finally:
             this.pair.stop()
     return outcome
+
+
+def _make_some(this: Round, outcome: Outcome, judge: Judge, calls: list[Call]) -> None:
+    for call in calls:
+        outcome.calls.append(call)
+        parted = any(each.in_the_log for each in _note(outcome, judge, outcome.calls, this.make(call)))
+        if this.failed or parted:
+            outcome.ended_by = this.failed or "their logs have parted"
+            return
 
 
 def _with_deletions(calls: list[Call]) -> list[Call]:
@@ -178,7 +198,7 @@ def _with_deletions(calls: list[Call]) -> list[Call]:
 
 
 def _note(outcome: Outcome, judge: Judge, calls: list[Call], found: list[Difference]) -> list[Difference]:
-    """Keeps what is not known as a find; returns it."""
+    """Keeps what is not known as a find; returns all: also what is known parts the logs."""
     new = [each for each in found if not judge.known.covers(each)]
     if new:
         outcome.finds.append(Find(outcome.setting, list(calls), new))

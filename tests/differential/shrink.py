@@ -29,7 +29,9 @@ def shrunk(judge: Judge, find: Find, attempts_max: int = 40) -> Find | None:
     last = find.calls[-1:]
     if repeats(last):
         return Find(find.setting, last, last_differences(judge, find, last))
-    needed = minimal(find.calls[:-1], lambda calls: repeats([*calls, *last]), lambda: attempts >= attempts_max)
+    needed = minimal(
+        find.calls[:-1], lambda calls: repeats([*calls, *last]), lambda: attempts >= attempts_max
+    )
     return Find(find.setting, [*needed, *last], last_differences(judge, find, [*needed, *last]))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kraftctl.dev.kafka_distribution import KafkaDistribution
 from kraftctl.dev.nodes import Controller, JavaController, KraftctlController
+from kraftctl_protocol.metadata_versions import METADATA_VERSIONS
 from tests.differential.call import ANSWERED, CLOSED, SILENT, Call, Response
 from tests.differential.codec import Body, Reader, Undecodable, decode, encode
 from tests.differential.metadata_log import LoggedRecord, LogTail
@@ -25,7 +26,7 @@ ANSWER_SECONDS_MAX = 8.0
 QUIET_SECONDS = 0.3
 
 Logged = tuple[list[LoggedRecord], list[LoggedRecord]]
-"""What Kafka's controller and kraftctl have logged.""" 
+"""What Kafka's controller and kraftctl have logged."""
 
 PROPERTIES = {
     "controller.quorum.append.linger.ms": "0",
@@ -81,11 +82,7 @@ class Setting:
         return f"Kafka {self.kafka}, {self.release}, {kind}{', ' if extra else ''}{extra}"
 
 
-LEVELS = (
-    "3.3-IV3 3.4-IV0 3.5-IV0 3.5-IV1 3.5-IV2 3.6-IV0 3.6-IV1 3.6-IV2 3.7-IV0 3.7-IV1 3.7-IV2 3.7-IV3 3.7-IV4 "
-    "3.8-IV0 3.9-IV0 4.0-IV0 4.0-IV1 4.0-IV2 4.0-IV3 4.1-IV0 4.1-IV1 4.2-IV0 4.2-IV1 4.3-IV0 "
-    "4.4-IV0 4.4-IV1 4.4-IV2"
-).split()
+LEVELS = tuple(each.name for each in METADATA_VERSIONS if each.in_production)
 """The names of metadata.version from 7 on."""
 
 
@@ -136,18 +133,21 @@ class Side:
         return found
 
     def send(self, call: Call) -> None:
+        """Sends it; if the process has ended there is no connection, and `receive` says that."""
         data = self._frame(call)
-        for attempt in (1, 2):
+        try:
             if self._socket is None:
                 self._socket = socket.create_connection(("localhost", self.controller.port), 10.0)
                 self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            try:
-                self._socket.sendall(struct.pack(">i", len(data)) + data)
-                return
-            except ConnectionError:
-                self.disconnect()
-                if attempt == 2:
-                    raise
+            self._socket.sendall(struct.pack(">i", len(data)) + data)
+        except ConnectionError:
+            self.disconnect()
+
+    def why_ended(self) -> str:
+        """Returns the last error in the output of its process."""
+        lines = self.controller.log_file.read_text(errors="replace").splitlines()
+        errors = [line for line in lines if " ERROR " in line or "Exception" in line]
+        return errors[-1][:300] if errors else "no error in its output"
 
     def disconnect(self) -> None:
         if self._socket is not None:
@@ -155,8 +155,9 @@ class Side:
         self._socket = None
 
     def receive(self, call: Call) -> Response:
+        if self._socket is None:
+            return Response(CLOSED)
         try:
-            assert self._socket is not None
             self._socket.settimeout(ANSWER_SECONDS_MAX)
             data = self._exactly(struct.unpack(">i", self._exactly(4))[0])
         except TimeoutError:

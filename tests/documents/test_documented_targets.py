@@ -35,6 +35,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "bench-scale": (f"BENCH_ARGS={HELP}",),  # tests/bench/test_scale.py
     "bench-ssl": (f"BENCH_ARGS={HELP}",),
     "build": (),
+    "differential": (f"DIFFERENTIAL_ARGS={HELP}",),  # tests/interop/test_differential.py
     "export-demo": (f"DEMO_ARGS={HELP}",),  # tests/spark/test_export_demo.py
     "faults": ("FAULTS=two-votes-in-an-epoch",),
     "fuzz": ("FRAMES=100", "FUZZ=requests"),

@@ -62,6 +62,9 @@ SOAKS = (
          (ROUNDS, "--effort", "20", "tests/server/connections/test_hostile_requests.py"), sources=True),
     Soak("fuzz", "damaged and dense frames, batches and directories, with limits of time and memory",
          ("tests/soak/fuzz.py",)),
+    Soak("differential", "random calls on a controller of Kafka 4.3.1 and on kraftctl",
+         ("tests/differential/run.py", "--kafka", "4.3.1")),
+    Soak("differential-4.4", "the same with Kafka 4.4.0", ("tests/differential/run.py", "--kafka", "4.4.0")),
     Soak("export", "kills of an export while the log of a controller grows", ("tests/spark/soak/run.py",)),
 )  # fmt: skip
 

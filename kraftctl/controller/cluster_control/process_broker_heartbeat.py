@@ -20,7 +20,7 @@ from kraftctl.controller.state.broker_heartbeat_manager import SHUTDOWN_UNDER_WA
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
-from kraftctl.metadata.broker_registration_change import cordoned_log_dirs_record
+from kraftctl.metadata.broker_registration_change import cordoned_log_dirs_record, fencing_record
 from kraftctl.metadata.registration_limits import why_directories_too_many
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
@@ -111,10 +111,12 @@ def _begin_transition(
     moment: Moment,
 ) -> ControllerResult:
     """Returns the first slice of the transition that this heartbeat leads to, which usually is all of it."""
-    transition = None
-    if current != following:
-        transition = _transition_to(state, registration, following, offline)
-    return ControllerResult.of([]) if transition is None else transition.next_slice(moment)
+    if current == following:
+        return ControllerResult.of([])
+    if registration.fenced and following == broker_control_state.SHUTDOWN_NOW:
+        # It is in no ISR, and each such heartbeat writes that it is fenced, as in Kafka.
+        return ControllerResult.of([fencing_record(registration)])
+    return _transition_to(state, registration, following, offline).next_slice(moment)
 
 
 def _take_out_too(
@@ -132,15 +134,13 @@ def _take_out_too(
 
 def _transition_to(
     state: ControllerState, registration: BrokerRegistration, following: str, offline: list[Uuid]
-) -> SlicedWork | None:
+) -> SlicedWork:
     broker_id, broker_epoch = registration.id, registration.epoch
     if following == broker_control_state.UNFENCED:
         return BrokerUnfencing(state, broker_id, broker_epoch, offline)
     if following == broker_control_state.CONTROLLED_SHUTDOWN:
         state.fencings.shutdown_count += 1
         return ControlledShutdown(state, broker_id, broker_epoch)
-    if registration.fenced:
-        return None
     state.fencings.asked_count += 1
     return BrokerFencing(state, broker_id, broker_epoch)
 

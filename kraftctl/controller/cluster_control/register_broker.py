@@ -251,7 +251,7 @@ def _registration_record(request: BrokerRegistrationRequest, metadata_version: i
                 port=listener.port,
                 security_protocol=listener.security_protocol,
             )
-            for listener in request.listeners
+            for listener in {listener.name: listener for listener in request.listeners}.values()
         ],
         features=[
             BrokerFeature(

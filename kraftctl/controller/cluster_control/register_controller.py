@@ -54,7 +54,7 @@ def register_controller(
                 port=listener.port,
                 security_protocol=listener.security_protocol,
             )
-            for listener in request.listeners
+            for listener in {listener.name: listener for listener in request.listeners}.values()
         ],
         features=[
             ControllerFeature(

@@ -57,6 +57,9 @@ def alter_partition_reassignments(
 ) -> ControllerResult:
     """Alters reassignments; errors are per partition, and the records need not be atomic, as in Kafka."""
     assert isinstance(request, AlterPartitionReassignmentsRequest)
+    if not request.topics:
+        # Kafka's defaults, whatever the request allows.
+        return ControllerResult.of([], AlterPartitionReassignmentsResponse(error_message=""))
     entries = ResponseEntries()
     entries.add_items(len(request.topics))
     for topic in request.topics:

@@ -140,14 +140,18 @@ class BrokerHeartbeatManager:
         return contact_ms + self._session_timeout_ms < now_ms
 
     def register(self, broker_id: int, broker_epoch: int, fenced: bool) -> None:
-        """Follows the registration: a new epoch has a new state, a fenced broker is no longer shutting
-        down.
+        """Follows the registration: a new epoch has a new state, a fenced broker is no longer shutting down.
+
+        A change that neither fences nor unfences forgets the offset until the next heartbeat, as in Kafka:
+        until then no other broker finishes its controlled shutdown.
         """
         state = self._brokers.get(broker_id)
         if state is None or state.epoch != broker_epoch:
             self._brokers[broker_id] = BrokerHeartbeatState(broker_epoch, fenced)
             self._oldest = None
             return
+        if state.fenced == fenced:
+            state.metadata_offset = UNKNOWN_OFFSET
         state.fenced = fenced
         if fenced:
             state.controlled_shutdown_offset = UNKNOWN_OFFSET

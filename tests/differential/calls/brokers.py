@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.differential.call import Call, Ref
 from tests.differential.calls.chooser import BROKERS, RACKS, Chooser, directory_id
 from tests.differential.codec import Body
@@ -51,7 +49,9 @@ def registration(pick: Chooser, broker: int, incarnation: str | None = None) -> 
         "Rack": pick.one(RACKS),
         "IsMigratingZkBroker": pick.often(0.01),
         "LogDirs": directories if pick.often(0.97) else [],
-        "PreviousBrokerEpoch": Ref("epoch", broker) if pick.often(0.6) else pick.one((-1, Ref("epoch", broker, -1))),
+        "PreviousBrokerEpoch": Ref("epoch", broker)
+        if pick.often(0.6)
+        else pick.one((-1, Ref("epoch", broker, -1))),
     }
     return Call("BrokerRegistration", version, body)
 
@@ -63,7 +63,9 @@ def heartbeat(pick: Chooser, broker: int, *, fence: bool = False, shut_down: boo
     body: Body = {
         "BrokerId": broker,
         "BrokerEpoch": pick.epoch(broker),
-        "CurrentMetadataOffset": Ref("end", 0, -1) if pick.often(0.95) else pick.one((-1, 0, Ref("epoch", broker))),
+        "CurrentMetadataOffset": Ref("end", 0, -1)
+        if pick.often(0.95)
+        else pick.one((-1, 0, Ref("epoch", broker))),
         "WantFence": fence,
         "WantShutDown": shut_down,
         "OfflineLogDirs": [],
@@ -107,7 +109,11 @@ def broker_starts(pick: Chooser) -> list[Call]:
     if not down:
         return broker_heartbeat(pick)
     broker = pick.one(down)
-    return [registration(pick, broker), heartbeat(pick, broker, fence=pick.often(0.5)), heartbeat(pick, broker)]
+    return [
+        registration(pick, broker),
+        heartbeat(pick, broker, fence=pick.often(0.5)),
+        heartbeat(pick, broker),
+    ]
 
 
 def broker_stops(pick: Chooser) -> list[Call]:
@@ -121,7 +127,13 @@ def broker_leaves(pick: Chooser) -> list[Call]:
     broker = pick.broker()
     stopped = broker_stops(pick) if pick.often(0.5) else [heartbeat(pick, broker, fence=True)]
     unregistered = Call("UnregisterBroker", 0, {"BrokerId": broker})
-    return [*stopped, heartbeat(pick, broker, fence=True), unregistered, registration(pick, broker), heartbeat(pick, broker)]
+    return [
+        *stopped,
+        heartbeat(pick, broker, fence=True),
+        unregistered,
+        registration(pick, broker),
+        heartbeat(pick, broker),
+    ]
 
 
 def alter_partition(pick: Chooser) -> list[Call]:
@@ -143,7 +155,9 @@ def alter_partition(pick: Chooser) -> list[Call]:
             isr = [pick.broker() for _ in range(pick.chance.randint(0, 4))]
     request = {
         "PartitionIndex": index if pick.often(0.98) else 99,
-        "LeaderEpoch": partition.leader_epoch if pick.often(0.95) else partition.leader_epoch + pick.one((-1, 1)),
+        "LeaderEpoch": partition.leader_epoch
+        if pick.often(0.95)
+        else partition.leader_epoch + pick.one((-1, 1)),
         "PartitionEpoch": partition.epoch if pick.often(0.95) else partition.epoch + pick.one((-1, 1)),
         "NewIsr": isr,
         "NewIsrWithEpochs": [
@@ -168,8 +182,8 @@ def assign_replicas_to_dirs(pick: Chooser) -> list[Call]:
         return {"TopicId": pick.topic_id(name), "Partitions": [{"PartitionIndex": index}]}
 
     def directory() -> Body:
-        special: Any = [uuid for uuid in (ZERO_UUID, "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg")]
-        chosen = pick.directory(broker) if pick.often(0.92) else pick.one([*special, pick.uuid()])
+        special = (ZERO_UUID, "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg", pick.uuid())
+        chosen = pick.directory(broker) if pick.often(0.92) else pick.one(special)
         return {"Id": chosen, "Topics": pick.some(partitions, 2)}
 
     body = {"BrokerId": broker, "BrokerEpoch": pick.epoch(broker), "Directories": pick.some(directory, 2)}

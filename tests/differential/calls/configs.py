@@ -58,7 +58,12 @@ METRICS_CONFIGS = {
     "match": ("client_id=a", "client_id=[", "bogus=1", "", "client_software_name=x,client_id=.*"),
     "no.such": ("1",),
 }
-DEFINED = {TOPIC: TOPIC_CONFIGS, BROKER: BROKER_CONFIGS, GROUP: GROUP_CONFIGS, CLIENT_METRICS: METRICS_CONFIGS}
+DEFINED = {
+    TOPIC: TOPIC_CONFIGS,
+    BROKER: BROKER_CONFIGS,
+    GROUP: GROUP_CONFIGS,
+    CLIENT_METRICS: METRICS_CONFIGS,
+}
 
 
 def topic_config(pick: Chooser) -> tuple[str, str | None]:

@@ -31,7 +31,12 @@ def controller_registration(pick: Chooser) -> list[Call]:
         "IncarnationId": pick.uuid(),
         "ZkMigrationReady": pick.often(0.1),
         "Listeners": [
-            {"Name": "CONTROLLER", "Host": "localhost", "Port": 9999, "SecurityProtocol": pick.one((0, 0, 0, 1, 9))}
+            {
+                "Name": "CONTROLLER",
+                "Host": "localhost",
+                "Port": 9999,
+                "SecurityProtocol": pick.one((0, 0, 0, 1, 9)),
+            }
         ]
         * pick.one((1, 1, 1, 1, 0, 2)),
         "Features": [

@@ -77,7 +77,7 @@ def next_calls(pick: Chooser, schemas: Schemas, without: frozenset[str] = frozen
     for call in maker(pick):
         if call.api not in pick.versions or call.api in without:
             continue
-        if pick.often(ODD_SHARE):
+        if pick.often(ODD_SHARE) and call.api != "UpdateRaftVoter":
             call = with_an_odd_field(pick, by_name[f"{call.api}Request"], call)
         if pick.often(DAMAGED_SHARE):
             call = damaged(pick, call)

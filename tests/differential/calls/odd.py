@@ -11,7 +11,7 @@ from tests.differential.codec import INTEGERS, Body
 from tests.differential.schemas import ZERO_UUID, Field, Schema
 
 NAMES = ("alice", "alice", "bob", "carol", "ANONYMOUS")
-NEVER_ODD = {"LeaderEpoch", "ReplicaEpoch", "CurrentLeaderEpoch", "VoterId", "VoterDirectoryId"}
+NEVER_ODD = {"LeaderEpoch", "ReplicaEpoch", "CurrentLeaderEpoch", "VoterId", "VoterDirectoryId", "LeaderId"}
 """In requests of raft, a later epoch would be joined, and another voter wait for its vote."""
 
 OF_RAFT = ("Vote", "BeginQuorumEpoch", "EndQuorumEpoch", "AddRaftVoter", "RemoveRaftVoter", "UpdateRaftVoter")
@@ -95,7 +95,8 @@ def forwarded(pick: Chooser, call: Call) -> Call:
         call.api,
         call.version,
         call.body,
-        Forwarded(pick.one(NAMES), "User" if pick.often(0.97) else "Group", pick.often(0.05), pick.one(HOSTS)),
+        Forwarded(
+            pick.one(NAMES), "User" if pick.often(0.97) else "Group", pick.often(0.05), pick.one(HOSTS)
+        ),
         call.damage,
     )
-

@@ -19,12 +19,16 @@ def _log(pick: Chooser) -> str:
 
 
 def _cluster(pick: Chooser) -> str | None:
-    return pick.one((CLUSTER_ID, CLUSTER_ID, CLUSTER_ID, None)) if pick.often(0.95) else pick.one(("", "other"))
+    return (
+        pick.one((CLUSTER_ID, CLUSTER_ID, CLUSTER_ID, None)) if pick.often(0.95) else pick.one(("", "other"))
+    )
 
 
 def _epoch(pick: Chooser) -> Any:
     """The leader's epoch, or one before it: a later one would be joined."""
-    return pick.one((Ref("leader epoch"), Ref("leader epoch"), Ref("leader epoch"), 0, Ref("leader epoch", 0, -1), -1))
+    return pick.one(
+        (Ref("leader epoch"), Ref("leader epoch"), Ref("leader epoch"), 0, Ref("leader epoch", 0, -1), -1)
+    )
 
 
 def _directory(pick: Chooser) -> Any:
@@ -46,7 +50,11 @@ def _index(pick: Chooser) -> int:
 
 
 def describe_quorum(pick: Chooser) -> list[Call]:
-    body = {"Topics": [{"TopicName": _log(pick), "Partitions": _partitions(pick, {"PartitionIndex": _index(pick)})}]}
+    body = {
+        "Topics": [
+            {"TopicName": _log(pick), "Partitions": _partitions(pick, {"PartitionIndex": _index(pick)})}
+        ]
+    }
     return [Call("DescribeQuorum", pick.version("DescribeQuorum"), body)]
 
 
@@ -70,11 +78,13 @@ def vote(pick: Chooser) -> list[Call]:
 
 
 def begin_quorum_epoch(pick: Chooser) -> list[Call]:
+    """Another leader in the epoch of this one ends Kafka's process."""
+    leader = pick.one((3000, 3001, 3001, -1))
     partition = {
         "PartitionIndex": _index(pick),
         "VoterDirectoryId": _directory(pick),
-        "LeaderId": pick.one((3000, 3001, 3001, -1)),
-        "LeaderEpoch": _epoch(pick),
+        "LeaderId": leader,
+        "LeaderEpoch": _epoch(pick) if leader == 3000 else pick.one((0, -1)),
     }
     body = {
         "ClusterId": _cluster(pick),
@@ -89,7 +99,7 @@ def end_quorum_epoch(pick: Chooser) -> list[Call]:
     partition = {
         "PartitionIndex": _index(pick),
         "LeaderId": pick.one((3001, 3001, 3002, -1)),
-        "LeaderEpoch": _epoch(pick),
+        "LeaderEpoch": pick.one((0, -1)),
         "PreferredSuccessors": [3000],
         "PreferredCandidates": [{"CandidateId": 3000, "CandidateDirectoryId": _directory(pick)}],
     }
@@ -105,7 +115,9 @@ def fetch(pick: Chooser) -> list[Call]:
     replica = _replica(pick)
     partition = {
         "Partition": _index(pick),
-        "CurrentLeaderEpoch": pick.one((-1, Ref("leader epoch"), Ref("leader epoch"), 0, Ref("leader epoch", 0, 1))),
+        "CurrentLeaderEpoch": pick.one(
+            (-1, Ref("leader epoch"), Ref("leader epoch"), 0, Ref("leader epoch", 0, 1))
+        ),
         "FetchOffset": pick.one((0, 0, Ref("end"), Ref("end", 0, 1), Ref("end", 0, -1), -1, 5)),
         "LastFetchedEpoch": pick.one((-1, 0, Ref("leader epoch"), Ref("leader epoch"), 99)),
         "LogStartOffset": pick.one((-1, 0)),
@@ -131,7 +143,9 @@ def fetch(pick: Chooser) -> list[Call]:
 def fetch_snapshot(pick: Chooser) -> list[Call]:
     partition = {
         "Partition": _index(pick),
-        "CurrentLeaderEpoch": pick.one((Ref("leader epoch"), Ref("leader epoch"), 0, -1, Ref("leader epoch", 0, 1))),
+        "CurrentLeaderEpoch": pick.one(
+            (Ref("leader epoch"), Ref("leader epoch"), 0, -1, Ref("leader epoch", 0, 1))
+        ),
         "SnapshotId": {"EndOffset": pick.one((0, 5, -1, Ref("end"))), "Epoch": pick.one((0, 1, -1))},
         "Position": pick.one((0, 0, 100, -1)),
         "ReplicaDirectoryId": pick.one(("AAAAAAAAAAAAAAAAAAAAAA", pick.uuid())),
@@ -159,7 +173,11 @@ def add_raft_voter(pick: Chooser) -> list[Call]:
 
 
 def remove_raft_voter(pick: Chooser) -> list[Call]:
-    body = {"ClusterId": _cluster(pick), "VoterId": pick.one((3001, 3000, -1)), "VoterDirectoryId": _directory(pick)}
+    body = {
+        "ClusterId": _cluster(pick),
+        "VoterId": pick.one((3001, 3000, -1)),
+        "VoterDirectoryId": _directory(pick),
+    }
     if body["VoterId"] == 3000:
         body["VoterDirectoryId"] = pick.uuid()
     return [Call("RemoveRaftVoter", 0, body)]
@@ -172,6 +190,9 @@ def update_raft_voter(pick: Chooser) -> list[Call]:
         "VoterId": pick.one((3001, 3002, -1)),
         "VoterDirectoryId": _directory(pick),
         "Listeners": pick.one((ENDPOINTS, [], [{"Name": "X", "Host": "h", "Port": 1}])),
-        "KRaftVersionFeature": {"MinSupportedVersion": pick.one((0, 1, 5)), "MaxSupportedVersion": pick.one((1, 0))},
+        "KRaftVersionFeature": {
+            "MinSupportedVersion": pick.one((0, 1, 5)),
+            "MaxSupportedVersion": pick.one((1, 0)),
+        },
     }
     return [Call("UpdateRaftVoter", 0, body)]

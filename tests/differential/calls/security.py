@@ -9,7 +9,18 @@ from tests.differential.calls.chooser import ODD_TEXTS, Chooser
 from tests.differential.codec import Body
 
 HOSTS = ("*", "*", "10.0.0.5", "h", "10.0.0.0/8", "10.0.0.0/33", "::1", "fe80::/10", "")
-PRINCIPALS = ("User:alice", "User:alice", "User:bob", "User:*", "Group:g", "alice", "", "User:", ":x", "user:alice")
+PRINCIPALS = (
+    "User:alice",
+    "User:alice",
+    "User:bob",
+    "User:*",
+    "Group:g",
+    "alice",
+    "",
+    "User:",
+    ":x",
+    "user:alice",
+)
 
 
 def resource_name(pick: Chooser, kind: int) -> str:
@@ -78,7 +89,11 @@ def alter_user_scram_credentials(pick: Chooser) -> list[Call]:
 
 def alter_client_quotas(pick: Chooser) -> list[Call]:
     def entity() -> Body:
-        kind = pick.one(("user", "client-id", "ip", "user", "client-id")) if pick.often(0.95) else pick.one(ODD_TEXTS)
+        kind = (
+            pick.one(("user", "client-id", "ip", "user", "client-id"))
+            if pick.often(0.95)
+            else pick.one(ODD_TEXTS)
+        )
         name = pick.one((None, "alice", "bob", "c1"))
         if kind == "ip":
             name = pick.one((None, "10.0.0.1", "::1", "localhost", "not an ip", "300.1.1.1"))
@@ -109,7 +124,11 @@ def create_delegation_token(pick: Chooser) -> list[Call]:
         "OwnerPrincipalType": owner[0],
         "OwnerPrincipalName": owner[1],
         "Renewers": pick.some(
-            lambda: {"PrincipalType": pick.one(("User", "User", "User", "Group")), "PrincipalName": pick.user()}, 2
+            lambda: {
+                "PrincipalType": pick.one(("User", "User", "User", "Group")),
+                "PrincipalName": pick.user(),
+            },
+            2,
         )
         if pick.often(0.6)
         else [],
@@ -135,4 +154,3 @@ def expire_delegation_token(pick: Chooser) -> list[Call]:
 def describe_delegation_token(pick: Chooser) -> list[Call]:
     body = {"Owners": None if pick.often(0.5) else [{"PrincipalType": "User", "PrincipalName": pick.user()}]}
     return [Call("DescribeDelegationToken", pick.version("DescribeDelegationToken"), body)]
-

@@ -13,7 +13,7 @@ def create_topics(pick: Chooser) -> list[Call]:
     automatic = pick.often(0.2)
 
     def topic() -> Body:
-        named = {"Name": pick.new_topic(), "Configs": []}
+        named: Body = {"Name": pick.new_topic(), "Configs": []}
         if pick.often(0.4):
             named["Configs"] = [
                 {"Name": name, "Value": value} for name, value in pick.some(lambda: topic_config(pick))

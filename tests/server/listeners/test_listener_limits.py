@@ -45,7 +45,6 @@ GARBAGE = [
     pytest.param(encode_frame(bytes.fromhex("ffff000000000001ffff")), id="negative-api"),
     pytest.param(encode_frame(bytes.fromhex("0038006300000001ffff")), id="unknown-version"),
     pytest.param(encode_frame(request_bytes(unregister(1), 0)[:-1]), id="cut-body"),
-    pytest.param(encode_frame(request_bytes(unregister(1), 0) + b"\x00"), id="trailing-byte"),
     pytest.param(encode_frame(bytes.fromhex("00400000000000017fff")), id="client-id-longer-than-frame"),
 ]
 

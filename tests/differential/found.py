@@ -1,0 +1,103 @@
+"""Calls that once differed, each list in one round after the one before: none may differ again."""
+
+from __future__ import annotations
+
+from tests.differential.call import Call, Damage, Forwarded, Ref
+from tests.differential.calls.brokers import FEATURES, plain_heartbeat
+from tests.differential.calls.chooser import directory_id
+from tests.differential.codec import Body, uuid_text
+from tests.differential.sides import CLUSTER_ID
+
+
+def listener(name: str, port: int) -> Body:
+    return {"Name": name, "Host": "localhost", "Port": port, "SecurityProtocol": 0}
+
+
+def features() -> list[Body]:
+    return [
+        {"Name": name, "MinSupportedVersion": low, "MaxSupportedVersion": high}
+        for name, (low, high) in FEATURES.items()
+    ]
+
+
+def registration(broker: int, *listeners: Body) -> Call:
+    body = {
+        "BrokerId": broker,
+        "ClusterId": CLUSTER_ID,
+        "IncarnationId": uuid_text(bytes([broker] * 16)),
+        "Listeners": list(listeners or [listener("PLAINTEXT", 9000)]),
+        "Features": features(),
+        "LogDirs": [directory_id(broker, 0), directory_id(broker, 1)],
+    }
+    return Call("BrokerRegistration", 4, body)
+
+
+def heartbeat(broker: int, **changes: object) -> Call:
+    plain = plain_heartbeat(broker)
+    return Call("BrokerHeartbeat", 2, {**plain.body, **changes})
+
+
+def fetch(version: int) -> Call:
+    partition = {"CurrentLeaderEpoch": Ref("leader epoch"), "LastFetchedEpoch": 1, "PartitionMaxBytes": 1000}
+    topic = {
+        "Topic": "__cluster_metadata",
+        "TopicId": uuid_text(bytes(15) + b"\1"),
+        "Partitions": [partition],
+    }
+    return Call("Fetch", version, {"ReplicaId": 7, "Topics": [topic]})
+
+
+LEADS = {
+    "Topics": [
+        {
+            "Name": "t",
+            "NumPartitions": -1,
+            "ReplicationFactor": -1,
+            "Assignments": [{"PartitionIndex": 0, "BrokerIds": [1, 2]}],
+        }
+    ]
+}
+
+FOUND: dict[str, list[Call]] = {
+    "a fenced broker that shuts down is fenced again": [
+        registration(4),
+        heartbeat(4, WantFence=True),
+        heartbeat(4, WantShutDown=True),
+        heartbeat(4, WantShutDown=True, WantFence=True),
+    ],
+    "of listeners with one name the last is registered": [
+        registration(5, listener("PLAINTEXT", 1), listener("X", 2), listener("PLAINTEXT", 3)),
+        Call(
+            "ControllerRegistration",
+            0,
+            {
+                "ControllerId": 3001,
+                "IncarnationId": uuid_text(bytes(16)),
+                "Listeners": [listener("CONTROLLER", 1), listener("CONTROLLER", 2)],
+                "Features": features(),
+            },
+        ),
+    ],
+    "a broker whose registration has changed holds up shutdowns": [
+        registration(1),
+        heartbeat(1),
+        registration(2),
+        heartbeat(2),
+        Call("CreateTopics", 7, LEADS),
+        heartbeat(1, WantShutDown=True),
+        heartbeat(2, OfflineLogDirs=[directory_id(2, 1)]),
+        heartbeat(1, WantShutDown=True),
+        heartbeat(2),
+        heartbeat(1, WantShutDown=True),
+    ],
+    "a Fetch by name is refused as a whole": [fetch(version) for version in range(4, 19)],
+    "bytes behind a request are ignored": [
+        Call("DescribeCluster", 0, {}, damage=Damage(appended=b"\0\0\0\0")),
+        Call("DescribeCluster", 2, {"EndpointType": 2}, damage=Damage(appended=b"x")),
+        Call("ListPartitionReassignments", 0, {}, Forwarded("alice"), Damage(appended=b"\0")),
+    ],
+    "a reassignment of nothing": [
+        Call("AlterPartitionReassignments", version, {"AllowReplicationFactorChange": False})
+        for version in (0, 1)
+    ],
+}
