@@ -7,6 +7,7 @@ tests/interop/test_differences.py shows that on Kafka 4.3.1.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -113,7 +114,7 @@ def test_what_a_config_cannot_be_changed_by_is_refused_for_its_resource(
     assert active.request(request).responses[0].error_code == error
 
 
-ACL = {
+ACL: dict[str, Any] = {
     "resource_type": 2,
     "resource_name": "t",
     "resource_pattern_type": 3,
