@@ -1,4 +1,4 @@
-"""Each row of docs/differences.md names tests that exist, so that nobody makes a difference equal unaware."""
+"""Each row of docs/differences.md names tests that exist, so that no difference goes away unnoticed."""
 
 from __future__ import annotations
 

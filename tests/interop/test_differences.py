@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -141,7 +142,7 @@ def test_it_resigns_at_what_no_config_can_be_changed_by(
 
 @pytest.mark.parametrize("field", ["resource_type", "resource_pattern_type", "operation", "permission_type"])
 def test_it_knows_no_reason_for_codes_that_no_acl_can_have(java: Javas, field: str) -> None:
-    fields = {
+    fields: dict[str, Any] = {
         "resource_type": 2, "resource_name": "t", "resource_pattern_type": 3, "principal": "User:a",
         "host": "*", "operation": 3, "permission_type": 3,
     }  # fmt: skip

@@ -7,6 +7,7 @@ tests/interop/test_differences.py shows that on Kafka 4.3.1.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,6 @@ from kraftctl_protocol.generated.describe_user_scram_credentials_request import 
 )
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.metadata_topic import is_for_metadata_log
 from tests.support.active_controller import ActiveController
 from tests.support.simulator.quorum import StartQuorum
 
@@ -113,7 +113,7 @@ def test_what_a_config_cannot_be_changed_by_is_refused_for_its_resource(
     assert active.request(request).responses[0].error_code == error
 
 
-ACL = {
+ACL: dict[str, Any] = {
     "resource_type": 2,
     "resource_name": "t",
     "resource_pattern_type": 3,
@@ -177,8 +177,13 @@ def test_too_many_new_partitions_are_refused_before_any_is_created(active: Activ
         pytest.param([snapshots.TopicSnapshot(name="__cluster_metadata", partitions=[])], id="no-partition"),
     ],
 )
-def test_a_fetch_snapshot_of_nothing_is_read_no_further(topics: list[snapshots.TopicSnapshot]) -> None:
-    assert not is_for_metadata_log(snapshots.FetchSnapshotRequest(topics=topics))
+def test_a_fetch_snapshot_of_nothing_is_read_no_further(
+    start_quorum: StartQuorum, topics: list[snapshots.TopicSnapshot]
+) -> None:
+    quorum = start_quorum(7, [1, 2, 3], [])
+    refused = quorum.ask(quorum.led(), snapshots.FetchSnapshotRequest(topics=topics))
+    quorum.run_for(100)
+    assert refused.error == Errors.INVALID_REQUEST
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from kraftctl_protocol.generated import add_raft_voter_request as add_voter
 from kraftctl_protocol.generated import alter_client_quotas_request as quotas
@@ -33,7 +34,7 @@ METADATA_QUORUM = "__cluster_metadata"
 OTHER_CLUSTER = "x" * 22
 
 
-def create_topic(name: str, *, count: int = 1, replicas: int = 1, **fields: object) -> Message:
+def create_topic(name: str, *, count: int = 1, replicas: int = 1, **fields: Any) -> Message:
     topic = topics.CreatableTopic(name=name, num_partitions=count, replication_factor=replicas, **fields)
     return topics.CreateTopicsRequest(topics=[topic], timeout_ms=10_000)
 
@@ -212,15 +213,15 @@ def updated_features() -> Iterator[tuple[str, Message]]:
 
 
 def altered_acls() -> Iterator[tuple[str, Message]]:
-    def request(**fields: object) -> Message:
-        values: dict[str, object] = {
+    def request(**fields: Any) -> Message:
+        values: dict[str, Any] = {
             "resource_type": 2, "resource_name": "t", "resource_pattern_type": 3, "principal": "User:a",
             "host": "*", "operation": 3, "permission_type": 3,
         }  # fmt: skip
         return acls.CreateAclsRequest(creations=[acls.AclCreation(**{**values, **fields})])
 
-    def remove(**fields: object) -> Message:
-        values: dict[str, object] = {
+    def remove(**fields: Any) -> Message:
+        values: dict[str, Any] = {
             "resource_type_filter": 1, "pattern_type_filter": 1, "operation": 1, "permission_type": 1,
         }  # fmt: skip
         return acl_filters.DeleteAclsRequest(filters=[acl_filters.DeleteAclsFilter(**{**values, **fields})])
