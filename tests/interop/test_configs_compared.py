@@ -77,6 +77,8 @@ class Side:
     def _entries(self, configs) -> Shown:
         found: Shown = []
         for entry in sorted(configs, key=lambda each: each.name):
+            if entry.name.endswith(LIMIT_KEYS):
+                continue  # shown as in effect here, which it may not be there
             synonyms = [(each.name, self._same(each.value), each.source) for each in entry.synonyms]
             fields = (entry.config_source, entry.read_only, entry.is_sensitive, entry.config_type)
             found.append((entry.name, self._same(entry.value), *fields, tuple(synonyms)))
