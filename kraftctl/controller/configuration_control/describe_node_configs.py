@@ -63,6 +63,7 @@ class NodeDescriptions:
             ConfigLayer(config_source.DEFAULT_CONFIG, defaults),
         ]
         self._synonyms: dict[tuple[str, bool], list[DescribeConfigsSynonym]] = {}
+        self._values: dict[str, str | None] = {}
         self._results: dict[tuple[str, bool], DescribeConfigsResourceResult] = {}
         self._names: set[str] = set()
         self.of_topics_without_their_own: list[DescribeConfigsResourceResult] | None = None
@@ -91,6 +92,11 @@ class NodeDescriptions:
 
     def value(self, name: str) -> str | None:
         """Returns the value of a broker config that Kafka defines, as Kafka writes it."""
+        if name not in self._values:
+            self._values[name] = self._value(name)
+        return self._values[name]
+
+    def _value(self, name: str) -> str | None:
         definition = BROKER_CONFIG_KEYS[name]
         text = self.properties.get(name)
         if text is None:
