@@ -169,10 +169,14 @@ def test_a_host_without_an_address_is_named(tmp_path: Path) -> None:
         first, _, rest = voters.partition(",")
         properties["controller.quorum.voters"] = first + "," + rest.replace("127.0.0.1", "unknown.invalid")
 
-    quorum = OperatedQuorum(tmp_path, change=rename)
-    with quorum:
-        found = quorum.controllers[0].await_not_ready("DNS")
+    first = OperatedQuorum(tmp_path, change=rename).controllers[0]
+    first.start()
+    try:
+        await_result(first.answers, "it answers probes", 60.0)
+        found = first.await_not_ready("DNS: Name or service not known")
         assert "unknown.invalid" in found.text
+    finally:
+        first.process.kill()
 
 
 @pytest_long
