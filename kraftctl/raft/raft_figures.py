@@ -1,4 +1,4 @@
-"""The figures of Kafka's raft-metrics, and how far each replica lags, for whoever asks outside of a step."""
+"""The figures of Kafka's raft-metrics, and how far each replica lags, for those who ask outside of a step."""
 
 from __future__ import annotations
 
