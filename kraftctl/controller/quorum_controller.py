@@ -156,7 +156,6 @@ class QuorumController:
     def use_image(self, image: MetadataImage, end_offset: int) -> None:
         """From now on everything before `end_offset` is as in `image`, which a snapshot holds whole."""
         assert not self.active, "an active controller has everything already"
-        image.topics.elections = self.image.topics.elections
         self.image = image
         self.state.use_image(image)
         self.state.authorizer.follow_image(image)
@@ -179,9 +178,7 @@ class QuorumController:
 
     def caught_up(self) -> None:
         """Note that every record that is known to be committed is in the image."""
-        if not self.state.metadata_loaded:
-            self.image.topics.elections.begin()
-        self.state.metadata_loaded = True
+        self.state.loaded()
         self.state.authorizer.metadata_loaded()
 
     def file_of_snapshot(self, snapshot_id: OffsetAndEpoch) -> str:

@@ -302,7 +302,8 @@ class ControllerNode:
                     self._notice(CONTROLLER, f"Renouncing the leadership of epoch {effect.epoch}")
                     self._responses.release(self._controller.renounce())
             elif isinstance(effect, effects.LeaderChanged):
-                self.leaders_count += effect.leader_id >= 0
+                if effect.leader_id >= 0:
+                    self.leaders_count += 1
                 self._inform_controller()
                 self._registration.leader_changed(now_ms)
             elif isinstance(effect, effects.StartOver):

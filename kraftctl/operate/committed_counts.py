@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from kraftctl.controller.quorum_controller import QuorumController
 
 FENCED, IN_CONTROLLED_SHUTDOWN, ACTIVE = 10, 20, 30
-"""As Kafka's BrokerRegistrationState."""
+"""The numbers of Kafka's BrokerRegistrationState."""
 
 
 @dataclass(frozen=True)

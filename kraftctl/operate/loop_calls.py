@@ -12,7 +12,7 @@ from kraftctl.server.process.worker_thread import ended
 
 T = TypeVar("T")
 
-LOOP_SECONDS_MAX: Final = 5.0
+LOOP_SECONDS_MAX: Final = 2.0
 
 
 async def on_loop(loop: asyncio.AbstractEventLoop, call: Callable[[], T]) -> T:

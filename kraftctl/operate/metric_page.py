@@ -44,7 +44,7 @@ def text_table() -> str:
 
 
 def page() -> str:
-    """Returns the page."""
+    """Returns the page as Markdown."""
     parts = [HEAD]
     for title, metrics in SECTIONS:
         lines = [f"## {title}", "", "| names | type | labels | series | meaning |", "|---|---|---|---|---|"]

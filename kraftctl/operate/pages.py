@@ -27,7 +27,7 @@ COMMIT_SECONDS: Final = 0.01
 NO_RESPONSE: Final = "The leader has not described the quorum in time. Next step: ask again"
 
 PAUSE_SECONDS: Final = 0.0001
-"""As `let_others_run`: without a pause, the loop of the controller would wait for the interpreter."""
+"""Without this pause between parts, the loop of the controller would wait for the interpreter."""
 
 Page = Callable[[], Awaitable[HttpResponse]]
 

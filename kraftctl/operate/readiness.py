@@ -49,10 +49,10 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Reason:
+class Cause:
     """Why a controller is not ready; `kind` is the same while only the text changes.
 
-    A `passing` reason counts after the grace of an election, once a controller has been ready.
+    A passing one counts after the grace of an election, once a controller has been ready.
     """
 
     kind: str
@@ -60,22 +60,22 @@ class Reason:
     is_passing: bool = False
 
 
-def reasons(facts: Facts, grace_seconds: float) -> list[Reason]:
+def reasons(facts: Facts, grace_seconds: float) -> list[Cause]:
     """Returns why a controller with these facts is not ready, the first cause first; empty if it is."""
-    found: list[Reason] = []
+    found: list[Cause] = []
     if facts.stored_seconds > DISK_SECONDS_MAX:
         found.append(
-            Reason(
+            Cause(
                 "disk",
                 f"{facts.stored_effect} has waited for the disk of {facts.log_dir} for"
                 f" {facts.stored_seconds:.1f} s. Next step: check that disk",
             )
         )
     if facts.no_progress is not None:
-        found.append(Reason("no progress", facts.no_progress))
+        found.append(Cause("no progress", facts.no_progress))
     elif facts.is_leader and facts.uncommitted_seconds > grace_seconds:
         found.append(
-            Reason(
+            Cause(
                 "commits",
                 f"This leader has committed nothing for {facts.uncommitted_seconds:.1f} s: its log ends at"
                 f" {facts.end_offset}, and {facts.high_watermark} is committed. Next step: kraftctl quorum"
@@ -83,12 +83,12 @@ def reasons(facts: Facts, grace_seconds: float) -> list[Reason]:
             )
         )
     if facts.no_vote is not None:
-        found.append(Reason("no vote", facts.no_vote, is_passing=True))
+        found.append(Cause("no vote", facts.no_vote, is_passing=True))
     if not facts.is_loaded and facts.no_progress is None:
-        found.append(Reason("loading", _loading(facts), is_passing=True))
+        found.append(Cause("loading", _loading(facts), is_passing=True))
     elif facts.unapplied_seconds > grace_seconds:
         found.append(
-            Reason(
+            Cause(
                 "applying",
                 f"Nothing of the metadata log was applied for {facts.unapplied_seconds:.1f} s: up to offset"
                 f" {facts.applied_offset} of {facts.high_watermark}. Next step: check the disk of"
@@ -97,7 +97,7 @@ def reasons(facts: Facts, grace_seconds: float) -> list[Reason]:
         )
     if not facts.is_registered and facts.is_loaded and facts.no_progress is None:
         found.append(
-            Reason(
+            Cause(
                 "registration",
                 "The active controller has not registered this one. Next step: see the lines about"
                 " ControllerRegistration in the log of this controller",
@@ -116,9 +116,9 @@ def _loading(facts: Facts) -> str:
     )
 
 
-def _expired(facts: Facts) -> list[Reason]:
+def _expired(facts: Facts) -> list[Cause]:
     return [
-        Reason(
+        Cause(
             f"certificate {listener}",
             f"The certificate of listener {listener} has expired at {_utc(at_ms)}. Next step: replace it"
             " in its keystore; no restart is needed",
@@ -132,11 +132,11 @@ def _utc(at_ms: int) -> str:
     return datetime.datetime.fromtimestamp(at_ms / 1000, datetime.UTC).isoformat()
 
 
-def disk_full(log_dir: str, free_bytes: int | None) -> Reason | None:
+def disk_full(log_dir: str, free_bytes: int | None) -> Cause | None:
     """Returns a reason when the disk has no room; None, too, while `free_bytes` is not known."""
     if free_bytes is None or free_bytes >= FREE_BYTES_MIN:
         return None
-    return Reason(
+    return Cause(
         "disk full",
         f"The disk of {log_dir} has {free_bytes} bytes free, and a write that fails ends this controller."
         " Next step: make room",
@@ -151,7 +151,7 @@ class Readiness:
         """Whether this controller was ready since its start."""
         self._since: dict[str, float] = {}
 
-    def decide(self, found: list[Reason], now: float, grace_seconds: float) -> list[str]:
+    def decide(self, found: list[Cause], now: float, grace_seconds: float) -> list[str]:
         """Returns the texts of the reasons that count at `now` seconds; empty if the controller is ready."""
         self._since = {each.kind: self._since.get(each.kind, now) for each in found}
         counted = [

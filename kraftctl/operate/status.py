@@ -5,6 +5,7 @@ from __future__ import annotations
 import kraftctl
 from kraftctl.controller.state.broker_heartbeat_manager import NO_SESSION_MS
 from kraftctl.operate.watch import Watch
+from kraftctl.raft.raft_figures import RaftFigures
 from kraftctl_protocol.uuids import uuid_to_string
 
 
@@ -24,46 +25,7 @@ def status_of(watch: Watch) -> dict[str, object]:
         "wall_ms": watch.clock.wall_ms(),
         "ready": not reasons,
         "reasons": reasons,
-        "quorum": {
-            "state": figures.state,
-            "leader_id": figures.leader_id,
-            "epoch": figures.epoch,
-            "voted_id": figures.voted_id,
-            "is_active_controller": controller.active,
-            "log_start_offset": figures.start_offset,
-            "log_end_offset": figures.end_offset,
-            "high_watermark": figures.high_watermark,
-            "applied_offset": controller.next_replay_offset,
-            "voters_reached": figures.reached_voters_count,
-            "voters": [
-                {
-                    "id": voter.key.id,
-                    "directory_id": uuid_to_string(voter.key.directory_id),
-                    "endpoints": {name: f"{host}:{port}" for name, (host, port) in voter.endpoints.items()},
-                }
-                for voter in raft.voter_set.nodes.values()
-            ],
-            "replicas": [
-                {
-                    "id": replica.key.id,
-                    "directory_id": uuid_to_string(replica.key.directory_id),
-                    "is_voter": replica.is_voter,
-                    "lag_records": replica.lag,
-                    "lag_ms": _known(replica.behind_ms),
-                    "fetch_age_ms": _known(replica.last_fetch_ms),
-                }
-                for replica in figures.replicas
-            ],
-            "peers": [
-                {
-                    "id": peer.peer_id,
-                    "address": f"{peer.host}:{peer.port}",
-                    "reached": peer.is_reached,
-                    "says": peer.text,
-                }
-                for peer in raft.peer_reports()
-            ],
-        },
+        "quorum": _quorum(watch, figures),
         "brokers": _brokers(watch, now_ms),
         "disk": {
             "log_dir": watch.config.metadata_log_dir,
@@ -76,6 +38,50 @@ def status_of(watch: Watch) -> dict[str, object]:
             "trusted_expire_at_ms": dict(ssl_metrics.authority_expires_at_ms),
             "unusable_stores_of": sorted(ssl_metrics.failing_listeners),
         },
+    }
+
+
+def _quorum(watch: Watch, figures: RaftFigures) -> dict[str, object]:
+    raft, controller = watch.driver.node.raft, watch.driver.node.controller
+    return {
+        "state": figures.state,
+        "leader_id": figures.leader_id,
+        "epoch": figures.epoch,
+        "voted_id": figures.voted_id,
+        "is_active_controller": controller.active,
+        "log_start_offset": figures.start_offset,
+        "log_end_offset": figures.end_offset,
+        "high_watermark": figures.high_watermark,
+        "applied_offset": controller.next_replay_offset,
+        "voters_reached": figures.reached_voters_count,
+        "voters": [
+            {
+                "id": voter.key.id,
+                "directory_id": uuid_to_string(voter.key.directory_id),
+                "endpoints": {name: f"{host}:{port}" for name, (host, port) in voter.endpoints.items()},
+            }
+            for voter in raft.voter_set.nodes.values()
+        ],
+        "replicas": [
+            {
+                "id": replica.key.id,
+                "directory_id": uuid_to_string(replica.key.directory_id),
+                "is_voter": replica.is_voter,
+                "lag_records": replica.lag,
+                "lag_ms": _known(replica.behind_ms),
+                "fetch_age_ms": _known(replica.last_fetch_ms),
+            }
+            for replica in figures.replicas
+        ],
+        "peers": [
+            {
+                "id": peer.peer_id,
+                "address": f"{peer.host}:{peer.port}",
+                "reached": peer.is_reached,
+                "says": peer.text,
+            }
+            for peer in raft.peer_reports()
+        ],
     }
 
 

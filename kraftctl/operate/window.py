@@ -10,7 +10,7 @@ from typing import Final
 from kraftctl.operate.exposition import Buckets, Summary
 
 SECONDS: Final = 30
-"""As Kafka's metrics.sample.window.ms."""
+"""The default of Kafka's metrics.sample.window.ms."""
 
 BUCKET_SECONDS: Final = 60
 

@@ -1,4 +1,4 @@
-"""The figures of Kafka's raft-metrics, and how far each replica lags, for whoever asks outside of a step."""
+"""The figures of Kafka's raft-metrics, and how far each replica lags, for those who ask outside of a step."""
 
 from __future__ import annotations
 
@@ -71,8 +71,11 @@ def _state_name(core: RaftCore) -> str:
 
 def _unknown_voters_count(core: RaftCore) -> int:
     """Returns how many voters have no known address."""
-    listener = core.default_listener()
-    return sum([listener not in core.voters.endpoints(voter_id) for voter_id in core.voters.voter_ids()])
+    count = 0
+    for voter_id in core.voters.voter_ids():
+        if core.default_listener() not in core.voters.endpoints(voter_id):
+            count += 1
+    return count
 
 
 def _reached_voters_count(core: RaftCore, now_ms: int) -> int:
@@ -85,11 +88,12 @@ def _reached_voters_count(core: RaftCore, now_ms: int) -> int:
         if leader is not None:
             voter = leader.voter_states.get(voter_id)
             heard_ms = -1 if voter is None else max(voter.heard_ms, voter.last_fetch_ms)
-            count += heard_ms >= 0 and now_ms - heard_ms < core.config.fetch_timeout_ms
+            if heard_ms >= 0 and now_ms - heard_ms < core.config.fetch_timeout_ms:
+                count += 1
         else:
             endpoint = core.voters.endpoints(voter_id).get(core.default_listener())
-            if endpoint is not None:
-                count += core.peers.reports.of(voter_id, endpoint[0], endpoint[1]).is_reached
+            if endpoint is not None and core.peers.reports.of(voter_id, endpoint[0], endpoint[1]).is_reached:
+                count += 1
     return count
 
 

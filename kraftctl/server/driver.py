@@ -79,8 +79,6 @@ class Driver:
     ) -> None:
         loop = asyncio.get_running_loop()
         self._node = node
-        self._asked: dict[int, asyncio.Future[Message | None]] = {}
-        """The requests of `ask_leader` that have no response yet, by their send id."""
         self._may_stop = asyncio.Event()
         self.failed: asyncio.Future[object] = loop.create_future()
         self.probe = probe or turn_probe()
@@ -124,6 +122,8 @@ class Driver:
     def start(self, settings: RunningSettings | None = None) -> None:
         """Starts the node. Dynamic configs change `settings`, and requests the levels of loggers."""
         self._executor.settings = settings
+        self._asked: dict[int, asyncio.Future[Message | None]] = {}
+        """The requests of `ask_leader` that have no response yet, by their send id."""
         self.offer(events.Started())
 
     def offer(self, event: NodeEvent) -> None:

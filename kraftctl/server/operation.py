@@ -9,7 +9,7 @@ from kraftctl.server.listeners.listener import SocketServer
 
 
 class Operation(Protocol):
-    """Is told of the phases of a controller, on the thread of its loop."""
+    """Learns of the phases of a controller, on the thread of its loop."""
 
     def started(self, driver: Driver, server: SocketServer) -> None:
         """Notes that the log is recovered and connections are accepted."""

@@ -81,7 +81,7 @@ def test_histograms_and_summaries() -> None:
     summary = Summary(buckets, 10, 20.0)
     text = text_of(metric(SUMMARY), {"key": [((), summary)]})
     assert 'name{quantile="0.5"} 0.1' in text
-    assert 'name{quantile="0.99"} 1.0' in text, "the last bound stands for what is above it"
+    assert 'name{quantile="0.99"} 1.0' in text, "what is above has the last bound"
     assert "name_count 10" in text
     parse(text)
     assert math.isnan(Buckets((1.0,), (0, 0), 0.0).quantile(0.5))

@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import ssl
+import threading
 import time
 from pathlib import Path
 
@@ -83,6 +84,14 @@ def assert_has_status(port: int) -> None:
 pytest_long = pytest.mark.long
 
 
+def assert_stay_ready(controllers: list[OperatedController], seconds: float) -> None:
+    pause, until = threading.Event(), time.monotonic() + seconds
+    while time.monotonic() < until:
+        found = [each.probe() for each in controllers]
+        assert {each.status for each in found} == {200}, found
+        pause.wait(0.05)
+
+
 @pytest_long
 def test_followers_and_leader_are_ready_and_a_lost_majority_is_not(tmp_path: Path) -> None:
     with OperatedQuorum(tmp_path) as quorum:
@@ -121,10 +130,7 @@ def test_a_suspended_process_answers_no_probe_and_the_others_stay_ready(tmp_path
         quorum.await_ready()
         leader, others = quorum.leader(), quorum.followers()
         leader.process.signal(signal.SIGSTOP)
-        until = time.monotonic() + 12.0
-        while time.monotonic() < until:
-            assert [each.probe().status for each in others] == [200, 200], [each.probe() for each in others]
-            time.sleep(0.1)
+        assert_stay_ready(others, 12.0)
         leader.process.signal(signal.SIGCONT)
         quorum.await_ready()
 
@@ -140,10 +146,7 @@ def test_an_election_makes_nobody_unready(tmp_path: Path, stop: bool) -> None:
                 leader.process.signal(signal.SIGTERM)
             else:
                 leader.process.signal(signal.SIGKILL)
-            until = time.monotonic() + 4.0
-            while time.monotonic() < until:
-                assert [each.probe().status for each in others] == [200, 200]
-                time.sleep(0.05)
+            assert_stay_ready(others, 4.0)
             leader.process.wait(10.0)
             leader.start()
             leader.await_ready()
@@ -169,10 +172,14 @@ def test_a_host_without_an_address_is_named(tmp_path: Path) -> None:
         first, _, rest = voters.partition(",")
         properties["controller.quorum.voters"] = first + "," + rest.replace("127.0.0.1", "unknown.invalid")
 
-    quorum = OperatedQuorum(tmp_path, change=rename)
-    with quorum:
-        found = quorum.controllers[0].await_not_ready("DNS")
+    first = OperatedQuorum(tmp_path, change=rename).controllers[0]
+    first.start()
+    try:
+        await_result(first.answers, "it answers probes", 60.0)
+        found = first.await_not_ready("DNS: Name or service not known")
         assert "unknown.invalid" in found.text
+    finally:
+        first.process.kill()
 
 
 @pytest_long

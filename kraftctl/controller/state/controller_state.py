@@ -97,6 +97,12 @@ class ControllerState:
         """Whether this is the active controller."""
         return self.claim_epoch != -1
 
+    def loaded(self) -> None:
+        """Notes that `metadata_loaded`; what was elected before is history."""
+        if not self.metadata_loaded:
+            self.image.topics.elections.begin()
+        self.metadata_loaded = True
+
     def take_noted_refusals(self) -> list[NotedRefusal]:
         """Returns refusals that an operator has to know of, each once."""
         noted = self.noted_refusals
@@ -106,7 +112,8 @@ class ControllerState:
         return noted
 
     def use_image(self, image: MetadataImage) -> None:
-        """Reads this image from now on, and keeps nothing of the one before."""
+        """Reads this image from now on, and keeps nothing of the one before but the count of elections."""
+        image.topics.elections = self.image.topics.elections
         self.image = image
         self.topic_settings = TopicSettings(image, self.config)
         self.inherited_topic_configs = InheritedTopicConfigs(image, self.config)
