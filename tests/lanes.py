@@ -86,7 +86,10 @@ APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/
 """The folders that no other lane names."""
 
 NEVER_COMPILED = (
-    *(f"tests/{name}" for name in ("spark", "faults", "soak", "bench", "chaos", "cli", "clients", "dev")),
+    *(
+        f"tests/{name}"
+        for name in ("spark", "faults", "soak", "bench", "chaos", "cli", "clients", "dev", "differential")
+    ),
     *(f"tests/{name}" for name in ("packaging", "security", "supply_chain")),
     *(
         f"tests/test_{name}.py"

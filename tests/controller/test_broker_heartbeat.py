@@ -287,7 +287,7 @@ class TestManager:
         assert manager.lowest_active_offset() == NO_ACTIVE_BROKER_OFFSET
 
     def test_a_change_of_a_registration_forgets_the_offset_until_the_next_heartbeat(self):
-        """As in Kafka: nobody else finishes a controlled shutdown before that."""
+        """As in Kafka: no other broker finishes a controlled shutdown before that."""
         manager = BrokerHeartbeatManager(9_000)
         manager.register(1, 10, False)
         manager.touch(1, False, 50)

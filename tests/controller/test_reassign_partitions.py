@@ -260,3 +260,13 @@ def test_listing() -> None:
     assert listed(state, ("bar", [0])) == []
     state.apply(ask(state, None, topic="bar", index=1))
     assert listed(state) == []
+
+
+def test_nothing_is_reassigned_with_kafkas_defaults():
+    """Whatever the request allows: as Kafka's controller, which makes no result for it."""
+    request = AlterPartitionReassignmentsRequest(topics=[], allow_replication_factor_change=False)
+    state = MetadataState()
+    result = alter_partition_reassignments(state.controller, state.context(45, 1), request, state.moment())
+    response = result.response
+    assert isinstance(response, AlterPartitionReassignmentsResponse)
+    assert (response.error_message, response.allow_replication_factor_change) == ("", True)

@@ -67,7 +67,7 @@ class Response:
 
 
 SILENCE = "silence"
-"""The name of a call that is none: nobody asks until the sessions of all brokers are over."""
+"""The name of a call that is none: no call is made until the sessions of all brokers are over."""
 
 ANSWERED = "answered"
 CLOSED = "closed"

@@ -11,6 +11,7 @@ from tests.differential.metadata_log import LoggedRecord
 from tests.differential.names import A_TEXT, RANDOM, Normaliser
 from tests.differential.placement import without_choices
 
+THROWS = "Kafka throws"
 THROWN = -1
 """UNKNOWN_SERVER_ERROR: a handler of Kafka met what it does not expect."""
 
@@ -47,7 +48,7 @@ def compared_responses(
             return []
         return [Difference(call.api, "response", _brief(java), _brief(ours))]
     if THROWN in _errors(java.body) and THROWN not in _errors(ours.body):
-        return [Difference(call.api, "Kafka throws", _brief(java), _brief(ours))]
+        return [Difference(call.api, THROWS, _brief(java), _brief(ours))]
     found: list[Difference] = []
     _walk(call.api, "", normalisers[0].normal("", java.body), normalisers[1].normal("", ours.body), found)
     return found

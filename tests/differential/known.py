@@ -53,6 +53,17 @@ class KnownDifferences:
                 return True
         return False
 
+    def unknown(self, found: list[Difference]) -> list[Difference]:
+        """Returns which differences of one call are new.
+
+        If its responses differ only as is known, so do the logs: one controller did what the other refused.
+        """
+        new = [each for each in found if not self.covers(each)]
+        in_responses = [each for each in found if not each.in_the_log]
+        if in_responses and not any(each in new for each in in_responses):
+            return []
+        return new
+
     def stale(self) -> list[Known]:
         """Returns the entries that did not occur, though this release could have them."""
         return [

@@ -12,10 +12,11 @@ from kraftctl.dev.kafka_distribution import KafkaDistribution
 from tests.differential.call import ANSWERED, CLOSED, SILENCE, SILENT, Call, Response
 from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.mix import next_calls
-from tests.differential.compare import Difference, compared_records, compared_responses
+from tests.differential.compare import THROWS, Difference, compared_records, compared_responses
 from tests.differential.known import KnownDifferences
 from tests.differential.metadata_log import LoggedRecord
 from tests.differential.names import Normaliser
+from tests.differential.pause import pause
 from tests.differential.picture import Picture
 from tests.differential.placement import deletion, names_placed_by_chance
 from tests.differential.schemas import Schemas
@@ -23,6 +24,11 @@ from tests.differential.sides import Logged, Pair, Setting, Side
 
 NOT_CONTROLLER = 41
 SILENCE_SECONDS = 8.0
+
+READ_LATER = ("DescribeAcls", "DescribeConfigs", "DescribeCluster", "ApiVersions", "DeleteAcls")
+"""Kafka answers these, and checks rights, with what was published: a moment after the commit."""
+
+PUBLISHED_SECONDS = 0.1
 
 
 @dataclass
@@ -65,6 +71,7 @@ class Round:
         self.versions: dict[str, tuple[int, int]] = {}
         self.failed = ""
         self._epochs = [0, 0]
+        self._changed_at = 0.0
 
     def start(self) -> list[Difference]:
         """Returns how they differ before the first call."""
@@ -88,20 +95,27 @@ class Round:
     def make(self, call: Call) -> list[Difference]:
         """Makes one call on both, and returns how they differ."""
         if call.api == SILENCE:
-            time.sleep(SILENCE_SECONDS)
+            pause(SILENCE_SECONDS)
             records = self.pair.quiet()
             for record in records[0]:
                 self.picture.replay(record)
             return self._compared_logs(SILENCE, records)
+        if call.api in READ_LATER or call.forwarded is not None:
+            pause(self._changed_at + PUBLISHED_SECONDS - time.monotonic())
         responses = self._ask(call)
         by_chance = bool(names_placed_by_chance(call)) and len(self.picture.brokers) > 1
         records = self._records(call.api)
+        if records[0]:
+            self._changed_at = time.monotonic()
         self._note_failure(call, responses)
         for record in records[0]:
             self.picture.replay(record)
         if self.failed and self.pair.kraftctl.controller.running:
             return [Difference(call.api, "Kafka fails", self.failed, "")]
         found = compared_responses(call, responses, self._both_normalisers)
+        if any(each.place == THROWS for each in found) and _kinds(records[0]) != _kinds(records[1]):
+            self.failed = f"Kafka throws at {call.api}, and kraftctl does not"
+            return found
         return found + compared_records(call.api, records, self._both_normalisers, by_chance=by_chance)
 
     def _ask(self, call: Call) -> tuple[Response, Response]:
@@ -146,7 +160,7 @@ def _await_end(side: Side) -> bool:
     """Returns whether the process of a side that has closed a connection still runs a moment later."""
     deadline = time.monotonic() + 0.5
     while side.controller.running and time.monotonic() < deadline:
-        time.sleep(0.05)
+        pause(0.05)
     return side.controller.running
 
 
@@ -199,7 +213,7 @@ def _with_deletions(calls: list[Call]) -> list[Call]:
 
 def _note(outcome: Outcome, judge: Judge, calls: list[Call], found: list[Difference]) -> list[Difference]:
     """Keeps what is not known as a find; returns all: also what is known parts the logs."""
-    new = [each for each in found if not judge.known.covers(each)]
+    new = judge.known.unknown(found)
     if new:
         outcome.finds.append(Find(outcome.setting, list(calls), new))
     return found

@@ -29,6 +29,9 @@ from tests.support.processes.kafka import kafka, run_java_source
 
 CALLS_PER_ROUND = 1500
 CALLS_OF_A_LONG_RUN = 50_000
+SHOWN_MAX = 20
+"""Of a find with more calls, the last one is printed."""
+
 SHRUNK_MAX = 10
 """A run with more kinds of finds shrinks the first ones: each takes a minute or more."""
 
@@ -116,7 +119,7 @@ def print_find(find: Find, seed: int, number: int) -> None:
     print(f"seed {seed}, round {number}, {find.setting}")
     for difference in find.differences:
         print("  ", difference.signature)
-    for call in find.calls[-20:]:
+    for call in find.calls if len(find.calls) <= SHOWN_MAX else find.calls[-1:]:
         pprint.pprint(call, width=140, compact=True)
     sys.stdout.flush()
 

@@ -18,6 +18,7 @@ from tests.differential.call import ANSWERED, CLOSED, SILENT, Call, Response
 from tests.differential.codec import Body, Reader, Undecodable, decode, encode
 from tests.differential.metadata_log import LoggedRecord, LogTail
 from tests.differential.names import Names
+from tests.differential.pause import pause
 from tests.differential.schemas import Schema, Schemas
 
 NODE_ID = 3000
@@ -108,7 +109,7 @@ class Side:
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline and not self.seen:
             self.controller_records()
-            time.sleep(0.05)
+            pause(0.05)
         for line in (self.controller.log_directory / "meta.properties").read_text().splitlines():
             if line.startswith("directory.id="):
                 self.names.labels[line.removeprefix("directory.id=")] = "own directory"
@@ -270,7 +271,7 @@ class Pair:
         self.sides = (self.java, self.kraftctl)
 
     def start(self) -> None:
-        """Formats both at once. A process ends with the thread that started it, so this one does."""
+        """Formats both side by side. A process ends with the thread that started it, so this one does."""
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda side: side.controller.format(), self.sides))
         for side in self.sides:
@@ -292,5 +293,5 @@ class Pair:
                 records += side.controller_records()
                 if side.names.end_offset != before:
                     last = time.monotonic()
-            time.sleep(0.02)
+            pause(0.02)
         return found

@@ -8,6 +8,30 @@ NODE = "tests/node/test_node.py"
 
 FAULTS = (
     PlantedFault(
+        "a-fenced-broker-that-shuts-down-is-not-fenced-again",
+        "kraftctl/controller/cluster_control/process_broker_heartbeat.py",
+        "        return ControllerResult.of([fencing_record(registration)])\n",
+        "        return ControllerResult.of([])\n",
+        ("tests/controller/test_broker_heartbeat.py",),
+        "The log differs from that of Kafka's controller.",
+    ),
+    PlantedFault(
+        "a-changed-registration-keeps-the-offset",
+        "kraftctl/controller/state/broker_heartbeat_manager.py",
+        "        if state.fenced == fenced:\n            state.metadata_offset = UNKNOWN_OFFSET\n",
+        "",
+        ("tests/controller/test_broker_heartbeat.py",),
+        "A broker finishes its controlled shutdown a heartbeat earlier than with Kafka's controller.",
+    ),
+    PlantedFault(
+        "all-listeners-of-one-name-are-registered",
+        "kraftctl/controller/cluster_control/register_broker.py",
+        "            for listener in {listener.name: listener for listener in request.listeners}.values()\n",
+        "            for listener in request.listeners\n",
+        ("tests/controller/test_register_broker.py",),
+        "The record has two endpoints of one name, of which Kafka writes the last.",
+    ),
+    PlantedFault(
         "a-shutdown-is-allowed-before-it-is-committed",
         "kraftctl/controller/quorum_controller.py",
         "        if not self.active or self._last_change_offset <= stable_offset:\n",

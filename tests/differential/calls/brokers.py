@@ -95,10 +95,10 @@ def broker_heartbeat(pick: Chooser) -> list[Call]:
 
 
 def broker_registration(pick: Chooser) -> list[Call]:
-    """Kafka refuses another incarnation of one that was just told to shut down, and kraftctl takes it."""
+    """Kafka refuses another incarnation of one that has just been shut down, and kraftctl takes it."""
     broker = pick.broker()
     known = pick.picture.brokers.get(broker)
-    again = broker in pick.shut_down or pick.often(0.2)
+    again = (broker in pick.shut_down and pick.often(0.97)) or pick.often(0.2)
     incarnation = known.incarnation if known and again else None
     return [registration(pick, broker, incarnation)]
 
@@ -117,7 +117,7 @@ def broker_starts(pick: Chooser) -> list[Call]:
 
 
 def broker_stops(pick: Chooser) -> list[Call]:
-    """A controlled shutdown: some heartbeats until it is told to shut down."""
+    """A controlled shutdown: some heartbeats until it may stop."""
     broker = pick.broker()
     return [heartbeat(pick, broker, shut_down=True) for _ in range(pick.chance.randint(1, 3))]
 

@@ -53,7 +53,7 @@ class Chooser:
         """Brokers that have a session: their next incarnation is refused."""
 
         self.shut_down: set[int] = set()
-        """Of these, those that were told to shut down."""
+        """Of these, those that asked to shut down."""
 
     def one(self, choices: Sequence[T]) -> T:
         return self.chance.choice(choices)

@@ -82,7 +82,7 @@ def damaged(pick: Chooser, call: Call) -> Call:
         (
             Damage(cut_bytes=pick.chance.randint(1, 8)),
             Damage(appended=b"\0" * pick.chance.randint(1, 4)),
-            Damage(position=pick.chance.randint(0, 200), byte=pick.one((0, 1, 127, 128, 255))),
+            Damage(position=pick.chance.randint(0, 200), byte=pick.one((0, 1, 2, 127))),
         )
     )
     if call.api in OF_RAFT:
