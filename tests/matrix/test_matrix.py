@@ -72,13 +72,13 @@ def test_the_page_has_what_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         results.publish(part, text_of(part), file)
         results.publish(part, text_of(part), file)
     text = file.read_text()
-    for row in (
+    for line in (
         "| 4.4.0 | 7 to 21 | 15 of 15 | 21 |",
         "| static | 21 | 22 |",
         "| all | 50 |",
         "1000 records",
     ):
-        assert text.count(row) == 1
+        assert text.count(line) == 1
     results.forget("levels")
     assert results.rows("levels-own") == []
     assert results.rows("every_tool") == ROWS["every_tool"]
