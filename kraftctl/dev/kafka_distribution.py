@@ -93,7 +93,7 @@ class KafkaDistribution:
         self._tool_classes: set[str] = set()
 
     def has_class(self, name: str) -> bool:
-        """Tells whether one of the jars with Kafka's tools has this class."""
+        """Returns whether one of the jars with Kafka's tools has this class."""
         if not self._tool_classes:
             for jar in self.classpath.split(os.pathsep):
                 if os.path.basename(jar).startswith(JARS_WITH_TOOLS):

@@ -1,4 +1,4 @@
-"""Changes of metadata of most types of record, asked of whichever controller is active, without a broker."""
+"""Changes of metadata of most types of record, asked of the active controller, without a broker."""
 
 from __future__ import annotations
 

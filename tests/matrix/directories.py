@@ -1,6 +1,6 @@
 """One directory of a controller is started by Kafka's releases and by kraftctl, in every order of two.
 
-Whoever has it changes metadata, and writes snapshots. Kafka's own image says that each snapshot equals the
+Each of them changes metadata, and writes snapshots. Kafka's own image says that each snapshot equals the
 log before it.
 """
 
@@ -50,7 +50,7 @@ RISING = (
     ("4.4.0", 33),
     (KRAFTCTL, 33),
 )
-"""Whoever starts it raises metadata.version to this level."""
+"""The one that starts it raises metadata.version to this level."""
 
 SETTINGS = {
     "metadata.log.max.record.bytes.between.snapshots": "3000",

@@ -9,8 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DIRECTORY = ROOT / "build" / "matrix"
 PAGE = ROOT / "docs" / "versions.md"
-ROWS, PASSED = ".jsonl", ".passed"
-BEGIN, END = "<!-- begin: written by `make test-matrix` -->\n", "<!-- end -->\n"
+ROWS = ".jsonl"
+BEGIN, END = "<!-- begin {part}: written by `make test-matrix` -->\n", "<!-- end -->\n"
 
 
 def keep(table: str, *row: str) -> None:
@@ -31,23 +31,14 @@ def forget(part: str) -> None:
         path.unlink()
 
 
-def passed(part: str) -> None:
-    DIRECTORY.mkdir(parents=True, exist_ok=True)
-    (DIRECTORY / f"{part}{PASSED}").touch()
-
-
-def is_complete(parts: Sequence[str]) -> bool:
-    return all((DIRECTORY / f"{part}{PASSED}").exists() for part in parts)
-
-
 def table(header: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     """Returns it in Markdown."""
     lines = [header, ["---"] * len(header), *body]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def publish(text: str, page: Path = PAGE) -> None:
-    """Replaces what stands between the markers of the page."""
-    before, rest = page.read_text("utf-8").split(BEGIN)
-    _, after = rest.split(END)
-    page.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", "utf-8")
+def publish(part: str, text: str, page: Path = PAGE) -> None:
+    """Replaces what stands between the markers of the part."""
+    before, rest = page.read_text("utf-8").split(BEGIN.format(part=part))
+    _, after = rest.split(END, 1)
+    page.write_text(f"{before}{BEGIN.format(part=part)}\n{text}\n{END}{after}", "utf-8")

@@ -1,7 +1,7 @@
 """Three brokers go from 3.9 to 4.4, one by one, and metadata.version level by level, under load; and back.
 
 Kafka allows a lower level where no level in between changes metadata: it is lowered there, a broker returns
-to the release before, and all go on. Elsewhere the downgrade is refused, and clients notice neither.
+to the release before, and the upgrade continues. Elsewhere the downgrade is refused. Clients notice neither.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def test_from_3_9_to_4_4_and_back_where_kafka_allows(tmp_path: Path) -> None:
     old = RELEASES[0]
     with (
         Cluster(kafka(old), tmp_path, release_version=release_of(latest(old))) as cluster,
-        SteadyClients(cluster.bootstrap_servers, pause_s=CLIENTS_PAUSE_S) as clients,
+        SteadyClients(cluster.bootstrap_servers, pause_s=CLIENTS_PAUSE_S, replicas=2) as clients,
     ):
         clients.await_progress()
         level = latest(old)

@@ -1,7 +1,7 @@
 """`make test-matrix`: Kafka's releases with kraftctl, and the tables of docs/versions.md.
 
-`run.py` runs all parts, one after the other; `run.py levels every_tool` those. The tables are written once
-every part has passed since `build/matrix` was removed. Status 1 if a part failed.
+`run.py` runs all parts, one after the other; `run.py levels every_tool` those. The tables of a part are
+written when it has passed. Status 1 if one failed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ from pathlib import Path
 # At the end of the path, so that what is installed (and compiled) comes before the sources.
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from tests.matrix.page import page
-from tests.matrix.releases import RELEASES
-from tests.matrix.results import ROOT, forget, is_complete, passed, publish
-from tests.support.processes.class_archive import ensure_archive
+from tests.matrix.page import text_of
+from tests.matrix.results import ROOT, forget, publish
 
 PARTS = {
     "levels": "brokers of each release at each of their levels",
@@ -40,24 +38,15 @@ def main() -> int:
     wanted = parser.parse_args().parts or list(PARTS)
     if unknown := [part for part in wanted if part not in PARTS]:
         parser.error(f"there is no part {', '.join(unknown)}; the parts are {', '.join(PARTS)}")
-    for release in RELEASES:
-        ensure_archive(release)
     failed = []
     for part in wanted:
         print(f"{part}: {PARTS[part]}", flush=True)
         if run(part):
-            passed(part)
+            publish(part, text_of(part))
         else:
             failed.append(part)
-    if failed:
-        print(f"matrix: FAILED: {', '.join(failed)}")
-        return 1
-    if is_complete(list(PARTS)):
-        publish(page())
-        print("matrix: all passed; docs/versions.md is written")
-    else:
-        print("matrix: all passed; docs/versions.md stays, since other parts have no result")
-    return 0
+    print(f"matrix: FAILED: {', '.join(failed)}" if failed else "matrix: all passed")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

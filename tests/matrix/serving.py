@@ -41,7 +41,7 @@ def await_in_sync(cluster: Cluster, topic: str) -> None:
 
 
 def restart(cluster: Cluster) -> None:
-    """All brokers at once: they shut down under control, and register anew."""
+    """All brokers together: they shut down under control, and register anew."""
     running = [broker for broker in cluster.brokers if broker.running]
     for broker in running:
         assert broker.process is not None

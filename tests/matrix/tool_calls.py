@@ -180,15 +180,17 @@ def acls() -> Iterator[Call]:
 
 
 def cluster() -> Iterator[Call]:
-    yield from at_both(
-        "kafka-cluster",
+    for row in (
         "cluster-id",
         "list-endpoints",
         "list-endpoints --include-fenced-brokers",
         "unregister --id 77",
         "unregister-controller --id 77",
         "unregister-controller --id 3000",
-    )
+    ):
+        for door in (SERVER, CONTROLLER):
+            operation, *flags = row.split()
+            yield Call("kafka-cluster", (operation, *door, *flags))
     yield from at_both(
         "kafka-metadata-quorum",
         "describe --status",

@@ -19,10 +19,14 @@ class ToolServer:
 
     def __init__(self, distribution: KafkaDistribution) -> None:
         self._distribution = distribution
+        self._process = self._started()
+
+    def _started(self) -> subprocess.Popen[str]:
+        distribution = self._distribution
         options = [*QUICK_JAVA_OPTIONS, "-Xmx512m", "-Dkraftctl.log.level=ERROR"]
         options.append(f"-Dlog4j2.configurationFile={distribution.directory / 'log4j2.properties'}")
         command = [distribution.java, *options, "-cp", distribution.classpath, str(SOURCE)]
-        self._process = subprocess.Popen(
+        return subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
 
@@ -33,9 +37,13 @@ class ToolServer:
         words = ["=" + b64encode(word.encode()).decode() for word in (name, stdin, *arguments)]
         self._process.stdin.write(" ".join(words) + "\n")
         self._process.stdin.flush()
-        answered = self._process.stdout.readline()
-        assert answered, f"{tool} has ended the JVM"
-        status, _, output = answered.strip().partition(" ")
+        line = self._process.stdout.readline()
+        if not line:
+            # Wrong arguments: the parser of some tools ends the JVM.
+            ended = self._process.wait()
+            self._process = self._started()
+            return ToolResult("", ended)
+        status, _, output = line.strip().partition(" ")
         return ToolResult(b64decode(output).decode(), int(status))
 
     def __enter__(self) -> ToolServer:

@@ -75,16 +75,12 @@ def make_archive(distribution: ArchivedKafka, directory: Path) -> None:
     os.replace(made, distribution.archive)
 
 
-def ensure_archive(version: str) -> None:
-    distribution = archived(resolve_kafka(version, print))
+def main() -> None:
+    distribution = archived(resolve_kafka(DEFAULT_KAFKA_VERSION, print))
     if not distribution.archive.exists():
         with tempfile.TemporaryDirectory(dir=distribution.directory) as name:
             make_archive(distribution, Path(name))
-    print(f"The classes of Kafka {version} are in {distribution.archive}")
-
-
-def main() -> None:
-    ensure_archive(DEFAULT_KAFKA_VERSION)
+    print(f"Kafka's classes are in {distribution.archive}")
 
 
 if __name__ == "__main__":
