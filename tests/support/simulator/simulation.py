@@ -190,6 +190,7 @@ class Simulation:
         cluster = self.cluster
         self.chaos.stop()
         cluster.heal()
+        self.chaos.settle()
         self._checkpoint()
         self.operator.replace_rotten_disks()
         for broker in self.brokers:

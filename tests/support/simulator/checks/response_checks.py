@@ -33,6 +33,7 @@ from tests.support.simulator.checks.window import Window
 from tests.support.simulator.reference.reference import Reference
 
 NOT_CONTROLLER = Errors.NOT_CONTROLLER
+TRANSACTION = ("transaction",)
 
 
 class ResponseChecks:
@@ -215,10 +216,18 @@ class ResponseChecks:
 
     # Reads.
 
+    def _stable_end(self, end_offset: int) -> int:
+        """Where the metadata transaction begins that is open at `end_offset`, else that."""
+        *_, state = self._reference.rows.between(end_offset, self._history.committed_end, TRANSACTION)
+        start: int = state.get(TRANSACTION, end_offset)
+        return start
+
     def _check_read(self, replica: CheckedReplica, asked: AskedRequest, response: Message) -> None:
-        """Of the active controller: all that was acknowledged to anybody. Others: what they have replayed."""
+        """Of the active controller: all that was acknowledged to anybody. Others: what they have replayed,
+        but for a metadata transaction that was open.
+        """
         rule = READS[asked.api_key]
-        first_end = asked.acknowledged_end if rule.is_of_leader else asked.committed_end
+        first_end = asked.acknowledged_end if rule.is_of_leader else self._stable_end(asked.committed_end)
         window = Window(self._reference.rows, first_end, self._history.committed_end)
         self._count(asked, "read", "checked")
         difference = ""

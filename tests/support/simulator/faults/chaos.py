@@ -129,6 +129,10 @@ class Chaos:
         self._sequences.stop()
         self._is_over = True
 
+    def settle(self) -> None:
+        """What a sequence left behind ends, too, once all processes are reachable."""
+        self._sequences.end_transaction()
+
     def _with_running(self, action: Callable[[ControllerProcess], None]) -> bool:
         running = self._cluster.running()
         if running:

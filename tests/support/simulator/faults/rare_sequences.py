@@ -53,6 +53,12 @@ class RareSequences:
     def is_running(self) -> bool:
         return self._sequence.is_running
 
+    def end_transaction(self) -> None:
+        """The active controller ends the transaction that a sequence began and, stopped, never ends."""
+        leader = self._cluster.active()
+        if leader is not None and leader.controller.image.journal.transaction_start is not None:
+            leader.write(EndTransactionRecord())
+
     def begin(self, steps: Callable[[ControllerProcess], Steps], name: str, seed: int) -> bool:
         self._rng = random.Random(seed)
         return self._sequence.run(self._when_settled(steps, name))
