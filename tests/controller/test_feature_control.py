@@ -18,9 +18,7 @@ def update(active, name, level, kind=UPGRADE, *, version=2, validate_only=False)
     request = UpdateFeaturesRequest(
         feature_updates=[FeatureUpdateKey(feature=name, max_version_level=level)], validate_only=validate_only
     )
-    if version == 0:
-        request.feature_updates[0].allow_downgrade = kind != UPGRADE
-    else:
+    if version > 0:
         request.feature_updates[0].upgrade_type = kind
     return active.request(request, version)
 
@@ -151,8 +149,8 @@ def test_validate_only():
 
 @pytest.mark.parametrize(("version", "results"), [(0, 1), (1, 1), (2, 0)])
 def test_every_version(version, results):
-    active = ActiveController(29)
-    response = update(active, "metadata.version", 28, SAFE, version=version)
+    active = ActiveController(28)
+    response = update(active, "metadata.version", 29, version=version)
     assert response.error_code == 0
     assert len(response.results) == results
 

@@ -60,6 +60,7 @@ from tests.faults import (
     undo_faults,
     vote_faults,
     voter_faults,
+    write_faults,
 )
 from tests.faults.planted_fault import PlantedFault
 
@@ -68,6 +69,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *quorum_faults.FAULTS,
     *vote_faults.FAULTS,
     *voter_faults.FAULTS,
+    *write_faults.FAULTS,
     *reason_faults.FAULTS,
     *storage_faults.FAULTS,
     *last_copy_faults.FAULTS,

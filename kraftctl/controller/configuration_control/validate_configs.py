@@ -164,7 +164,7 @@ def client_match_expression(item: str) -> str | None:
     one.
     """
     parts = item.split("=")
-    if len(parts) != 2 or parts[0].strip() not in CLIENT_MATCH_PARAMETERS:
+    if len(parts) != 2 or not parts[1] or parts[0].strip() not in CLIENT_MATCH_PARAMETERS:
         return None
     return parts[1].strip()
 

@@ -43,6 +43,9 @@ ERROR_PREFIX: Final = "The update failed for all features since the following fe
 RESULTS_VERSION_MAX: Final = 1
 """Up to this request version a success lists every feature."""
 
+NO_ERROR: Final = Errors.NONE.name
+"""What a success has for a text there."""
+
 DISABLED: Final = VersionRange(0, 0)
 """The range of a feature that a node does not list."""
 
@@ -50,15 +53,13 @@ DISABLED: Final = VersionRange(0, 0)
 def update_features(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Updates all levels or none. The records of enabling ELR come before its FeatureLevelRecord
-    (KIP-966).
+    """Updates all levels or none. As in Kafka, the `allow_downgrade` of version 0 has no effect.
+
+    The records of enabling ELR come before its FeatureLevelRecord (KIP-966).
     """
     assert isinstance(request, UpdateFeaturesRequest)
     updates = {update.feature: update.max_version_level for update in request.feature_updates}
-    upgrade_types = {
-        update.feature: upgrade_type(update.upgrade_type, update.allow_downgrade, context.version)
-        for update in request.feature_updates
-    }
+    upgrade_types = {update.feature: update.upgrade_type for update in request.feature_updates}
     records: list[RecordAndVersion] = []
     for feature, level in updates.items():
         error = _why_refused(state, feature, level, upgrade_types[feature], updates)
@@ -69,7 +70,8 @@ def update_features(
     response = UpdateFeaturesResponse(error_message=None)
     if context.version <= RESULTS_VERSION_MAX:
         response.results = [
-            UpdatableFeatureResult(feature=feature, error_message=None) for feature in updates
+            UpdatableFeatureResult(feature=update.feature, error_message=NO_ERROR)
+            for update in request.feature_updates
         ]
     if request.validate_only:
         return ControllerResult.atomic_of([], response)
@@ -95,13 +97,6 @@ class KRaftVersionRaise(SoftChange):
 
     def make(self) -> None:
         self._upgrader.request(self._level)
-
-
-def upgrade_type(code: int, allow_downgrade: bool, version: int) -> int:
-    """Returns the upgrade type; request version 0 has a flag instead of it."""
-    if version == 0:
-        return SAFE_DOWNGRADE if allow_downgrade else UPGRADE
-    return code
 
 
 def _why_refused(

@@ -9,6 +9,7 @@ from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.excessive_requests import why_too_many_items
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.request_deadline import timed_out
 from kraftctl.controller.results.sliced_request import ATOMIC_IF_SHORT, SlicedRequest
 from kraftctl.controller.state.authorization import ResourceType
 from kraftctl.controller.state.controller_state import ControllerState
@@ -50,7 +51,9 @@ def delete_topics(
     )
     if not state.config.delete_topic_enable:
         return ControllerResult.atomic_of([], _deletion_disabled(request, context.version))
-    return _TopicDeletion(state, context, request, quota).next_slice(moment)
+    deletion = _TopicDeletion(state, context, request, quota)
+    late = timed_out(context, request, moment) if deletion.looks_up else None
+    return deletion.next_slice(moment) if late is None else late
 
 
 def _deletion_disabled(request: DeleteTopicsRequest, version: int) -> DeleteTopicsResponse:
@@ -88,6 +91,8 @@ class _TopicDeletion(SlicedRequest):
         self._results: list[DeletableTopicResult] = []
         names, ids = self._sort_out(request)
         self._named_by_id = set(ids)
+        self.looks_up = bool(names or ids)
+        """Whether some topic is named once: what is refused for its names alone takes no time in Kafka."""
         self._resolve_ids(ids)
         self._resolve_names(names)
         self._topic_ids = list(self._accepted)

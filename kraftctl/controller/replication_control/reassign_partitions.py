@@ -87,7 +87,7 @@ class _Reassignments(SlicedRequest):
         self._runs = Runs(lengths)
         self._changes = PartitionChanges(state)
         self._allow_factor_change = request.allow_replication_factor_change
-        self._seen: set[tuple[Uuid, int]] = set()
+        self._accepted: dict[tuple[Uuid, int], tuple[int, ...]] = {}
         self._valid: set[tuple[int, ...]] = set()
         """The assignments checked in this slice: many partitions have the same."""
         self._response = self._new_response()
@@ -128,7 +128,7 @@ class _Reassignments(SlicedRequest):
 
     def rewind(self) -> None:
         self._runs.rewind()
-        self._seen.clear()
+        self._accepted.clear()
         self._response = self._new_response()
 
     def answer(self) -> Message:
@@ -142,13 +142,19 @@ class _Reassignments(SlicedRequest):
         partition = topic.partitions.get(index)
         if partition is None:
             return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {topic_name}-{index}.")
-        if (topic.topic_id, index) in self._seen:
+        accepted = self._accepted.get((topic.topic_id, index))
+        if accepted is not None:
+            if accepted == _wanted(target):
+                return None
             # Its record would be computed from the state before the first one.
             return ApiError(Errors.INVALID_REQUEST, f"{topic_name}-{index} is in the request twice.")
-        self._seen.add((topic.topic_id, index))
         if target.replicas is None:
-            return self._cancel(topic, index, partition)
-        return self._change(topic, index, partition, target.replicas)
+            error = self._cancel(topic, index, partition)
+        else:
+            error = self._change(topic, index, partition, target.replicas)
+        if error is None:
+            self._accepted[topic.topic_id, index] = _wanted(target)
+        return error
 
     def _change(
         self, topic: TopicImage, index: int, partition: PartitionRegistration, target: list[int]
@@ -197,6 +203,11 @@ class _Reassignments(SlicedRequest):
     def _append(self, record: RecordAndVersion | None) -> None:
         if record is not None:
             self._records.append(record)
+
+
+def _wanted(target: ReassignablePartition) -> tuple[int, ...]:
+    """Returns the replicas that are asked for; none to cancel."""
+    return () if target.replicas is None else tuple(target.replicas)
 
 
 def list_partition_reassignments(

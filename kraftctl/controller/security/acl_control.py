@@ -10,7 +10,7 @@ from kraftctl.controller.results.excessive_requests import has_too_many, too_man
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.controller.results.response_entries import ResponseEntries
-from kraftctl.controller.security.acl_filter import LITERAL, AclFilter
+from kraftctl.controller.security.acl_filter import ALLOW, LITERAL, AclFilter
 from kraftctl.controller.security.acl_scan import AclScan
 from kraftctl.controller.state.authorization import CLUSTER_NAME, ResourceType
 from kraftctl.controller.state.controller_state import ControllerState
@@ -55,7 +55,6 @@ FILTERS_PER_REQUEST_MAX: Final = 25_000
 """The filters of one DeleteAcls. This many that match nothing take 25 ms."""
 
 DENY: Final = 2
-ALLOW: Final = 3
 
 
 def create_acls(
