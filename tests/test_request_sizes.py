@@ -108,7 +108,15 @@ def alter_quotas() -> Message:
 
 
 def create_acls() -> Message:
-    creation = AclCreation(resource_name=LONG_NAME, principal="User:" + "n" * 100, host="192.168.100.100")
+    creation = AclCreation(
+        resource_type=2,
+        resource_name=LONG_NAME,
+        resource_pattern_type=3,
+        principal="User:" + "n" * 100,
+        host="192.168.100.100",
+        operation=3,
+        permission_type=3,
+    )
     return CreateAclsRequest(creations=[creation] * (10_000 // SHARE))
 
 

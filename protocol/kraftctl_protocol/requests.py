@@ -47,9 +47,6 @@ class ParsedRequest:
         return f"ParsedRequest({self.header!r}, {self.body!r})"
 
 
-ACL_API_KEYS: Final = (ApiKey.DESCRIBE_ACLS, ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS)
-
-
 class RequestHead:
     """A request whose header is decoded and whose body is not: refusing it costs no decoding of the body."""
 
@@ -84,7 +81,7 @@ class RequestHead:
             body = self._message.read(reader, self.version)
         finally:
             reader.position = start
-        if self.api_key in ACL_API_KEYS and names_unknown(body):
+        if ApiKey.DESCRIBE_ACLS <= self.api_key <= ApiKey.DELETE_ACLS and names_unknown(body):
             raise DecodeError(f"{body.NAME} names the code 0 of a type, an operation or a permission")
         return body
 

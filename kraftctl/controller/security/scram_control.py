@@ -68,7 +68,7 @@ def alter_user_scram_credentials(
             errors[name] = error
     for name in [name for name, upsertion in upsertions.items() if not upsertion.salted_password]:
         # Kafka fails on it, as Java makes no key of it.
-        errors[name] = ApiError(Errors.UNACCEPTABLE_CREDENTIAL, "The salted password must not be empty")
+        errors[name] = ApiError(Errors.UNACCEPTABLE_CREDENTIAL, "The salted password is empty")
         del upsertions[name]
     return _result(deletions, upsertions, errors)
 

@@ -38,6 +38,8 @@ class NodeLoop:
     Needs an executor, by `attach`, before the first event. `on_may_stop` is called whenever processing pauses
     for lack of events while the node may stop. `on_end` is called with the failure that ended the loop, or
     with None; it is called again for a failure of what was still running.
+
+    It has 17 fields, because it counts and times events as well, for the metrics.
     """
 
     def __init__(
