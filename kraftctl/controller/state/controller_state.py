@@ -117,3 +117,4 @@ class ControllerState:
         self.image = image
         self.topic_settings = TopicSettings(image, self.config)
         self.inherited_topic_configs = InheritedTopicConfigs(image, self.config)
+        self.dynamic_config.release_image()

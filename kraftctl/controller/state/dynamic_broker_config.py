@@ -100,6 +100,10 @@ class DynamicBrokerConfig:
                 self.own = kept
             self._apply()
 
+    def release_image(self) -> None:
+        """Keeps no reference to the image that was read; the next one is read whatever it has."""
+        self._image = None
+
     def is_distinct(self, name: str) -> bool:
         """Returns whether the items of this LIST count once."""
         return isinstance(self._rules.get(name), ListOf)
