@@ -232,7 +232,7 @@ def any_request(api_key: int, version: int) -> bytes:
     message = request_class(api_key)
     if message is not None and message.LOWEST_VERSION <= version <= message.HIGHEST_VERSION:
         request = message()
-        if isinstance(request, DescribeAclsRequest):
+        if isinstance(request, DescribeAclsRequest) and version > 0:
             request.resource_type_filter = request.pattern_type_filter = ANY
             request.operation = request.permission_type = ANY
         return request_bytes(request, version)
