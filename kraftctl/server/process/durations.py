@@ -32,7 +32,6 @@ class Durations:
     def __init__(self) -> None:
         self.counts = [0] * (len(BOUNDS_NS) + 1)
         self.total_ns = 0
-        self.longest_ns = 0
 
     def note(self, duration_ns: int) -> None:
         index = 0
@@ -42,8 +41,6 @@ class Durations:
             index += 1
         self.counts[index] += 1
         self.total_ns += duration_ns
-        if duration_ns > self.longest_ns:
-            self.longest_ns = duration_ns
 
     @property
     def count(self) -> int:
