@@ -18,7 +18,6 @@ from tests.support.wire.refusing_controller import SETTINGS, TEXT, prepare, reco
 pytestmark = pytest.mark.slow
 
 OTHER_ERRORS = {
-    "AlterClientQuotas: entity-twice": "Kafka accepts it, and takes the last",
     "CreateAcls: any-operation": "UNKNOWN_SERVER_ERROR in Kafka: see docs/differences.md",
     "CreateAcls: any-pattern": "the same",
     "CreateAcls: any-permission": "the same",
