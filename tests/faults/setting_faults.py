@@ -55,8 +55,8 @@ FAULTS = (
     PlantedFault(
         "a-limit-is-not-shown-as-it-is-in-effect",
         "kraftctl/controller/configuration_control/describe_node_configs.py",
-        "            shown[key] = obeyed[key]\n",
-        "            shown[key] = dynamic.static.get(key, obeyed[key])\n",
+        "    if not limits:\n",
+        "    if len(limits) < 9:\n",
         NODE_CONFIGS_TESTS,
         "An operator believes that a controller has another limit.",
     ),
