@@ -26,7 +26,8 @@ CONNECTIONS_MAX: Final = 32
 REQUEST_SECONDS_MAX: Final = 10.0
 """The time of a connection from its acceptance to the last byte of its response: Prometheus's default."""
 
-BACKLOG: Final = 16
+BACKLOG: Final = 128
+"""A probe must not wait for a second SYN beside clients that connect and say nothing."""
 RETRY_SECONDS: Final = 1.0
 STOP_SECONDS_MAX: Final = 2.0
 

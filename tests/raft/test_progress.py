@@ -10,7 +10,7 @@ import pytest
 
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.peer_failures import NEXT_STEPS, PeerFailure
-from kraftctl.raft.progress_states import STATES
+from kraftctl.raft.progress_states import ELECTION, STANDING, STATES
 from kraftctl_protocol.peer_limits import EPOCH_MAX
 from tests.support.progress_cases import (
     ALL,
@@ -54,6 +54,12 @@ def test_a_state_has_one_line_with_address_ids_and_next_step(
     assert line, lines
     assert ". Next step: " in line
     assert not re.search(r"[{}]", line), line
+    probed = {
+        ELECTION: node.raft.why_no_progress(network.time.now_ms),
+        STANDING: node.raft.why_no_vote(),
+    }
+    kind = next(state.kind for state in STATES if state.name == name)
+    assert kind not in probed or pattern.match(probed[kind] or ""), "a probe has the line of the log"
 
 
 def used_up(network: Network) -> Case:

@@ -1,51 +1,15 @@
-"""What raft says to a probe: the reason of the log in each state of a quorum, and nothing in an election."""
+"""What raft says to a probe: nothing in an election. The line of each state is in test_progress."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pytest
-
-from kraftctl.raft.progress_states import ELECTION, STANDING, STATES
-from tests.raft.test_progress import is_line_of
-from tests.support.progress_cases import ALL, CASES, Case
+from tests.support.progress_cases import ALL
 from tests.support.simulator.cluster.bare_raft import BareNode, Network
 
 POLL_SECONDS = 0.05
 
 
-def cases_of(kind: str) -> list[object]:
-    return [
-        pytest.param(state.name, case, id=case.__name__)
-        for state in STATES
-        if state.kind == kind
-        for case in CASES[state.name]
-    ]
-
-
 def why_no_progress(node: BareNode) -> str | None:
     return node.raft.why_no_progress(node.network.time.now_ms)
-
-
-@pytest.mark.parametrize(("name", "case"), cases_of(ELECTION))
-def test_a_probe_has_the_line_of_the_log(name: str, case: Callable[[Network], Case]) -> None:
-    network = Network()
-    node, names, seconds = case(network)
-    network.run_for(seconds)
-    line = why_no_progress(node)
-    assert line is not None
-    assert is_line_of(name).match(line), line
-    assert all(each in line for each in names), line
-
-
-@pytest.mark.parametrize(("name", "case"), cases_of(STANDING))
-def test_an_observer_has_its_line(name: str, case: Callable[[Network], Case]) -> None:
-    network = Network()
-    node, _, seconds = case(network)
-    network.run_for(seconds)
-    line = node.raft.why_no_vote()
-    assert line is not None
-    assert is_line_of(name).match(line), line
 
 
 def test_it_is_not_ready_before_there_was_a_leader() -> None:
