@@ -35,7 +35,7 @@ def controller_registration(pick: Chooser) -> list[Call]:
                 "Name": "CONTROLLER",
                 "Host": "localhost",
                 "Port": 9999,
-                "SecurityProtocol": pick.one((0, 0, 0, 1, 9)),
+                "SecurityProtocol": pick.one((0, 0, 1, 2)),
             }
         ]
         * pick.one((1, 1, 1, 1, 0, 2)),
