@@ -147,7 +147,7 @@ class Side:
     def why_ended(self) -> str:
         """Returns the last error in the output of its process."""
         lines = self.controller.log_file.read_text(errors="replace").splitlines()
-        errors = [line for line in lines if " ERROR " in line or "Exception" in line]
+        errors = [line for line in lines if " ERROR " in line or "Exception: " in line]
         return errors[-1][:300] if errors else "no error in its output"
 
     def disconnect(self) -> None:
