@@ -25,6 +25,8 @@ NODE_ID = 3000
 CLUSTER_ID = "differential-cluster-1"
 ANSWER_SECONDS_MAX = 8.0
 QUIET_SECONDS = 0.3
+QUIET_SECONDS_MAX = 10.0
+"""A controller that logs for longer does so for ever: what differs then is printed."""
 
 Logged = tuple[list[LoggedRecord], list[LoggedRecord]]
 """What Kafka's controller and kraftctl have logged."""
@@ -284,10 +286,10 @@ class Pair:
             side.stop()
 
     def quiet(self) -> Logged:
-        """Returns what each has logged, once neither logs more."""
+        """Returns what each has logged, once neither logs more; after some seconds in any case."""
         found: Logged = ([], [])
-        last = time.monotonic()
-        while time.monotonic() - last < QUIET_SECONDS:
+        began = last = time.monotonic()
+        while time.monotonic() - last < QUIET_SECONDS and time.monotonic() - began < QUIET_SECONDS_MAX:
             for side, records in zip(self.sides, found, strict=True):
                 before = side.names.end_offset
                 records += side.controller_records()
