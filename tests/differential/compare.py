@@ -47,7 +47,7 @@ def compared_responses(
         if java.status == ours.status:
             return []
         return [Difference(call.api, "response", _brief(java), _brief(ours))]
-    if THROWN in _errors(java.body) and THROWN not in _errors(ours.body):
+    if THROWN in errors_of(java.body) and THROWN not in errors_of(ours.body):
         return [Difference(call.api, THROWS, _brief(java), _brief(ours))]
     found: list[Difference] = []
     _walk(call.api, "", normalisers[0].normal("", java.body), normalisers[1].normal("", ours.body), found)
@@ -55,16 +55,16 @@ def compared_responses(
 
 
 def _brief(response: Response) -> Any:
-    return response.status if response.body is None else (response.status, _errors(response.body))
+    return response.status if response.body is None else (response.status, errors_of(response.body))
 
 
-def _errors(body: Any) -> list[int]:
+def errors_of(body: Any) -> list[int]:
     """All error codes of a response."""
     if isinstance(body, dict):
         own = [body["ErrorCode"]] if "ErrorCode" in body else []
-        return [*own, *[code for each in body.values() for code in _errors(each)]]
+        return [*own, *[code for each in body.values() for code in errors_of(each)]]
     if isinstance(body, list):
-        return [code for each in body for code in _errors(each)]
+        return [code for each in body for code in errors_of(each)]
     return []
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kraftctl.dev.kafka_distribution import KafkaDistribution
-from tests.differential.call import ANSWERED, CLOSED, SILENCE, SILENT, Call, Response
+from tests.differential.call import CLOSED, SILENCE, SILENT, Call, Response
 from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.mix import next_calls
-from tests.differential.compare import THROWS, Difference, compared_records, compared_responses
+from tests.differential.compare import THROWS, Difference, compared_records, compared_responses, errors_of
 from tests.differential.known import KnownDifferences
 from tests.differential.metadata_log import LoggedRecord
 from tests.differential.names import Normaliser
@@ -128,10 +128,8 @@ class Round:
         java = responses[0]
         if java.status == SILENT:
             self.failed = f"Kafka does not answer {call.api}"
-        elif (
-            java.status == ANSWERED and java.body is not None and java.body.get("ErrorCode") == NOT_CONTROLLER
-        ):
-            self.failed = f"Kafka's controller has resigned at {call.api}"
+        elif NOT_CONTROLLER in errors_of(java.body):
+            self.failed = f"Kafka's controller has resigned at {call.api}: {self.pair.java.why_ended()}"
         for side, epoch in zip(self.pair.sides, self._epochs, strict=True):
             if side.names.leader_epoch != epoch:
                 self.failed = f"{side.controller.name} has resigned at {call.api}: {side.why_ended()}"

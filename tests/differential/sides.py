@@ -25,6 +25,8 @@ NODE_ID = 3000
 CLUSTER_ID = "differential-cluster-1"
 ANSWER_SECONDS_MAX = 8.0
 QUIET_SECONDS = 0.3
+QUIET_SECONDS_MAX = 10.0
+"""A controller that logs for longer does so for ever: what differs then is printed."""
 
 Logged = tuple[list[LoggedRecord], list[LoggedRecord]]
 """What Kafka's controller and kraftctl have logged."""
@@ -147,7 +149,7 @@ class Side:
     def why_ended(self) -> str:
         """Returns the last error in the output of its process."""
         lines = self.controller.log_file.read_text(errors="replace").splitlines()
-        errors = [line for line in lines if " ERROR " in line or "Exception" in line]
+        errors = [line for line in lines if " ERROR " in line or "Exception: " in line]
         return errors[-1][:300] if errors else "no error in its output"
 
     def disconnect(self) -> None:
@@ -284,10 +286,10 @@ class Pair:
             side.stop()
 
     def quiet(self) -> Logged:
-        """Returns what each has logged, once neither logs more."""
+        """Returns what each has logged, once neither logs more; after some seconds in any case."""
         found: Logged = ([], [])
-        last = time.monotonic()
-        while time.monotonic() - last < QUIET_SECONDS:
+        began = last = time.monotonic()
+        while time.monotonic() - last < QUIET_SECONDS and time.monotonic() - began < QUIET_SECONDS_MAX:
             for side, records in zip(self.sides, found, strict=True):
                 before = side.names.end_offset
                 records += side.controller_records()
