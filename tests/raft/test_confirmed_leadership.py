@@ -14,6 +14,7 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.describe_acls_request import DescribeAclsRequest
 from kraftctl_protocol.generated.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
@@ -67,6 +68,10 @@ def heartbeat(quorum: Quorum) -> BrokerHeartbeatRequest:
 
 
 def empty_request(api: ApiKey) -> Message:
+    if api == ApiKey.DESCRIBE_ACLS:  # no request without these codes
+        return DescribeAclsRequest(
+            resource_type_filter=1, pattern_type_filter=1, operation=1, permission_type=1
+        )
     kind = request_class(api)
     assert kind is not None
     return kind()

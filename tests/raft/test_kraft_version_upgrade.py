@@ -156,7 +156,7 @@ def test_validate_only_checks_and_writes_nothing(start_quorum: StartQuorum) -> N
 
 def test_it_is_never_lowered(start_quorum: StartQuorum) -> None:
     quorum = upgraded(start_quorum(7, VOTERS, dynamic=False))
-    assert "Can't downgrade" in refused(quorum, 0, SAFE_DOWNGRADE)
+    assert "cannot be lowered" in refused(quorum, 0, SAFE_DOWNGRADE)
     again = ask(quorum)
     quorum.run_for(ANSWER_MS)
     assert again.error == Errors.NONE, "as it is already"
