@@ -9,6 +9,7 @@
 #   make soak       the long random tests, with a given seed and duration
 #   make test-chaos   real controllers and brokers, with faults of all kinds and clients that check what is lost
 #   make reliability-report   HOURS=n of that, with histories that are checked, also of Kafka's own controllers
+#   make test-matrix  brokers, controllers and tools of each release of Kafka with kraftctl, and the tables of docs/versions.md
 #   make attack     attacks a compiled controller with hand-made bytes, and measures what its brokers see
 #   make differential  the same random calls on Kafka's own controller: what differs is repeated and printed
 #   make fuzz       frames, batches and directories that no program writes, with limits for each
@@ -152,6 +153,7 @@ format: $(STAMPS)/dev
 generate: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen.api_table docs/apis.md
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl inspect metrics --output markdown > docs/metrics.md
 	$(BIN)/python tests/defect_tables.py docs/reliability.md
 
 # Java's controller, the same without linger, and kraftctl. For a quick look: BENCH_ARGS="--only heartbeats --rounds 1"
@@ -249,6 +251,13 @@ CHAOS_ARGS ?=
 test-chaos: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/chaos/run.py --minutes $(or $(MINUTES),1) $(if $(SEED),--seed $(SEED)) \
 		$(if $(PLANT),--plant $(PLANT)) $(CHAOS_ARGS)
+
+# Brokers, controllers and tools of each release of Kafka: MATRIX="levels every_tool" selects parts. Once all have
+# passed, writes the tables of docs/versions.md.
+.PHONY: test-matrix
+MATRIX ?=
+test-matrix: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/matrix/run.py $(MATRIX)
 
 # All kinds of chaos in turn, for kraftctl and Kafka's own controllers: figures in build/reliability, which add up
 # for one commit, and in docs/reliability-report.md; REPORT_ARGS=--replace replaces a page of more runs.

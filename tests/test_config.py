@@ -104,16 +104,14 @@ def test_values_are_read_as_java_reads_them(key: str, value: str, expected: obje
 @pytest.mark.parametrize(
     ("key", "value", "error"),
     [
-        pytest.param("num.partitions", "x", "Not a number of type INT", id="not-a-number"),
-        pytest.param("num.partitions", "1_000", "Not a number of type INT", id="python-only-spelling"),
-        pytest.param("num.partitions", str(2**31), "Not a number of type INT", id="over-32-bits"),
-        pytest.param("num.partitions", "0", "Value must be at least 1", id="too-small"),
-        pytest.param("metadata.log.segment.ms", str(2**63), "Not a number of type LONG", id="over-64-bits"),
-        pytest.param(
-            "metadata.log.segment.bytes", "1024", "Value must be at least 8388608", id="small-segment"
-        ),
-        pytest.param("delete.topic.enable", "yes", "Expected value to be either true or false", id="boolean"),
-        pytest.param("node.id", "-1", "Value must be at least 0", id="negative-node"),
+        pytest.param("num.partitions", "x", "it is no INT", id="not-a-number"),
+        pytest.param("num.partitions", "1_000", "it is no INT", id="python-only-spelling"),
+        pytest.param("num.partitions", str(2**31), "it is no INT", id="over-32-bits"),
+        pytest.param("num.partitions", "0", "it must be at least 1", id="too-small"),
+        pytest.param("metadata.log.segment.ms", str(2**63), "it is no LONG", id="over-64-bits"),
+        pytest.param("metadata.log.segment.bytes", "1024", "it must be at least 8388608", id="small-segment"),
+        pytest.param("delete.topic.enable", "yes", "it is neither true nor false", id="boolean"),
+        pytest.param("node.id", "-1", "it must be at least 0", id="negative-node"),
         pytest.param(
             "kraftctl.node.principals",
             "User:broker",
@@ -121,12 +119,12 @@ def test_values_are_read_as_java_reads_them(key: str, value: str, expected: obje
             id="node-without-id",
         ),
         pytest.param(
-            "kraftctl.observer.fetch.interval.ms", "-1", "Value must be at least 0", id="interval-in-the-past"
+            "kraftctl.observer.fetch.interval.ms", "-1", "it must be at least 0", id="interval-in-the-past"
         ),
         pytest.param(
             "authorizer.class.name",
             "a.B",
-            "String must be one of: , org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "it must be one of , org.apache.kafka.metadata.authorizer.StandardAuthorizer",
             id="authorizer-class",
         ),
     ],
@@ -139,7 +137,7 @@ def test_a_bad_value_is_named_with_its_key_as_kafka_words_it(key: str, value: st
 
 @pytest.mark.parametrize("key", ["process.roles", "node.id", "controller.listener.names"])
 def test_required_keys(key: str) -> None:
-    expected = f'Missing required configuration "{key}" which has no default value.'
+    expected = f'Missing required configuration "{key}": it has no default.'
     assert expected in errors(**{key.replace(".", "__"): None})
 
 

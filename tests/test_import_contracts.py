@@ -17,6 +17,7 @@ VIOLATIONS = {
     "Raft knows nothing": ("kraftctl/raft/raft_node.py", "import kraftctl.image.replay"),
     "The pure core does no IO": ("kraftctl/metadata/features.py", "import asyncio"),
     "What a simulation shares": ("kraftctl/server/loop/node_loop.py", "import kraftctl.server.peers.peers"),
+    "Causes and the table of metrics": ("kraftctl/operate/readiness.py", "import asyncio"),
     "Rooms of the server": ("kraftctl/server/process/collector.py", "import kraftctl.server.logs.log_files"),
     "Rooms of the controller": (
         "kraftctl/controller/state/broker_epoch.py",

@@ -90,10 +90,11 @@ def test_every_marker_names_a_known_defect() -> None:
 
 def test_whatever_names_an_issue_in_the_tests_of_kafkas_bugs_is_in_the_catalogue() -> None:
     known = defect_tables.DEFECTS.read_text()
+    issues: set[str] = set()
     for path in sorted((ROOT / "tests/kafkas_bugs").glob("test_*.py")):
-        issues = set(ISSUE.findall(path.read_text()))
-        assert issues
-        assert {issue for issue in issues if issue not in known} == set()
+        issues.update(ISSUE.findall(path.read_text()))
+    assert issues
+    assert {issue for issue in issues if issue not in known} == set()
 
 
 MARKED = {

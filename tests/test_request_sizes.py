@@ -108,7 +108,7 @@ def alter_quotas() -> Message:
 
 
 def create_acls() -> Message:
-    creation = AclCreation(resource_name=LONG_NAME, principal="User:" + "n" * 100, host="192.168.100.100")
+    creation = AclCreation(2, LONG_NAME, 3, "User:" + "n" * 100, "192.168.100.100", 3, 3)
     return CreateAclsRequest(creations=[creation] * (10_000 // SHARE))
 
 

@@ -192,6 +192,8 @@ CONTAINING = (
     "kraftctl/controller/quorum_controller.py",
     "kraftctl/node/controller_node.py",
     "kraftctl/node/snapshot_generation.py",
+    "kraftctl/operate/listener.py",
+    "kraftctl/operate/watch.py",
     "kraftctl/server/connections/connection.py",
     "kraftctl/server/connections/encoded_response.py",
     "kraftctl/server/logs/log_handler.py",

@@ -43,8 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="CREDENTIAL",
-        help="a SCRAM credential for the new cluster: 'SCRAM-SHA-256=[name=alice,password=alice-secret]' or"
-        ' \'SCRAM-SHA-512=[name=alice,iterations=8192,salt="N3E=",saltedpassword="YCE="]\'',
+        help="a SCRAM credential for the new cluster: 'SCRAM-SHA-256=[name=USER,password=PASSWORD]' or"
+        " 'SCRAM-SHA-512=[name=USER,iterations=N,salt=BASE64,saltedpassword=BASE64]'",
     )
     parser.add_argument(
         "-g",
@@ -149,8 +149,8 @@ def _initial_voters(args: argparse.Namespace, config: ControllerConfig) -> Voter
         return VoterSet([voter_node(config.node_id, host, endpoint.port, directory_id, listener_name)])
     if not args.no_initial_controllers:
         raise StorageError(
-            "Because controller.quorum.voters is not set on this controller, you must specify one of the"
-            " following: --standalone, --initial-controllers, or --no-initial-controllers."
+            "This controller has no controller.quorum.voters, so its first voters have to be named. Next"
+            " step: repeat this with --standalone, --initial-controllers or --no-initial-controllers."
         )
     return None
 
@@ -173,11 +173,11 @@ def _feature_levels(arguments: list[str]) -> dict[str, int]:
     for argument in arguments:
         name, equals, text = argument.partition("=")
         if not equals:
-            raise StorageError(f"Can't parse feature=level string {argument}: equals sign not found.")
+            raise StorageError(f"--feature {argument}: it has no =. Next step: write FEATURE=LEVEL.")
         level = parse_integer(trim(text), LEVEL_BITS)
         if level is None:
             raise StorageError(
-                f"Can't parse feature=level string {argument}: unable to parse {trim(text)} as a number."
+                f"--feature {argument}: the level {trim(text)} is no number. Next step: write FEATURE=LEVEL."
             )
         levels[trim(name)] = level
     return levels

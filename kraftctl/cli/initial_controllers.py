@@ -25,7 +25,7 @@ def parse_initial_controllers(text: str, listener_name: str) -> VoterSet:
         node = _parse_voter(entry, listener_name)
         if node.key.id in nodes:
             raise StorageError(
-                f"Node id {node.key.id} was specified more than once in --initial-controllers."
+                f"--initial-controllers names node id {node.key.id} twice; each voter has its own."
             )
         nodes[node.key.id] = node
     return VoterSet(list(nodes.values()))

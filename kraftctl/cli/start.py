@@ -23,6 +23,7 @@ from kraftctl.cli.refused_start import HALTED_STATUS, refuse
 from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.node import controller_node
+from kraftctl.operate.service import served
 from kraftctl.server.controller_server import run_controller
 from kraftctl.server.driver import turn_probe
 from kraftctl.server.listeners.bound_sockets import ListenError
@@ -180,7 +181,8 @@ async def _run_until_signal(config: ControllerConfig, meta: MetaProperties) -> N
     probe = turn_probe()
     collector = Collector(Clock().thread_ns)
     with collector.deciding(), signals.handled(stop, reload, probe, collector), log_files as audit_log:
-        await run_controller(config, meta, stop, reload, audit_log, probe)
+        async with served(config, audit_log) as operation:
+            await run_controller(config, meta, stop, reload, audit_log, probe, operation)
 
 
 def announce(config: ControllerConfig, meta: MetaProperties) -> None:

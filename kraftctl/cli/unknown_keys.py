@@ -13,7 +13,7 @@ from typing import Final
 from kraftctl.config.own_keys import LISTENER_PREFIX, OWN_KEYS, OWN_PREFIX, listener_names, listener_of
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs import DYNAMIC_BROKER_CONFIGS
-from kraftctl.metadata.config_definitions.generated.other_releases import ADDED_CONFIGS, REMOVED_CONFIGS
+from kraftctl.metadata.config_definitions.generated.other_releases import REMOVED_CONFIGS
 from kraftctl_protocol.client_config_names import ADMIN_CLIENT_CONFIGS, OTHER_CLIENT_CONFIGS
 from kraftctl_security.config_providers.providers import PARAMETERS
 from kraftctl_security.config_providers.resolve import CONFIG_PROVIDERS
@@ -24,7 +24,6 @@ SECURITY_PROTOCOL: Final = "security.protocol"
 NODE_KEYS: Final = (
     frozenset(BROKER_CONFIG_KEYS)
     | DYNAMIC_BROKER_CONFIGS
-    | ADDED_CONFIGS
     | {"allow.everyone.if.no.acl.found", "super.users", "org.apache.kafka.sasl.oauthbearer.allowed.urls"}
 )
 """The keys also include those of the StandardAuthorizer, and a property of the JVM that is a key here."""

@@ -26,6 +26,7 @@ from kraftctl.config.endpoints import (
 )
 from kraftctl.config.kafka_config_checks import check_as_kafka
 from kraftctl.config.node_principals import read_allowed_principals, read_node_principals, warn_of_refused
+from kraftctl.config.operate_config import OperateConfig
 from kraftctl.config.own_keys import refuse_unknown_keys
 from kraftctl.config.token_limits import TokenLimits
 from kraftctl_security.config_values import LONG_MAX, ConfigException, ConfigValues
@@ -165,6 +166,8 @@ class ControllerConfig:
 
     audit: AuditConfig
     """The keys of the audit log and the authorizer's log."""
+    operate: OperateConfig
+    """The keys of the listener for probes and metrics."""
 
     originals: dict[str, str]
     unused_keys: list[str]
@@ -188,6 +191,9 @@ class ControllerConfig:
         self._read_sockets(values)
         self._read_security(values)
         self.audit = AuditConfig(values)
+        self.operate = OperateConfig(
+            values, [name for name in self.controller_listener_names if name in self.ssl]
+        )
         refuse_unknown_keys(values)
         values.raise_errors()
         self.unused_keys = values.unread()

@@ -49,7 +49,7 @@ class DefinedValues:
             if name in properties:
                 self._read(name, key, properties[name], rule)
             elif key in REQUIRED_BROKER_CONFIGS:
-                self.refuse([key], f'Missing required configuration "{key}" which has no default value.')
+                self.refuse([key], f'Missing required configuration "{key}": it has no default.')
 
     def has(self, key: str) -> bool:
         """Returns whether the file sets `key`."""

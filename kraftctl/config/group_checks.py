@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.config.defined_values import DefinedValues, names_a_class
+from kraftctl_protocol.java_values import split_list
 
-AT_LEAST: Final = "greater than or equal to"
-AT_MOST: Final = "less than or equal to"
+AT_LEAST: Final = "at least"
+AT_MOST: Final = "at most"
 LESS: Final = "less than"
 
 Comparison = tuple[str, str, str]
@@ -19,11 +20,14 @@ Comparison = tuple[str, str, str]
 PROTOCOLS: Final = "group.coordinator.rebalance.protocols"
 CONSUMER_ASSIGNORS: Final = "group.consumer.assignors"
 SHARE_ASSIGNORS: Final = "group.share.assignors"
+STREAMS_ASSIGNORS: Final = "group.streams.assignors"
+RACK_AWARE_TAGS: Final = "group.streams.rack.aware.assignment.tags"
 OFFSETS_CODEC: Final = "offsets.topic.compression.codec"
 SHARE_CODEC: Final = "share.coordinator.state.topic.compression.codec"
 
 CONSUMER_BUILT_IN: Final = ("uniform", "range")
 SHARE_BUILT_IN: Final = ("simple",)
+STREAMS_BUILT_IN: Final = ("sticky",)
 CODEC_MAX: Final = 4
 """The compression codecs none, gzip, snappy, lz4 and zstd have numbers from 0 to this."""
 
@@ -37,11 +41,11 @@ SHARE_GROUP_COMPARISONS: Final[list[Comparison]] = [
     ("group.share.max.share.sessions", AT_LEAST, "group.share.max.size"),
 ]
 
-STANDBY_REPLICAS: Final = (
-    "group.streams.num.standby.replicas",
-    AT_MOST,
-    "group.streams.max.standby.replicas",
-)
+STREAMS_GROUP_COMPARISONS: Final[list[Comparison]] = [
+    ("group.streams.num.standby.replicas", AT_MOST, "group.streams.max.standby.replicas"),
+    ("group.streams.task.offset.interval.ms", AT_LEAST, "group.streams.min.task.offset.interval.ms"),
+    ("group.streams.num.warmup.replicas", AT_MOST, "group.streams.max.warmup.replicas"),
+]
 
 
 def check_groups(values: DefinedValues) -> None:
@@ -49,17 +53,20 @@ def check_groups(values: DefinedValues) -> None:
     _check_assignors(values, CONSUMER_ASSIGNORS, CONSUMER_BUILT_IN)
     _check_codec(values, OFFSETS_CODEC)
     _check_assignors(values, SHARE_ASSIGNORS, SHARE_BUILT_IN)
+    _check_assignors(values, STREAMS_ASSIGNORS, STREAMS_BUILT_IN)
     for kind in ("consumer", "share", "streams"):
         _compare_within(values, kind, "heartbeat.interval.ms")
         _compare_within(values, kind, "session.timeout.ms")
         _compare(values, (f"group.{kind}.heartbeat.interval.ms", LESS, f"group.{kind}.session.timeout.ms"))
         if kind == "share" and len(values.items(SHARE_ASSIGNORS)) != 1:
             found = len(values.items(SHARE_ASSIGNORS))
-            values.refuse(
-                [SHARE_ASSIGNORS], f"{SHARE_ASSIGNORS} must contain exactly one assignor, but found {found}"
-            )
+            values.refuse([SHARE_ASSIGNORS], f"{SHARE_ASSIGNORS} must have one assignor: it has {found}")
         _compare_within(values, kind, "assignment.interval.ms")
-    _compare(values, STANDBY_REPLICAS)
+    for comparison in STREAMS_GROUP_COMPARISONS:
+        _compare(values, comparison)
+    tags = split_list(values.properties.get(RACK_AWARE_TAGS, ""))
+    if len(set(tags)) < len(tags):
+        values.refuse([RACK_AWARE_TAGS], f"{RACK_AWARE_TAGS} names a tag twice: {', '.join(tags)}")
     for comparison in SHARE_GROUP_COMPARISONS:
         _compare(values, comparison)
     _check_codec(values, SHARE_CODEC)
@@ -71,7 +78,7 @@ def check_protocols(values: DefinedValues) -> None:
         values.refuse(
             [PROTOCOLS],
             f"Invalid value {values.properties[PROTOCOLS]} for configuration {PROTOCOLS}: "
-            "Disabling the 'CLASSIC' protocol is not supported.",
+            "classic must be one of them.",
         )
 
 

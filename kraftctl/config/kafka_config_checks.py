@@ -51,26 +51,22 @@ def _check_node_id(values: DefinedValues) -> None:
     if values.has(BROKER_ID) and values.integer(BROKER_ID) != values.integer(NODE_ID):
         values.refuse(
             [NODE_ID, BROKER_ID],
-            f"You must set `{NODE_ID}` to the same value as `{BROKER_ID}`: they are "
-            f"{values.integer(NODE_ID)} and {values.integer(BROKER_ID)}.",
+            f"{NODE_ID} and {BROKER_ID} must be equal: they are {values.integer(NODE_ID)} and "
+            f"{values.integer(BROKER_ID)}.",
         )
 
 
 def _check_log(values: DefinedValues) -> None:
-    _check_time(values, "log.roll", ["ms", "hours"], 1, "log.roll.ms must be greater than or equal to 1")
-    _check_time(
-        values, "log.roll.jitter", ["ms", "hours"], 0, "log.roll.jitter.ms must be greater than or equal to 0"
-    )
+    _check_time(values, "log.roll", ["ms", "hours"], 1, "1 ms is the least")
+    _check_time(values, "log.roll.jitter", ["ms", "hours"], 0, "it must not be negative")
     key, retention_ms = _time(values, "log.retention", ["ms", "minutes", "hours"])
     if retention_ms == 0:
-        values.refuse(
-            [key], _at(key, 0, "log.retention.ms must be unlimited (-1) or, greater than or equal to 1")
-        )
+        values.refuse([key], _at(key, 0, "1 ms is the least, and -1 is no limit"))
     dedupe, threads = "log.cleaner.dedupe.buffer.size", "log.cleaner.threads"
     if values.integer(threads) == 0 or values.integer(dedupe) // values.integer(threads) <= DEDUPE_BYTES_MIN:
         values.refuse(
             [dedupe, threads],
-            f"{dedupe} must be at least 1MB per cleaner thread: it is {values.integer(dedupe)}, and "
+            f"{dedupe} must be more than 1 MiB for each thread: it is {values.integer(dedupe)}, and "
             f"{threads} is {values.integer(threads)}",
         )
 
@@ -96,14 +92,14 @@ def _check_replication(values: DefinedValues) -> None:
     if values.integer(wait) > values.integer(timeout):
         values.refuse(
             [timeout, wait],
-            f"{timeout} should always be at least {wait} to prevent unnecessary socket timeouts: they are "
-            f"{values.integer(timeout)} and {values.integer(wait)}",
+            f"{timeout} must be at least {wait}, or fetches time out: they are {values.integer(timeout)} "
+            f"and {values.integer(wait)}",
         )
     if values.integer(wait) > values.integer(lag):
         values.refuse(
             [wait, lag],
-            f"{wait} should always be less than or equal to {lag} to prevent frequent changes in ISR: they "
-            f"are {values.integer(wait)} and {values.integer(lag)}",
+            f"{wait} must be at most {lag}, or replicas leave their ISR for nothing: they are "
+            f"{values.integer(wait)} and {values.integer(lag)}",
         )
 
 
@@ -140,8 +136,8 @@ def _check_inter_broker_mechanism(values: DefinedValues, listeners: CheckedListe
     if values.text(INTER_BROKER_MECHANISM) not in enabled:
         values.refuse(
             [INTER_BROKER_MECHANISM, ENABLED_MECHANISMS],
-            f"{INTER_BROKER_MECHANISM} must be included in {ENABLED_MECHANISMS} when SASL is used for "
-            f"inter-broker communication: {values.text(INTER_BROKER_MECHANISM)} is not in {enabled}",
+            f"{INTER_BROKER_MECHANISM} must be one of {ENABLED_MECHANISMS}, as brokers use SASL between each "
+            f"other: {values.text(INTER_BROKER_MECHANISM)} is not in {enabled}",
         )
 
 
@@ -150,7 +146,7 @@ def _check_connections(values: DefinedValues) -> None:
     if 0 < values.integer(queued) < values.integer(largest):
         values.refuse(
             [queued, largest],
-            f"{queued} must be larger or equal to {largest}: they are {values.integer(queued)} and "
+            f"{queued} must be at least {largest}: they are {values.integer(queued)} and "
             f"{values.integer(largest)}",
         )
     _check_per_ip(values)
@@ -158,15 +154,15 @@ def _check_connections(values: DefinedValues) -> None:
     if 0 <= values.integer(idle) <= values.integer(delay):
         values.refuse(
             [delay, idle],
-            f"{delay}={values.integer(delay)} should always be less than {idle}={values.integer(idle)} to "
-            "prevent failed authentication responses from timing out",
+            f"{delay}={values.integer(delay)} must be less than {idle}={values.integer(idle)}, or "
+            "connections end before they have the response to a failed authentication",
         )
 
 
 def _check_per_ip(values: DefinedValues) -> None:
     entries = split_map(values.text(PER_IP_OVERRIDES))
     if values.integer(PER_IP) == 0 and not entries:
-        rule = f"{PER_IP} can be set to zero only if {PER_IP_OVERRIDES} property is set."
+        rule = f"{PER_IP} may be 0 only together with {PER_IP_OVERRIDES}."
         values.refuse([PER_IP, PER_IP_OVERRIDES], rule)
     for entry in entries:
         host, colon, count = entry.rpartition(":")

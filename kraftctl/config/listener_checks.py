@@ -30,7 +30,7 @@ PLAINTEXT: Final = "PLAINTEXT"
 PORT_BITS: Final = 32
 """Kafka reads a port as an INT, and checks its range when it binds."""
 
-NO_NAME: Final = "The provided listener name is null or empty string"
+NO_NAME: Final = "a listener without a name"
 
 BoundAddress = tuple[str, str | None, int]
 """The listener, its host and its port."""
@@ -81,15 +81,14 @@ class CheckedListeners:
         if len(own) != len(self.bound):
             values.refuse(
                 [LISTENERS, CONTROLLER_NAMES, PROTOCOL_MAP],
-                f"The {LISTENERS} config must only contain KRaft controller listeners from "
-                f"{CONTROLLER_NAMES} when process.roles=controller: it has "
+                f"With process.roles=controller, all {LISTENERS} must be of {CONTROLLER_NAMES}: they are "
                 f"{[each[0] for each in self.bound]}, and {CONTROLLER_NAMES} is {names}",
             )
         if values.has(INTER_BROKER_LISTENER) and self.check_inter_broker()[0] in names:
             values.refuse(
                 [CONTROLLER_NAMES, INTER_BROKER_LISTENER],
-                f"{CONTROLLER_NAMES} must not contain an explicitly set {INTER_BROKER_LISTENER} "
-                "configuration value when process.roles=controller",
+                f"With process.roles=controller, {CONTROLLER_NAMES} must not have the name that "
+                f"{INTER_BROKER_LISTENER} sets",
             )
 
     def check_names(self, advertised: list[BoundAddress]) -> None:
@@ -100,9 +99,8 @@ class CheckedListeners:
         ):
             self._values.refuse(
                 [CONTROLLER_NAMES, LISTENERS, PROTOCOL_MAP],
-                f"{CONTROLLER_NAMES} must only contain values appearing in the '{LISTENERS}' configuration "
-                f"when running the KRaft controller role: it is {self.controller_names}, and {LISTENERS} "
-                f"has {bound}",
+                f"Each of {CONTROLLER_NAMES} must be one of {LISTENERS}: they are {self.controller_names} "
+                f"and {bound}",
             )
 
     def check_addresses(self, advertised: list[BoundAddress]) -> None:
@@ -112,8 +110,8 @@ class CheckedListeners:
             if host == WILDCARD_HOST:
                 self._values.refuse(
                     [ADVERTISED],
-                    f"{ADVERTISED} cannot use the nonroutable meta-address {WILDCARD_HOST}. "
-                    "Use a routable IP address.",
+                    f"{ADVERTISED} has {WILDCARD_HOST}, to which no node can connect. Next step: name an "
+                    "address of this machine.",
                 )
 
     def check_inter_broker(self) -> tuple[str, str]:
@@ -182,7 +180,7 @@ class CheckedListeners:
         if not any(_is_secured(name) for name in named):
             for entry in self._values.items(LISTENERS):
                 if ":" not in entry:
-                    self._refuse(LISTENERS, f"Unable to parse a listener name from {entry}")
+                    self._refuse(LISTENERS, f"{entry} begins with no name of a listener")
                     return protocols
                 named.append(entry.partition(":")[0].upper())
                 if _is_secured(named[-1]):
@@ -201,11 +199,11 @@ class CheckedListeners:
                 self._refuse(key, NO_NAME)
             elif address[0] not in self.protocols:
                 keys = [key, PROTOCOL_MAP]
-                self._refuse(key, f"No security protocol defined for listener {address[0]}", keys)
+                self._refuse(key, f"the listener {address[0]} has no security protocol", keys)
             else:
                 addresses.append(address)
         if len({address[0] for address in addresses}) != len(addresses):
-            self._refuse(key, "Each listener must have a different name")
+            self._refuse(key, "two listeners have one name")
         if distinct_ports:
             self._check_ports(key, addresses)
         return [] if key in self._values.refused else addresses
@@ -221,8 +219,8 @@ class CheckedListeners:
             if port != 0 and len(families) > 1 and sorted(families) != ["4", "6"]:
                 self._refuse(
                     key,
-                    "Each listener must have a different port unless exactly one listener has an IPv4 "
-                    f"address and the other IPv6 address, port: {port}",
+                    f"listeners share the port {port}: only two may, one with an IPv4 and one with an IPv6 "
+                    "address",
                 )
 
     def _check_early_start(self) -> None:
@@ -231,8 +229,7 @@ class CheckedListeners:
             if name not in bound:
                 self._values.refuse(
                     [EARLY_START, LISTENERS, PROTOCOL_MAP],
-                    f"{EARLY_START} contains listener {name}, but this is not contained in {LISTENERS} or "
-                    f"{CONTROLLER_NAMES}",
+                    f"{EARLY_START} has {name}, which is neither in {LISTENERS} nor in {CONTROLLER_NAMES}",
                 )
 
     def _refuse(self, key: str, reason: str, keys: list[str] | None = None) -> None:

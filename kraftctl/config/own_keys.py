@@ -31,6 +31,8 @@ OWN_KEYS: Final = (
     "kraftctl.envelope.allowed.principals",
     "kraftctl.node.principals",
     "kraftctl.observer.fetch.interval.ms",
+    "kraftctl.operate.listeners",
+    "kraftctl.operate.token.path",
     "kraftctl.scram.users.path",
 )
 

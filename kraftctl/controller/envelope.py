@@ -75,6 +75,7 @@ def open_envelope(pending: PendingRequest) -> ApiError | None:
         envelope=True,
         correlation_id=head.header.correlation_id,
         forwarded_by=outer,
+        received_ms=outer.received_ms,
     )
     pending.request = body
     pending.head = head if is_long else None

@@ -178,7 +178,7 @@ class QuorumController:
 
     def caught_up(self) -> None:
         """Note that every record that is known to be committed is in the image."""
-        self.state.metadata_loaded = True
+        self.state.loaded()
         self.state.authorizer.metadata_loaded()
 
     def file_of_snapshot(self, snapshot_id: OffsetAndEpoch) -> str:

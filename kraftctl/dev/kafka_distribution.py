@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from zipfile import ZipFile
 
 from kraftctl.dev.prerequisites import java_binary, why_unfit
 
@@ -44,6 +45,8 @@ DEPENDENCY_TEMPLATE = """\
       </exclusions>
     </dependency>
 """
+
+JARS_WITH_TOOLS = ("kafka_2.13-", "kafka-tools-")
 
 POM_TEMPLATE = """\
 <project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -87,6 +90,16 @@ class KafkaDistribution:
         self.directory = directory
         self.classpath = classpath
         self.java = _java_binary()
+        self._tool_classes: set[str] = set()
+
+    def has_class(self, name: str) -> bool:
+        """Returns whether one of the jars with Kafka's tools has this class."""
+        if not self._tool_classes:
+            for jar in self.classpath.split(os.pathsep):
+                if os.path.basename(jar).startswith(JARS_WITH_TOOLS):
+                    with ZipFile(jar) as archive:
+                        self._tool_classes.update(archive.namelist())
+        return f"{name.replace('.', '/')}.class" in self._tool_classes
 
     def command(
         self,

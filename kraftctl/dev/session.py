@@ -139,6 +139,7 @@ class DevSession:
         )
         self._cluster = cluster
         cluster.controller.properties["kraftctl.audit.log.path"] = str(self._directory / AUDIT_LOG)
+        cluster.controller.properties["kraftctl.operate.listeners"] = f"http://127.0.0.1:{free_port()}"
         cluster.tools().write_scripts(self._directory / SCRIPTS)
         write_own_scripts(self._directory / SCRIPTS)
         cluster.format()
@@ -309,6 +310,7 @@ def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
     facts = {
         "bootstrap.servers": cluster.bootstrap_servers,
         "controller": cluster.bootstrap_controllers,
+        "probes": cluster.controller.properties["kraftctl.operate.listeners"],
         "cluster id": cluster.cluster_id,
         "files": str(directory),
         "tools": str(directory / SCRIPTS),

@@ -9,25 +9,51 @@ from pathlib import Path
 
 from kraftctl.dev.kafka_distribution import KafkaDistribution
 
+PACKAGE = "org.apache.kafka.tools"
+
 MAIN_CLASSES = {
-    "kafka-acls": "org.apache.kafka.tools.AclCommand",
-    "kafka-cluster": "org.apache.kafka.tools.ClusterTool",
-    "kafka-configs": "kafka.admin.ConfigCommand",
-    "kafka-console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
-    "kafka-console-producer": "org.apache.kafka.tools.ConsoleProducer",
-    "kafka-consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
-    "kafka-delegation-tokens": "org.apache.kafka.tools.DelegationTokenCommand",
-    "kafka-dump-log": "org.apache.kafka.tools.DumpLogSegments",
-    "kafka-features": "org.apache.kafka.tools.FeatureCommand",
-    "kafka-leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
-    "kafka-log-dirs": "org.apache.kafka.tools.LogDirsCommand",
-    "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
-    "kafka-producer-perf-test": "org.apache.kafka.tools.ProducerPerformance",
-    "kafka-reassign-partitions": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
-    "kafka-storage": "kafka.tools.StorageTool",
-    "kafka-topics": "org.apache.kafka.tools.TopicCommand",
-    "kafka-verifiable-producer": "org.apache.kafka.tools.VerifiableProducer",
+    "kafka-acls": (f"{PACKAGE}.AclCommand", "kafka.admin.AclCommand"),
+    "kafka-broker-api-versions": (
+        f"{PACKAGE}.BrokerApiVersionsCommand",
+        "kafka.admin.BrokerApiVersionsCommand",
+    ),
+    "kafka-client-metrics": (f"{PACKAGE}.ClientMetricsCommand",),
+    "kafka-cluster": (f"{PACKAGE}.ClusterTool",),
+    "kafka-configs": (f"{PACKAGE}.ConfigCommand", "kafka.admin.ConfigCommand"),
+    "kafka-console-consumer": (f"{PACKAGE}.consumer.ConsoleConsumer",),
+    "kafka-console-producer": (f"{PACKAGE}.ConsoleProducer", "kafka.tools.ConsoleProducer"),
+    "kafka-console-share-consumer": (f"{PACKAGE}.consumer.ConsoleShareConsumer",),
+    "kafka-consumer-groups": (f"{PACKAGE}.consumer.group.ConsumerGroupCommand",),
+    "kafka-consumer-perf-test": (f"{PACKAGE}.ConsumerPerformance",),
+    "kafka-delegation-tokens": (f"{PACKAGE}.DelegationTokenCommand",),
+    "kafka-delete-records": (f"{PACKAGE}.DeleteRecordsCommand",),
+    "kafka-dump-log": (f"{PACKAGE}.DumpLogSegments", "kafka.tools.DumpLogSegments"),
+    "kafka-features": (f"{PACKAGE}.FeatureCommand",),
+    "kafka-get-offsets": (f"{PACKAGE}.GetOffsetShell",),
+    "kafka-groups": (f"{PACKAGE}.GroupsCommand",),
+    "kafka-leader-election": (f"{PACKAGE}.LeaderElectionCommand",),
+    "kafka-log-dirs": (f"{PACKAGE}.LogDirsCommand",),
+    "kafka-metadata-quorum": (f"{PACKAGE}.MetadataQuorumCommand",),
+    "kafka-producer-perf-test": (f"{PACKAGE}.ProducerPerformance",),
+    "kafka-reassign-partitions": (f"{PACKAGE}.reassign.ReassignPartitionsCommand",),
+    "kafka-replica-verification": (f"{PACKAGE}.ReplicaVerificationTool",),
+    "kafka-share-consumer-perf-test": (f"{PACKAGE}.ShareConsumerPerformance",),
+    "kafka-share-groups": (f"{PACKAGE}.consumer.group.ShareGroupCommand",),
+    "kafka-storage": ("kafka.tools.StorageTool",),
+    "kafka-streams-groups": (f"{PACKAGE}.streams.StreamsGroupCommand",),
+    "kafka-topics": (f"{PACKAGE}.TopicCommand",),
+    "kafka-transactions": (f"{PACKAGE}.TransactionsCommand",),
+    "kafka-verifiable-consumer": (f"{PACKAGE}.VerifiableConsumer",),
+    "kafka-verifiable-producer": (f"{PACKAGE}.VerifiableProducer",),
+    "kafka-verifiable-share-consumer": (f"{PACKAGE}.VerifiableShareConsumer",),
 }
+"""The class of each script; of a class that has moved, where the latest release has it comes first."""
+
+
+def main_class(distribution: KafkaDistribution, tool: str) -> str | None:
+    """Returns the class of a script; None if the release has none."""
+    candidates = MAIN_CLASSES.get(tool, ())
+    return next((name for name in candidates if distribution.has_class(name)), None)
 
 
 class ToolFailedError(Exception):
@@ -49,10 +75,13 @@ class KafkaTools:
         self._distribution = distribution
 
     def write_scripts(self, directory: Path) -> None:
-        """Writes an executable script for every tool into `directory`."""
+        """Writes an executable script for every tool that the release has into `directory`."""
         directory.mkdir(parents=True, exist_ok=True)
-        for tool, main_class in MAIN_CLASSES.items():
-            command = self._distribution.command(main_class, heap="256m", log_level="ERROR")
+        for tool in MAIN_CLASSES:
+            name = main_class(self._distribution, tool)
+            if name is None:
+                continue
+            command = self._distribution.command(name, heap="256m", log_level="ERROR")
             script = directory / tool
             script.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
             script.chmod(0o755)
@@ -60,7 +89,7 @@ class KafkaTools:
     def run(self, tool: str, *arguments: str, stdin: str = "", timeout_s: float = 120.0) -> ToolResult:
         """Runs `tool`, a script's name as `kafka-topics` or a main class, to its end."""
         command = self._distribution.command(
-            MAIN_CLASSES.get(tool, tool), *arguments, heap="256m", log_level="ERROR"
+            main_class(self._distribution, tool) or tool, *arguments, heap="256m", log_level="ERROR"
         )
         done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=timeout_s)
         return ToolResult(done.stdout + done.stderr, done.returncode)

@@ -1,4 +1,4 @@
-"""The host of an ACL that names a network in CIDR notation (KIP-1276), as Kafka reads it.
+"""Hosts of ACLs that name a network in CIDR notation (KIP-1276), and of quotas, as Kafka reads them.
 
 Kafka reads IPv4 networks by the rules of commons-net, and IPv6 networks by those of Java's InetAddress.
 """
@@ -18,6 +18,16 @@ IPV4_BITS: Final = 32
 IPV6_BITS: Final = 128
 PREFIX_BITS: Final = 32
 """The length of a prefix is an int of Java for IPv6."""
+
+IPV4_CHARACTERS_MAX: Final = 15
+
+IPV4_NUMBERS: Final = re.compile(r"[0-9]+(?:\.[0-9]+){0,3}")
+
+HOST_NAME: Final = re.compile(
+    r"(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*\.?"
+)
+NUMBER_LABEL: Final = re.compile(r"(?:^|\.)(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?$")
+"""What ends with a number is an address or nothing: no domain at the top is one."""
 
 NO_ADDRESS: Final = 0
 """0.0.0.0, which commons-net finds in no network."""
@@ -62,6 +72,33 @@ def _ipv6_network(host: str) -> HostNetwork | None:
     prefix_length = parse_integer(prefix_text, PREFIX_BITS)
     if prefix_length is None or not 0 <= prefix_length <= IPV6_BITS:
         return None
+    address = _ipv6_address(text)
+    if address is None or address.ipv4_mapped is not None:
+        return None
+    return HostNetwork(IPV6_BITS, prefix_length, int(address))
+
+
+def may_be_host(name: str | None) -> bool:
+    """Returns whether it is an address, or a host may have this name; null is the default of all.
+
+    Only brokers resolve names: nothing here may wait for DNS.
+    """
+    if name is None or _is_ipv4_address(name):
+        return True
+    if ":" in name or "[" in name:
+        return _ipv6_address(name) is not None
+    return HOST_NAME.fullmatch(name) is not None and NUMBER_LABEL.search(name) is None
+
+
+def _is_ipv4_address(text: str) -> bool:
+    """Returns whether it has one to four numbers; the last has all the bits that are left."""
+    if len(text) > IPV4_CHARACTERS_MAX or IPV4_NUMBERS.fullmatch(text) is None:
+        return False
+    numbers = [int(part) for part in text.split(".")]
+    return max(numbers[:-1], default=0) <= 255 and numbers[-1] < 1 << 8 * (5 - len(numbers))
+
+
+def _ipv6_address(text: str) -> ipaddress.IPv6Address | None:
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     text, percent, zone = text.partition("%")
@@ -69,12 +106,9 @@ def _ipv6_network(host: str) -> HostNetwork | None:
     if percent and not (zone.isascii() and zone.isdigit()):
         return None
     try:
-        address = ipaddress.IPv6Address(_without_leading_zeros(text))
+        return ipaddress.IPv6Address(_without_leading_zeros(text))
     except ValueError:
         return None
-    if address.ipv4_mapped is not None:
-        return None
-    return HostNetwork(IPV6_BITS, prefix_length, int(address))
 
 
 def _without_leading_zeros(address: str) -> str:

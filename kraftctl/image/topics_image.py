@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
+from kraftctl.image.election_counts import ElectionCounts
 from kraftctl.image.image_part import ImagePart
 from kraftctl.image.topic_partitions import TopicPartitions
 from kraftctl.image.undo_journal import MISSING, JournalView, UndoJournal
@@ -74,6 +75,10 @@ class TopicsImage(ImagePart):
         self.leaderless_counts: dict[Uuid, int] = {}
         self.imbalanced_counts: dict[Uuid, int] = {}
         self.reassigning_counts: dict[Uuid, int] = {}
+        self.leaderless_count = 0
+        self.imbalanced_count = 0
+        self.reassigning_count = 0
+        self.elections = ElectionCounts()
 
     def topic(self, topic_id: Uuid) -> TopicImage | None:
         """Returns the topic with this id."""
@@ -233,8 +238,9 @@ class TopicsImage(ImagePart):
         self.partition_count -= len(partitions)
         for members in (self.isr_counts, self.last_member_counts, self.elr_counts):
             _drop_topic(members, topic_id)
-        for counts in (self.leaderless_counts, self.imbalanced_counts, self.reassigning_counts):
-            counts.pop(topic_id, None)
+        self.leaderless_count -= self.leaderless_counts.pop(topic_id, 0)
+        self.imbalanced_count -= self.imbalanced_counts.pop(topic_id, 0)
+        self.reassigning_count -= self.reassigning_counts.pop(topic_id, 0)
         led: dict[int, int] = {}
         for partition in partitions.values():
             leader = int(partition.leader)
@@ -253,6 +259,8 @@ class TopicsImage(ImagePart):
             self._journal.remember(self, (topic.topic_id, index), MISSING if old is None else old)
         topic.partitions.put(index, new)
         self._update_indexes(topic.topic_id, old, new)
+        if old is not None and old.leader != new.leader:
+            self.elections.note(old, new)
 
     def _update_indexes(
         self, topic_id: Uuid, old: PartitionRegistration | None, new: PartitionRegistration | None
@@ -309,6 +317,7 @@ class TopicsImage(ImagePart):
 
     def _update_leader(self, topic_id: Uuid, leader: int, step: int) -> None:
         if leader == NO_LEADER:
+            self.leaderless_count += step
             _add(self.leaderless_counts, topic_id, step)
             return
         count = self.leader_counts.get(leader, 0) + step
@@ -319,10 +328,12 @@ class TopicsImage(ImagePart):
 
     def _update_imbalanced(self, topic_id: Uuid, partition: PartitionRegistration, step: int) -> None:
         if partition.leader != partition.preferred_replica:
+            self.imbalanced_count += step
             _add(self.imbalanced_counts, topic_id, step)
 
     def _update_reassigning(self, topic_id: Uuid, partition: PartitionRegistration, step: int) -> None:
         if partition.reassigning:
+            self.reassigning_count += step
             _add(self.reassigning_counts, topic_id, step)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final
 
+from kraftctl_protocol.java_values import trim
 from kraftctl_protocol.peer_limits import HOST_BYTES_MAX
 
 LISTENERS_MAX: Final = 64
@@ -23,6 +24,9 @@ DIRECTORIES_MAX: Final = 1_000
 NAME_BYTES_MAX: Final = 249
 """The name of a listener or a feature may be as long as that of a topic."""
 
+SECURITY_PROTOCOLS: Final = (0, 1, 2, 3)
+"""Kafka's ids of PLAINTEXT, SSL, SASL_PLAINTEXT and SASL_SSL."""
+
 RACK_BYTES_MAX: Final = 1_024
 """Operators choose the names of racks; some put a path in them."""
 
@@ -36,6 +40,22 @@ def why_listeners_too_large(listeners: Collection[tuple[str, str]]) -> str | Non
             return f"the name of a listener is longer than {NAME_BYTES_MAX} bytes"
         if _is_longer(host, HOST_BYTES_MAX):
             return f"the host of a listener is longer than {HOST_BYTES_MAX} bytes"
+    return None
+
+
+def why_listener_unusable(*, name: str, host: str, port: int, security_protocol: int) -> str | None:
+    """Returns None if other nodes can read the registration of this listener.
+
+    Kafka's controller resigns or ends when it registers one without name, host, port or a known protocol.
+    """
+    if not name:
+        return "a listener has no name"
+    if not trim(host):
+        return f"listener {name} has no host"
+    if port == 0:
+        return f"listener {name} has port 0"
+    if security_protocol not in SECURITY_PROTOCOLS:
+        return f"listener {name} has an unknown security protocol, {security_protocol}"
     return None
 
 

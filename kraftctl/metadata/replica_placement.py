@@ -36,7 +36,7 @@ def why_not_placeable(brokers: list[UsableBroker], replication_factor: int) -> s
     if replication_factor <= 0:
         return f"Invalid replication factor {replication_factor}: it must be positive."
     if all(broker.fenced for broker in brokers):
-        return "All brokers are currently fenced, or have all their log directories cordoned."
+        return "Each broker is fenced, or has cordoned all its log directories."
     if replication_factor > len(brokers):
         return (
             f"The target replication factor of {replication_factor} cannot be reached because only "

@@ -13,7 +13,7 @@ LEGAL_TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 def why_topic_name_invalid(name: str) -> str | None:
     """Returns why a topic cannot have this name; None if it can."""
     if not name:
-        return "Topic name is invalid: the empty string is not allowed"
+        return "Topic name is invalid: it is empty"
     if name in (".", ".."):
         return f"Topic name is invalid: '{name}' is not allowed"
     if len(name) > TOPIC_NAME_LENGTH_MAX:

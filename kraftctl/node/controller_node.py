@@ -71,6 +71,9 @@ class ControllerNode:
         self._is_loading = False
         self._led_epoch = NO_EPOCH
         self._led_epoch_start = 0
+        self.leaders_count = 0
+        """How often another leader has become known."""
+        self._appended_wall_ms = -1
 
     @property
     def raft(self) -> RaftNode:
@@ -81,6 +84,11 @@ class ControllerNode:
     def controller(self) -> QuorumController:
         """To look at; only `step` may change it."""
         return self._controller
+
+    @property
+    def last_record_wall_ms(self) -> int:
+        """The timestamp of the newest batch in the image; -1 before the first."""
+        return self._appended_wall_ms if self._controller.active else self._loader.last_record_wall_ms
 
     @property
     def next_deadline_ms(self) -> int | None:
@@ -263,6 +271,7 @@ class ControllerNode:
         level = self._upgrader.take_requested()
         if level != NO_LEVEL:
             self._carry_out(self._raft.upgrade_kraft_version(level, now_ms, wall_ms), now_ms)
+        self._appended_wall_ms = wall_ms
         for batch in prepared.batches:
             base_offset, effects_of_append = self._raft.append(batch.values, now_ms, wall_ms)
             self._controller.replay(batch.records, base_offset, prepared.response is not None)
@@ -293,6 +302,8 @@ class ControllerNode:
                     self._notice(CONTROLLER, f"Renouncing the leadership of epoch {effect.epoch}")
                     self._responses.release(self._controller.renounce())
             elif isinstance(effect, effects.LeaderChanged):
+                if effect.leader_id >= 0:
+                    self.leaders_count += 1
                 self._inform_controller()
                 self._registration.leader_changed(now_ms)
             elif isinstance(effect, effects.StartOver):
@@ -333,9 +344,7 @@ class ControllerNode:
             self._outbox.add(effects.Halt(unsupported))
             return
         epoch = self._led_epoch
-        self._notice(
-            CONTROLLER, f"Becoming the active controller at epoch {epoch}, next write offset {loaded}."
-        )
+        self._notice(CONTROLLER, f"Becoming the active controller in epoch {epoch}, at offset {loaded}.")
         self._inform_controller()
         for prepared in self._controller.claim(epoch, Moment(now_ms, wall_ms, loaded)):
             self._append(prepared, now_ms, wall_ms)

@@ -51,6 +51,8 @@ class MetadataLoader:
         """Partitions and entries of indexes of an image that is no longer used; they are freed in turns."""
         self._turn_is_asked = False
         self._spent = 0
+        self.last_record_wall_ms = -1
+        """The timestamp of the newest batch of the log that is in the image."""
 
     @property
     def is_idle(self) -> bool:
@@ -191,6 +193,7 @@ class MetadataLoader:
                     assert is_over, "a batch of the log is replayed as a whole"
                     self._generator.note(header.size_bytes)
                 controller.skip_to(header.last_offset + 1)
+                self.last_record_wall_ms = header.max_timestamp_ms
             self._log_position += header.size_bytes
             if self._log_position >= len(self._log):
                 self._log = b""

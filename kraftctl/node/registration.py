@@ -98,7 +98,7 @@ class NodeRegistration:
             return Notice(REGISTRATION, INFO, "The active controller did not answer ControllerRegistration")
         error = error_of(response.error_code)
         level = INFO if error in PASSING_ERRORS else ERROR
-        text = f"ControllerRegistration failed with {error.name}: {response.error_message}"
+        text = f"ControllerRegistration failed with {error.name}: {response.error_message or error.message}"
         return Notice(REGISTRATION, level, text)
 
     def _is_in_flight(self) -> bool:

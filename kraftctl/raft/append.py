@@ -81,6 +81,7 @@ def _append_batch(
 ) -> None:
     """Appends the last batch of the log, whose end is the end of the log."""
     core.emit(AppendBatch(base_offset, core.log.end_offset - 1, leader.epoch, batch, is_control))
+    core.commit_latency.appended(core.log.end_offset, core.now_ms)
     wake_voter_fetches(core, leader)
     request_flush(core)
 

@@ -81,7 +81,7 @@ def take_join_response(core: RaftCore, response: JoinResponse) -> bool:
     if error == Errors.NONE:
         core.notice(INFO, f"Auto-join: the leader agrees to {what}")
         return True
-    reason = f"{error.name}: {response.error_message}"
+    reason = f"{error.name}: {response.error_message or error.message}"
     passes = error in PASSING_ERRORS
     key = f"auto-join {what} {error.name}"
     reasons, lasts = core.progress.faults, f"{key} lasts"

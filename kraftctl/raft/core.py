@@ -14,6 +14,7 @@ from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.epoch_pace import EpochPace
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.identities import Identities
+from kraftctl.raft.latencies import CommitLatency, ElectionLatency
 from kraftctl.raft.limited_notices import LimitedNotices
 from kraftctl.raft.loading import Loading
 from kraftctl.raft.log_state import LogState
@@ -79,6 +80,8 @@ class RaftCore:
         self.early_elections = EarlyElectionLimit()
         self.epoch_pace = EpochPace()
         self.loading = Loading()
+        self.commit_latency = CommitLatency()
+        self.election_latency = ElectionLatency()
         self.high_watermark = UNKNOWN_OFFSET
         self.shutting_down = False
         self._effects: list[RaftEffect] = []
@@ -198,4 +201,5 @@ class RaftCore:
         assert offset <= self.log.end_offset
         if offset > self.high_watermark:
             self.high_watermark = offset
+            self.commit_latency.committed(offset, self.now_ms)
             self.emit(HighWatermarkUpdated(offset))

@@ -19,7 +19,6 @@ from kraftctl_protocol.generated.describe_quorum_response import (
 from kraftctl_protocol.generated.describe_quorum_response import ReplicaState as DescribedReplica
 from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, is_for_metadata_log
 
-ERROR_MESSAGE_FROM_VERSION = 2
 DIRECTORY_ID_FROM_VERSION = 2
 NODES_FROM_VERSION = 2
 
@@ -31,11 +30,11 @@ def handle_describe_quorum(core: RaftCore, event: RequestReceived) -> None:
     request = event.request
     assert isinstance(request, DescribeQuorumRequest)
     if not is_for_metadata_log(request):
-        core.respond(event.request_id, _unknown_partitions(request, event.version))
+        core.respond(event.request_id, _unknown_partitions(request))
         return
     leader = core.leader()
     if leader is None:
-        partition = _refused(METADATA_PARTITION, Errors.NOT_LEADER_OR_FOLLOWER, event.version)
+        partition = _refused(METADATA_PARTITION, Errors.NOT_LEADER_OR_FOLLOWER)
         response = DescribeQuorumResponse(
             topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[partition])]
         )
@@ -87,13 +86,13 @@ def _node(state: ReplicaState) -> Node:
     )
 
 
-def _unknown_partitions(request: DescribeQuorumRequest, version: int) -> DescribeQuorumResponse:
+def _unknown_partitions(request: DescribeQuorumRequest) -> DescribeQuorumResponse:
     return DescribeQuorumResponse(
         topics=[
             TopicData(
                 topic_name=topic.topic_name,
                 partitions=[
-                    _refused(partition.partition_index, Errors.UNKNOWN_TOPIC_OR_PARTITION, version)
+                    _refused(partition.partition_index, Errors.UNKNOWN_TOPIC_OR_PARTITION)
                     for partition in topic.partitions
                 ],
             )
@@ -102,6 +101,5 @@ def _unknown_partitions(request: DescribeQuorumRequest, version: int) -> Describ
     )
 
 
-def _refused(index: int, error: Errors, version: int) -> PartitionData:
-    message = error.message if version >= ERROR_MESSAGE_FROM_VERSION else None
-    return PartitionData(partition_index=index, error_code=error, error_message=message)
+def _refused(index: int, error: Errors) -> PartitionData:
+    return PartitionData(partition_index=index, error_code=error, error_message=None)

@@ -89,6 +89,9 @@ class PeerReports:
     def __init__(self) -> None:
         self._by_address: dict[tuple[int, str, int], PeerReport] = {}
 
+    def all(self) -> list[PeerReport]:
+        return list(self._by_address.values())
+
     def of(self, peer_id: int, host: str, port: int) -> PeerReport:
         """Returns the only report of this peer at this address."""
         address = (peer_id, host, port)

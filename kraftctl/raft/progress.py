@@ -14,7 +14,7 @@ from kraftctl.raft.effects import INFO, WARN
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.progress_reasons import reason, standing_reason
 from kraftctl.raft.spoken_reasons import INTERVAL_MS
-from kraftctl.raft.states import NEVER_MS, Candidate, EpochState, Follower, Leader
+from kraftctl.raft.states import NEVER_MS, Candidate, EpochState, Follower, Leader, Prospective
 
 ELECTIONS_IN_GRACE: Final = 3
 """After its fetch timeout a voter wins within two election timeouts, unless votes are split."""
@@ -33,6 +33,7 @@ def state_changed(core: RaftCore, old: EpochState, new: EpochState) -> None:
         watch.was_progressing(core.now_ms)
     elif isinstance(old, Follower) and old.has_fetched_from_leader:
         watch.was_progressing(old.last_response_ms)
+    _measure_election(core, old, new)
     if isinstance(new, Leader):
         watch.elected()
     elif isinstance(new, Candidate):
@@ -40,11 +41,20 @@ def state_changed(core: RaftCore, old: EpochState, new: EpochState) -> None:
     suspect(core)
 
 
+def _measure_election(core: RaftCore, old: EpochState, new: EpochState) -> None:
+    if isinstance(old, Leader):
+        core.commit_latency.lost()
+    if isinstance(new, (Candidate, Prospective)):
+        core.election_latency.begin(core.now_ms)
+    elif isinstance(new, (Follower, Leader)):
+        core.election_latency.end(core.now_ms)
+
+
 def suspect(core: RaftCore) -> None:
     """Schedules a check after the grace, which has no effect if there is progress before."""
     watch = core.progress
     if watch.check_at_ms == NEVER_MS and not core.shutting_down:
-        watch.check_at(max(core.now_ms, _last_progress_ms(core) + _grace_ms(core)))
+        watch.check_at(max(core.now_ms, _last_progress_ms(core) + grace_ms(core)))
 
 
 def progressed(core: RaftCore) -> None:
@@ -57,7 +67,7 @@ def progressed(core: RaftCore) -> None:
     if core.config.auto_join or core.is_voter():
         watch.stand_at(NEVER_MS)
     elif watch.standing_at_ms == NEVER_MS:
-        watch.stand_at(core.now_ms + _grace_ms(core))
+        watch.stand_at(core.now_ms + grace_ms(core))
 
 
 def check_progress(core: RaftCore) -> None:
@@ -72,12 +82,24 @@ def check_progress(core: RaftCore) -> None:
         _check_standing(core)
 
 
+def why_no_progress(core: RaftCore, now_ms: int) -> str | None:
+    """Returns the line about a replica that makes no progress: after the grace, and from its start until it
+    first does.
+    """
+    if _is_progressing(core, now_ms):
+        return None
+    lasts_ms = now_ms - _last_progress_ms(core)
+    if core.progress.has_progressed and lasts_ms < grace_ms(core):
+        return None
+    return reason(core, lasts_ms / 1000).line
+
+
 def _check(core: RaftCore) -> None:
     watch = core.progress
-    if _is_progressing(core):
+    if _is_progressing(core, core.now_ms):
         progressed(core)
         return
-    due_ms = _last_progress_ms(core) + _grace_ms(core)
+    due_ms = _last_progress_ms(core) + grace_ms(core)
     if core.now_ms < due_ms:
         watch.check_at(due_ms)
         return
@@ -112,13 +134,13 @@ def _say_it_is_over(core: RaftCore) -> None:
     )
 
 
-def _is_progressing(core: RaftCore) -> bool:
+def _is_progressing(core: RaftCore, now_ms: int) -> bool:
     state = core.state
     if isinstance(state, Leader):
         return state.high_watermark != UNKNOWN_OFFSET
     if not isinstance(state, Follower) or not state.has_fetched_from_leader:
         return False
-    return state.download is not None or core.now_ms - state.last_response_ms < core.config.fetch_timeout_ms
+    return state.download is not None or now_ms - state.last_response_ms < core.config.fetch_timeout_ms
 
 
 def _last_progress_ms(core: RaftCore) -> int:
@@ -128,5 +150,6 @@ def _last_progress_ms(core: RaftCore) -> int:
     return last_ms
 
 
-def _grace_ms(core: RaftCore) -> int:
+def grace_ms(core: RaftCore) -> int:
+    """Returns how long an election, or the restart of a controller, may take."""
     return core.config.fetch_timeout_ms + ELECTIONS_IN_GRACE * core.config.election_timeout_ms

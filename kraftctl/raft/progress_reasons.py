@@ -35,8 +35,13 @@ def reason(core: RaftCore, seconds: float) -> Reason:
 
 
 def standing_reason(core: RaftCore) -> Reason | None:
-    """Returns why an observer that follows is no voter; None for all others."""
-    if core.is_voter() or core.config.auto_join or not core.voters.voter_ids():
+    """Returns why an observer that follows is no voter; None for all others, and for one that joins."""
+    return None if core.config.auto_join else no_vote_reason(core)
+
+
+def no_vote_reason(core: RaftCore) -> Reason | None:
+    """Returns why an observer is no voter; None for a voter, and before voters are known."""
+    if core.is_voter() or not core.voters.voter_ids():
         return None
     fields = {
         "own": str(core.key),

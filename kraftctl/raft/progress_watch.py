@@ -21,6 +21,8 @@ class ProgressWatch:
         self.elections_count = 0
         self.is_stalled = False
         """Whether a line has said that there is no progress."""
+        self.has_progressed = False
+        """Whether there was any since the start."""
         self.reasons = SpokenReasons()
         self.standing = SpokenReasons()
         self.faults = SpokenReasons()
@@ -46,6 +48,7 @@ class ProgressWatch:
     def progresses(self, now_ms: int) -> None:
         """Notes progress, which ends a standstill."""
         self.last_ms = now_ms
+        self.has_progressed = True
         self.wins_count = 0
         self.elections_count = 0
         self.is_stalled = False

@@ -31,8 +31,13 @@ from kraftctl.raft.kraft_version_upgrade import upgrade, why_not_upgraded
 from kraftctl.raft.leadership_rounds import ask_round, settle_rounds
 from kraftctl.raft.loading_voter import hand_over, loading_changed
 from kraftctl.raft.log_state import LogState, SnapshotInfo
+from kraftctl.raft.peer_reports import PeerReport
 from kraftctl.raft.peer_requests import send_requests
+from kraftctl.raft.progress import grace_ms, why_no_progress
+from kraftctl.raft.progress_reasons import no_vote_reason
+from kraftctl.raft.progress_states import RECOVERING_VOTER
 from kraftctl.raft.raft_config import RaftConfig
+from kraftctl.raft.raft_figures import RaftFigures
 from kraftctl.raft.recovery import end_recovery_if_caught_up
 from kraftctl.raft.request_handlers import handle_request
 from kraftctl.raft.respond_fetch import redirect_trimmed_fetches, wake_observers_if_due
@@ -137,6 +142,34 @@ class RaftNode:
         assert leader is not None, "only a leader appends"
         upgrade(core, leader, level)
         return core.take_effects()
+
+    def why_no_progress(self, now_ms: int) -> str | None:
+        """Returns why this replica neither leads nor follows for longer than an election takes."""
+        return why_no_progress(self._core, now_ms)
+
+    def why_no_vote(self) -> str | None:
+        """Returns why this replica is no voter, or does not vote yet; None if it does."""
+        found = no_vote_reason(self._core)
+        if found is not None:
+            return found.line
+        return None if self._core.recovering_epoch is None else RECOVERING_VOTER
+
+    def figures(self, now_ms: int) -> RaftFigures:
+        """Returns the figures of metrics."""
+        return RaftFigures(self._core, now_ms)
+
+    def peer_reports(self) -> list[PeerReport]:
+        """Returns the result of the latest request to each address of another controller."""
+        return self._core.peers.reports.all()
+
+    def take_latencies(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Returns count, sum and maximum in ms of commits and of elections since the last call."""
+        return self._core.commit_latency.take(), self._core.election_latency.take()
+
+    @property
+    def grace_ms(self) -> int:
+        """How long an election, or the restart of another controller, may take."""
+        return grace_ms(self._core)
 
     def take_send_id(self) -> int:
         """Returns an id for a `SendRequest` that is not raft's own; its response must not be given to

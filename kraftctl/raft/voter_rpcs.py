@@ -41,7 +41,7 @@ class Refusal:
 
     def __init__(self, error: Errors, message: str | None = None) -> None:
         self.error = error
-        self.message = message if message is not None or error == Errors.NONE else error.message
+        self.message = message
 
 
 def handle_add_raft_voter(core: RaftCore, event: RequestReceived) -> None:

@@ -6,7 +6,8 @@ import asyncio
 import logging
 import random
 import ssl
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from kraftctl.config.controller_config import ControllerConfig
@@ -25,6 +26,7 @@ from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.logs.audit_log import AuditLog
 from kraftctl.server.logs.log_levels import current_log_levels
 from kraftctl.server.loop.turn_probe import TurnProbe
+from kraftctl.server.operation import Operation
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.process.name_lookup import own_name
 from kraftctl.server.running_settings import RunningSettings
@@ -53,6 +55,7 @@ async def run_controller(
     reload: asyncio.Event | None = None,
     audit_log: AuditLog | None = None,
     probe: TurnProbe | None = None,
+    operation: Operation | None = None,
 ) -> None:
     """Serves until `stop` is set. The caller holds the lock of the metadata log directory.
 
@@ -95,7 +98,8 @@ async def run_controller(
         driver.start(RunningSettings(server))
         reloading = asyncio.ensure_future(_ssl_reloading(server, driver, clock, reload or asyncio.Event()))
         try:
-            await _run_until(stop, driver)
+            with _watched(operation, driver, server):
+                await _run_until(stop, driver)
         finally:
             rights_check.stop()
             reloading.cancel()
@@ -104,6 +108,18 @@ async def run_controller(
         await _close(server, partition, error)
         raise
     await _close(server, partition, None)
+
+
+@contextmanager
+def _watched(operation: Operation | None, driver: Driver, server: SocketServer) -> Iterator[None]:
+    if operation is None:
+        yield
+        return
+    operation.started(driver, server)
+    try:
+        yield
+    finally:
+        operation.stopping()
 
 
 def _log_findings(partition: MetadataPartition) -> None:

@@ -16,6 +16,7 @@ from kraftctl.node.committed_configs import committed_configs
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import NodeEvent
 from kraftctl.raft import events
+from kraftctl.raft.effects import SendRequest
 from kraftctl.server.logs.audit_log import AuditLog
 from kraftctl.server.logs.notice_log import LoggedNotices
 from kraftctl.server.loop.controller_network import ControllerNetwork
@@ -23,6 +24,7 @@ from kraftctl.server.loop.effect_executor import EffectExecutor
 from kraftctl.server.loop.node_loop import NodeLoop
 from kraftctl.server.loop.request_intake import RequestIntake
 from kraftctl.server.loop.turn_probe import TurnProbe
+from kraftctl.server.peers.peer_metrics import PeerMetrics
 from kraftctl.server.peers.peers import PeerConnections
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.process.snapshot_downloads import SnapshotDownloads
@@ -30,6 +32,7 @@ from kraftctl.server.process.storage_threads import StorageThreads
 from kraftctl.server.process.turn_pace import TurnPace
 from kraftctl.server.running_settings import RunningSettings
 from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl_protocol.message import Message
 from kraftctl_security.sasl.mechanism import NewSaslClient
 
 logger = logging.getLogger("kraftctl.server.driver")
@@ -83,7 +86,7 @@ class Driver:
             client_id=client_id,
             request_timeout_ms=request_timeout_ms,
             backoff_ms=retry_backoff_ms,
-            offer=self.offer,
+            offer=self._peer_responded,
             ssl_context=ssl_context,
             new_sasl_client=new_sasl_client,
             is_own=is_own,
@@ -119,11 +122,54 @@ class Driver:
     def start(self, settings: RunningSettings | None = None) -> None:
         """Starts the node. Dynamic configs change `settings`, and requests the levels of loggers."""
         self._executor.settings = settings
+        self._asked: dict[int, asyncio.Future[Message | None]] = {}
+        """The requests of `ask_leader` that have no response yet, by their send id."""
         self.offer(events.Started())
 
     def offer(self, event: NodeEvent) -> None:
         """Adds `event` after those that are already waiting; nothing after a failure."""
         self._node_loop.offer(event)
+
+    async def ask_leader(self, request: Message) -> Message | None:
+        """Returns the response of the leader, which is another node; None if there is none in time."""
+        raft = self._node.raft
+        address = raft.leader_address
+        if address is None or self.failed.done():
+            return None
+        send_id = raft.take_send_id()
+        asked: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
+        self._asked[send_id] = asked
+        self._peers.send(SendRequest(send_id, raft.leader_id, *address, request.API_KEY, request))
+        try:
+            return await asked
+        finally:
+            self._asked.pop(send_id, None)
+
+    def _peer_responded(self, event: events.ResponseReceived) -> None:
+        asked = self._asked.get(event.send_id)
+        if asked is None:
+            self.offer(event)
+        elif not asked.done():
+            asked.set_result(event.response)
+
+    @property
+    def node(self) -> ControllerNode:
+        """The node, to look at."""
+        return self._node
+
+    @property
+    def loop(self) -> NodeLoop:
+        """The loop of the node, to look at."""
+        return self._node_loop
+
+    @property
+    def peer_metrics(self) -> PeerMetrics:
+        """The counts of connections to other controllers."""
+        return self._peers.metrics
+
+    def oldest_wait(self, now_ns: int) -> tuple[str, float]:
+        """Returns what has waited for the disk longest, and for how many seconds; "" and 0 for nothing."""
+        return self._executor.oldest_wait(now_ns)
 
     @property
     def credentials(self) -> CommittedCredentials:

@@ -42,8 +42,8 @@ class CorruptLogError(StorageError):
 
     def __init__(self, file: str, position: int, offset: int, reason: str) -> None:
         super().__init__(
-            f"{file} is corrupt at byte {position} (record offset {offset}): {reason}. This is not a torn"
-            " write at the end of the log, so cutting the file here could drop committed metadata."
+            f"{file} is corrupt at byte {position} (record offset {offset}): {reason}. It is no torn"
+            " write at the log's end, so cutting the file here could drop committed metadata."
             f" {REPLACE_THIS_REPLICA}"
         )
         self.file = file

@@ -75,7 +75,7 @@ class Formatter:
         )
         if scram_records and not features.is_scram_supported(self.metadata_version):
             name = features.metadata_version_name(features.IBP_3_5_IV2)
-            raise StorageError(f"SCRAM is only supported in {features.METADATA_VERSION} {name} or later.")
+            raise StorageError(f"A SCRAM credential needs {features.METADATA_VERSION} {name} or later.")
         self.records = feature_level_records(self.metadata_version, self.levels) + (scram_records or [])
 
     def format(self, rng: random.Random, wall_ms: int, say: Callable[[str], None]) -> None:
@@ -85,7 +85,7 @@ class Formatter:
         for log_dir, reason in ensemble.unreadable.items():
             say(f"Ignoring {log_dir}: {reason}")
         if not ensemble.empty:
-            say("All of the log directories are already formatted.")
+            say("All directories of log.dirs have been formatted before.")
         for log_dir in ensemble.empty:
             directory_id = self._directory_id(log_dir, ensemble, rng)
             meta = MetaProperties(self.cluster_id, self.node_id, directory_id)
@@ -107,13 +107,13 @@ class Formatter:
         if ensemble.formatted and not self.ignore_formatted:
             first = min(ensemble.formatted)
             raise StorageError(
-                f"Log directory {first} is already formatted. Use --ignore-formatted to ignore this directory"
-                " and format the others."
+                f"{first} has been formatted before. Next step: format the directories beside it with"
+                " --ignore-formatted."
             )
         if self.metadata_log_dir in ensemble.unreadable:
             raise StorageError(ensemble.unreadable[self.metadata_log_dir])
         if ensemble.unreadable and not ensemble.empty and not ensemble.formatted:
-            raise StorageError("No available log directories to format.")
+            raise StorageError("No directory of log.dirs can be formatted: see the lines above.")
         for log_dir in ensemble.empty:
             if shows_partition(log_dir):
                 raise StorageError(
@@ -194,7 +194,7 @@ def effective_metadata_version(
         level = release_version if release_version is not None else default
     elif release_version is not None:
         raise StorageError(
-            f"Use --release-version instead of --feature {features.METADATA_VERSION}=X to avoid ambiguity."
+            f"--release-version and --feature {features.METADATA_VERSION}=LEVEL say the same: give one."
         )
     if level not in features.METADATA_VERSION_NAMES:
         raise StorageError(
@@ -233,10 +233,7 @@ def effective_feature_levels(
             )
         required = features.required_metadata_version(name, levels[name])
         if levels[name] > 0 and metadata_version < required:
-            raise StorageError(
-                f"{name} could not be set to {levels[name]} because it depends on"
-                f" {features.METADATA_VERSION} level {required}"
-            )
+            raise StorageError(f"{name} {levels[name]} needs {features.METADATA_VERSION} {required} or later")
     return levels
 
 
@@ -248,8 +245,8 @@ def _effective_kraft_version(asked: int | None, has_dynamic_quorum: bool) -> int
         return 1 if has_dynamic_quorum else 0
     if asked == 0 and has_dynamic_quorum:
         raise StorageError(
-            "Cannot set kraft.version to 0 when controller.quorum.voters is empty: such a quorum is dynamic."
-            " Try removing the --feature flag for kraft.version."
+            "kraft.version 0 is for static voters, and controller.quorum.voters is empty. Next step: leave"
+            " --feature kraft.version out."
         )
     if asked > 0 and not has_dynamic_quorum:
         raise StorageError(

@@ -147,12 +147,12 @@ def _log_is_elsewhere(directories: LogDirectories, found: Evidence) -> str:
 def _two_logs(found: list[Evidence]) -> str:
     places = " and ".join(map(str, found))
     return (
-        f"several directories show a metadata log: {places}. Only one of them can be the log that this node"
-        f" has used last. {NOTHING_IS_WRITTEN} Next step: find out which one it is (kraftctl dump directory"
+        f"several directories show a metadata log: {places}. Only one of them is the log that is in"
+        f" use. {NOTHING_IS_WRITTEN} Next step: find out which one it is (kraftctl dump directory"
         f" DIR). If {PARTITION_DIRECTORY} was moved, move it back to the {RECOVERY_POINT} that belongs to it."
         f" Otherwise set metadata.log.dir to that directory, move {PARTITION_DIRECTORY} and"
         f" {RECOVERY_POINT} of the other one to a place outside of log.dirs, and keep them until this node"
-        " has caught up with the others."
+        " has all that the others have."
     )
 
 

@@ -5,6 +5,7 @@ import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -13,6 +14,7 @@ import org.apache.kafka.coordinator.group.GroupConfig;
 import org.apache.kafka.server.config.AbstractKafkaConfig;
 import org.apache.kafka.server.config.ConfigSynonym;
 import org.apache.kafka.server.config.DynamicBrokerConfig;
+import org.apache.kafka.server.config.QuotaConfig;
 import org.apache.kafka.server.config.ServerTopicConfigSynonyms;
 import org.apache.kafka.server.metrics.ClientMetricsConfigs;
 import org.apache.kafka.storage.internals.log.LogConfig;
@@ -23,10 +25,20 @@ public class DumpConfigDefinitions {
         keys("group", GroupConfig.CONFIG_DEF.configKeys(), true);
         keys("client_metrics", ClientMetricsConfigs.configDef().configKeys(), true);
         keys("broker", AbstractKafkaConfig.CONFIG_DEF.configKeys(), false);
+        keys("quota", QuotaConfig.brokerQuotaConfigs().configKeys(), true);
         rules(AbstractKafkaConfig.CONFIG_DEF.configKeys());
         synonyms();
         for (String name : new TreeSet<>(DynamicBrokerConfig.ALL_DYNAMIC_CONFIGS)) {
             line("dynamic", name);
+        }
+        for (String name : new TreeSet<>(DynamicBrokerConfig.DYNAMIC_SECURITY_CONFIGS)) {
+            line("security", name);
+        }
+        for (Map.Entry<String, String> mode : new TreeMap<>(DynamicBrokerConfig.dynamicConfigUpdateModes()).entrySet()) {
+            if (mode.getValue().equals("per-broker")) line("per_broker", mode.getKey());
+        }
+        for (Map.Entry<String, Optional<String>> entry : new TreeMap<>(GroupConfig.ALL_GROUP_CONFIG_SYNONYMS).entrySet()) {
+            if (entry.getValue().isPresent()) line("group_synonym", entry.getKey(), entry.getValue().get());
         }
     }
 

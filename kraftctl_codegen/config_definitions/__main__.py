@@ -8,7 +8,7 @@ from pathlib import Path
 import kraftctl_protocol
 from kraftctl.dev.kafka_distribution import resolve_kafka
 from kraftctl_codegen.config_definitions.config_names import render_name_files
-from kraftctl_codegen.config_definitions.dump import dump_config_definitions
+from kraftctl_codegen.config_definitions.dump import KAFKA_VERSION, dump_config_definitions
 from kraftctl_codegen.config_definitions.render import render_modules, render_readable_names
 
 DEFINITIONS = Path(__file__).parents[2] / "kraftctl" / "metadata" / "config_definitions" / "generated"
@@ -17,7 +17,7 @@ READABLE_NAMES = Path(kraftctl_protocol.__path__[0]) / "readable_config_names.py
 
 def main(arguments: list[str]) -> int:
     """Returns the exit code: 1 when `--check` found a module that differs."""
-    files = {**render_files(dump_config_definitions(resolve_kafka())), **render_name_files()}
+    files = {**render_files(dump_config_definitions(resolve_kafka(KAFKA_VERSION))), **render_name_files()}
     stale = [path for path, text in files.items() if _current(path) != text]
     if "--check" in arguments:
         for path in stale:

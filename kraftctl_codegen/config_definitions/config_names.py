@@ -1,4 +1,4 @@
-"""Reads the names of configuration keys in several releases: one has removed some, another has added some."""
+"""Reads the names of configuration keys in several releases: the newest has removed some."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 
 import kraftctl_protocol
-from kraftctl.dev.kafka_distribution import DEFAULT_KAFKA_VERSION, KafkaDistribution, resolve_kafka
+from kraftctl.dev.kafka_distribution import KafkaDistribution, resolve_kafka
+from kraftctl_codegen.config_definitions.dump import KAFKA_VERSION
 from kraftctl_codegen.config_definitions.render import HEADER
 
 PROGRAM = Path(__file__).parent / "DumpConfigNames.java"
@@ -15,8 +16,7 @@ OTHER_RELEASES = (
 )
 CLIENT_NAMES = Path(kraftctl_protocol.__path__[0]) / "client_config_names.py"
 
-OLDER = ("3.9.2", "4.1.2")
-NEWER = ("4.4.0",)
+OLDER = ("3.9.2", "4.1.2", "4.3.1")
 
 Names = dict[str, set[str]]
 """The names by kind: `broker`, `admin`, and `client` for consumers and producers."""
@@ -24,16 +24,14 @@ Names = dict[str, set[str]]
 
 def render_name_files() -> dict[Path, str]:
     """Returns every generated file and its text; fetches the releases that are not there yet."""
-    present = dump_names(resolve_kafka(DEFAULT_KAFKA_VERSION))
+    present = dump_names(resolve_kafka(KAFKA_VERSION))
     older = {version: dump_names(resolve_kafka(version)) for version in OLDER}
-    newer = [dump_names(resolve_kafka(version)) for version in NEWER]
     removed: dict[str, str] = {}
     for version, names in older.items():
         removed |= dict.fromkeys(names["broker"] - present["broker"], version.rpartition(".")[0])
-    added: set[str] = set().union(*(names["broker"] for names in newer)) - present["broker"]
-    releases = [present, *older.values(), *newer]
+    releases = [present, *older.values()]
     admins, clients = (set().union(*(names[kind] for names in releases)) for kind in ("admin", "client"))
-    return {OTHER_RELEASES: _other_releases(removed, added), CLIENT_NAMES: _client_names(admins, clients)}
+    return {OTHER_RELEASES: _other_releases(removed), CLIENT_NAMES: _client_names(admins, clients)}
 
 
 def dump_names(kafka: KafkaDistribution) -> Names:
@@ -47,14 +45,11 @@ def dump_names(kafka: KafkaDistribution) -> Names:
     return names
 
 
-def _other_releases(removed: dict[str, str], added: set[str]) -> str:
-    text = HEADER.format(
-        title=f"Configuration keys of a node that Kafka {DEFAULT_KAFKA_VERSION} does not have."
-    )
+def _other_releases(removed: dict[str, str]) -> str:
+    text = HEADER.format(title=f"Configuration keys of a node that Kafka {KAFKA_VERSION} does not have.")
     text += "REMOVED_CONFIGS: dict[str, str] = {\n"
     text += "".join(f"    {name!r}: {removed[name]!r},\n" for name in sorted(removed))
-    text += '}\n"""With the last release that has it, of those that were looked at."""\n\n'
-    return text + "ADDED_CONFIGS: frozenset[str] = frozenset(\n" + _rows(added)
+    return text + '}\n"""With the last release that has it, of those that were looked at."""\n'
 
 
 def _client_names(admins: set[str], clients: set[str]) -> str:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from kraftctl.dev.kafka_distribution import KafkaDistribution
 
+KAFKA_VERSION = "4.4.0"
+"""The newest release: its definitions have all keys of the releases before it that were not removed."""
+
 PROGRAM = Path(__file__).parent / "DumpConfigDefinitions.java"
 
 

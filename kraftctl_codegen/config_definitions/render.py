@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 HEADER = '''"""{title}
 
@@ -41,6 +40,17 @@ KEY_MODULES = {
         "BROKER_CONFIG_KEYS",
         "Configuration keys of a node.",
     ),
+    "quota": (
+        "broker_quota_config_data.py",
+        "BROKER_QUOTA_CONFIG_KEYS",
+        "Configuration keys of a node that are dynamic only.",
+    ),
+}
+
+DYNAMIC_SETS = {
+    "dynamic": ("DYNAMIC_BROKER_CONFIGS", ""),
+    "per_broker": ("PER_BROKER_CONFIGS", "Those that the default of the cluster cannot have."),
+    "security": ("LISTENER_ONLY_CONFIGS", "Those that are dynamic only with the prefix of a listener."),
 }
 
 
@@ -52,14 +62,17 @@ def render_modules(facts: list[list[str]]) -> dict[str, str]:
         modules[file_name] = _key_module(title, constant, rows)
     modules["broker_config_rules.py"] = _rules_module([row[1:] for row in facts if row[0] == "rule"])
     modules["topic_config_synonyms.py"] = _synonym_module([row[1:] for row in facts if row[0] == "synonyms"])
-    modules["dynamic_broker_configs.py"] = _dynamic_module([row[1] for row in facts if row[0] == "dynamic"])
+    modules["group_config_synonyms.py"] = _group_synonym_module(
+        [row[1:] for row in facts if row[0] == "group_synonym"]
+    )
+    modules["dynamic_broker_configs.py"] = _dynamic_module(facts)
     return modules
 
 
 def render_readable_names(facts: list[list[str]]) -> str:
     """The module with the names of all keys that are not of type PASSWORD: their values may be shown."""
     text = HEADER.format(title="Configuration keys whose values are no secrets.").rstrip("\n") + "\n"
-    for kind in KEY_MODULES:
+    for kind in ("topic", "group", "client_metrics", "broker"):
         rows = [row[2:] for row in facts if row[:2] == ["key", kind]]
         text += f"\nREADABLE_{kind.upper()}_CONFIGS: frozenset[str] = frozenset(\n    (\n"
         text += "".join(f"        {name!r},\n" for name, type_, *_ in rows if type_ != "PASSWORD")
@@ -144,7 +157,16 @@ def _synonym_module(rows: list[list[str]]) -> str:
     return text + "}\n"
 
 
-def _dynamic_module(names: Iterable[str]) -> str:
-    text = HEADER.format(title="Broker keys that may be changed while a broker runs.")
-    text += "DYNAMIC_BROKER_CONFIGS: frozenset[str] = frozenset(\n    (\n"
-    return text + "".join(f"        {name!r},\n" for name in sorted(names)) + "    )\n)\n"
+def _group_synonym_module(rows: list[list[str]]) -> str:
+    text = HEADER.format(title="The broker key that stands in for a group key.")
+    text += "GROUP_CONFIG_SYNONYMS: dict[str, str] = {\n"
+    return text + "".join(f"    {key!r}: {broker_key!r},\n" for key, broker_key in rows) + "}\n"
+
+
+def _dynamic_module(facts: list[list[str]]) -> str:
+    text = HEADER.format(title="Broker keys that may be changed while a broker runs.").rstrip("\n") + "\n"
+    for kind, (constant, meaning) in DYNAMIC_SETS.items():
+        text += f"\n{constant}: frozenset[str] = frozenset(\n    (\n"
+        text += "".join(f"        {row[1]!r},\n" for row in facts if row[0] == kind)
+        text += "    )\n)\n" + (f'"""{meaning}"""\n' if meaning else "")
+    return text

@@ -8,16 +8,21 @@ from kraftctl_protocol.errors import Errors
 class ApiError:
     """The error of one topic, partition or resource inside a response; NONE when it succeeded.
 
-    A refusal without a reason of its own carries the default text of its code.
+    A refusal without a reason of its own has no message: clients show their own text for its code.
     """
 
     def __init__(self, error: Errors, message: str | None = None) -> None:
         self.error = error
-        self.message = error.message if message is None and error != Errors.NONE else message
+        self.message = message
 
     @property
     def code(self) -> int:
         return int(self.error)
+
+    @property
+    def reason(self) -> str:
+        """The message, or what the code means, for a line of our own."""
+        return self.error.message if self.message is None else self.message
 
     @property
     def failed(self) -> bool:

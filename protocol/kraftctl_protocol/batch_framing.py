@@ -228,7 +228,7 @@ def _why_invalid(buffer: bytes, at: int, next_offset: int, last_epoch: int) -> s
         return f"offset {next_offset} was expected, the batch starts at {base_offset}"
     epoch = int(read_i32_be(buffer, at + EPOCH_POSITION))
     if epoch < last_epoch:
-        return f"its epoch {epoch} is older than the epoch {last_epoch} before it"
+        return f"its epoch {epoch} is older than {last_epoch}, that of the batch before it"
     delta = int(read_i32_be(buffer, at + LAST_OFFSET_DELTA_POSITION))
     return f"the batch claims {delta + 1} records"
 

@@ -59,7 +59,7 @@ NEXT_STEPS: Final[dict[int, str]] = {
     errno.ENOSYS: "use an ordinary file system of this machine (ext4, XFS): this one lacks the call",
     errno.EINVAL: "use an ordinary file, on an ordinary file system of this machine (ext4, XFS)",
     errno.EAGAIN: "let what should write to it do so, or use an ordinary file",
-    errno.E2BIG: "name the right file: this one is too long to be what it is used as",
+    errno.E2BIG: "name the right file: this one is too long for its use",
     errno.EXDEV: "let the whole directory be on one file system, without mounts or links in it (findmnt)",
 }
 

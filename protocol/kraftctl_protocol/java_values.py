@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Final
 
 BLANKS: Final = "".join([chr(code) for code in range(33)])
@@ -57,6 +58,22 @@ def parse_double(text: str) -> float | None:
         return float.fromhex(f"{digits}p{exponent.rstrip('fd')}")
     except OverflowError:
         return float("-inf") if text.startswith("-") else float("inf")
+
+
+def written_double(value: float) -> str:
+    """Returns a number as Java's Double.toString writes it: from 1E-3 to 1E7 without an exponent."""
+    if value != value:
+        return "NaN"
+    if value in (float("inf"), float("-inf")):
+        return "Infinity" if value > 0 else "-Infinity"
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    sign, digits, exponent = Decimal(repr(value)).as_tuple()
+    assert isinstance(exponent, int)
+    text = "".join([str(digit) for digit in digits])
+    kept = text.rstrip("0") or "0"
+    power = exponent + len(text) - 1
+    return f"{'-' if sign else ''}{kept[0]}.{kept[1:] or '0'}E{power}"
 
 
 def parse_boolean(text: str) -> bool | None:

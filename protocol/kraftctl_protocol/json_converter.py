@@ -105,7 +105,7 @@ def _struct_from_json(cls: type[Message], value: object, version: int) -> Messag
         if key in value:
             arguments[field.name] = _value_from_json(cls, field, value[key], version)
         elif not field.tagged_in(version):
-            raise DecodeError(f"{cls.NAME}: {key} is missing, which is mandatory in version {version}")
+            raise DecodeError(f"{cls.NAME}: {key} is missing, and version {version} has to have it")
     return cls(**arguments)
 
 

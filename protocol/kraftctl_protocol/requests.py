@@ -7,6 +7,7 @@ from typing import Final
 
 from librt.strings import read_i16_be, read_i32_be
 
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.decoding_limits import UNLIMITED
 from kraftctl_protocol.generated.index import request_class, response_class
 from kraftctl_protocol.generated.request_header import RequestHeader
@@ -14,6 +15,7 @@ from kraftctl_protocol.generated.response_header import ResponseHeader
 from kraftctl_protocol.headers import request_header_version, response_header_version
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError, EncodeError, Reader, Writer
+from kraftctl_protocol.unknown_acl_codes import names_unknown
 
 REQUEST_START_BYTES: Final = 8
 """API key, version and correlation id are the part of a request header that never changes."""
@@ -79,6 +81,8 @@ class RequestHead:
             body = self._message.read(reader, self.version)
         finally:
             reader.position = start
+        if ApiKey.DESCRIBE_ACLS <= self.api_key <= ApiKey.DELETE_ACLS and names_unknown(body):
+            raise DecodeError(f"{body.NAME} names the code 0 of a type, an operation or a permission")
         return body
 
     def empty_body(self) -> Message:

@@ -48,7 +48,7 @@ def read_client_security(values: ConfigValues, environment: Mapping[str, str] = 
     """
     protocol = values.text(SECURITY_PROTOCOL, PLAINTEXT)
     if protocol.upper() not in PROTOCOLS:
-        values.refuse(SECURITY_PROTOCOL, protocol, f"String must be one of: {', '.join(PROTOCOLS)}")
+        values.refuse(SECURITY_PROTOCOL, protocol, f"it must be one of {', '.join(PROTOCOLS)}")
         values.raise_errors()
     ssl_context = _ssl_context(values) if protocol.upper() in (SSL, SASL_SSL) else None
     new_sasl_client = None

@@ -56,7 +56,7 @@ class ConfigValues:
         """Returns the value of a STRING that must be one of `allowed`."""
         value = self.text(key, default)
         if value not in allowed:
-            self.refuse(key, value, f"String must be one of: {', '.join(allowed)}")
+            self.refuse(key, value, f"it must be one of {', '.join(allowed)}")
         return value
 
     def int32(self, key: str, default: int, at_least: int | None = None) -> int:
@@ -77,14 +77,14 @@ class ConfigValues:
             return default
         value = parse_boolean(trim(self.properties[key]))
         if value is None:
-            self.refuse(key, self.properties[key], "Expected value to be either true or false")
+            self.refuse(key, self.properties[key], "it is neither true nor false")
         return value is True
 
     def names(self, key: str, required: bool = False) -> list[str]:
         """Returns a LIST of distinct non-empty values; `required` lists may not be empty."""
         values = split_list(self.properties[key]) if self.has(key) else []
         if "" in values:
-            self._note(key, f"Configuration '{key}' values must not be empty.")
+            self._note(key, f"{key} has an empty item.")
         if required and not values:
             self.missing(key)
         return list(dict.fromkeys(values))
@@ -100,7 +100,7 @@ class ConfigValues:
         if key in self.properties:
             self._note(key, f"Configuration '{key}' must not be empty.")
         else:
-            self._note(key, f'Missing required configuration "{key}" which has no default value.')
+            self._note(key, f'Missing required configuration "{key}": it has no default.')
 
     def adopt(self, errors: list[str], refused: set[str]) -> None:
         """Notes errors that were found before; for a key in `refused`, no further error is noted."""
@@ -130,9 +130,9 @@ class ConfigValues:
         value = trim(self.properties[key])
         number = parse_integer(value, bits)
         if number is None:
-            self.refuse(key, value, f"Not a number of type {kind}")
+            self.refuse(key, value, f"it is no {kind}")
             return default
         if at_least is not None and number < at_least:
-            self.refuse(key, value, f"Value must be at least {at_least}")
+            self.refuse(key, value, f"it must be at least {at_least}")
             return default
         return number

@@ -145,25 +145,30 @@ def test_feature_levels(tmp_path: Path, flags: list[str], levels: dict[str, int]
     ("static", "flags", "reason"),
     [
         pytest.param(
-            False, [], "--standalone, --initial-controllers, or --no-initial-controllers", id="which"
+            False, [], "--standalone, --initial-controllers or --no-initial-controllers", id="which"
         ),
         pytest.param(True, ["--standalone"], "controller.quorum.voters", id="static-and-standalone"),
         pytest.param(True, ["-I", VOTERS], "controller.quorum.voters", id="static-and-initial"),
-        pytest.param(False, ["-s", "-f", "kraft.version=0"], "kraft.version to 0", id="dynamic-version-0"),
+        pytest.param(
+            False,
+            ["-s", "-f", "kraft.version=0"],
+            "kraft.version 0 is for static voters",
+            id="dynamic-version-0",
+        ),
         pytest.param(True, ["-f", "kraft.version=1"], "kraft.version to 1", id="static-version-1"),
-        pytest.param(False, ["-s", "-r", "4.3", "-f", "metadata.version=30"], "ambiguity", id="ambiguous"),
+        pytest.param(False, ["-s", "-r", "4.3", "-f", "metadata.version=30"], "give one", id="ambiguous"),
         pytest.param(False, ["-s", "-r", "9.9"], "Unknown metadata.version '9.9'", id="release"),
         pytest.param(False, ["-s", "-r", "4.5-IV0"], "Unknown metadata.version", id="unstable-release"),
         pytest.param(False, ["-s", "-f", "metadata.version=34"], "not yet stable", id="unstable-level"),
         pytest.param(False, ["-s", "-f", "metadata.version=99"], "level 99", id="level"),
         pytest.param(False, ["-s", "-f", "nope=1"], "Unsupported feature: nope", id="feature"),
         pytest.param(False, ["-s", "-f", "group.version=9"], "feature level 9", id="feature-level"),
-        pytest.param(False, ["-s", "-f", "group.version"], "equals sign", id="feature-syntax"),
-        pytest.param(False, ["-s", "-f", "group.version=x"], "unable to parse", id="feature-number"),
+        pytest.param(False, ["-s", "-f", "group.version"], "it has no =", id="feature-syntax"),
+        pytest.param(False, ["-s", "-f", "group.version=x"], "the level x is no number", id="feature-number"),
         pytest.param(
             False,
             ["-s", "-r", "3.9", "-f", "eligible.leader.replicas.version=1"],
-            "depends on metadata.version level 23",
+            "needs metadata.version 23",
             id="dependency",
         ),
         pytest.param(
@@ -204,9 +209,9 @@ def test_formatted_directories_are_refused_or_ignored(
     assert _format(config, "--standalone") == 0
     before = read_meta_properties(tmp_path / "a")
     assert _format(config, "--standalone") == 1
-    assert "already formatted" in capsys.readouterr().err
+    assert "formatted before" in capsys.readouterr().err
     assert _format(config, "--standalone", "--ignore-formatted") == 0
-    assert "already formatted" in capsys.readouterr().out
+    assert "formatted before" in capsys.readouterr().out
     (tmp_path / "b" / "meta.properties").unlink()
     assert _format(config, "--standalone", "-g") == 0
     assert read_meta_properties(tmp_path / "a") == before

@@ -169,6 +169,5 @@ def test_another_security_protocol_is_refused(tmp_path: Path, capsys: pytest.Cap
     connection = ["--bootstrap-controller", "127.0.0.1:1", "--command-config", str(file)]
     assert main(["quorum", *connection, "describe", "--status"]) == 1
     assert (
-        "Invalid value TLS for configuration security.protocol: String must be one of"
-        in capsys.readouterr().err
+        "Invalid value TLS for configuration security.protocol: it must be one of" in capsys.readouterr().err
     )

@@ -136,7 +136,7 @@ def test_an_unexpected_error_is_in_the_log_and_ends_the_process(
     if is_read:
         done = run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert (done.returncode, done.stderr) == (1, "")
-        assert "FATAL [ControllerServer id=7] Stopping because of an unexpected error" in done.stdout
+        assert "FATAL [ControllerServer id=7] Stopping: an error that has no handler" in done.stdout
         assert done.stdout.endswith("AssertionError: an invariant is broken\n")
     else:
         with full_pipe(tmp_path) as output:

@@ -17,7 +17,7 @@ from kraftctl.cli.unknown_keys import NODE_KEYS, unknown_keys_of_client, unknown
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.config.own_keys import OWN_KEYS
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
-from kraftctl.metadata.config_definitions.generated.other_releases import ADDED_CONFIGS, REMOVED_CONFIGS
+from kraftctl.metadata.config_definitions.generated.other_releases import REMOVED_CONFIGS
 from kraftctl_protocol.client_config_names import ADMIN_CLIENT_CONFIGS
 from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_security.config_providers.providers import ENV_VAR
@@ -256,7 +256,7 @@ def test_known_keys_are_not_named() -> None:
     plugins = ["confluent.license.topic", "strimzi.authorization.x", "rlmm.config.y", "metrics.jmx.include"]
     providers = {"config.providers": "e", "config.providers.e.class": ENV_VAR}
     clients = ADMIN_CLIENT_CONFIGS - REMOVED_CONFIGS.keys() - {"security.protocol"}
-    every = [*BROKER_CONFIG_KEYS, *ADDED_CONFIGS, *OWN_KEYS, *of_listener, *of_mechanism, *plugins, *clients]
+    every = [*BROKER_CONFIG_KEYS, *OWN_KEYS, *of_listener, *of_mechanism, *plugins, *clients]
     assert unknown_keys_of_node({**dict.fromkeys(every, "x"), **CONTROLLER, **providers}) == {}
     assert (
         unknown_keys_of_client({**dict.fromkeys(every, "x"), **providers, "group.id": "x", "acks": "1"}) == {}

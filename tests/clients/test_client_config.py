@@ -109,7 +109,7 @@ def test_a_jaas_file_replaces_the_key(tmp_path: Path) -> None:
     ("keys", "expected"),
     [
         pytest.param(
-            {}, ["security.protocol: String must be one of: PLAINTEXT, SSL, SASL_PLAINTEXT"], id="protocol"
+            {}, ["security.protocol: it must be one of PLAINTEXT, SSL, SASL_PLAINTEXT"], id="protocol"
         ),
         pytest.param(
             {"security.protocol": "SASL_SSL"},

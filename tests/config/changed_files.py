@@ -198,6 +198,10 @@ RELATED: Final = [
     *(
         "group.streams.num.standby.replicas",
         "group.streams.max.standby.replicas",
+        "group.streams.task.offset.interval.ms",
+        "group.streams.min.task.offset.interval.ms",
+        "group.streams.num.warmup.replicas",
+        "group.streams.max.warmup.replicas",
         "log.roll.ms",
         "log.roll.hours",
     ),

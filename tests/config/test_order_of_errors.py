@@ -17,8 +17,8 @@ def errors_of(changes: dict[str, str]) -> list[str]:
 def test_the_order_is_that_of_kafkas_definitions() -> None:
     wrong = {"ssl.client.auth": "x", "num.partitions": "0", "broker.rack": "fine", "num.io.threads": "x"}
     assert errors_of(wrong) == [
-        "Invalid value x for configuration num.io.threads: Not a number of type INT",
-        "Invalid value 0 for configuration num.partitions: Value must be at least 1",
+        "Invalid value x for configuration num.io.threads: it is no INT",
+        "Invalid value 0 for configuration num.partitions: it must be at least 1",
         "Invalid value x for configuration ssl.client.auth: String must be one of: required, requested, none",
     ]
 
@@ -31,8 +31,8 @@ def test_keys_precede_what_they_mean_together_and_what_only_a_controller_knows()
         "background.threads": "-1",
     }
     first, second, third, last = errors_of(wrong)
-    assert first == "Invalid value -1 for configuration background.threads: Value must be at least 1"
-    assert second.startswith("Invalid value 0 for configuration log.roll.ms: log.roll.ms must be greater")
+    assert first == "Invalid value -1 for configuration background.threads: it must be at least 1"
+    assert second.startswith("Invalid value 0 for configuration log.roll.ms: 1 ms is the least")
     assert third.startswith("Listener with name EXTERNAL defined in inter.broker.listener.name not found in")
     assert last.startswith('Missing required configuration "ssl.keystore.location": listener CONTROLLER uses')
 

@@ -11,7 +11,9 @@ from typing import Final
 
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl_codegen.config_definitions.dump import KAFKA_VERSION
 from kraftctl_protocol.java_properties import PropertiesError, decode_properties
+from tests.support.kafkas_words import in_our_words
 from tests.support.processes.kafka import kafka
 
 ORACLE: Final = Path(__file__).parent / "KafkaConfigOracle.java"
@@ -33,7 +35,7 @@ STRICTER_AT_LAST: Final[dict[str, str]] = {
     r"overrides: '.*' needs a host, and a count": "no host, or a limit below zero",
     r"there is no listener '": "a key for a listener that does not exist is a misspelt one",
     r"a Java class cannot be loaded here": "the rules of the class would not hold",
-    r"configuration authorizer\.class\.name: String must be one of": "Kafka loads the class later",
+    r"configuration authorizer\.class\.name: it must be one of": "Kafka loads the class later",
     r"configuration super\.users: expected": "Kafka's authorizer refuses it later",
     r"^(Invalid value .* for configuration |Configuration ')listener\.name\.": LATER,
     r"^Missing required configuration \"(listener\.name\..*)?(ssl|sasl)\.": LATER,
@@ -46,7 +48,7 @@ STRICTER_AT_LAST: Final[dict[str, str]] = {
 
 CLASS_KEYS: Final = (
     *(key for key, definition in BROKER_CONFIG_KEYS.items() if definition.type == "CLASS"),
-    *("group.consumer.assignors", "group.share.assignors"),
+    *("group.consumer.assignors", "group.share.assignors", "group.streams.assignors"),
 )
 """Kafka looks for these classes on its class path. Here, a name that could be one of a class is accepted."""
 
@@ -72,10 +74,12 @@ WITHOUT_KEY: Final[dict[str, tuple[str, ...]]] = {
     r"^(Class .* cannot be found|.* is not an instance of)": (
         "group.consumer.assignors",
         "group.share.assignors",
+        "group.streams.assignors",
     ),
     r"^Could not find a public no-argument constructor": (
         "group.consumer.assignors",
         "group.share.assignors",
+        "group.streams.assignors",
     ),
 }
 """The keys that exceptions mean which name none."""
@@ -119,7 +123,7 @@ def _without_prefix(name: str) -> str:
 
 def kafkas_verdicts(files: list[bytes]) -> list[Verdict]:
     """One JVM for all files."""
-    command = kafka().command(str(ORACLE), log_level="OFF", heap="256m")
+    command = kafka(KAFKA_VERSION).command(str(ORACLE), log_level="OFF", heap="256m")
     lines = b"".join(base64.b64encode(file) + b"\n" for file in files)
     result = subprocess.run(
         command, input=lines, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True
@@ -157,7 +161,8 @@ def reason_of(error: str) -> str:
 
 def _same_first_key(kafkas: Verdict, own: Verdict) -> bool:
     if re.match("(Invalid value|Configuration '|Missing required)", kafkas.error):
-        return kafkas.keys[:1] == own.keys[:1] and reason_of(kafkas.error) == reason_of(own.error)
+        same = reason_of(in_our_words(kafkas.error)) == reason_of(own.error)
+        return kafkas.keys[:1] == own.keys[:1] and same
     if kafkas.error.startswith("Malformed"):
         return "hexadecimal" in own.error
     return not set(kafkas.keys).isdisjoint(own.keys)

@@ -341,7 +341,7 @@ class TestDescribe:
         assert shown["segment.ms"] == ("77", sources.TOPIC_CONFIG)
         assert shown["preallocate"] == ("true", sources.DYNAMIC_BROKER_CONFIG)
         assert shown["max.message.bytes"] == ("99", sources.DYNAMIC_DEFAULT_BROKER_CONFIG)
-        assert shown["retention.ms"] == ("7200000", sources.STATIC_BROKER_CONFIG)
+        assert shown["retention.ms"] == ("7200000", sources.DEFAULT_CONFIG), "Kafka looks at log.retention.ms"
         assert shown["compression.type"] == ("zstd", sources.STATIC_BROKER_CONFIG)
         assert shown["cleanup.policy"] == ("delete", sources.DEFAULT_CONFIG)
         assert "internal.segment.bytes" not in shown

@@ -28,7 +28,7 @@ def more(name: str = "foo", count: int = 3, *assignments: list[int]) -> CreatePa
 def ask(
     state: MetadataState, *topics: CreatePartitionsTopic, version: int = 3, validate_only: bool = False
 ) -> ControllerResult:
-    request = CreatePartitionsRequest(topics=list(topics), validate_only=validate_only)
+    request = CreatePartitionsRequest(timeout_ms=60_000, topics=list(topics), validate_only=validate_only)
     request = CreatePartitionsRequest.decode(request.encode(version), version)
     result = create_partitions(state.controller, state.context(37, version), request, state.moment())
     assert isinstance(result.response, CreatePartitionsResponse)
@@ -129,7 +129,7 @@ def test_all_that_a_request_adds_is_limited(topics: list[CreatePartitionsTopic],
         state.topic(name, partition_record([1, 2]), number=number)
     granted = [(AclOperation.ALTER, ResourceType.TOPIC, name) for name in ("foo", "bar", "none")]
     state.allow_only(*granted)
-    request = CreatePartitionsRequest(topics=topics)
+    request = CreatePartitionsRequest(timeout_ms=60_000, topics=topics)
     result = create_partitions(state.controller, state.context(37, 3), request, state.moment())
     if error == Errors.NONE:
         assert result.response is None or ("foo", Errors.NONE) in codes(result)

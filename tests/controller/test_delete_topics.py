@@ -40,12 +40,14 @@ def ask(state: MetadataState, request: DeleteTopicsRequest, version: int = 6) ->
 
 def by_name(version: int, *names: str) -> DeleteTopicsRequest:
     if version >= 6:
-        return DeleteTopicsRequest(topics=[DeleteTopicState(name=name) for name in names])
-    return DeleteTopicsRequest(topic_names=list(names))
+        return DeleteTopicsRequest(timeout_ms=60_000, topics=[DeleteTopicState(name=name) for name in names])
+    return DeleteTopicsRequest(timeout_ms=60_000, topic_names=list(names))
 
 
 def by_id(*ids: bytes) -> DeleteTopicsRequest:
-    return DeleteTopicsRequest(topics=[DeleteTopicState(topic_id=topic_id) for topic_id in ids])
+    return DeleteTopicsRequest(
+        timeout_ms=60_000, topics=[DeleteTopicState(topic_id=topic_id) for topic_id in ids]
+    )
 
 
 def answers(result: ControllerResult) -> set[Answer]:
@@ -105,7 +107,7 @@ def test_by_id() -> None:
     ],
 )
 def test_ambiguous_requests_delete_nothing(topics: list[DeleteTopicState], expected: set[Answer]) -> None:
-    result = ask(foo_and_bar(), DeleteTopicsRequest(topics=topics))
+    result = ask(foo_and_bar(), DeleteTopicsRequest(timeout_ms=60_000, topics=topics))
     assert (answers(result), result.records) == (expected, [])
 
 

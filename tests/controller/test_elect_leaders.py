@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.controller.replication_control.elect_leaders import (
+    LISTED_TOPICS_MAX,
     PREFERRED,
     UNCLEAN,
     elect_leaders,
@@ -103,13 +104,25 @@ def test_all_partitions_and_silence_about_those_in_order() -> None:
     }
 
 
-def test_topics_in_order_are_not_listed_among_all() -> None:
+def test_partitions_in_order_are_not_listed_among_all() -> None:
     state = electable_partitions()
     state.topic("in-order", partition_record([1, 2]), number=2)
     for election_type in (PREFERRED, UNCLEAN):
         response = ask(state, election_type, None).response
         assert isinstance(response, ElectLeadersResponse)
-        assert [topic.topic for topic in response.replica_election_results] == ["foo"]
+        listed = {topic.topic: topic.partition_result for topic in response.replica_election_results}
+        assert listed.keys() == {"foo", "in-order"}
+        assert listed["foo"]
+        assert not listed["in-order"]
+
+
+def test_among_very_many_topics_those_in_order_are_not_listed() -> None:
+    state = electable_partitions()
+    for number in range(2, LISTED_TOPICS_MAX + 2):
+        state.topic(f"in-order-{number}", partition_record([1, 2]), number=number)
+    response = ask(state, PREFERRED, None).response
+    assert isinstance(response, ElectLeadersResponse)
+    assert [topic.topic for topic in response.replica_election_results] == ["foo"]
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -11,6 +11,7 @@ from kraftctl.controller.pending_request import PendingRequest
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.create_acls_request import AclCreation, CreateAclsRequest
 from kraftctl_protocol.generated.create_topics_request import CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreatableTopicResult, CreateTopicsResponse
 from kraftctl_protocol.generated.describe_quorum_response import (
@@ -29,6 +30,8 @@ FORWARDABLE = [key for key, api in API_TABLE.items() if api.forwardable]
 
 ALICE = KafkaPrincipal("User", "alice", True)
 
+RECEIVED_MS = 4_711
+
 
 def inner(api_key=ApiKey.CREATE_TOPICS, version=7, body=None):
     header = RequestHeader(
@@ -43,7 +46,9 @@ def opened(data=None, principal=None, address=b"\x0a\0\0\1"):
         request_principal=serialize_principal(ALICE) if principal is None else principal,
         client_host_address=address,
     )
-    pending = PendingRequest(0, ActiveController().context(envelope, 0), envelope)
+    context = ActiveController().context(envelope, 0)
+    context.received_ms = RECEIVED_MS
+    pending = PendingRequest(0, context, envelope)
     return open_envelope(pending) or pending
 
 
@@ -59,6 +64,12 @@ def test_the_inner_request_keeps_its_own_principal_and_address():
 def test_bytes_behind_the_request_are_ignored():
     """As in Kafka, in an envelope and without one."""
     assert isinstance(opened(data=inner() + b"\0"), PendingRequest)
+
+
+def test_the_time_of_the_inner_request_counts_from_its_envelope():
+    envelope = opened()
+    assert isinstance(envelope, PendingRequest)
+    assert envelope.context.received_ms == RECEIVED_MS
 
 
 def test_a_forwarded_ipv4_address_within_ipv6_is_ipv4():
@@ -78,6 +89,11 @@ def test_a_forwarded_ipv4_address_within_ipv6_is_ipv4():
         pytest.param({"address": b"\1\2\3"}, Errors.INVALID_REQUEST, id="address"),
         pytest.param({"data": b""}, Errors.UNSUPPORTED_VERSION, id="no-header"),
         pytest.param({"data": inner()[:-1]}, Errors.UNSUPPORTED_VERSION, id="cut-body"),
+        pytest.param(
+            {"data": inner(ApiKey.CREATE_ACLS, 3, CreateAclsRequest(creations=[AclCreation()]))},
+            Errors.UNSUPPORTED_VERSION,
+            id="codes-that-are-0",
+        ),
         pytest.param(
             {"data": b"\x00\x13\x00\x63" + inner()[4:]}, Errors.UNSUPPORTED_VERSION, id="unknown-version"
         ),

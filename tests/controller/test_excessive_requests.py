@@ -118,14 +118,21 @@ def deletions_of_credentials(count: int) -> Message:
         pytest.param(44, 1, config_changes, id="config-changes"),
         pytest.param(33, 2, replaced_configs, id="replaced-configs"),
         pytest.param(51, 0, deletions_of_credentials, id="credentials"),
-        pytest.param(20, 5, lambda count: DeleteTopicsRequest(topic_names=["foo"] * count), id="deletions"),
+        pytest.param(
+            20,
+            5,
+            lambda count: DeleteTopicsRequest(timeout_ms=60_000, topic_names=["foo"] * count),
+            id="deletions",
+        ),
         pytest.param(
             19, 7, lambda count: CreateTopicsRequest(topics=[CreatableTopic()] * count), id="topics"
         ),
         pytest.param(
             37,
             3,
-            lambda count: CreatePartitionsRequest(topics=[CreatePartitionsTopic()] * count),
+            lambda count: CreatePartitionsRequest(
+                timeout_ms=60_000, topics=[CreatePartitionsTopic()] * count
+            ),
             id="partitions",
         ),
         pytest.param(30, 3, lambda count: CreateAclsRequest(creations=[AclCreation()] * count), id="acls"),
@@ -176,7 +183,12 @@ class TestMoreRecordsThanABatchCanHave:
         return state
 
     def test_deleted_topics(self, many_topics: MetadataState) -> None:
-        self.refused(many_topics, 20, 5, DeleteTopicsRequest(topic_names=[f"t{n}" for n in range(MANY)]))
+        self.refused(
+            many_topics,
+            20,
+            5,
+            DeleteTopicsRequest(timeout_ms=60_000, topic_names=[f"t{n}" for n in range(MANY)]),
+        )
 
     def test_created_topics(self) -> None:
         state = MetadataState()
@@ -193,7 +205,9 @@ class TestMoreRecordsThanABatchCanHave:
         topics = [
             CreatePartitionsTopic(name=f"t{number}", count=9_000, assignments=None) for number in range(3)
         ]
-        self.refused(state, 37, 3, CreatePartitionsRequest(topics=topics, validate_only=True))
+        self.refused(
+            state, 37, 3, CreatePartitionsRequest(timeout_ms=60_000, topics=topics, validate_only=True)
+        )
 
     def test_reassigned_partitions(self) -> None:
         state = MetadataState()

@@ -18,9 +18,7 @@ def update(active, name, level, kind=UPGRADE, *, version=2, validate_only=False)
     request = UpdateFeaturesRequest(
         feature_updates=[FeatureUpdateKey(feature=name, max_version_level=level)], validate_only=validate_only
     )
-    if version == 0:
-        request.feature_updates[0].allow_downgrade = kind != UPGRADE
-    else:
+    if version > 0:
         request.feature_updates[0].upgrade_type = kind
     return active.request(request, version)
 
@@ -42,11 +40,11 @@ def update(active, name, level, kind=UPGRADE, *, version=2, validate_only=False)
         pytest.param(33, "metadata.version", 30, SAFE, "might delete metadata", id="across-4.4"),
         pytest.param(33, "metadata.version", 34, UPGRADE, "only supports versions 7-33", id="not-production"),
         pytest.param(33, "share.version", 3, UPGRADE, "only supports versions 0-2", id="share-version"),
-        pytest.param(30, "kraft.version", 0, SAFE, "Can't downgrade", id="kraft-version-never-falls"),
+        pytest.param(30, "kraft.version", 0, SAFE, "cannot be lowered", id="kraft-version-never-falls"),
         pytest.param(
             22, "eligible.leader.replicas.version", 1, UPGRADE, "needs metadata.version 23", id="dependency"
         ),
-        pytest.param(30, "no.such.feature", 0, UPGRADE, "not known", id="unknown-feature"),
+        pytest.param(30, "no.such.feature", 0, UPGRADE, "No controller knows", id="unknown-feature"),
         pytest.param(30, "no.such.feature", 1, UPGRADE, "does not support", id="unknown-feature-level"),
     ],
 )
@@ -151,8 +149,8 @@ def test_validate_only():
 
 @pytest.mark.parametrize(("version", "results"), [(0, 1), (1, 1), (2, 0)])
 def test_every_version(version, results):
-    active = ActiveController(29)
-    response = update(active, "metadata.version", 28, SAFE, version=version)
+    active = ActiveController(28)
+    response = update(active, "metadata.version", 29, version=version)
     assert response.error_code == 0
     assert len(response.results) == results
 

@@ -15,6 +15,7 @@ from kraftctl_protocol.generated.incremental_alter_configs_request import (
     IncrementalAlterConfigsRequest,
 )
 from tests.support.active_controller import ActiveController
+from tests.support.kafkas_words import in_our_words
 from tests.support.processes.oracle import ask_kafka
 
 pytestmark = pytest.mark.java
@@ -54,7 +55,7 @@ def test_same_answers_and_levels() -> None:
     active.controller.state.log_levels = LogLevels(dict.fromkeys(NAMES, None))
     differences = [
         f"{node!r} {made}: {mine!r}, Kafka {answer!r}"
-        for (node, made), answer in zip(asked, expected, strict=True)
+        for (node, made), answer in zip(asked, map(in_our_words, expected), strict=True)
         if (mine := answer_of(active, node, made)) != answer
     ]
     assert not differences, "\n".join(differences[:20]) + f"\n{len(differences)} in all"

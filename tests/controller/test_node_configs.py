@@ -1,4 +1,4 @@
-"""Dynamic broker configs of a controller: each is obeyed and shown, or shown with its static value."""
+"""Dynamic broker configs of a controller: which it obeys, and what it refuses."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from kraftctl.config.dynamic_keys import LIMIT_KEYS, LISTENER_LIMIT_KEYS, STORE_
 from kraftctl.controller.configuration_control.incremental_alter_configs import APPEND, DELETE, SET
 from kraftctl.controller.configuration_control.node_configs import node_configs
 from kraftctl.controller.state.effective_configs import OBEYED_CONFIGS
-from kraftctl.metadata.config_definitions import config_source as sources
 from kraftctl.metadata.config_definitions.config_key import BOOLEAN, DOUBLE, INT, LONG
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs import DYNAMIC_BROKER_CONFIGS
-from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_configs_request import AlterableConfig as LegacyConfig
@@ -34,15 +32,7 @@ from tests.support.active_controller import BASE_PROPERTIES, NODE_ID, ActiveCont
 
 OWN = str(NODE_ID)
 PREFIX = "listener.name.controller."
-INHERITED = {name for pairs in TOPIC_CONFIG_SYNONYMS.values() for name, _ in pairs}
-
-OBEYED_OF_NODE = {*LIMIT_KEYS, *OBEYED_CONFIGS}
-OBEYED_OF_CLUSTER = OBEYED_OF_NODE | (INHERITED & DYNAMIC_BROKER_CONFIGS)
-
-DYNAMIC_SOURCES = {
-    OWN: sources.DYNAMIC_BROKER_CONFIG,
-    CLUSTER_DEFAULT: sources.DYNAMIC_DEFAULT_BROKER_CONFIG,
-}
+OBEYED = {*LIMIT_KEYS, *OBEYED_CONFIGS}
 
 
 def value_for(key: str) -> str:
@@ -81,35 +71,43 @@ ALL_KEYS = sorted({*BROKER_CONFIG_KEYS, *DYNAMIC_BROKER_CONFIGS})
 @pytest.mark.parametrize(
     ("name", "prefix", "obeyed"),
     [
-        pytest.param(OWN, "", OBEYED_OF_NODE, id="node"),
-        pytest.param(CLUSTER_DEFAULT, "", OBEYED_OF_CLUSTER, id="cluster"),
+        pytest.param(OWN, "", OBEYED, id="node"),
+        pytest.param(CLUSTER_DEFAULT, "", OBEYED, id="cluster"),
         pytest.param(OWN, PREFIX, set(LISTENER_LIMIT_KEYS), id="node-and-listener"),
         pytest.param(CLUSTER_DEFAULT, PREFIX, set(LISTENER_LIMIT_KEYS), id="cluster-and-listener"),
         pytest.param(OWN, "listener.name.other.", set(), id="node-and-another-listener"),
         pytest.param(CLUSTER_DEFAULT, "listener.name.other.", set(), id="cluster-and-another-listener"),
     ],
 )
-def test_every_key_is_obeyed_or_shown_with_its_static_value(name: str, prefix: str, obeyed: set[str]) -> None:
-    """All 363 keys that Kafka 4.3 defines, 102 of them dynamic, at each level."""
+def test_every_key_is_obeyed_or_has_no_effect(name: str, prefix: str, obeyed: set[str]) -> None:
+    """All keys that Kafka defines, dynamic or not, at each level."""
+    config = ActiveController().config
+    stored = {prefix + base: value_for(base) for base in ALL_KEYS}
+    if name == OWN:
+        used = node_configs(config, stored, {})
+        assert {each.key for each in used.unused} == stored.keys() - used.own.keys()
+    else:
+        used = node_configs(config, {}, stored)
+    assert {**used.own, **used.cluster}.keys() == {prefix + key for key in obeyed}
+
+
+@pytest.mark.parametrize(("key", "value"), [("max.connections", "3"), ("max.connections.per.ip", "4")])
+def test_a_limit_is_shown_as_it_is_in_effect(key: str, value: str) -> None:
+    """Kafka changes nothing any more after num.io.threads=1000: it neither obeys nor shows the limit."""
     active = ActiveController()
-    # The log of a new cluster has it, and the rule of KIP-966 is another test's.
-    store(active, CLUSTER_DEFAULT, "min.insync.replicas", None)
-    before = described(active)
-    wrong: list[str] = []
-    for base in ALL_KEYS:
-        key = prefix + base
-        store(active, name, key, value_for(base))
-        shown = described(active, keys=[key]).get(key)
-        is_dynamic = shown is not None and any(
-            synonym.source == DYNAMIC_SOURCES[name] for synonym in shown.synonyms
-        )
-        if base in obeyed:
-            if not is_dynamic or shown is None or shown.value != value_for(base):
-                wrong.append(f"{key} is not shown")
-        elif is_dynamic or shown != before.get(key):
-            wrong.append(f"{key} is shown as if it was obeyed")
-        store(active, name, key, None)
-    assert wrong == []
+    assert alter(active, OWN, "num.io.threads", "1000") == Errors.NONE
+    assert alter(active, OWN, key, value) == Errors.NONE
+    shown = described(active)
+    assert (shown[key].value, shown["num.io.threads"].value) == (value, "8")
+    assert shown["num.io.threads"].synonyms[0].value == "1000"
+
+
+def test_truststores_that_are_not_used_are_not_shown() -> None:
+    key = "listener.name.controller.ssl.truststore.location"
+    for name, allowed in (("false", False), ("true", True)):
+        active = ActiveController(kraftctl_dynamic_trust=name)
+        store(active, OWN, key, "/other.jks")
+        assert (key in described(active)) == allowed
 
 
 def test_what_is_not_obeyed_is_stored_named_and_can_be_deleted() -> None:
@@ -223,7 +221,6 @@ def test_invalid_values_are_refused_and_never_obeyed(key: str, value: str) -> No
         store(active, name, key, value)
         shown = described(active).get(key)
         assert shown is None or shown.value == before, name
-        assert key in described(active, CLUSTER_DEFAULT) or name == OWN, "what is stored can be found"
 
 
 def test_no_keys_are_all_keys() -> None:
@@ -257,4 +254,4 @@ def test_nobody_is_locked_out() -> None:
     assert alter(active, OWN, overrides, "127.0.0.1:9") == Errors.NONE, "what others stored is no obstacle"
     assert alter(active, OWN, overrides, None) == Errors.NONE
     store(active, OWN, "max.connections.per.ip", "0")
-    assert described(active)["max.connections.per.ip"].config_source == sources.DEFAULT_CONFIG
+    assert described(active)["max.connections.per.ip"].value == "2147483647"

@@ -44,7 +44,7 @@ def test_a_new_incarnation_has_a_line_of_its_own(active: ActiveController) -> No
     active.pass_time(10_000)
     active.controller.take_notices()
     active.register(1, number=1)
-    assert len(matching_lines(active, "Registering a new incarnation of broker 1")) == 1
+    assert len(matching_lines(active, "Registering another incarnation of broker 1")) == 1
 
 
 def test_fencing_says_why_and_what_it_moved(active: ActiveController) -> None:

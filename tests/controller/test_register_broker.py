@@ -111,13 +111,13 @@ def test_of_listeners_with_one_name_the_last_is_registered():
     request = registration(1)
     first = request.listeners[0]
     request.listeners = [
-        Listener(name=first.name, port=1),
-        Listener(name="X"),
-        Listener(name=first.name, port=2),
+        Listener(name=first.name, host="h", port=1),
+        Listener(name="X", host="h", port=3),
+        Listener(name=first.name, host="h", port=2),
     ]
     assert active.request(request).error_code == 0
     record = active.log[-1][1].record
-    assert [(each.name, each.port) for each in record.end_points] == [(first.name, 2), ("X", 0)]
+    assert [(each.name, each.port) for each in record.end_points] == [(first.name, 2), ("X", 3)]
 
 
 def test_a_broker_that_sent_no_heartbeat_is_replaced_immediately():

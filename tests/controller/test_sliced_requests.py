@@ -126,12 +126,16 @@ class Requests:
             if self.rng.random() < 0.2:
                 topic.assignments = [CreatePartitionsAssignment(broker_ids=self.replicas())]
             topics.append(topic)
-        return CreatePartitionsRequest(topics=topics, validate_only=self.rng.random() < 0.2)
+        return CreatePartitionsRequest(
+            timeout_ms=60_000, topics=topics, validate_only=self.rng.random() < 0.2
+        )
 
     def deletion(self) -> Message:
         by_name = [DeleteTopicState(name=name, topic_id=ZERO_UUID) for name in self.names()]
         by_id = [DeleteTopicState(name=None, topic_id=topic_id) for topic_id in self.topic_ids()]
-        return DeleteTopicsRequest(topics=self.rng.choice((by_name, by_id, by_name + by_id))[:2])
+        return DeleteTopicsRequest(
+            timeout_ms=60_000, topics=self.rng.choice((by_name, by_id, by_name + by_id))[:2]
+        )
 
     def election(self) -> Message:
         named = [election.TopicPartitions(topic=name, partitions=self.indexes()) for name in self.names()]
@@ -269,7 +273,9 @@ def creation_of(*names: str, partitions: int = 3) -> CreateTopicsRequest:
 
 
 def deletion_of(*names: str) -> DeleteTopicsRequest:
-    return DeleteTopicsRequest(topics=[DeleteTopicState(name=name, topic_id=ZERO_UUID) for name in names])
+    return DeleteTopicsRequest(
+        timeout_ms=60_000, topics=[DeleteTopicState(name=name, topic_id=ZERO_UUID) for name in names]
+    )
 
 
 def codes_by_name(response: Message) -> dict[str | None, Errors]:
@@ -368,7 +374,7 @@ def test_a_topic_is_in_one_batch(units: int) -> None:
     active.batches.clear()
     active.request(creation_of("x", "y", partitions=5))
     more = [CreatePartitionsTopic(name=name, count=9, assignments=None) for name in ("x", "y")]
-    active.request(CreatePartitionsRequest(topics=more))
+    active.request(CreatePartitionsRequest(timeout_ms=60_000, topics=more))
     created = [
         [
             record.topic_id

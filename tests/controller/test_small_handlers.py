@@ -171,11 +171,7 @@ class TestDescribeCluster:
         request = DescribeClusterRequest(endpoint_type=endpoint_type)
         response = active.request(request, version)
         assert response.error_code == error
-        what = (
-            "this is a listener of a controller"
-            if endpoint_type == 1
-            else "endpoint type 3 is not known here"
-        )
+        what = "controllers listen here" if endpoint_type == 1 else "endpoint type 3 is not known here"
         assert response.error_message.startswith(what)
         assert ("--bootstrap-controller" in response.error_message) == (endpoint_type == 1)
 

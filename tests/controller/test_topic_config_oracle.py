@@ -10,6 +10,7 @@ import pytest
 
 from kraftctl.controller.configuration_control.validate_topic_configs import why_topic_configs_invalid
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
+from kraftctl_codegen.config_definitions.dump import KAFKA_VERSION
 from tests.support.active_controller import ActiveController
 from tests.support.processes.oracle import kafkas_answers
 
@@ -53,13 +54,13 @@ VALUES = [
         "1.0",
         "1.0001",
     ),
-    *("604800000", "604800001", "86400000", "١", "1\N{NO-BREAK SPACE}", "- 1"),
+    *("604800000", "604800001", "86400000", "2147483639", "2147483640", "١", "1\N{NO-BREAK SPACE}", "- 1"),
 ]
 
 REMOTE_KEYS = (
     *("remote.storage.enable", "remote.log.copy.disable", "remote.log.delete.on.disable", "cleanup.policy"),
     *("retention.ms", "local.retention.ms", "retention.bytes", "local.retention.bytes"),
-    *("min.compaction.lag.ms", "max.compaction.lag.ms"),
+    *("min.compaction.lag.ms", "max.compaction.lag.ms", "remote.copy.lag.ms", "remote.copy.lag.bytes"),
 )
 
 COMBINED_VALUES = (
@@ -83,7 +84,7 @@ def candidates() -> list[dict[str, str]]:
     singles = [{name: value} for name, value in itertools.product(names, VALUES)]
     rng = random.Random(5)
     combined = []
-    for _ in range(2_000):
+    for _ in range(3_000):
         chosen = rng.sample(REMOTE_KEYS, rng.randint(2, 6))
         configs = {name: rng.choice(COMBINED_VALUES) for name in chosen}
         configs["remote.storage.enable"] = "true"
@@ -94,7 +95,7 @@ def candidates() -> list[dict[str, str]]:
 def test_same_verdicts():
     configs = candidates()
     lines = ["\t".join(part for pair in entry.items() for part in pair) for entry in configs]
-    verdicts = kafkas_answers(ORACLE, lines)
+    verdicts = kafkas_answers(ORACLE, lines, KAFKA_VERSION)
     active = ActiveController(remote_log_storage_system_enable="true")
     differences = []
     for entry, verdict in zip(configs, verdicts, strict=True):

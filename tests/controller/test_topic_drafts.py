@@ -156,5 +156,7 @@ def test_it_ends_although_brokers_change_again_and_again() -> None:
 def test_a_deleted_topic_can_be_created_again() -> None:
     active = started_brokers()
     active.request(creation("a"))
-    active.request(DeleteTopicsRequest(topics=[DeleteTopicState(name="a", topic_id=ZERO_UUID)]))
+    active.request(
+        DeleteTopicsRequest(timeout_ms=60_000, topics=[DeleteTopicState(name="a", topic_id=ZERO_UUID)])
+    )
     assert codes(active.request(creation("a"))) == {"a": Errors.NONE}

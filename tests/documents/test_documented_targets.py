@@ -48,6 +48,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "test-chaos": (f"CHAOS_ARGS={HELP}",),  # tests/chaos/test_chaos.py
     "test-compiled": ("PYTEST_ARGS=-q tests/test_config.py",),
     "test-long": ("PYTEST_ARGS=--version",),  # tests/test_lanes.py
+    "test-matrix": (f"MATRIX={HELP}",),  # tests/matrix/test_matrix.py
     "test-pure": ("PYTEST_ARGS=-q tests/test_config.py",),
 }
 

@@ -167,8 +167,8 @@ FAULTS = (
     PlantedFault(
         "a-type-that-is-not-read-is-pem",
         "protocol/kraftctl_security/tls/ssl_stores.py",
-        '    values.refuse(key, kind, f"String must be one of: {PEM}, {PKCS12}, {JKS}")\n    return None\n',
-        '    values.refuse(key, kind, f"String must be one of: {PEM}, {PKCS12}, {JKS}")\n    return PEM\n',
+        '    values.refuse(key, kind, f"it must be one of {PEM}, {PKCS12}, {JKS}")\n    return None\n',
+        '    values.refuse(key, kind, f"it must be one of {PEM}, {PKCS12}, {JKS}")\n    return PEM\n',
         ("tests/security/tls/test_ssl_config.py::test_a_type_that_is_not_read_is_one_error",),
         "A keystore of JCEKS gives a second error, which is wrong: PEM has no store password.",
     ),

@@ -7,6 +7,8 @@ from tests.faults.planted_fault import PlantedFault
 NAMED_CASES = "tests/config/test_named_cases.py"
 DEFINITIONS = "tests/metadata/test_config_definitions.py"
 VALUES = "tests/protocol/test_java_values.py"
+GROUPS = "tests/controller/test_group_config_oracle.py"
+TOPICS = "tests/controller/test_topic_config_oracle.py"
 
 FAULTS = (
     PlantedFault(
@@ -72,5 +74,21 @@ FAULTS = (
         r're.compile(r"[+-]?[0-9]+")',
         (VALUES,),
         "A file that Kafka accepts is refused here.",
+    ),
+    PlantedFault(
+        "a-groups-session-timeout-is-compared-with-nothing",
+        "kraftctl/controller/configuration_control/validate_group_configs.py",
+        "            if session not in values and heartbeat not in values:\n",
+        "            if session not in values or heartbeat not in values:\n",
+        (GROUPS,),
+        "The members of a group have a heartbeat interval that their session does not outlast.",
+    ),
+    PlantedFault(
+        "a-segment-is-deleted-before-it-is-copied",
+        "kraftctl/controller/configuration_control/validate_topic_configs.py",
+        "        if 0 <= limit < lag:\n",
+        "        if 0 < limit < lag:\n",
+        (TOPICS,),
+        "A topic keeps nothing locally and copies to remote storage later: Kafka refuses that.",
     ),
 )

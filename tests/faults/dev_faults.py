@@ -31,4 +31,12 @@ FAULTS = (
         (PREREQUISITES,),
         "The Java of the PATH runs brokers, not the one that JAVA_HOME names.",
     ),
+    PlantedFault(
+        "tools-of-another-release",
+        "kraftctl/dev/tools.py",
+        "    return next((name for name in candidates if distribution.has_class(name)), None)",
+        "    return candidates[-1] if candidates else None",
+        ("tests/dev/test_tools.py::test_each_script_names_a_class_of_its_release",),
+        "A cluster of Kafka 4.4 has a script kafka-configs that cannot start.",
+    ),
 )

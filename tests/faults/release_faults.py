@@ -74,8 +74,8 @@ FAULTS = (
     PlantedFault(
         "a-mapped-address-is-a-network",
         NETWORKS,
-        "    if address.ipv4_mapped is not None:\n",
-        "    if address.ipv4_mapped is not None and prefix_length < 0:\n",
+        "    if address is None or address.ipv4_mapped is not None:\n",
+        "    if address is None:\n",
         ("tests/image/test_network_host_oracle.py",),
         "An entry is accepted that matches no client.",
     ),
@@ -98,8 +98,8 @@ FAULTS = (
     PlantedFault(
         "topics-of-others-count-against-the-limit",
         "kraftctl/controller/replication_control/create_partitions.py",
-        "ResourceType.TOPIC, name, False, False):\n",
-        "ResourceType.TOPIC, name, False, False) or name:\n",
+        "_why_too_many(state, context, request, topics)\n",
+        "_why_too_many(state, context, request, request.topics)\n",
         (f"{PARTITIONS}::test_all_that_a_request_adds_is_limited",),
         "A request is refused for what it may not do anyway, and shows how many partitions others have.",
     ),

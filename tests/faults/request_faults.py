@@ -86,8 +86,8 @@ FAULTS = (
     PlantedFault(
         "refusal-lines-of-any-length",
         "kraftctl/controller/results/refusal_lines.py",
-        '    reason = shortened(error.message or "", REASON_LENGTH_MAX)\n',
-        '    reason = error.message or ""\n',
+        "    reason = shortened(error.reason, REASON_LENGTH_MAX)\n",
+        "    reason = error.reason\n",
         ("tests/controller/test_refusal_lines.py",),
         "A client fills the log with 32 KB per refusal.",
     ),

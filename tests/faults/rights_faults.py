@@ -81,8 +81,8 @@ FAULTS = (
     PlantedFault(
         "a-right-on-a-topic-is-not-asked-for",
         "kraftctl/controller/replication_control/create_partitions.py",
-        "AclOperation.ALTER, ResourceType.TOPIC, topic.name",
-        "AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name",
+        "AclOperation.ALTER, ResourceType.TOPIC, name",
+        "AclOperation.DESCRIBE, ResourceType.TOPIC, name",
         (f"{TABLE}::test_on_its_own_connection",),
         "Who may only describe a topic adds partitions to it.",
     ),

@@ -268,8 +268,8 @@ FAULTS = (
     PlantedFault(
         "an-empty-salted-password-is-committed",
         "kraftctl/controller/security/scram_control.py",
-        "    if error is None and not upsertion.salted_password:\n",
-        "    if False:\n",
+        "upsertions.items() if not upsertion.salted_password]:\n",
+        "upsertions.items() if False]:\n",
         ("tests/controller/test_security_handlers.py",),
         "A client that sends nothing for a password makes a user that everybody can be.",
     ),

@@ -105,8 +105,8 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "next-effect-while-one-is-stored",
         CALLS,
-        "        self.paused = True\n        stored = ",
-        "        stored = ",
+        "        self.paused = True\n        what = self._begin(effect)\n        stored = ",
+        "        what = self._begin(effect)\n        stored = ",
         "The response with a vote leaves while the storage thread writes the vote.",
     ),
     planted(

@@ -83,19 +83,26 @@ def has_topics(controller: Controller, names: set[str]) -> bool:
 @pytest.mark.parametrize(
     "dynamic", [pytest.param(False, id="static", marks=pytest.mark.long), pytest.param(True, id="dynamic")]
 )
+@pytest.mark.parametrize("java", [JAVA, pytest.param(KAFKA_4_4, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "kraftctl_leads",
     [pytest.param(True, id="from-kraftctl", marks=pytest.mark.long), pytest.param(False, id="from-java")],
 )
 def test_a_lost_log_is_filled_from_the_others_snapshot(
-    tmp_path: Path, kraftctl_leads: bool, dynamic: bool
+    tmp_path: Path, kraftctl_leads: bool, dynamic: bool, java: str
 ) -> None:
     """KIP-630: each kind downloads the other's snapshot. kraftctl does not vote before that; Java's does.
 
-    In a dynamic quorum the snapshot has the voters, and the victim knows none of them before.
+    In a dynamic quorum the snapshot has the voters, and the victim knows none of them before. All are at the
+    latest metadata.version of Kafka's release.
     """
-    kinds = [KRAFTCTL, JAVA, JAVA]
-    cluster = mixed_cluster(tmp_path, kinds, dynamic=dynamic, settings=SNAPSHOTS_ARE_FREQUENT)
+    cluster = mixed_cluster(
+        tmp_path,
+        [KRAFTCTL, java, java],
+        dynamic=dynamic,
+        release_version=java.rpartition(".")[0],
+        settings=SNAPSHOTS_ARE_FREQUENT,
+    )
     ours, other, _ = cluster.controllers
     ours.properties |= SEGMENTS_ARE_SMALL
     with cluster:

@@ -22,15 +22,20 @@ COMMAND_SECONDS_MAX = 120
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(False, id="kraftctl"), pytest.param(True, id="java", marks=pytest.mark.long)],
+    params=[
+        pytest.param((False, "4.3.1"), id="kraftctl"),
+        pytest.param((True, "4.3.1"), id="java", marks=pytest.mark.long),
+        pytest.param((True, "4.4.0"), id="java-4.4", marks=pytest.mark.long),
+    ],
 )
 def quorum(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """One controller, kraftctl's or Kafka's, and one broker."""
+    java, version = request.param
     with Cluster(
-        kafka(),
+        kafka(version),
         tmp_path_factory.mktemp("quorum"),
         brokers=1,
-        java_controller=request.param,
+        java_controller=java,
         controller_settings=replication_for(1),
         broker_settings=replication_for(1),
     ) as cluster:
@@ -132,9 +137,10 @@ def test_refusals(quorum: Cluster, door: str, operation: tuple[str, ...], error:
 
 
 @pytest.mark.long
-def test_a_voter_of_kafkas_own_quorum_is_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", ["4.3.1", "4.4.0"])
+def test_a_voter_of_kafkas_own_quorum_is_replaced(tmp_path: Path, version: str) -> None:
     """Three of Kafka's controllers; one loses its directory, which kraftctl formats anew."""
-    cluster = Cluster(kafka(), tmp_path, brokers=0, controllers=3, java_controller=True)
+    cluster = Cluster(kafka(version), tmp_path, brokers=0, controllers=3, java_controller=True)
     try:
         cluster.format()
         cluster.start_controllers()

@@ -240,10 +240,11 @@ def test_a_long_result_is_appended_in_batches(
         ),
         pytest.param(
             CreatePartitionsRequest(
+                timeout_ms=60_000,
                 topics=[
                     CreatePartitionsTopic(name=name, count=5_002, assignments=None)
                     for name in ("orders", "refunds")
-                ]
+                ],
             ),
             id="10002-partitions-of-two-topics",
         ),

@@ -17,13 +17,13 @@ from kraftctl.metadata.config_definitions.validators import OffsetResetStrategy
 from kraftctl.metadata.topic_name import why_topic_name_invalid
 from kraftctl_codegen.config_definitions.__main__ import render_files
 from kraftctl_codegen.config_definitions.config_names import render_name_files
-from kraftctl_codegen.config_definitions.dump import dump_config_definitions
+from kraftctl_codegen.config_definitions.dump import KAFKA_VERSION, dump_config_definitions
 from tests.support.processes.kafka import kafka
 
 
 @pytest.mark.java
 def test_the_data_is_what_kafkas_jars_say():
-    files = render_files(dump_config_definitions(kafka()))
+    files = render_files(dump_config_definitions(kafka(KAFKA_VERSION)))
     for path, text in files.items():
         assert path.read_text() == text, path
 

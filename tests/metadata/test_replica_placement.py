@@ -58,8 +58,8 @@ def test_one_unfenced_broker_is_enough() -> None:
 @pytest.mark.parametrize(
     ("usable", "replication_factor", "reason"),
     [
-        pytest.param([], 1, "All brokers are currently fenced", id="no-brokers"),
-        pytest.param([UsableBroker(0, None, True)], 1, "All brokers are currently fenced", id="all-fenced"),
+        pytest.param([], 1, "Each broker is fenced", id="no-brokers"),
+        pytest.param([UsableBroker(0, None, True)], 1, "Each broker is fenced", id="all-fenced"),
         pytest.param([UsableBroker(0, None, False)], 0, "Invalid replication factor 0", id="zero"),
         pytest.param(
             [UsableBroker(0, None, False)],

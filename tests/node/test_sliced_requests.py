@@ -91,7 +91,7 @@ def test_topics_are_deleted_in_slices() -> None:
     node = audited_node(1, 2)
     node.ask(creation(), CreateTopicsResponse)
     topics = [DeleteTopicState(name=f"t{number}", topic_id=ZERO_UUID) for number in range(TOPICS)]
-    answer = node.ask(DeleteTopicsRequest(topics=topics), DeleteTopicsResponse)
+    answer = node.ask(DeleteTopicsRequest(timeout_ms=60_000, topics=topics), DeleteTopicsResponse)
     assert {topic.error_code for topic in answer.responses} == {0}
     image = node.controller.image.topics
     assert (image.topics, image.partition_count, image.isr_counts, image.leader_counts) == ({}, 0, {}, {})

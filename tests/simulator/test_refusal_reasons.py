@@ -144,12 +144,14 @@ def creation(**fields: Any) -> tuple[Message, Message]:
 
 
 def deletion(**names: Any) -> tuple[Message, Message]:
-    request = DeleteTopicsRequest(topics=[DeleteTopicState(**names)])
+    request = DeleteTopicsRequest(timeout_ms=60_000, topics=[DeleteTopicState(**names)])
     return request, DeleteTopicsResponse(responses=[DeletableTopicResult(**names)])
 
 
 def growth(count: int) -> tuple[Message, Message]:
-    request = CreatePartitionsRequest(topics=[CreatePartitionsTopic(name=FOO, count=count)])
+    request = CreatePartitionsRequest(
+        timeout_ms=60_000, topics=[CreatePartitionsTopic(name=FOO, count=count)]
+    )
     return request, CreatePartitionsResponse(results=[CreatePartitionsTopicResult(name=FOO)])
 
 

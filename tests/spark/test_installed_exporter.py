@@ -174,7 +174,7 @@ def test_with_spark_and_without_what_only_a_controller_needs(
         printed = environment.run("python", "-c", READ, str(log))
         assert "offsets [7, 8, 9]" in printed
         assert "refused [PYTHON_DATA_SOURCE_ERROR]" in printed
-        assert "ValueError: option endingOffset=61 is out of range: the log is committed up to 60" in printed
+        assert "ValueError: option endingOffset=61: the log is committed up to 60" in printed
         refused = environment.run("kraftctl-export", "report", "--output", "x", "--to", "y", status=2)
         assert "needs duckdb and plotly: pip install '.[report]' in a clone" in refused
 

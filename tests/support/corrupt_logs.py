@@ -126,7 +126,9 @@ BATCHES = (
         "log-offsets-leave-a-gap", leaves_a_gap, BATCH_13 + "offset 13 was expected, the batch starts at 14"
     ),
     CorruptCase(
-        "log-epoch-goes-back", of_epoch(0), BATCH_13 + "its epoch 0 is older than the epoch 1 before it"
+        "log-epoch-goes-back",
+        of_epoch(0),
+        BATCH_13 + "its epoch 0 is older than 1, that of the batch before it",
     ),
     CorruptCase("log-epoch-negative", of_epoch(-1), BATCH_13 + "its epoch -1 is older"),
     CorruptCase(

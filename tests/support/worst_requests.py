@@ -63,7 +63,7 @@ WORST_REQUESTS = (
     WorstRequest(ApiKey.FETCH, 17, TOPIC_WITH_ID, start=bytes(21), end=b"\x01\x01\x00"),
     WorstRequest(ApiKey.CREATE_TOPICS, 7, b"\x01" + bytes(6) + b"\x01\x01\x00", end=bytes(6)),
     WorstRequest(ApiKey.DELETE_TOPICS, 6, bytes(18), end=bytes(5)),
-    WorstRequest(ApiKey.CREATE_ACLS, 3, b"\x00\x01\x00\x01\x01\x00\x00\x00", end=b"\x00"),
+    WorstRequest(ApiKey.CREATE_ACLS, 3, b"\x02\x01\x03\x01\x01\x03\x03\x00", end=b"\x00"),
     WorstRequest(ApiKey.DELETE_ACLS, 3, b"\x01\x00\x01\x00\x00\x01\x01\x00", end=b"\x00"),
     WorstRequest(ApiKey.DESCRIBE_CONFIGS, 4, RESOURCE, end=bytes(3)),
     WorstRequest(ApiKey.ALTER_CONFIGS, 2, RESOURCE, end=bytes(2)),

@@ -23,12 +23,13 @@ from kraftctl.cli.quorum.controller_unregistration import (
     unregistered_text,
 )
 from kraftctl.cli.quorum.describe import replication_text, status_text
-from kraftctl.cli.quorum.majority_left import why_no_majority
+from kraftctl.cli.quorum.majority_left import CAUGHT_UP_WITHIN_MS, voters_of, why_no_majority
 from kraftctl.cli.quorum.node_interview import Described
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, QuorumSurvey
 from kraftctl.cli.quorum.replace_voter import VoterReplacement
 from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_voter, removed_text
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
+from kraftctl.operate.restart import why_not_stop
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.errors import Errors
@@ -93,13 +94,14 @@ def add_arguments(parser: Parser) -> None:
         dest="operation", metavar="OPERATION", required=True, parser_class=KafkaToolParser
     )
     _add_describe(operations.add_parser("describe", help="describe the quorum"))
-    _add_add_controller(operations.add_parser("add-controller", help="add a controller to the voters"))
+    _add_add_controller(operations.add_parser("add-controller", help="make a controller a voter"))
     _add_remove_controller(
-        operations.add_parser("remove-controller", help="remove a controller from the voters")
+        operations.add_parser("remove-controller", help="take a controller out of the voters")
     )
     _add_replace_voter(
         operations.add_parser("replace-voter", help="make a controller a voter again after its disk was lost")
     )
+    _add_may_stop(operations.add_parser("may-stop", help="say whether a controller may be stopped now"))
     for operation in operations.choices.values():
         # Without a default of its own, an operation keeps what precedes it.
         _add_connection_flags(operation, default=argparse.SUPPRESS)
@@ -274,8 +276,21 @@ def _replace_voter(args: argparse.Namespace, session: Session) -> None:
     replacement.run(dry_run=args.dry_run)
 
 
+def _add_may_stop(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-i", "--controller-id", type=int, required=True, help="its node id")
+    parser.set_defaults(run_operation=_may_stop)
+
+
+def _may_stop(args: argparse.Namespace, session: Session) -> None:
+    quorum = session.survey(with_cluster_id=False).quorum
+    reason = why_not_stop(args.controller_id, voters_of(quorum), CAUGHT_UP_WITHIN_MS)
+    if reason is not None:
+        raise AdminError(reason)
+    print(f"Controller {args.controller_id} may be stopped: a majority of the voters works without it")
+
+
 def _add_dry_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="print what would be done, without doing it")
+    parser.add_argument("--dry-run", action="store_true", help="print the steps, and take none")
 
 
 def _bootstrap(args: argparse.Namespace) -> tuple[list[tuple[str, int]], bool]:

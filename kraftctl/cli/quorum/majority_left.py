@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
+from kraftctl.operate.restart import VoterProgress
 
 CAUGHT_UP_WITHIN_MS: Final = 2_000
 """The default of controller.quorum.fetch.timeout.ms. A voter fetches twice a second, whatever its properties
@@ -28,6 +29,25 @@ def why_no_majority(quorum: QuorumInfo, leaving_id: int) -> str | None:
         f"Removing controller {leaving_id} leaves the voters {_ids(others)}, of which {needed} are needed,"
         f" but only {_ids(working)} fetch and are caught up"
     )
+
+
+def voters_of(quorum: QuorumInfo) -> list[VoterProgress]:
+    """Returns how long ago each voter had everything, by the clock of the leader. Raises AdminError while
+    the leader is not a voter.
+    """
+    leader = quorum.leader()
+    now_ms = leader.last_fetch_ms
+    return [
+        VoterProgress(
+            voter.replica_id,
+            0
+            if voter is leader
+            else None
+            if voter.last_caught_up_ms is None or now_ms is None
+            else max(0, now_ms - voter.last_caught_up_ms),
+        )
+        for voter in quorum.voters
+    ]
 
 
 def _works(quorum: QuorumInfo, voter: QuorumReplica) -> bool:

@@ -64,8 +64,8 @@ class QuorumInfo:
             if voter.replica_id == self.leader_id:
                 return voter
         raise AdminError(
-            f"The leader {self.leader_id} of epoch {self.leader_epoch} is not one of the voters. Next step:"
-            " try again when they have elected another leader."
+            f"The leader {self.leader_id} of epoch {self.leader_epoch} is no voter. Next step: try again when"
+            " the voters have elected another leader."
         )
 
 

@@ -157,8 +157,8 @@ def _follow(now: Situation, replica: QuorumReplica | None) -> Await | None:
     """Returns why the new directory is not caught up; None when it is."""
     if replica is None or _is_silent(now.quorum, replica):
         return Await(
-            f"Waiting until controller {now.node_id} fetches with the directory id of the directory here: it"
-            " has to be running"
+            f"Waiting until controller {now.node_id} fetches with the id of this directory: it has to be"
+            " running"
         )
     if not _is_caught_up(now, replica):
         return Await(

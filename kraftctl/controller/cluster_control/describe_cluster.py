@@ -23,8 +23,8 @@ BROKER_ENDPOINTS: Final = 1
 CONTROLLER_ENDPOINTS: Final = 2
 
 WRONG_ENDPOINTS: Final = (
-    "this is a listener of a controller, and the request asks for brokers. Next step: give the tool the"
-    " address of a broker, or this one with --bootstrap-controller"
+    "controllers listen here, and brokers are asked for. Next step: give the tool a"
+    " broker's address, or this one with --bootstrap-controller"
 )
 UNKNOWN_ENDPOINTS: Final = "endpoint type {} is not known here: 1 means brokers, 2 controllers"
 

@@ -91,6 +91,7 @@ class StaleBrokerFencing:
         """Notes that the first records for `incarnation` are being appended."""
         broker_id, broker_epoch = incarnation
         self._state.notices.append(f"The session of broker {broker_id} at epoch {broker_epoch} has timed out")
+        self._state.fencings.timed_out_count += 1
         self._state.heartbeats.end_session(broker_id, broker_epoch)
         before = self._failed.pop(incarnation, None)
         self._under_way[incarnation] = 0 if before is None else before.failure_count

@@ -139,7 +139,9 @@ def _transition_to(
     if following == broker_control_state.UNFENCED:
         return BrokerUnfencing(state, broker_id, broker_epoch, offline)
     if following == broker_control_state.CONTROLLED_SHUTDOWN:
+        state.fencings.shutdown_count += 1
         return ControlledShutdown(state, broker_id, broker_epoch)
+    state.fencings.asked_count += 1
     return BrokerFencing(state, broker_id, broker_epoch)
 
 

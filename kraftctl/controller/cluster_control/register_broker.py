@@ -35,6 +35,7 @@ from kraftctl.metadata.directory_id import is_reserved
 from kraftctl.metadata.registration_limits import (
     why_directories_too_many,
     why_features_too_large,
+    why_listener_unusable,
     why_listeners_too_large,
     why_rack_too_long,
 )
@@ -150,9 +151,9 @@ def why_refused(state: ControllerState, request: BrokerRegistrationRequest, now_
     if request.broker_id < 0:
         reason = f"broker id {request.broker_id} is negative: node.id has to be at least 0"
         return ApiError(Errors.INVALID_REGISTRATION, reason)
-    too_large = _why_too_large(request)
-    if too_large is not None:
-        return ApiError(Errors.INVALID_REGISTRATION, too_large)
+    malformed = _why_refused_alone(request)
+    if malformed is not None:
+        return ApiError(Errors.INVALID_REGISTRATION, malformed)
     existing = state.image.cluster.broker(request.broker_id)
     if (
         existing is not None
@@ -168,13 +169,27 @@ def why_refused(state: ControllerState, request: BrokerRegistrationRequest, now_
     return _why_directories_refused(state, request) or _why_features_refused(state, request)
 
 
-def _why_too_large(request: BrokerRegistrationRequest) -> str | None:
+def _why_refused_alone(request: BrokerRegistrationRequest) -> str | None:
     return (
         why_listeners_too_large([(listener.name, listener.host) for listener in request.listeners])
+        or _why_listeners_unusable(request)
         or why_features_too_large(len(request.features), (feature.name for feature in request.features))
         or why_rack_too_long(request.rack)
         or why_directories_too_many(len(request.log_dirs))
     )
+
+
+def _why_listeners_unusable(request: BrokerRegistrationRequest) -> str | None:
+    for listener in request.listeners:
+        reason = why_listener_unusable(
+            name=listener.name,
+            host=listener.host,
+            port=listener.port,
+            security_protocol=listener.security_protocol,
+        )
+        if reason is not None:
+            return reason
+    return None
 
 
 def _why_directories_refused(state: ControllerState, request: BrokerRegistrationRequest) -> ApiError | None:

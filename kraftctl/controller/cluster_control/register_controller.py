@@ -12,7 +12,11 @@ from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
 from kraftctl.metadata.controller_registration import ControllerRegistration
-from kraftctl.metadata.registration_limits import why_features_too_large, why_listeners_too_large
+from kraftctl.metadata.registration_limits import (
+    why_features_too_large,
+    why_listener_unusable,
+    why_listeners_too_large,
+)
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import controller_registration_request as wire
 from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
@@ -37,10 +41,10 @@ def register_controller(
             error_message="the finalized metadata.version has no controller registrations",
         )
         return ControllerResult.of([], response)
-    too_large = _why_too_large(request)
-    if too_large is not None:
+    reason = _why_refused(request)
+    if reason is not None:
         response = ControllerRegistrationResponse(
-            error_code=Errors.INVALID_REGISTRATION, error_message=too_large
+            error_code=Errors.INVALID_REGISTRATION, error_message=reason
         )
         return ControllerResult.of([], response)
     record = RegisterControllerRecord(
@@ -68,7 +72,16 @@ def register_controller(
     return ControllerResult.atomic_of([RecordAndVersion(record, 0)], ControllerRegistrationResponse())
 
 
-def _why_too_large(request: ControllerRegistrationRequest) -> str | None:
+def _why_refused(request: ControllerRegistrationRequest) -> str | None:
+    for listener in request.listeners:
+        reason = why_listener_unusable(
+            name=listener.name,
+            host=listener.host,
+            port=listener.port,
+            security_protocol=listener.security_protocol,
+        )
+        if reason is not None:
+            return reason
     return why_listeners_too_large(
         [(listener.name, listener.host) for listener in request.listeners]
     ) or why_features_too_large(len(request.features), (feature.name for feature in request.features))

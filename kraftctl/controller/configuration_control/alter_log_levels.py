@@ -90,7 +90,7 @@ def why_not_own_id(state: ControllerState, name: str) -> str | None:
     """Returns, in Kafka's words, why this is not the name of the node that was asked."""
     node_id = node_id_of(name)
     if node_id is None:
-        return f"Node id must be an integer, but it is: {shortened(name)}"
+        return f"{shortened(name)} is no node id"
     if node_id != state.node_id:
         return f"Unexpected node id. Expected {state.node_id}, but received {node_id}"
     return None
@@ -106,11 +106,11 @@ def _why_refused(levels: LogLevels, config: AlterableConfig) -> ApiError | None:
         return ApiError(Errors.INVALID_CONFIG, f"Logger {shortened(name)} does not exist!")
     if operation == DELETE:
         if name == ROOT:
-            reason = f"Removing the log level of the {ROOT} logger is not allowed"
+            reason = f"the logger {ROOT} needs a level: set another one"
             return ApiError(Errors.INVALID_REQUEST, reason)
         return None
     if config.value is None or config.value not in LEVELS:
         level = "null" if config.value is None else shortened(config.value)
-        reason = f"Cannot set the log level of {name} to {level} as it is not a supported log level."
-        return ApiError(Errors.INVALID_CONFIG, f"{reason} Valid log levels are {', '.join(sorted(LEVELS))}")
+        reason = f"{level} is no level for the logger {name}."
+        return ApiError(Errors.INVALID_CONFIG, f"{reason} Levels are {', '.join(sorted(LEVELS))}")
     return None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-from ipaddress import ip_address
 from typing import Final
 
 from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
@@ -16,6 +14,7 @@ from kraftctl.controller.results.response_entries import ResponseEntries
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.client_quotas_image import QuotaEntity, quota_entity_key
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.network_host import may_be_host
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_client_quotas_response as wire
@@ -25,12 +24,15 @@ from kraftctl_protocol.generated.alter_client_quotas_request import (
     OpData,
 )
 from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData
+from kraftctl_protocol.java_hash_order import ORDERED_KEYS_MAX, hash_order, in_hash_order, map_hash
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 
 USER: Final = "user"
 CLIENT_ID: Final = "client-id"
 IP: Final = "ip"
+
+ENTITY_TYPES_COUNT: Final = 3
 
 ENTITIES_PER_REQUEST_MAX: Final = 20_000
 """The limit is twice the number of changes. A refusal for each of them takes 3 us."""
@@ -47,11 +49,11 @@ CLIENT_KEYS: Final = {
 }
 IP_KEYS: Final = {"connection_creation_rate": "INT"}
 
-NUMBER_MAX: Final = {"LONG": (1 << 63) - 1, "INT": (1 << 31) - 1}
+NUMBER_MAX: Final = {"LONG": float(1 << 63), "INT": float((1 << 31) - 1)}
+"""The largest doubles that Kafka takes for one."""
 
-WHOLE_NUMBER_TOLERANCE: Final = 1e-6
-
-HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9-]+)*\.?")
+FRACTION_MAX: Final = 1e-6
+"""Above a whole number; as in Kafka, just below one is not near enough."""
 
 
 def alter_client_quotas(
@@ -69,25 +71,40 @@ def alter_client_quotas(
     for entity in entities:
         counts[entity] = counts.get(entity, 0) + 1
     records: list[RecordAndVersion] = []
-    response = wire.AlterClientQuotasResponse()
+    results: dict[QuotaEntity, wire.EntryData] = {}
     for entry, entity in zip(request.entries, entities, strict=True):
         error = _why_refused(entry, entity)
-        if len({op.key for op in entry.ops}) != len(entry.ops):
-            error = ApiError(Errors.INVALID_REQUEST, "the request alters one quota of this entity twice")
         if counts[entity] > 1:
             error = ApiError(Errors.INVALID_REQUEST, "the request alters this entity twice")
         if error is None:
             records += _records(state.image, entity, entry.ops)
             if len(records) > RECORDS_PER_BATCH_MAX:
                 return _too_much(context, request, f"more than {RECORDS_PER_BATCH_MAX} quotas")
-        response.entries.append(
-            wire.EntryData(
-                error_code=0 if error is None else error.code,
-                error_message=None if error is None else error.message,
-                entity=[wire.EntityData(entity_type=kind, entity_name=name) for kind, name in entity],
-            )
-        )
+        results[entity] = _result(entry, entity, error)
+    response = wire.AlterClientQuotasResponse(entries=_in_kafkas_order(results))
     return ControllerResult.atomic_of([] if request.validate_only else records, response)
+
+
+def _in_kafkas_order(results: dict[QuotaEntity, wire.EntryData]) -> list[wire.EntryData]:
+    """Returns one result for each entity, as often as the request has it."""
+    entries = list(results.values())
+    if len(entries) > ORDERED_KEYS_MAX:
+        return entries
+    return [entries[place] for place in hash_order([31 + map_hash(dict(entity)) for entity in results])]
+
+
+def _result(entry: EntryData, entity: QuotaEntity, error: ApiError | None) -> wire.EntryData:
+    """Returns the result with the types of the entity in Kafka's order."""
+    names = dict(entity)
+    parts = [part.entity_type for part in entry.entity]
+    return wire.EntryData(
+        error_code=0 if error is None else error.code,
+        error_message=None if error is None else error.message,
+        entity=[
+            wire.EntityData(entity_type=kind, entity_name=names[kind])
+            for kind in in_hash_order(parts, len(parts))
+        ],
+    )
 
 
 def _too_much(context: RequestContext, request: AlterClientQuotasRequest, what: str) -> ControllerResult:
@@ -97,73 +114,66 @@ def _too_much(context: RequestContext, request: AlterClientQuotasRequest, what: 
 
 
 def _entity(entry: EntryData) -> QuotaEntity:
-    parts: list[tuple[str, str | None]] = [(part.entity_type, part.entity_name) for part in entry.entity]
+    """Returns the types and names; of a type that is there twice, the last counts."""
+    parts = list({part.entity_type: part.entity_name for part in entry.entity}.items())
     parts.sort(key=quota_entity_key)
     return tuple(parts)
 
 
 def _why_refused(entry: EntryData, entity: QuotaEntity) -> ApiError | None:
-    kinds = [kind for kind, _ in entity]
-    if not kinds or len(set(kinds)) != len(kinds):
-        return ApiError(Errors.INVALID_REQUEST, "an entity has each of its types once, and at least one")
+    if not entity:
+        return ApiError(Errors.INVALID_REQUEST, "an entity has at least one type")
     for kind, name in entity:
         if kind not in (USER, CLIENT_ID, IP):
             return ApiError(Errors.INVALID_REQUEST, f"unknown entity type {kind}")
         if name == "":
             return ApiError(Errors.INVALID_REQUEST, f"the {kind} is empty; null means the default")
-    if IP in kinds and len(kinds) > 1:
+    has_ip = IP in [kind for kind, _ in entity]
+    if has_ip and len(entity) > 1:
         return ApiError(Errors.INVALID_REQUEST, "an entity with an ip has no other types")
-    if IP in kinds and not _is_address(entity[0][1]):
+    if has_ip and not may_be_host(entity[0][1]):
         return ApiError(Errors.INVALID_REQUEST, f"{entity[0][1]} is neither an IP address nor a host name")
-    keys = IP_KEYS if IP in kinds else CLIENT_KEYS
+    if len({op.key for op in entry.ops}) != len(entry.ops):
+        return ApiError(Errors.INVALID_REQUEST, "the request alters one quota of this entity twice")
+    keys = IP_KEYS if has_ip else CLIENT_KEYS
     for op in entry.ops:
-        reason = _why_op_invalid(op, keys)
+        reason = None if op.remove else _why_value_invalid(op, keys)
         if reason is not None:
             return ApiError(Errors.INVALID_REQUEST, reason)
     return None
 
 
-def _is_address(name: str | None) -> bool:
-    """Returns whether it is an address; null is the default. Only brokers resolve host names: nothing
-    here may wait for DNS.
-    """
-    if name is None or HOST_NAME.fullmatch(name) is not None:
-        return True
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _why_op_invalid(op: OpData, keys: dict[str, str]) -> str | None:
+def _why_value_invalid(op: OpData, keys: dict[str, str]) -> str | None:
+    """Returns why no quota may have that value. Before 4.4, Kafka takes what is not finite, too."""
     kind = keys.get(op.key)
     if kind is None:
         return f"Invalid configuration key {op.key}"
-    if op.remove:
-        return None
     if not op.value > 0 or math.isinf(op.value):
-        return f"the quota {op.key} must be greater than 0"
+        return f"{op.key} must be more than 0"
     if kind == "DOUBLE":
         return None
-    if abs(op.value - round(op.value)) > WHOLE_NUMBER_TOLERANCE:
-        return f"{op.key} cannot be a fractional value"
-    if round(op.value) > NUMBER_MAX[kind]:
+    if op.value > NUMBER_MAX[kind]:
         return f"the value of {op.key} is too big"
+    if math.fmod(op.value, 1.0) > FRACTION_MAX:
+        return f"{op.key} must be a whole number"
     return None
 
 
 def _records(image: MetadataImage, entity: QuotaEntity, ops: list[OpData]) -> list[RecordAndVersion]:
-    """Returns one record per key whose value changes."""
+    """Returns one record per key whose value changes, in Kafka's order."""
     present = image.client_quotas.quota(entity)
+    names = dict(entity)
+    kinds = in_hash_order(list(names), ENTITY_TYPES_COUNT)
+    by_key = {op.key: op for op in ops}
     records: list[RecordAndVersion] = []
-    for op in ops:
+    for key in in_hash_order(list(by_key), len(ops)):
+        op = by_key[key]
         if op.remove and op.key not in present:
             continue
         if not op.remove and present.get(op.key) == op.value:
             continue
         record = ClientQuotaRecord(
-            entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in entity],
+            entity=[EntityData(entity_type=kind, entity_name=names[kind]) for kind in kinds],
             key=op.key,
             value=0.0 if op.remove else op.value,
             remove=op.remove,

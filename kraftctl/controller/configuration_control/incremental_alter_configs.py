@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.controller.configuration_control.alter_log_levels import LogLevelChange
 from kraftctl.controller.configuration_control.config_alteration import OK, ConfigAlteration
 from kraftctl.controller.configuration_control.config_operation import APPEND, DELETE, SET, SUBTRACT
@@ -13,7 +15,7 @@ from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.metadata.config_definitions.config_key import LIST, ConfigKey
 from kraftctl.metadata.config_definitions.config_keys import config_keys
 from kraftctl_protocol.api_error import ApiError
-from kraftctl_protocol.config_resource import BROKER_LOGGER
+from kraftctl_protocol.config_resource import BROKER, BROKER_LOGGER, TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.incremental_alter_configs_request import (
     AlterableConfig,
@@ -27,6 +29,9 @@ from kraftctl_protocol.generated.incremental_alter_configs_response import (
 from kraftctl_protocol.message import Message
 
 __all__ = ["APPEND", "DELETE", "SET", "SUBTRACT", "changed_list", "incremental_alter_configs"]
+
+TYPES_WITH_LISTS: Final = (TOPIC, BROKER)
+"""Kafka knows no lists of the other types: their values are set as a whole."""
 
 
 def incremental_alter_configs(
@@ -97,7 +102,7 @@ def _wanted(resource: AlterConfigsResource, current: dict[str, str]) -> dict[str
 
 def _changed_list(resource_type: int, change: AlterableConfig, present: str | None) -> str | ApiError:
     name, operation = change.name, change.config_operation
-    definition = config_keys(resource_type).get(name)
+    definition = config_keys(resource_type).get(name) if resource_type in TYPES_WITH_LISTS else None
     if definition is None or definition.type != LIST:
         verb = "APPEND" if operation == APPEND else "SUBTRACT"
         return ApiError(Errors.INVALID_CONFIG, f"Can't {verb} to key {name} because its type is not LIST.")

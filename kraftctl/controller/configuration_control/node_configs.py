@@ -6,8 +6,7 @@
 | `STORE_KEYS` with a listener's prefix, of the own node | applied when it is committed and can be used |
 | `TRUST_KEYS` among them | applied only with `kraftctl.dynamic.trust` |
 | `OBEYED_CONFIGS` | elections of partition leaders obey it |
-| what topics inherit, as the cluster's default | part of what is answered about topics |
-| any other | stored, as Kafka's controllers store it, and without effect: the static value is shown |
+| any other | stored and shown, as Kafka's controllers do, and without effect |
 
 A value that its key cannot have is stored as well, if another controller let it pass: the next layer applies.
 """
@@ -33,7 +32,6 @@ from kraftctl.config.dynamic_keys import (
 from kraftctl.controller.state.effective_configs import OBEYED_CONFIGS, usable_value
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs import DYNAMIC_BROKER_CONFIGS
-from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.secrets import shown_value
 from kraftctl_security.config_values import ConfigValues
@@ -41,7 +39,6 @@ from kraftctl_security.tls.ssl_config import listener_prefix
 
 VALUE_CHARACTERS_MAX: Final = 100
 
-_INHERITED: Final = frozenset([name for pairs in TOPIC_CONFIG_SYNONYMS.values() for name, _ in pairs])
 _AT_LEAST_ONE: Final = (MAX_CONNECTIONS, MAX_CONNECTION_CREATION_RATE)
 """These are at least one, as in Kafka: zero would end the connections by which it could be undone."""
 
@@ -123,7 +120,7 @@ def why_limit_invalid(key: str, value: str) -> str | None:
     if values.errors:
         return values.errors[0].replace(f"configuration {base}:", f"configuration {key}:")
     if base in _AT_LEAST_ONE and int(value) == 0:
-        return f"Invalid value {value} for configuration {key}: a dynamic value must be at least 1"
+        return f"Invalid value {value} for configuration {key}: the least dynamic value is 1"
     return None
 
 
@@ -167,9 +164,7 @@ def _is_used_of_cluster(key: str, value: str) -> bool:
     prefix, base = split_listener_key(key)
     if key in OBEYED_CONFIGS:
         return usable_value(key, value) is not None
-    if prefix:
-        return base in LISTENER_LIMIT_KEYS
-    return key in LIMIT_KEYS or (key in _INHERITED and key in DYNAMIC_BROKER_CONFIGS)
+    return base in (LISTENER_LIMIT_KEYS if prefix else LIMIT_KEYS)
 
 
 def _why_not_used(config: ControllerConfig, prefixes: list[str], key: str, value: str) -> str | None:

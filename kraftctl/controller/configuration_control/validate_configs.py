@@ -6,25 +6,20 @@ import re
 from typing import Final
 
 from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.controller.configuration_control.validate_group_configs import (
+    GroupConfigCheck,
+    parsed_configs,
+)
 from kraftctl.controller.configuration_control.validate_topic_configs import TopicConfigCheck
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.metadata.config_definitions.config_key import (
-    ConfigKey,
-    ConfigValue,
-    InvalidConfigValueError,
-)
-from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.client_metrics_config_data import (
     CLIENT_METRICS_CONFIG_KEYS,
 )
-from kraftctl.metadata.config_definitions.generated.group_config_data import GROUP_CONFIG_KEYS
 from kraftctl.metadata.topic_name import why_topic_name_invalid
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.java_values import split_list
-
-BROKER_ID = re.compile(r"[+-]?[0-9]{1,10}")
+from kraftctl_protocol.java_values import parse_integer, split_list
 
 CONFIG_VALUE_LENGTH_MAX: Final = 32_767
 """A string of a ConfigRecord has at most this many bytes: Kafka's brokers cannot read a longer one."""
@@ -57,44 +52,6 @@ WIDE_SET_COST: Final = 6_000
 r"""The cost of a set of characters, as [a-z], and of each range in it: this much more if the expression
 may ignore case, and again if it names characters beyond ASCII. One from \u0100 to \uffff takes 10 ms."""
 
-BOUNDED_GROUP_KEYS = (
-    ("consumer", "session.timeout.ms"),
-    ("consumer", "heartbeat.interval.ms"),
-    ("consumer", "assignment.interval.ms"),
-    ("share", "session.timeout.ms"),
-    ("share", "heartbeat.interval.ms"),
-    ("share", "record.lock.duration.ms"),
-    ("share", "delivery.count.limit"),
-    ("share", "partition.max.record.locks"),
-    ("share", "assignment.interval.ms"),
-    ("streams", "session.timeout.ms"),
-    ("streams", "heartbeat.interval.ms"),
-    ("streams", "assignment.interval.ms"),
-    ("streams", "num.standby.replicas"),
-)
-"""Group keys that brokers bound by `group.<kind>.min.<key>` and `group.<kind>.max.<key>`, without `num.`."""
-
-GROUP_BOUNDS: Final[list[tuple[str, str, str]]] = [
-    (
-        f"{kind}.{key}",
-        f"group.{kind}.min.{key.removeprefix('num.')}",
-        f"group.{kind}.max.{key.removeprefix('num.')}",
-    )
-    for kind, key in BOUNDED_GROUP_KEYS
-]
-"""The bounds of each key."""
-
-GROUP_TIMES: Final[list[tuple[str, str, str, str]]] = [
-    (
-        f"{kind}.session.timeout.ms",
-        f"{kind}.heartbeat.interval.ms",
-        f"group.{kind}.session.timeout.ms",
-        f"group.{kind}.heartbeat.interval.ms",
-    )
-    for kind in ("consumer", "share", "streams")
-]
-"""The session timeout and heartbeat interval, and the keys with this node's defaults."""
-
 
 def why_value_too_long(key: str, value: str) -> ApiError | None:
     """Checks the lengths of values, for configs of every type of resource."""
@@ -112,7 +69,7 @@ class ResourceCheck:
     def __init__(self, config: ControllerConfig) -> None:
         self._config = config
         self._topics: TopicConfigCheck | None = None
-        self._node_numbers: dict[str, int | None] = {}
+        self._groups: GroupConfigCheck | None = None
         self._patterns_cost = 0
 
     def why_invalid(
@@ -128,7 +85,9 @@ class ResourceCheck:
         if resource_type == config_resource.CLIENT_METRICS:
             return self._why_client_metrics_invalid(name, configs)
         if resource_type == config_resource.GROUP:
-            return self._why_group_invalid(name, configs)
+            if self._groups is None:
+                self._groups = GroupConfigCheck(self._config)
+            return self._groups.why_invalid(name, configs)
         return ApiError(
             Errors.INVALID_REQUEST, f"resource type {resource_type} has no configs in the metadata log"
         )
@@ -148,7 +107,7 @@ class ResourceCheck:
     def _why_client_metrics_invalid(self, name: str, configs: dict[str, str]) -> ApiError | None:
         if not name:
             return ApiError(Errors.INVALID_REQUEST, "a client metrics subscription needs a name")
-        values, error = _parsed(CLIENT_METRICS_CONFIG_KEYS, configs, Errors.INVALID_REQUEST)
+        values, error = parsed_configs(CLIENT_METRICS_CONFIG_KEYS, configs, Errors.INVALID_REQUEST)
         if error is not None:
             return error
         interval_ms = values.get("interval.ms")
@@ -168,49 +127,10 @@ class ResourceCheck:
                 return ApiError(Errors.INVALID_CONFIG, f"Illegal client matching pattern: {item}")
         return None
 
-    def _why_group_invalid(self, name: str, configs: dict[str, str]) -> ApiError | None:
-        if not name:
-            return ApiError(Errors.INVALID_REQUEST, "there are no default group configs")
-        values, error = _parsed(GROUP_CONFIG_KEYS, configs, Errors.INVALID_CONFIG)
-        if error is not None:
-            return error
-        reason = self._why_group_number_refused(values)
-        return None if reason is None else ApiError(Errors.INVALID_CONFIG, reason)
-
-    def _why_group_number_refused(self, values: dict[str, ConfigValue]) -> str | None:
-        """Checks the bounds of brokers. A refusal names the key that sets the bound, in Kafka's words."""
-        for key, minimum, maximum in GROUP_BOUNDS:
-            value = values.get(key)
-            if not isinstance(value, int):
-                continue
-            lowest, highest = self._node_number(minimum), self._node_number(maximum)
-            if lowest is not None and value < lowest:
-                return f"{key} must be greater than or equal to {minimum}"
-            if highest is not None and value > highest:
-                return f"{key} must be less than or equal to {maximum}"
-        for session, heartbeat, node_session, node_heartbeat in GROUP_TIMES:
-            session_ms = self._group_number(values, session, node_session)
-            heartbeat_ms = self._group_number(values, heartbeat, node_heartbeat)
-            if session_ms is not None and heartbeat_ms is not None and session_ms <= heartbeat_ms:
-                return f"{session} must be greater than {heartbeat}"
-        return None
-
-    def _group_number(self, values: dict[str, ConfigValue], key: str, node_key: str) -> int | None:
-        """Returns the group's value: its own, else this node's default."""
-        value = values.get(key)
-        return value if isinstance(value, int) else self._node_number(node_key)
-
-    def _node_number(self, name: str) -> int | None:
-        if name not in self._node_numbers:
-            self._node_numbers[name] = _node_number(self._config, name)
-        return self._node_numbers[name]
-
 
 def node_id_of(name: str) -> int | None:
     """Returns the node id that names a broker or controller; None if the name is not a number."""
-    if BROKER_ID.fullmatch(name) is None or abs(int(name)) >= 1 << 31:
-        return None
-    return int(name)
+    return parse_integer(name, 32)
 
 
 def why_broker_name_invalid(name: str) -> ApiError | None:
@@ -239,27 +159,12 @@ def why_resource_unknown(
     return None
 
 
-def _parsed(
-    keys: dict[str, ConfigKey], configs: dict[str, str], unknown: Errors
-) -> tuple[dict[str, ConfigValue], ApiError | None]:
-    values: dict[str, ConfigValue] = {}
-    for name in sorted(configs):
-        definition = keys.get(name)
-        if definition is None:
-            return values, ApiError(unknown, f"Unknown config name: {name}")
-        try:
-            values[name] = definition.parse(configs[name])
-        except InvalidConfigValueError as error:
-            return values, ApiError(Errors.INVALID_CONFIG, str(error))
-    return values, None
-
-
 def client_match_expression(item: str) -> str | None:
     """Returns the regular expression in an item of a client metrics subscription's match; None without
     one.
     """
     parts = item.split("=")
-    if len(parts) != 2 or parts[0].strip() not in CLIENT_MATCH_PARAMETERS:
+    if len(parts) != 2 or not parts[1] or parts[0].strip() not in CLIENT_MATCH_PARAMETERS:
         return None
     return parts[1].strip()
 
@@ -287,11 +192,3 @@ def _is_pattern(expression: str) -> bool:
     except (re.error, OverflowError, RecursionError):
         return False
     return True
-
-
-def _node_number(config: ControllerConfig, name: str) -> int | None:
-    definition = BROKER_CONFIG_KEYS.get(name)
-    if definition is None or definition.default is None:
-        return None
-    value = definition.parse(config.originals.get(name, definition.default))
-    return value if isinstance(value, int) else None

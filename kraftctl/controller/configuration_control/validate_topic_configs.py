@@ -14,6 +14,14 @@ from kraftctl_protocol.errors import Errors
 REMOTE_STORAGE_ENABLE: Final = "remote.storage.enable"
 REMOTE_LOG_STORAGE_SYSTEM_ENABLE: Final = "remote.log.storage.system.enable"
 
+REMOTE_LIMITS: Final = (
+    ("local.retention.bytes", "retention.bytes", "remote.copy.lag.bytes"),
+    ("local.retention.ms", "retention.ms", "remote.copy.lag.ms"),
+)
+"""What a log may have here, what it may have in all, and how long a segment stays only here."""
+
+SAME_AS_TOTAL: Final = -2
+
 
 class TopicConfigCheck:
     """The common data of a request's topics: the values of keys that a topic does not set.
@@ -95,17 +103,43 @@ def _why_remote_storage_invalid(
     policy = values["cleanup.policy"]
     if policy not in (["delete"], []):
         return "remote storage needs cleanup.policy=delete, or an empty one"
-    for local_key, key in (
-        ("local.retention.bytes", "retention.bytes"),
-        ("local.retention.ms", "retention.ms"),
-    ):
+    return (
+        _why_local_retention_invalid(values)
+        or _why_copy_lag_invalid(values)
+        or _why_read_only_retention_invalid(values)
+    )
+
+
+def _why_local_retention_invalid(values: dict[str, ConfigValue | None]) -> str | None:
+    for local_key, key, _ in REMOTE_LIMITS:
         local, total = _number(values, local_key), _number(values, key)
-        if local == -2:
+        if local == SAME_AS_TOTAL or total < 0:
             continue
-        if total >= 0 and local == -1:
+        if local == -1:
             return f"Invalid value -1 for configuration {local_key}: {key} is limited to {total}"
-        if total >= 0 and local > total:
+        if local > total:
             return f"Invalid value {local} for configuration {local_key}: it exceeds {key}, which is {total}"
-        if values["remote.log.copy.disable"] is True and local != total:
+    return None
+
+
+def _why_copy_lag_invalid(values: dict[str, ConfigValue | None]) -> str | None:
+    """Returns why a segment would be deleted here before it is copied."""
+    for local_key, key, lag_key in REMOTE_LIMITS:
+        lag, limit_key = _number(values, lag_key), local_key
+        if _number(values, local_key) == SAME_AS_TOTAL:
+            limit_key = key
+        limit = _number(values, limit_key)
+        if 0 <= limit < lag:
+            return (
+                f"Invalid value {lag} for configuration {lag_key}: it exceeds {limit_key}, which is {limit}"
+            )
+    return None
+
+
+def _why_read_only_retention_invalid(values: dict[str, ConfigValue | None]) -> str | None:
+    if values["remote.log.copy.disable"] is not True:
+        return None
+    for local_key, key, _ in REMOTE_LIMITS:
+        if _number(values, local_key) not in (SAME_AS_TOTAL, _number(values, key)):
             return f"with remote.log.copy.disable {local_key} must equal {key}"
     return None

@@ -43,6 +43,9 @@ ERROR_PREFIX: Final = "The update failed for all features since the following fe
 RESULTS_VERSION_MAX: Final = 1
 """Up to this request version a success lists every feature."""
 
+NO_ERROR: Final = Errors.NONE.name
+"""What a success has for a text there."""
+
 DISABLED: Final = VersionRange(0, 0)
 """The range of a feature that a node does not list."""
 
@@ -50,15 +53,13 @@ DISABLED: Final = VersionRange(0, 0)
 def update_features(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Updates all levels or none. The records of enabling ELR come before its FeatureLevelRecord
-    (KIP-966).
+    """Updates all levels or none. As in Kafka, the `allow_downgrade` of version 0 has no effect.
+
+    The records of enabling ELR come before its FeatureLevelRecord (KIP-966).
     """
     assert isinstance(request, UpdateFeaturesRequest)
     updates = {update.feature: update.max_version_level for update in request.feature_updates}
-    upgrade_types = {
-        update.feature: upgrade_type(update.upgrade_type, update.allow_downgrade, context.version)
-        for update in request.feature_updates
-    }
+    upgrade_types = {update.feature: update.upgrade_type for update in request.feature_updates}
     records: list[RecordAndVersion] = []
     for feature, level in updates.items():
         error = _why_refused(state, feature, level, upgrade_types[feature], updates)
@@ -69,7 +70,8 @@ def update_features(
     response = UpdateFeaturesResponse(error_message=None)
     if context.version <= RESULTS_VERSION_MAX:
         response.results = [
-            UpdatableFeatureResult(feature=feature, error_message=None) for feature in updates
+            UpdatableFeatureResult(feature=update.feature, error_message=NO_ERROR)
+            for update in request.feature_updates
         ]
     if request.validate_only:
         return ControllerResult.atomic_of([], response)
@@ -97,19 +99,12 @@ class KRaftVersionRaise(SoftChange):
         self._upgrader.request(self._level)
 
 
-def upgrade_type(code: int, allow_downgrade: bool, version: int) -> int:
-    """Returns the upgrade type; request version 0 has a flag instead of it."""
-    if version == 0:
-        return SAFE_DOWNGRADE if allow_downgrade else UPGRADE
-    return code
-
-
 def _why_refused(
     state: ControllerState, feature: str, level: int, kind: int, updates: dict[str, int]
 ) -> ApiError | None:
     reason = _why_not_possible(state, feature, level, kind)
     if reason is None and feature not in features.SUPPORTED_FEATURES:
-        reason = "The feature is not known."
+        reason = "No controller knows this feature."
     if reason is None and feature == features.METADATA_VERSION:
         current = state.image.features.metadata_version
         refusal = _why_metadata_version_refused(current, level, kind)
@@ -176,7 +171,7 @@ def why_not_supported(state: ControllerState, feature: str, level: int) -> str |
             reason = _why_not_in_range(f"Controller {controller_id}", offered, level)
     for voter_id in sorted(state.config.controller_quorum_voters):
         if reason is None and voter_id != state.node_id and voter_id not in cluster.controllers:
-            reason = f"controller {voter_id} has not registered, and may not support this feature"
+            reason = f"controller {voter_id} has not registered: it may not know the feature"
     return reason
 
 
@@ -202,7 +197,7 @@ def _why_metadata_version_refused(current: int, level: int, kind: int) -> str | 
 
 def _why_kraft_version_refused(state: ControllerState, level: int) -> str | None:
     if level < state.kraft_version:
-        return "Can't downgrade the version of this feature."
+        return "kraft.version cannot be lowered."
     if level > state.kraft_version:
         return state.kraft_version_upgrader.why_impossible(level)
     return None

@@ -17,6 +17,7 @@ from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.excessive_requests import excessive, why_too_many_items
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.request_deadline import timed_out
 from kraftctl.controller.results.sliced_request import ATOMIC_SLICES, SlicedRequest
 from kraftctl.controller.state.authorization import ResourceType
 from kraftctl.controller.state.controller_state import ControllerState
@@ -35,6 +36,7 @@ from kraftctl_protocol.generated.create_partitions_response import (
     CreatePartitionsResponse,
     CreatePartitionsTopicResult,
 )
+from kraftctl_protocol.java_hash_order import in_hash_order
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 
@@ -48,15 +50,43 @@ def create_partitions(
     """Writes an atomic batch for each topic that passes, at least; with validate_only no records."""
     assert isinstance(request, CreatePartitionsRequest)
     refusal = why_too_many_items(context, request, len(request.topics))
-    if refusal is None:
-        refusal = _why_too_many(state, context, request)
+    if refusal is not None:
+        return refusal
+    refused, topics = _sort_out(state, context, request)
+    if topics:
+        refusal = timed_out(context, request, moment) or _why_too_many(state, context, request, topics)
     if refusal is not None:
         return refusal
     strict = context.version >= STRICT_QUOTA_SINCE
     quota = state.mutation_quotas.quota_for(
         state.image.client_quotas, context, strict=strict, now_ms=moment.now_ms
     )
-    return _PartitionCreation(state, context, request, quota).next_slice(moment)
+    return _PartitionCreation(state, context, request, quota, topics, refused).next_slice(moment)
+
+
+def _sort_out(
+    state: ControllerState, context: RequestContext, request: CreatePartitionsRequest
+) -> tuple[list[CreatePartitionsTopicResult], list[CreatePartitionsTopic]]:
+    """Returns the results of topics that are named twice or that the principal may not alter, and the other
+    topics. Both are in Kafka's order.
+    """
+    by_name: dict[str, CreatePartitionsTopic] = {}
+    repeated: dict[str, None] = {}
+    for topic in request.topics:
+        if topic.name in by_name:
+            repeated[topic.name] = None
+        by_name[topic.name] = topic
+    twice = ApiError(Errors.INVALID_REQUEST, "Duplicate topic name.")
+    refused = [_result(name, twice) for name in in_hash_order(list(repeated))]
+    topics: list[CreatePartitionsTopic] = []
+    for name in in_hash_order(list(by_name)):
+        if name in repeated:
+            continue
+        if state.authorizer.allows(context, AclOperation.ALTER, ResourceType.TOPIC, name):
+            topics.append(by_name[name])
+        else:
+            refused.append(_result(name, ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)))
+    return refused, topics
 
 
 class _PartitionCreation(SlicedRequest):
@@ -68,19 +98,21 @@ class _PartitionCreation(SlicedRequest):
         context: RequestContext,
         request: CreatePartitionsRequest,
         quota: MutationQuota,
+        topics: list[CreatePartitionsTopic],
+        refused: list[CreatePartitionsTopicResult],
     ) -> None:
         needed = NeededRecords()
-        for topic in request.topics:
+        for topic in topics:
             _add_needed(needed, state.image, topic)
         super().__init__(context, request, rehearses=needed.may_exceed_a_batch(), atomicity=ATOMIC_SLICES)
         self._state = state
         self._quota = quota
         self._rehearsed_quota = quota.rehearsal() if self.rehearsing else quota
         self._validates_only = request.validate_only
-        self._topics = request.topics
+        self._topics = topics
+        self._refused = refused
         self._next_topic = 0
-        self._counts = _counts(request)
-        self._response = CreatePartitionsResponse()
+        self._response = CreatePartitionsResponse(results=list(refused))
 
     def begin_slice(self, moment: Moment) -> ControllerResult | None:
         self._quota.now_ms = moment.now_ms
@@ -98,36 +130,18 @@ class _PartitionCreation(SlicedRequest):
         topic = self._topics[self._next_topic]
         self._next_topic += 1
         self.spent += 1
-        count = self._counts[topic.name]
-        if count == 0:
+        quota = self._rehearsed_quota if self.rehearsing else self._quota
+        records = _new_partitions(self._state, topic, quota)
+        if isinstance(records, ApiError):
+            self._response.results.append(_result(topic.name, records))
             return []
-        records: list[RecordAndVersion] = []
-        error = ApiError(Errors.NONE)
-        if count > 1:
-            self._counts[topic.name] = 0
-            error = ApiError(Errors.INVALID_REQUEST, "Duplicate topic name.")
-        elif not self._state.authorizer.allows(
-            self.context, AclOperation.ALTER, ResourceType.TOPIC, topic.name
-        ):
-            error = ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)
-        else:
-            quota = self._rehearsed_quota if self.rehearsing else self._quota
-            added = _new_partitions(self._state, topic, quota)
-            if isinstance(added, ApiError):
-                error = added
-            else:
-                records = added
-                self.spent += len(added)
-        self._response.results.append(
-            CreatePartitionsTopicResult(name=topic.name, error_code=error.code, error_message=error.message)
-        )
+        self._response.results.append(_result(topic.name, ApiError(Errors.NONE)))
+        self.spent += len(records)
         return [] if self._validates_only and not self.rehearsing else records
 
     def rewind(self) -> None:
         self._next_topic = 0
-        assert isinstance(self.whole_request, CreatePartitionsRequest)
-        self._counts = _counts(self.whole_request)
-        self._response = CreatePartitionsResponse()
+        self._response = CreatePartitionsResponse(results=list(self._refused))
 
     def answer(self) -> Message:
         self._response.throttle_time_ms = self._quota.throttle_time_ms
@@ -135,32 +149,24 @@ class _PartitionCreation(SlicedRequest):
 
 
 def _why_too_many(
-    state: ControllerState, context: RequestContext, request: CreatePartitionsRequest
+    state: ControllerState,
+    context: RequestContext,
+    request: CreatePartitionsRequest,
+    topics: list[CreatePartitionsTopic],
 ) -> ControllerResult | None:
     """Returns the refusal of a request that adds too many partitions, in all topics that it may change."""
-    counts = _counts(request)
-    added: dict[str, int] = {}
-    for topic in request.topics:
-        present = state.image.topics.topic_by_name(topic.name)
-        if present is not None and counts[topic.name] == 1:
-            added[topic.name] = max(topic.count - len(present.partitions), 0)
-    if sum(added.values()) <= PARTITIONS_PER_REQUEST_MAX:
-        return None
     total = 0
-    for name, count in added.items():
-        if state.authorizer.allows(context, AclOperation.ALTER, ResourceType.TOPIC, name, False, False):
-            total += count
+    for topic in topics:
+        present = state.image.topics.topic_by_name(topic.name)
+        if present is not None:
+            total += max(topic.count - len(present.partitions), 0)
     if total <= PARTITIONS_PER_REQUEST_MAX:
         return None
     return excessive(context, request, f"{total} new partitions are more than {PARTITIONS_PER_REQUEST_MAX}")
 
 
-def _counts(request: CreatePartitionsRequest) -> dict[str, int]:
-    """Returns how often each topic is named."""
-    counts: dict[str, int] = {}
-    for topic in request.topics:
-        counts[topic.name] = counts.get(topic.name, 0) + 1
-    return counts
+def _result(name: str, error: ApiError) -> CreatePartitionsTopicResult:
+    return CreatePartitionsTopicResult(name=name, error_code=error.code, error_message=error.message)
 
 
 def _add_needed(needed: NeededRecords, image: MetadataImage, asked: CreatePartitionsTopic) -> None:
@@ -228,8 +234,8 @@ def _replicas(
         if not active_replicas(cluster, state.heartbeats.leaving, assignment.broker_ids):
             return ApiError(
                 Errors.INVALID_REPLICA_ASSIGNMENT,
-                "All brokers specified in the manual partition assignment for partition "
-                f"{len(topic.partitions) + len(replicas)} are fenced or in controlled shutdown.",
+                f"No broker given for partition {len(topic.partitions) + len(replicas)} is active: each is "
+                "fenced or shuts down.",
             )
         replicas.append(assignment.broker_ids)
     return replicas

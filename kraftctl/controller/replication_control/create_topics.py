@@ -32,6 +32,7 @@ from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.excessive_requests import why_too_many_items
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.request_deadline import timed_out
 from kraftctl.controller.results.sliced_request import ALL_UNITS, ATOMIC_SLICES, SlicedRequest
 from kraftctl.controller.state.authorization import ResourceType
 from kraftctl.controller.state.controller_state import ControllerState
@@ -52,6 +53,7 @@ from kraftctl_protocol.generated.create_topics_response import (
     CreateTopicsResponse,
 )
 from kraftctl_protocol.generated.topic_record import TopicRecord
+from kraftctl_protocol.java_hash_order import in_hash_order
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC
@@ -78,6 +80,8 @@ def create_topics(
     )
     refused = _refused_up_front(state, context, request.topics)
     topics = [topic for topic in request.topics if topic.name not in refused]
+    if topics and (late := timed_out(context, request, moment)) is not None:
+        return late
     if _partition_total(topics, state.config.num_partitions) > PARTITIONS_PER_REQUEST_MAX:
         error = ApiError(Errors.POLICY_VIOLATION, "Excessively large number of partitions per request.")
         results = [_refused(topic.name, error) for topic in request.topics]
@@ -88,16 +92,22 @@ def create_topics(
 def _refused_up_front(
     state: ControllerState, context: RequestContext, topics: list[CreatableTopic]
 ) -> dict[str, ApiError]:
-    """Returns names that occur twice, that are Kafka's own, or that the principal may not create."""
-    refused: dict[str, ApiError] = {}
-    seen: set[str] = set()
+    """Returns names that occur twice, that are Kafka's own, or that the principal may not create.
+
+    They are in Kafka's order.
+    """
+    names: dict[str, None] = {}
+    repeated: dict[str, None] = {}
+    for topic in topics:
+        if topic.name in names:
+            repeated[topic.name] = None
+        names[topic.name] = None
+    twice = ApiError(Errors.INVALID_REQUEST, "Duplicate topic name.")
+    refused = dict.fromkeys(in_hash_order(list(repeated)), twice)
     # As in Kafka, a denial is logged of the topics, which may have rights of their own.
     may_create_any = state.authorizer.allows_on_cluster(context, AclOperation.CREATE, logs_denial=False)
-    for topic in topics:
-        name = topic.name
-        if name in seen:
-            refused[name] = ApiError(Errors.INVALID_REQUEST, "Duplicate topic name.")
-        elif name == METADATA_TOPIC:
+    for name in in_hash_order([name for name in names if name not in repeated]):
+        if name == METADATA_TOPIC:
             refused[name] = ApiError(
                 Errors.INVALID_REQUEST, f"Creation of internal topic {name} is prohibited."
             )
@@ -105,7 +115,6 @@ def _refused_up_front(
             context, AclOperation.CREATE, ResourceType.TOPIC, name
         ):
             refused[name] = ApiError(Errors.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
-        seen.add(name)
     return refused
 
 
@@ -222,7 +231,7 @@ class _TopicCreation(SlicedRequest):
         self._response = CreateTopicsResponse()
 
     def answer(self) -> Message:
-        for name in sorted(self._refused):
+        for name in self._refused:
             self._response.topics.append(_refused(name, self._refused[name]))
         self._response.throttle_time_ms = self._quota.throttle_time_ms
         return self._response
@@ -315,7 +324,7 @@ class _TopicCreation(SlicedRequest):
         if isinstance(placed, ApiError):
             return ApiError(
                 placed.error,
-                f"Unable to replicate the partition {replication_factor} time(s): {placed.message}",
+                f"Unable to replicate the partition {replication_factor} time(s): {placed.reason}",
             )
         return placed
 
@@ -323,12 +332,12 @@ class _TopicCreation(SlicedRequest):
         if topic.replication_factor != USE_DEFAULT:
             return ApiError(
                 Errors.INVALID_REQUEST,
-                "A manual partition assignment was specified, but replication factor was not set to -1.",
+                "The replicas are given, so replicationFactor has to be -1.",
             )
         if topic.num_partitions != USE_DEFAULT:
             return ApiError(
                 Errors.INVALID_REQUEST,
-                "A manual partition assignment was specified, but numPartitions was not set to -1.",
+                "The replicas are given, so numPartitions has to be -1.",
             )
         partitions: dict[int, list[int]] = {}
         replication_factor: int | None = None
@@ -337,7 +346,7 @@ class _TopicCreation(SlicedRequest):
             if index in partitions:
                 return ApiError(
                     Errors.INVALID_REPLICA_ASSIGNMENT,
-                    f"Found multiple manual partition assignments for partition {index}",
+                    f"The replicas of partition {index} are given twice.",
                 )
             cluster = self._image.cluster
             error = why_assignment_invalid(cluster, assignment.broker_ids, replication_factor)
@@ -347,8 +356,7 @@ class _TopicCreation(SlicedRequest):
             if not active_replicas(cluster, self._state.heartbeats.leaving, assignment.broker_ids):
                 return ApiError(
                     Errors.INVALID_REPLICA_ASSIGNMENT,
-                    "All brokers specified in the manual partition assignment for partition "
-                    f"{index} are fenced or in controlled shutdown.",
+                    f"No broker given for partition {index} is active: each is fenced or shuts down.",
                 )
             partitions[index] = assignment.broker_ids
         if sorted(partitions) != list(range(len(partitions))):

@@ -9,6 +9,7 @@ from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.excessive_requests import why_too_many_items
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.request_deadline import timed_out
 from kraftctl.controller.results.sliced_request import ATOMIC_IF_SHORT, SlicedRequest
 from kraftctl.controller.state.authorization import ResourceType
 from kraftctl.controller.state.controller_state import ControllerState
@@ -50,14 +51,16 @@ def delete_topics(
     )
     if not state.config.delete_topic_enable:
         return ControllerResult.atomic_of([], _deletion_disabled(request, context.version))
-    return _TopicDeletion(state, context, request, quota).next_slice(moment)
+    deletion = _TopicDeletion(state, context, request, quota)
+    late = timed_out(context, request, moment) if deletion.looks_up else None
+    return deletion.next_slice(moment) if late is None else late
 
 
 def _deletion_disabled(request: DeleteTopicsRequest, version: int) -> DeleteTopicsResponse:
     """Returns the same error for every topic of the request."""
     error = ApiError(Errors.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
     if version < TOPIC_DELETION_DISABLED_SINCE:
-        error = ApiError(Errors.INVALID_REQUEST, "This version does not support topic deletion.")
+        error = ApiError(Errors.INVALID_REQUEST, "Topics cannot be deleted: delete.topic.enable is false.")
     results = [_result(name, ZERO_UUID, error) for name in request.topic_names]
     results += [_result(topic.name, topic.topic_id, error) for topic in request.topics]
     return DeleteTopicsResponse(responses=results)
@@ -88,6 +91,8 @@ class _TopicDeletion(SlicedRequest):
         self._results: list[DeletableTopicResult] = []
         names, ids = self._sort_out(request)
         self._named_by_id = set(ids)
+        self.looks_up = bool(names or ids)
+        """Whether some topic is named once: what is refused for its names alone takes no time in Kafka."""
         self._resolve_ids(ids)
         self._resolve_names(names)
         self._topic_ids = list(self._accepted)
@@ -151,13 +156,13 @@ class _TopicDeletion(SlicedRequest):
         for topic in request.topics:
             if topic.name is None:
                 if topic.topic_id == ZERO_UUID:
-                    self._invalid(None, ZERO_UUID, "Neither topic name nor id were specified.")
+                    self._invalid(None, ZERO_UUID, "The topic has neither a name nor an id.")
                 else:
                     ids[topic.topic_id] = ids.get(topic.topic_id, 0) + 1
             elif topic.topic_id == ZERO_UUID:
                 names[topic.name] = names.get(topic.name, 0) + 1
             else:
-                self._invalid(topic.name, topic.topic_id, "You may not specify both topic name and topic id.")
+                self._invalid(topic.name, topic.topic_id, "The topic has a name and an id: give one of them.")
         for name, count in names.items():
             if count > 1:
                 self._invalid(name, ZERO_UUID, "Duplicate topic name.")
@@ -197,9 +202,7 @@ class _TopicDeletion(SlicedRequest):
                 self._results.append(_result(name, ZERO_UUID, error))
             elif topic.topic_id in self._duplicate_ids or topic.topic_id in self._accepted:
                 self._accepted.pop(topic.topic_id, None)
-                self._invalid(
-                    name, topic.topic_id, "The provided topic name maps to an ID that was already supplied."
-                )
+                self._invalid(name, topic.topic_id, "The topic is named here, and by its id as well.")
             else:
                 self._accepted[topic.topic_id] = name
 

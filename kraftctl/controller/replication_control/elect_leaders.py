@@ -14,6 +14,7 @@ from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.controller.results.excessive_requests import check_partition_count
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.request_deadline import timed_out
 from kraftctl.controller.results.response_entries import ResponseEntries
 from kraftctl.controller.results.sliced_request import LOOKS_PER_UNIT, Runs, SlicedRequest
 from kraftctl.controller.state.controller_state import ControllerState
@@ -26,6 +27,7 @@ from kraftctl_protocol.generated.elect_leaders_response import (
     PartitionResult,
     ReplicaElectionResult,
 )
+from kraftctl_protocol.java_hash_order import in_timeline_order, in_timeline_order_of_numbers
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid
@@ -33,16 +35,24 @@ from kraftctl_protocol.uuids import Uuid
 PREFERRED: Final = 0
 UNCLEAN: Final = 1
 
+LISTED_TOPICS_MAX: Final = 4_096
+"""With more topics, those in order are not listed: they say nothing."""
+
 
 def elect_leaders(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Elects leaders of the requested partitions. Null requests all; then those in order are not listed.
-
-    Kafka then lists each topic, with no partition for most of them. As in Kafka, more elections than a batch
-    of the log can have records are refused with POLICY_VIOLATION.
+    """Elects leaders of the requested partitions. Null requests all; then those in order are not listed, but
+    their topics are. As in Kafka, more elections than a batch of the log can have records are refused with
+    POLICY_VIOLATION.
     """
     assert isinstance(request, ElectLeadersRequest)
+    named = request.topic_partitions
+    if named is not None and not named:
+        return ControllerResult.of([], ElectLeadersResponse())
+    late = timed_out(context, request, moment)
+    if late is not None:
+        return late
     entries = ResponseEntries()
     entries.add_items(len(request.topic_partitions or ()))
     for asked in request.topic_partitions or ():
@@ -119,10 +129,15 @@ class _ElectionOfAll(_Election):
     """Elects leaders of all partitions that are not in order when the request comes, topic after topic."""
 
     def __init__(self, state: ControllerState, context: RequestContext, request: ElectLeadersRequest) -> None:
-        counts = _counts_in_need(state.image.topics, request.election_type)
+        topics = state.image.topics
+        counts = _counts_in_need(topics, request.election_type)
+        if len(topics.ids_by_name) <= LISTED_TOPICS_MAX:
+            names = in_timeline_order(list(topics.ids_by_name))
+            self._topic_ids = [topics.ids_by_name[name] for name in names]
+        else:
+            self._topic_ids = sorted(counts)
         self._entries = ResponseEntries()
-        self._entries.add_items(len(counts))
-        self._topic_ids = sorted(counts)
+        self._entries.add_items(len(self._topic_ids))
         self._next_topic = 0
         self._indexes: list[int] = []
         self._next_index = 0
@@ -140,7 +155,7 @@ class _ElectionOfAll(_Election):
             self.spent += 1
             return []
         if self._next_index == 0:
-            self._indexes = sorted(topic.partitions.keys())
+            self._indexes = in_timeline_order_of_numbers(sorted(topic.partitions.keys()))
             self.response.replica_election_results.append(ReplicaElectionResult(topic=topic.name))
         results = self.response.replica_election_results[-1].partition_result
         looks_max = units * LOOKS_PER_UNIT

@@ -87,7 +87,7 @@ class _Reassignments(SlicedRequest):
         self._runs = Runs(lengths)
         self._changes = PartitionChanges(state)
         self._allow_factor_change = request.allow_replication_factor_change
-        self._seen: set[tuple[Uuid, int]] = set()
+        self._accepted: dict[tuple[Uuid, int], tuple[int, ...]] = {}
         self._valid: set[tuple[int, ...]] = set()
         """The assignments checked in this slice: many partitions have the same."""
         self._response = self._new_response()
@@ -128,7 +128,7 @@ class _Reassignments(SlicedRequest):
 
     def rewind(self) -> None:
         self._runs.rewind()
-        self._seen.clear()
+        self._accepted.clear()
         self._response = self._new_response()
 
     def answer(self) -> Message:
@@ -137,20 +137,24 @@ class _Reassignments(SlicedRequest):
     def _alter(self, topic_name: str, target: ReassignablePartition) -> ApiError | None:
         topic = self._image.topics.topic_by_name(topic_name)
         if topic is None:
-            return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {topic_name}.")
+            return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {topic_name}.")
         index = target.partition_index
         partition = topic.partitions.get(index)
         if partition is None:
-            return ApiError(
-                Errors.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {topic_name}:{index}."
-            )
-        if (topic.topic_id, index) in self._seen:
+            return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {topic_name}-{index}.")
+        accepted = self._accepted.get((topic.topic_id, index))
+        if accepted is not None:
+            if accepted == _wanted(target):
+                return None
             # Its record would be computed from the state before the first one.
             return ApiError(Errors.INVALID_REQUEST, f"{topic_name}-{index} is in the request twice.")
-        self._seen.add((topic.topic_id, index))
         if target.replicas is None:
-            return self._cancel(topic, index, partition)
-        return self._change(topic, index, partition, target.replicas)
+            error = self._cancel(topic, index, partition)
+        else:
+            error = self._change(topic, index, partition, target.replicas)
+        if error is None:
+            self._accepted[topic.topic_id, index] = _wanted(target)
+        return error
 
     def _change(
         self, topic: TopicImage, index: int, partition: PartitionRegistration, target: list[int]
@@ -184,8 +188,8 @@ class _Reassignments(SlicedRequest):
         if reverted.unclean and not self._changes.settings.unclean_election_enabled(topic.name):
             return ApiError(
                 Errors.INVALID_REPLICA_ASSIGNMENT,
-                f"Unable to revert partition assignment for {topic.name}:{index} because it would require "
-                "an unclean leader election.",
+                f"Cancelling the reassignment of {topic.name}-{index} would need an unclean election. Next "
+                "step: start a former replica, and cancel once it is in the ISR.",
             )
         builder = self._changes.builder(topic, index, partition)
         builder.election = self._changes.automatic_election(topic)
@@ -199,6 +203,11 @@ class _Reassignments(SlicedRequest):
     def _append(self, record: RecordAndVersion | None) -> None:
         if record is not None:
             self._records.append(record)
+
+
+def _wanted(target: ReassignablePartition) -> tuple[int, ...]:
+    """Returns the replicas that are asked for; none to cancel."""
+    return () if target.replicas is None else tuple(target.replicas)
 
 
 def list_partition_reassignments(

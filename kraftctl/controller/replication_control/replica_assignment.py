@@ -53,11 +53,11 @@ def why_assignment_invalid(
     directory that is not cordoned (KIP-1066), as many as the others.
     """
     if not replicas:
-        return _invalid("The manual partition assignment includes an empty replica list.")
+        return _invalid("The replicas given for a partition are an empty list.")
     if len(replicas) > len(cluster.brokers):
         return _invalid(
-            f"The manual partition assignment includes {len(replicas)} brokers, but no more than "
-            f"{len(cluster.brokers)} are registered."
+            f"The replicas given for a partition are {len(replicas)}, and {len(cluster.brokers)} brokers are"
+            " registered."
         )
     previous: int | None = None
     for broker_id in sorted(replicas):

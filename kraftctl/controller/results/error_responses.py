@@ -67,12 +67,11 @@ DELETE_TOPICS_BY_NAME_VERSION_MAX: Final = 5
 def error_response(
     api_key: int, request: Message, version: int, error: Errors, message: str | None = None
 ) -> Message:
-    """The response that refuses all of `request`; `message` replaces the default text of `error`."""
-    text = error.message if message is None else message
+    """The response that refuses all of `request`; without a message, clients show their own text."""
     shape = ITEM_SHAPES.get(api_key)
     if shape is not None:
-        return shape(request, version, int(error), text)
-    return top_level_error_response(api_key, version, int(error), text)
+        return shape(request, version, int(error), message)
+    return top_level_error_response(api_key, version, int(error), message)
 
 
 def body_to_refuse(head: RequestHead) -> Message:

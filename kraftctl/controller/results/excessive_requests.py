@@ -57,7 +57,7 @@ def too_many_records(context: RequestContext, request: Message) -> ControllerRes
 
 def excessive(context: RequestContext, request: Message, why: str) -> ControllerResult:
     """POLICY_VIOLATION for all that the request names, and a line for the log."""
-    reason = f"Unable to perform excessively large batch operation: {why}."
+    reason = f"The request asks for too much: {why}."
     error = ApiError(Errors.POLICY_VIOLATION, reason)
     response = error_response(context.api_key, request, context.version, error.error, error.message)
     return ControllerResult.refused(response, f"{request.NAME} of {shortened(str(context.principal))}", error)

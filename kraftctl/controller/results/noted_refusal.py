@@ -56,7 +56,7 @@ def _envelope_text(context: RequestContext, outer: RequestContext, error: ApiErr
     broker, principal = shortened(str(outer.principal)), shortened(str(context.principal))
     return (
         f"Refusing {context.api.name} as {principal}, which {broker}{_from(outer)} forwards for a client"
-        f"{_from(context)}: {error.message}. Next step: let the tools of {principal} connect to controllers"
+        f"{_from(context)}: {error.reason}. Next step: let the tools of {principal} connect to controllers"
         f" (--bootstrap-controller); if it has used none, somebody has the key or password of {broker}:"
         " replace it, and stop accepting the former one"
     )
@@ -70,7 +70,7 @@ def refused_node(context: RequestContext, error: ApiError) -> NotedRefusal:
 def _node_text(context: RequestContext, error: ApiError) -> str:
     sender = shortened(str(context.principal))
     return (
-        f"Refusing {context.api.name} of {sender}{_from(context)}: {error.message}. Next step: correct the"
+        f"Refusing {context.api.name} of {sender}{_from(context)}: {error.reason}. Next step: correct the"
         f" node.id there, or its certificate or user; if no one has changed them, somebody has the key or"
         f" password of {sender}: replace it, and stop accepting the former one"
     )

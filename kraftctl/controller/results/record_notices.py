@@ -95,7 +95,7 @@ def _registration(image: MetadataImage, record: RegisterBrokerRecord) -> str:
     elif known.incarnation_id == record.incarnation_id:
         what = "Updating the registration of broker"
     else:
-        what = "Registering a new incarnation of broker"
+        what = "Registering another incarnation of broker"
     incarnation = uuid_to_string(record.incarnation_id)
     return (
         f"{what} {record.broker_id}: incarnation {incarnation}, broker epoch {record.broker_epoch}, "

@@ -16,7 +16,7 @@ REFUSALS_NAMED_MAX: Final = 20
 
 def refusal_line(what: str, error: ApiError) -> str:
     """The line for one refusal of `what`. Both texts may quote what a client sent, of any length."""
-    reason = shortened(error.message or "", REASON_LENGTH_MAX)
+    reason = shortened(error.reason, REASON_LENGTH_MAX)
     return f"Refusing {shortened(what, REASON_LENGTH_MAX)} with {error.error.name}: {reason}"
 
 

@@ -11,7 +11,8 @@ class RequestContext:
 
     `envelope` is True for a request a broker forwarded on behalf of a client (KIP-590): then
     `principal` and `client_address` are the client's, never the forwarding broker's. `forwarded_by` is what
-    is known of the envelope then: for the audit log alone, no right follows from it.
+    is known of the envelope then: for the audit log alone, no right follows from it. `received_ms` is on the
+    clock of deadlines, None for now.
     """
 
     def __init__(
@@ -27,6 +28,7 @@ class RequestContext:
         correlation_id: int = -1,
         forwarded_by: RequestContext | None = None,
         connection_id: int = 0,
+        received_ms: int | None = None,
     ) -> None:
         self.api = api
         self.version = version
@@ -38,6 +40,7 @@ class RequestContext:
         self.correlation_id = correlation_id
         self.forwarded_by = forwarded_by
         self.connection_id = connection_id
+        self.received_ms = received_ms
 
     @property
     def api_key(self) -> int:

@@ -21,6 +21,7 @@ from kraftctl.controller.results.excessive_requests import excessive, too_many_r
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.record_checks import EncodedRecord
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.request_deadline import timed_out
 from kraftctl_protocol.batch_framing import HEADER_BYTES
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
@@ -59,6 +60,7 @@ class SlicedRequest(SlicedWork):
         self.rehearsing = rehearses
         self._atomicity = atomicity
         self._has_slices = False
+        self._has_written = False
         self._rehearsed_count = 0
         self._rehearsed_bytes = HEADER_BYTES
 
@@ -96,6 +98,10 @@ class SlicedRequest(SlicedWork):
 
     def next_slice(self, moment: Moment) -> ControllerResult:
         self.spent = 0
+        if not self._has_written and (self.rehearsing or self.has_next()):
+            late = timed_out(self.context, self.whole_request, moment)
+            if late is not None:
+                return late
         result = self.begin_slice(moment)
         if result is not None:
             return result
@@ -110,6 +116,7 @@ class SlicedRequest(SlicedWork):
                 continue
             decided = self.decide_next(moment.units - self.spent)
             if not self.rehearsing:
+                self._has_written = True
                 records += decided
                 continue
             refusal = self._why_too_much(decided)

@@ -10,7 +10,7 @@ from kraftctl.controller.results.excessive_requests import has_too_many, too_man
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.controller.results.response_entries import ResponseEntries
-from kraftctl.controller.security.acl_filter import LITERAL, AclFilter
+from kraftctl.controller.security.acl_filter import ALLOW, LITERAL, AclFilter
 from kraftctl.controller.security.acl_scan import AclScan
 from kraftctl.controller.state.authorization import CLUSTER_NAME, ResourceType
 from kraftctl.controller.state.controller_state import ControllerState
@@ -55,7 +55,6 @@ FILTERS_PER_REQUEST_MAX: Final = 25_000
 """The filters of one DeleteAcls. This many that match nothing take 25 ms."""
 
 DENY: Final = 2
-ALLOW: Final = 3
 
 
 def create_acls(
@@ -99,7 +98,7 @@ def why_acl_invalid(creation: AclCreation) -> ApiError | None:
     elif creation.permission_type not in (DENY, ALLOW):
         reason = f"Invalid permissionType {creation.permission_type}"
     elif creation.resource_type == ResourceType.CLUSTER and creation.resource_name != CLUSTER_NAME:
-        reason = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
+        reason = f"The resource of type CLUSTER is named {CLUSTER_NAME}"
     elif not creation.resource_name:
         reason = "Invalid empty resource name"
     elif ":" not in creation.principal:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl.controller.state.authorization import ResourceType
 from kraftctl.image.acl_entry import AclEntry
 from kraftctl.image.acl_index import PREFIXED, WILDCARD, AclIndex, AclWithId, PatternAcls
+from kraftctl_protocol.acl_operation import AclOperation
 
-UNKNOWN: Final = 0
 ANY: Final = 1
 MATCH: Final = 2
 LITERAL: Final = 3
+
+ALLOW: Final = 3
 
 
 class AclFilter:
@@ -40,11 +43,11 @@ class AclFilter:
     @property
     def unknown(self) -> bool:
         """Whether the filter has an unknown value."""
-        return (
-            self.resource_type == UNKNOWN
-            or not ANY <= self.pattern_type <= PREFIXED
-            or self.operation == UNKNOWN
-            or self.permission_type == UNKNOWN
+        return not (
+            ANY <= self.resource_type <= ResourceType.USER
+            and ANY <= self.pattern_type <= PREFIXED
+            and ANY <= self.operation <= AclOperation.TWO_PHASE_COMMIT
+            and ANY <= self.permission_type <= ALLOW
         )
 
     def candidates(self, index: AclIndex) -> list[AclWithId]:

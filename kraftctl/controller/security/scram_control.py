@@ -22,12 +22,15 @@ from kraftctl_protocol.generated.alter_user_scram_credentials_response import (
     AlterUserScramCredentialsResult,
 )
 from kraftctl_protocol.generated.remove_user_scram_credential_record import RemoveUserScramCredentialRecord
+from kraftctl_protocol.java_hash_order import in_hash_order
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.scram import HASHES, ITERATIONS_MAX, ITERATIONS_MIN, credential_record
 
 UPSERTIONS_PER_REQUEST_MAX: Final = 5_000
 """The hashes that the log keeps of a credential take 10 us."""
+
+TWICE: Final = ApiError(Errors.DUPLICATE_RESOURCE, "a user's credentials can be altered once in a request")
 
 
 def alter_user_scram_credentials(
@@ -42,45 +45,50 @@ def alter_user_scram_credentials(
         why = f"{len(request.upsertions)} credentials are more than {UPSERTIONS_PER_REQUEST_MAX}"
         return excessive(context, request, why)
     errors: dict[str, ApiError] = {}
-    records: dict[str, RecordAndVersion] = {}
-    named = [deletion.name for deletion in request.deletions]
-    named += [upsertion.name for upsertion in request.upsertions]
-    seen: set[str] = set()
-    for name in named:
-        if name in seen:
-            reason = "a user's credentials can be altered once in a request"
-            errors[name] = ApiError(Errors.DUPLICATE_RESOURCE, reason)
-        seen.add(name)
+    deletions: dict[str, ScramCredentialDeletion] = {}
+    upsertions: dict[str, ScramCredentialUpsertion] = {}
     for deletion in request.deletions:
-        _add(
-            deletion.name, _why_deletion_refused(state, deletion), _deletion_record(deletion), errors, records
-        )
+        name = deletion.name
+        if name in errors:
+            continue
+        error = TWICE if deletions.pop(name, None) else _why_deletion_refused(state, deletion)
+        if error is None:
+            deletions[name] = deletion
+        else:
+            errors[name] = error
     for upsertion in request.upsertions:
-        error = _why_upsertion_refused(state, upsertion)
-        record = None if error is not None else _upsertion_record(upsertion)
-        _add(upsertion.name, error, record, errors, records)
-    done = [AlterUserScramCredentialsResult(user=name, error_message=None) for name in records]
-    refused = [
-        AlterUserScramCredentialsResult(user=name, error_code=error.code, error_message=error.message)
-        for name, error in errors.items()
-    ]
-    response = AlterUserScramCredentialsResponse(results=done + refused)
-    return ControllerResult.atomic_of(list(records.values()), response)
+        name = upsertion.name
+        if name in errors:
+            continue
+        is_named = deletions.pop(name, None) is not None or upsertions.pop(name, None) is not None
+        error = TWICE if is_named else _why_upsertion_refused(state, upsertion)
+        if error is None:
+            upsertions[name] = upsertion
+        else:
+            errors[name] = error
+    for name in [name for name, upsertion in upsertions.items() if not upsertion.salted_password]:
+        # Kafka fails on it, as Java makes no key of it.
+        errors[name] = ApiError(Errors.UNACCEPTABLE_CREDENTIAL, "The salted password is empty")
+        del upsertions[name]
+    return _result(deletions, upsertions, errors)
 
 
-def _add(
-    name: str,
-    error: ApiError | None,
-    record: RecordAndVersion | None,
+def _result(
+    deletions: dict[str, ScramCredentialDeletion],
+    upsertions: dict[str, ScramCredentialUpsertion],
     errors: dict[str, ApiError],
-    records: dict[str, RecordAndVersion],
-) -> None:
-    if name in errors:
-        return
-    if error is not None:
-        errors[name] = error
-    elif record is not None:
-        records[name] = record
+) -> ControllerResult:
+    """Returns the records and results in Kafka's order: what is deleted, what is altered, what is refused."""
+    deleted, altered = in_hash_order(list(deletions)), in_hash_order(list(upsertions))
+    records = [_deletion_record(deletions[name]) for name in deleted]
+    records += [_upsertion_record(upsertions[name]) for name in altered]
+    results = [AlterUserScramCredentialsResult(user=name, error_message=None) for name in deleted + altered]
+    for name in in_hash_order(list(errors)):
+        error = errors[name]
+        results.append(
+            AlterUserScramCredentialsResult(user=name, error_code=error.code, error_message=error.message)
+        )
+    return ControllerResult.atomic_of(records, AlterUserScramCredentialsResponse(results=results))
 
 
 def _why_refused(state: ControllerState, name: str, mechanism: int) -> ApiError | None:
@@ -106,9 +114,6 @@ def _why_upsertion_refused(state: ControllerState, upsertion: ScramCredentialUps
         return ApiError(Errors.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
     if error is None and upsertion.iterations > ITERATIONS_MAX:
         return ApiError(Errors.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
-    if error is None and not upsertion.salted_password:
-        # Kafka fails on it, as Java makes no key of it.
-        return ApiError(Errors.UNACCEPTABLE_CREDENTIAL, "The salted password must not be empty")
     return error
 
 

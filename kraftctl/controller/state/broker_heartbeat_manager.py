@@ -77,6 +77,12 @@ class BrokerHeartbeatManager:
         """Returns the state of a registered broker."""
         return self._brokers[broker_id]
 
+    def contacts(self) -> list[tuple[int, int]]:
+        """Returns the last contact of each registered broker, in the order of ids; NO_SESSION_MS without a
+        session.
+        """
+        return [(broker_id, self._brokers[broker_id].contact_ms) for broker_id in sorted(self._brokers)]
+
     def update_contact_time(self, broker_id: int, broker_epoch: int, now_ms: int) -> None:
         """Notes a heartbeat. One that names no registered incarnation opens no session."""
         state = self._incarnation(broker_id, broker_epoch)

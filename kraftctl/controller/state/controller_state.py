@@ -14,8 +14,10 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.results.noted_refusal import NONE_NOTED, NotedRefusal
 from kraftctl.controller.state.authorization import Authorizer
 from kraftctl.controller.state.broker_heartbeat_manager import BrokerHeartbeatManager
+from kraftctl.controller.state.dynamic_broker_config import DynamicBrokerConfig
 from kraftctl.controller.state.effective_configs import TopicSettings
 from kraftctl.controller.state.envelope_principals import EnvelopePrincipals
+from kraftctl.controller.state.fencing_counts import FencingCounts
 from kraftctl.controller.state.inherited_topic_config import InheritedTopicConfigs
 from kraftctl.controller.state.log_levels import LogLevels
 from kraftctl.controller.state.mutation_quota import MutationQuotas
@@ -86,12 +88,20 @@ class ControllerState:
         self.unusable_values = UnusableValues()
         self.topic_settings = TopicSettings(image, config)
         self.inherited_topic_configs = InheritedTopicConfigs(image, config)
+        self.dynamic_config = DynamicBrokerConfig(config)
         self.log_levels = LogLevels({})
+        self.fencings = FencingCounts()
 
     @property
     def active(self) -> bool:
         """Whether this is the active controller."""
         return self.claim_epoch != -1
+
+    def loaded(self) -> None:
+        """Notes that `metadata_loaded`; what was elected before is history."""
+        if not self.metadata_loaded:
+            self.image.topics.elections.begin()
+        self.metadata_loaded = True
 
     def take_noted_refusals(self) -> list[NotedRefusal]:
         """Returns refusals that an operator has to know of, each once."""
@@ -102,7 +112,9 @@ class ControllerState:
         return noted
 
     def use_image(self, image: MetadataImage) -> None:
-        """Reads this image from now on, and keeps nothing of the one before."""
+        """Reads this image from now on, and keeps nothing of the one before but the count of elections."""
+        image.topics.elections = self.image.topics.elections
         self.image = image
         self.topic_settings = TopicSettings(image, self.config)
         self.inherited_topic_configs = InheritedTopicConfigs(image, self.config)
+        self.dynamic_config.release_image()

@@ -91,7 +91,7 @@ def parse_value(name: str, type_: str, text: str) -> ConfigValue:
         boolean = parse_boolean(trimmed)
         if boolean is None:
             raise InvalidConfigValueError(
-                f"Invalid value {text} for configuration {name}: Expected value to be either true or false"
+                f"Invalid value {text} for configuration {name}: it is neither true nor false"
             )
         return boolean
     if type_ in BITS:
@@ -111,6 +111,4 @@ def parse_value(name: str, type_: str, text: str) -> ConfigValue:
 
 def not_a_number(name: str, type_: str, text: str) -> InvalidConfigValueError:
     """Returns the error for text where a number should be."""
-    return InvalidConfigValueError(
-        f"Invalid value {text} for configuration {name}: Not a number of type {type_}"
-    )
+    return InvalidConfigValueError(f"Invalid value {text} for configuration {name}: it is no {type_}")

@@ -40,7 +40,7 @@ class Range(Validator):
     def why_invalid(self, value: object) -> str | None:
         assert isinstance(value, (int, float)), value
         if self.minimum is not None and value < self.minimum:
-            return f"Value must be at least {self.minimum}"
+            return f"it must be at least {self.minimum}"
         if self.maximum is not None and value > self.maximum:
             return f"Value must be no more than {self.maximum}"
         return None
@@ -82,7 +82,7 @@ class OneOfInAnyCase(Validator):
     def why_invalid(self, value: object) -> str | None:
         if str(value).upper() in self.words:
             return None
-        return f"String must be one of (case insensitive): {', '.join(self.words)}"
+        return f"it must be one of, in any case, {', '.join(self.words)}"
 
 
 class NotEmpty(Validator):
@@ -106,10 +106,10 @@ class ListOf(Validator):
         assert isinstance(value, list), value
         if not value and not self.empty_allowed:
             valid = f"[{', '.join(self.words)}]" if self.words else "any non-empty value"
-            return f"Configuration '{name}' must not be empty. Valid values include: {valid}"
+            return f"{name} must have an item: {valid}"
         for item in value:
             if not item:
-                return f"Configuration '{name}' values must not be empty."
+                return f"{name} has an empty item."
             if self.words and item not in self.words:
                 reason = f"String must be one of: {', '.join(self.words)}"
                 return f"Invalid value {item} for configuration {name}: {reason}"

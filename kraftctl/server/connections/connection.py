@@ -288,7 +288,7 @@ class Connection(ResponseBatching):
         if received.api.key == ApiKey.SASL_HANDSHAKE:
             self._note_sasl()
         self._take(received, frame)
-        context = received.context(self.client)
+        context = received.context(self.client, int(received.started_at * 1_000))
         respond_to = self._respond_to
         assert respond_to is not None, "the connection is open"
         received.id = self._owner.handler.submit(

@@ -13,6 +13,8 @@ SSL: Final = "SSL"
 KAFKA: Final = "Kafka's protocol without SSL"
 
 CHECK: Final = "check which address the client is configured with"
+OPERATE: Final = "kraftctl.operate.listeners"
+
 PROBE: Final = "let the check open a TCP connection, or ask `kraftctl quorum describe`"
 
 
@@ -33,7 +35,7 @@ PROTOCOLS: Final[list[tuple[Callable[[bytes], bool], ForeignProtocol]]] = [
     (_starts(rb"[\x80-\xff].\x01\x03"), ForeignProtocol(SSL, "")),
     (
         _starts(rb"(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE) "),
-        ForeignProtocol("HTTP", f"{PROBE}; metrics are not served here"),
+        ForeignProtocol("HTTP", f"probes and metrics are at the address of {OPERATE}"),
     ),
     (_starts(rb"PRI \* HT"), ForeignProtocol("HTTP/2 (gRPC)", PROBE)),
     (

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from kraftctl.server.connections.authentication_metrics import AuthenticationMetrics
+from kraftctl.server.process.durations import Durations
+
+NS_PER_SECOND: Final = 1e9
 
 
 @dataclass
@@ -21,6 +25,8 @@ class RequestMetrics:
 
     def __init__(self) -> None:
         self._by_api: dict[int, ApiMetrics] = {}
+        self.durations: dict[int, Durations] = {}
+        """By API key, since the start."""
         self.connections_count = 0
         self.refused_connections_count = 0
         self.closed_idle_count = 0
@@ -38,6 +44,10 @@ class RequestMetrics:
         metrics.count += 1
         metrics.total_seconds += seconds
         metrics.max_seconds = max(metrics.max_seconds, seconds)
+        durations = self.durations.get(api_key)
+        if durations is None:
+            durations = self.durations[api_key] = Durations()
+        durations.note(int(seconds * NS_PER_SECOND))
 
     def take(self) -> dict[int, ApiMetrics]:
         """Returns everything since the last call."""

@@ -13,8 +13,13 @@ class ListenError(Exception):
     """A listener cannot be bound; the message says which, why, and what to do."""
 
 
-async def bind_endpoint(endpoint: Endpoint, config: ControllerConfig) -> socket.socket:
-    """Returns a bound socket: the host's first address, IPv4 first as Java does, or the wildcard of both."""
+async def bind_endpoint(
+    endpoint: Endpoint, config: ControllerConfig, key: str = "listeners"
+) -> socket.socket:
+    """Returns a bound socket: the host's first address, IPv4 first as Java does, or the wildcard of both.
+
+    `key` names the configuration that has the endpoint, for ListenError.
+    """
     try:
         if endpoint.host is None:
             return _bind_wildcard(endpoint.port, config)
@@ -22,13 +27,13 @@ async def bind_endpoint(endpoint: Endpoint, config: ControllerConfig) -> socket.
         family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
         return _bound(socket.AddressFamily(family), address, config)
     except OSError as error:
-        raise listen_error(endpoint, error) from error
+        raise listen_error(endpoint, error, key) from error
 
 
-def listen_error(endpoint: Endpoint, error: OSError) -> ListenError:
-    step = "free the address, or choose another host or port in 'listeners'"
+def listen_error(endpoint: Endpoint, error: OSError, key: str = "listeners") -> ListenError:
+    step = f"free the address, or choose another host or port in '{key}'"
     if isinstance(error, socket.gaierror):
-        step = "correct the host in 'listeners', or DNS"
+        step = f"correct the host in '{key}', or DNS"
     return ListenError(f"cannot listen on {endpoint}: {error.strerror or error}. Next step: {step}.")
 
 

@@ -22,6 +22,7 @@ LOGGERS: Final = (
     "kraftctl.server.listener",
     "kraftctl.server.log_files",
     "kraftctl.server.oauthbearer",
+    "kraftctl.server.operate",
     "kraftctl.server.peers",
     "kraftctl.server.request",
     "kraftctl.server.sasl",
@@ -51,11 +52,11 @@ def _level_of(of: logging.Logger) -> str | None:
 
 
 def set_log_levels(levels: dict[str, str | None]) -> None:
-    """Sets levels from now on, with a line for each, as Kafka writes it."""
+    """Sets levels from now on, with a line for each."""
     for name, level in levels.items():
         changed = logging.getLogger(None if name == ROOT else name)
         changed.setLevel(logging.NOTSET if level is None else LEVELS[level])
         if level is None:
-            logger.warning("Unset the log level of %s", name)
+            logger.warning("The logger %s has the level of the one above it again", name)
         else:
-            logger.warning("Updated the log level of %s to %s", name, level)
+            logger.warning("The level of the logger %s is %s now", name, level)

@@ -124,5 +124,5 @@ def _log_uncaught_exception(
 ) -> None:
     """Logs the broken invariant that stops a controller."""
     logging.getLogger("kraftctl.server").critical(
-        "Stopping because of an unexpected error", exc_info=(kind, error, traceback)
+        "Stopping: an error that has no handler", exc_info=(kind, error, traceback)
     )

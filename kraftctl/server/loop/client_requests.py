@@ -76,9 +76,12 @@ class ReceivedRequest:
         undecoded, self.undecoded = self.undecoded, None
         return self.parsed.body if undecoded is None else undecoded
 
-    def context(self, client: ConnectedClient) -> RequestContext:
+    def context(self, client: ConnectedClient, received_ms: int | None = None) -> RequestContext:
+        """Returns what is known besides the body; without the time at which it was received, that is now."""
         header = self.parsed.header
-        return client.context(self.api, self.parsed.version, header.client_id, header.correlation_id)
+        return client.context(
+            self.api, self.parsed.version, header.client_id, header.correlation_id, received_ms
+        )
 
     def encode_response(self, response: Message) -> bytes:
         """The payload of the response. Raises EncodeError, or anything else for a field of the wrong type."""

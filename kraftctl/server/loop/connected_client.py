@@ -34,7 +34,12 @@ class ConnectedClient:
         """Whether a request of Kafka's has come. Before, its bytes may be those of another protocol."""
 
     def context(
-        self, api: Api, version: int, client_id: str | None = None, correlation_id: int = -1
+        self,
+        api: Api,
+        version: int,
+        client_id: str | None = None,
+        correlation_id: int = -1,
+        received_ms: int | None = None,
     ) -> RequestContext:
         """Returns what a request of this client is decided by, besides its body."""
         return RequestContext(
@@ -46,4 +51,5 @@ class ConnectedClient:
             client_address=self.address,
             correlation_id=correlation_id,
             connection_id=self.connection_id,
+            received_ms=received_ms,
         )

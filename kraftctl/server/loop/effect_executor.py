@@ -100,6 +100,10 @@ class EffectExecutor:
         """Returns whether an effect is being stored: until then, nothing may be executed."""
         return self._calls.paused
 
+    def oldest_wait(self, now_ns: int) -> tuple[str, float]:
+        """Returns what has waited for the disk longest, and for how many seconds; "" and 0 for nothing."""
+        return self._calls.oldest_wait(now_ns)
+
     @property
     def unreadable(self) -> BaseException | None:
         """Returns why the log or a snapshot could not be read: then the process has to end."""

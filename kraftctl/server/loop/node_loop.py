@@ -24,6 +24,7 @@ from kraftctl.server.loop.executor_protocols import (
 )
 from kraftctl.server.loop.request_turns import CHARGED_NS, RequestTurns
 from kraftctl.server.loop.turn_probe import TurnProbe
+from kraftctl.server.process.durations import Durations
 
 NS_PER_MS: Final = 1_000_000
 
@@ -37,6 +38,8 @@ class NodeLoop:
     Needs an executor, by `attach`, before the first event. `on_may_stop` is called whenever processing pauses
     for lack of events while the node may stop. `on_end` is called with the failure that ended the loop, or
     with None; it is called again for a failure of what was still running.
+
+    It has 17 fields, because it counts and times events as well, for the metrics.
     """
 
     def __init__(
@@ -67,6 +70,10 @@ class NodeLoop:
             clock, scheduler, deadline_ms=self._deadline_ms, guarded=self.guarded, report=self._offer
         )
         self.ended = False
+        self.events_count = 0
+        """The number of events that the node has processed."""
+        self.processing = Durations()
+        """The time of those that took longer than CHARGED_NS."""
         self.turns = RequestTurns(clock.now_ns, scheduler, network, self._is_paused)
         """The time of requests, which is asked for before one is offered."""
 
@@ -137,8 +144,10 @@ class NodeLoop:
                 break
             self._effects = self._step(event, since_ns // NS_PER_MS)
             self._effects_done = 0
+            self.events_count += 1
             until_ns = now_ns()
             if until_ns - since_ns > CHARGED_NS:
+                self.processing.note(until_ns - since_ns)
                 self._took(until_ns - since_ns, event)
             since_ns = until_ns
             event = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from kraftctl.node.events import NodeEffect, NodeEvent
 from kraftctl.raft import events
@@ -22,6 +22,10 @@ logger = logging.getLogger("kraftctl.server.effect_executor")
 
 RESIGN_SECONDS_MAX = 2.0
 """How long a leader that cannot read its own log waits until all voters know that it resigned."""
+
+NOT_WAITING_NS: Final = -1
+
+FLUSH: Final = "FlushLog"
 
 T = TypeVar("T")
 
@@ -41,6 +45,10 @@ class StorageCalls:
         self.stopped = False
         """Whether nothing new begins."""
         self.paused = False
+        self.storing = ""
+        """The effect that is being stored; the last one while none is."""
+        self.storing_since_ns = NOT_WAITING_NS
+        self.flushing_since_ns = NOT_WAITING_NS
         self.unreadable: BaseException | None = None
 
     def store(self, effect: NodeEffect | RetentionDue, call: Callable[[], NodeEvent | None]) -> None:
@@ -49,11 +57,18 @@ class StorageCalls:
             self.inbox.end()
             return
         self.paused = True
-        stored = partial(self._stored, type(effect).__name__, self.clock.now_ns())
+        what = self._begin(effect)
+        stored = partial(self._stored, what, self.storing_since_ns)
         self.scheduler.run_on_storage_thread(call, stored)
+
+    def _begin(self, effect: NodeEffect | RetentionDue) -> str:
+        self.storing = type(effect).__name__
+        self.storing_since_ns = self.clock.now_ns()
+        return self.storing
 
     def _stored(self, what: str, since_ns: int, storing: Finished[NodeEvent | None]) -> None:
         self.paused = False
+        self.storing_since_ns = NOT_WAITING_NS
         self._probe.note_wait(self.clock.now_ns() - since_ns, what)
         error = storing.exception()
         if error is not None:
@@ -67,7 +82,8 @@ class StorageCalls:
             self.inbox.end()
             return
         self.paused = True
-        since_ns = self.clock.now_ns()
+        what = self._begin(effect)
+        since_ns = self.storing_since_ns
 
         def stored(storing: Finished[None]) -> None:
             error = storing.exception()
@@ -75,7 +91,7 @@ class StorageCalls:
                 logger.error("%s; retrying in %.1f s", error, DESCRIPTOR_RETRY_SECONDS)
                 self.scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self.store_again, effect, call))
             else:
-                self._stored(type(effect).__name__, since_ns, storing)
+                self._stored(what, since_ns, storing)
 
         self.scheduler.run_on_storage_thread(call, stored)
 
@@ -83,16 +99,25 @@ class StorageCalls:
         """Runs `call`, which returns up to where the log is on disk."""
         if self.stopped:
             return  # closing the log flushes what is left
-        flushed = partial(self._flushed, self.clock.now_ns())
+        self.flushing_since_ns = self.clock.now_ns()
+        flushed = partial(self._flushed, self.flushing_since_ns)
         self.scheduler.run_on_flush_thread(call, flushed)
 
     def _flushed(self, since_ns: int, flushing: Finished[int]) -> None:
-        self._probe.note_wait(self.clock.now_ns() - since_ns, "FlushLog")
+        self.flushing_since_ns = NOT_WAITING_NS
+        self._probe.note_wait(self.clock.now_ns() - since_ns, FLUSH)
         error = flushing.exception()
         if error is not None:
             self.inbox.fail(error)
         else:
             self.inbox.offer(events.LogFlushed(flushing.result()))
+
+    def oldest_wait(self, now_ns: int) -> tuple[str, float]:
+        """Returns what has waited for the disk longest, and for how many seconds; "" and 0 for nothing."""
+        what, since_ns = self.storing, self.storing_since_ns
+        if since_ns < 0 or 0 <= self.flushing_since_ns < since_ns:
+            what, since_ns = FLUSH, self.flushing_since_ns
+        return ("", 0.0) if since_ns < 0 else (what, (now_ns - since_ns) / 1e9)
 
     def read(self, call: Callable[[], T], done: Callable[[T], None]) -> None:
         """Runs `call` on the storage thread, after all that was stored before; `done` gets what was read."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from kraftctl.node.events import ClientRequest
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
+from kraftctl.server.process.durations import Durations
 
 SLOW_NS: Final = 500_000_000
 """A turn or wait longer than this is logged: half of Kafka's default election timeout."""
@@ -24,6 +25,8 @@ class TurnProbe:
         self._recent_turn = ""
         self.longest_wait_ns: dict[str, int] = {}
         """By the name of the effect that was stored."""
+        self.waits: dict[str, Durations] = {}
+        """The same, in buckets."""
         self.notable_ns = 0
         """Call `note` only for turns that took longer."""
         self._turns = RateLimitedLog(logger, now, lines_max=1)
@@ -54,6 +57,10 @@ class TurnProbe:
 
     def note_wait(self, wait_ns: int, what: str) -> None:
         """A call on another thread took `wait_ns`, including its time in the queue."""
+        waits = self.waits.get(what)
+        if waits is None:
+            waits = self.waits[what] = Durations()
+        waits.note(wait_ns)
         if wait_ns > self.longest_wait_ns.get(what, 0):
             self.longest_wait_ns[what] = wait_ns
         if wait_ns > SLOW_NS:

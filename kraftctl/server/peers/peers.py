@@ -24,6 +24,7 @@ from kraftctl.raft.events import ResponseReceived
 from kraftctl.raft.peer_failures import NOTHING_CAME, PeerFailure
 from kraftctl.server.peers.connecting import Race, RefusedError
 from kraftctl.server.peers.peer_failure_reasons import failure_of
+from kraftctl.server.peers.peer_metrics import PeerMetrics
 from kraftctl.server.process.detached_calls import call_detached
 from kraftctl.server.process.sockets_first import answered_before
 from kraftctl_protocol.errors import Errors
@@ -113,6 +114,7 @@ class PeerConnections:
         self.new_sasl_client = new_sasl_client
         self.is_own = is_own
         self.hosts = KnownHosts()
+        self.metrics = PeerMetrics()
         self._destinations: dict[tuple[str, int, bool], Destination] = {}
         """The destinations by host, port and kind of request, least recently used first."""
 
@@ -291,7 +293,7 @@ class Destination:
     async def _greet(
         self, address: Address, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> PeerConnection:
-        connection = PeerConnection(self._peers.client_id, address, reader, writer)
+        connection = PeerConnection(self._peers.client_id, address, reader, writer, self._peers.metrics)
         await connection.learn_versions()
         return connection
 
@@ -361,6 +363,7 @@ class PeerConnection:
         address: Address,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
+        metrics: PeerMetrics,
     ) -> None:
         self.address = address
         self.has_served = False
@@ -372,6 +375,8 @@ class PeerConnection:
         self._reader = reader
         self._writer = writer
         self._codec = PeerCodec(client_id, SOFTWARE)
+        self._metrics = metrics
+        metrics.connections_count += 1
         self._loop = asyncio.get_running_loop()
         self._renew_at: float | None = None
 
@@ -417,13 +422,17 @@ class PeerConnection:
         return self._codec.decode(await self._exchange(payload))
 
     async def _exchange(self, payload: bytes) -> bytes:
+        sent_at = self._loop.time()
         self._writer.write(encode_frame(payload))
+        self._metrics.sent(SIZE_PREFIX_BYTES + len(payload))
         prefix = await self._reader.readexactly(SIZE_PREFIX_BYTES)
         size = int.from_bytes(prefix, "big", signed=True)
         if size > self._codec.response_bytes_max:
             refuse_ssl_alert(prefix)
         self._codec.check_size(size)
-        return await self._reader.readexactly(size)
+        response = await self._reader.readexactly(size)
+        self._metrics.received(SIZE_PREFIX_BYTES + size, self._loop.time() - sent_at)
+        return response
 
 
 def knows_no_leader(response: Message) -> bool:

@@ -68,9 +68,9 @@ def _warn_without_own_user(config: ControllerConfig, users: ScramUsers) -> None:
     name = own.options.get("username", "")
     if (MECHANISM_NUMBERS[own.mechanism], name) not in users:
         logger.warning(
-            "User:%s, as which controllers connect to each other by %s, is in the metadata log only: after"
-            " all of them have stopped, they cannot read it and form no quorum. Next step: put the user into"
-            " a file on each controller, and name it in %s.",
+            "User:%s, as which controllers connect to each other by %s, is only in the metadata"
+            " log: after all of them have stopped, they cannot read it and form no quorum. Next step:"
+            " put the user into a file on each controller, and name it in %s.",
             name,
             own.mechanism,
             SCRAM_USERS_PATH,

@@ -216,12 +216,12 @@ class SaslExchange:
             assert self._previous is not None, "the first authentication may choose its mechanism"
             return Outcome(
                 None,
-                failure=f"SASL mechanism '{self._mechanism}' requested by client is not supported for"
-                f" re-authentication of mechanism '{self._previous.mechanism}'",
+                failure=f"the client began with {self._previous.mechanism}, and authenticates again with"
+                f" {self._mechanism}",
             )
         if isinstance(body, SaslAuthenticateRequest) and expects in (_Expects.TOKEN, _Expects.RAW_TOKEN):
             return self._token(body.auth_bytes, expects, request.parsed.version, wall_ms)
-        text = f"Unexpected Kafka request of type {_name(request)} during SASL authentication."
+        text = f"{_name(request)} came before the client had authenticated"
         api_key, version = request.parsed.api_key, request.parsed.version
         refusal = error_response(api_key, body, version, Errors.ILLEGAL_SASL_STATE, text)
         return Outcome(refusal, failure=text)
@@ -270,8 +270,8 @@ class SaslExchange:
             return
         before = self._previous.principal
         raise SaslAuthenticationError(
-            "Cannot change principals during re-authentication from"
-            f" {before.type}.{before.name}: {principal.type}.{principal.name}"
+            f"the client was {before.type}:{before.name}, and authenticates again as"
+            f" {principal.type}:{principal.name}"
         )
 
     def _lifetime_ms(self, authenticated: Authenticated, wall_ms: int) -> int | None:

@@ -87,7 +87,7 @@ class _Providers:
             if name.strip():
                 self._add(name)
             else:
-                self.errors.append(f"Configuration '{CONFIG_PROVIDERS}' values must not be empty.")
+                self.errors.append(f"{CONFIG_PROVIDERS} has an empty item.")
 
     def _add(self, name: str) -> None:
         class_key = f"{CONFIG_PROVIDERS}.{name}.class"

@@ -47,16 +47,14 @@ class PlainServer:
         """Checks name and password. Raises SaslAuthenticationError."""
         authorization_id, name, password = _parts(token)
         if not name:
-            raise SaslAuthenticationError("Authentication failed: username not specified")
+            raise SaslAuthenticationError("Authentication failed: no user name")
         if not password:
-            raise SaslAuthenticationError("Authentication failed: password not specified")
+            raise SaslAuthenticationError("Authentication failed: no password")
         if not self._users.knows(name, password):
-            raise SaslAuthenticationError("Authentication failed: Invalid username or password")
+            raise SaslAuthenticationError("Authentication failed: wrong user name or password")
         if authorization_id not in ("", name):
             # CVE-2017-12610: no client acts in the name of another user.
-            raise SaslAuthenticationError(
-                "Authentication failed: Client requested an authorization id that is different from username"
-            )
+            raise SaslAuthenticationError("Authentication failed: the authorization id is not the user name")
         self.authenticated = Authenticated(KafkaPrincipal(USER_TYPE, name))
         return b""
 
@@ -91,6 +89,6 @@ def _parts(token: bytes) -> list[str]:
         raise SaslAuthenticationError("Invalid SASL/PLAIN response: it is not UTF-8") from None
     if len(parts) != PARTS_COUNT:
         raise SaslAuthenticationError(
-            f"Invalid SASL/PLAIN response: expected {PARTS_COUNT} tokens, got {len(parts)}"
+            f"Invalid SASL/PLAIN response: it has {len(parts)} parts, not {PARTS_COUNT}"
         )
     return parts

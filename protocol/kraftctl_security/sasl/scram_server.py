@@ -85,9 +85,7 @@ class ScramServer:
             raise self._refused(str(error)) from None
         if first.authorization_id and not first.authorization_id == first.sasl_name == first.name:
             # CVE-2017-12610: no client acts in the name of another user. As in Kafka, without escapes.
-            raise SaslAuthenticationError(
-                "Authentication failed: Client requested an authorization id that is different from username"
-            )
+            raise SaslAuthenticationError("Authentication failed: the authorization id is not the user name")
         # Made for each name, so that it takes the same time for those that are known.
         unknown = self._unknown(first)
         credential = self._look_up(first) or unknown
@@ -138,7 +136,7 @@ class ScramServer:
             raise self._refused("the channel binding is not the one of the first message")
         signed = f"{first.bare},{self._server_first},{final.without_proof}".encode()
         if not self._is_proven(credential, final, signed) or self._principal is None:
-            raise self._refused("the user or the token is not known, or the password is wrong")
+            raise self._refused("user or token are not known, or the password is wrong")
         if self._expires_at_ms is not None and self._expires_at_ms <= wall_ms:
             raise self._refused("the delegation token has expired")
         self.authenticated = Authenticated(self._principal, expires_at_ms=self._expires_at_ms)
@@ -155,5 +153,5 @@ class ScramServer:
         raise self._refused("a message after the last")
 
     def _refused(self, reason: str) -> SaslAuthenticationError:
-        text = "Authentication failed during authentication due to invalid credentials with SASL mechanism"
+        text = "Authentication failed: invalid credentials for"
         return SaslAuthenticationError(f"{text} {MECHANISM_NAMES[self._mechanism]}", reason=reason)

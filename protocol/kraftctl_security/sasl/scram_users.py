@@ -151,9 +151,7 @@ def _iterations(text: str | None) -> int:
         return ITERATIONS_MIN
     number = parse_integer(text, 32)
     if number is None or not ITERATIONS_MIN <= number <= ITERATIONS_MAX:
-        raise ScramUserError(
-            f"The 'iterations' value must be a number from {ITERATIONS_MIN} to {ITERATIONS_MAX}."
-        )
+        raise ScramUserError(f"iterations must be from {ITERATIONS_MIN} to {ITERATIONS_MAX}.")
     return number
 
 
@@ -164,9 +162,9 @@ def _salted_password(fields: dict[str, str], mechanism: int, salt: bytes, iterat
             raise ScramUserError(_empty("password"))
         return salt_password(mechanism, password.encode(), salt, iterations)
     if "saltedpassword" not in fields:
-        raise ScramUserError("You must supply one of 'password' or 'saltedpassword'.")
+        raise ScramUserError("Neither password nor saltedpassword is given.")
     if "salt" not in fields:
-        raise ScramUserError("You must supply 'salt' with 'saltedpassword'.")
+        raise ScramUserError("saltedpassword is given without its salt.")
     salted_password = _base64(fields, "saltedpassword")
     if not salted_password:
         raise ScramUserError(_empty("saltedpassword"))

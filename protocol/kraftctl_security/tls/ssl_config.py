@@ -147,7 +147,7 @@ def _client_protocols(values: PrefixedValues, protocols: list[str]) -> list[str]
     """
     protocol = values.text("ssl.protocol", TLS_1_3)
     if protocol not in (TLS, TLS_1_2, TLS_1_3):
-        values.refuse("ssl.protocol", protocol, f"String must be one of: {TLS}, {TLS_1_2}, {TLS_1_3}")
+        values.refuse("ssl.protocol", protocol, f"it must be one of {TLS}, {TLS_1_2}, {TLS_1_3}")
     if protocol != TLS_1_2:
         return protocols
     left = [each for each in protocols if each != TLS_1_3]
@@ -178,7 +178,7 @@ def _client_auth(values: PrefixedValues) -> str:
     value = values.text(CLIENT_AUTH, CLIENT_AUTH_NONE)
     allowed = [CLIENT_AUTH_REQUIRED, CLIENT_AUTH_REQUESTED, CLIENT_AUTH_NONE]
     if value not in allowed:
-        values.refuse(CLIENT_AUTH, value, f"String must be one of: {', '.join(allowed)}")
+        values.refuse(CLIENT_AUTH, value, f"it must be one of {', '.join(allowed)}")
         return CLIENT_AUTH_NONE
     return value
 

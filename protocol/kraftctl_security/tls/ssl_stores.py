@@ -122,5 +122,5 @@ def _store_type(values: PrefixedValues, key: str) -> str | None:
         return PEM
     if kind.upper() in (PKCS12, JKS):
         return kind.upper()
-    values.refuse(key, kind, f"String must be one of: {PEM}, {PKCS12}, {JKS}")
+    values.refuse(key, kind, f"it must be one of {PEM}, {PKCS12}, {JKS}")
     return None

@@ -77,9 +77,7 @@ def _planned(
 ) -> list[LogRange]:
     end = place.high_watermark if ending_offset is None else ending_offset
     if end > place.high_watermark:
-        raise ValueError(
-            f"option endingOffset={end} is out of range: the log is committed up to {place.high_watermark}"
-        )
+        raise ValueError(f"option endingOffset={end}: the log is committed up to {place.high_watermark} only")
     if ending_offset is None:
         reader.position(end, place.leader_epoch)  # Raises where the log only appears to end.
     if starting_offset is not None:
@@ -93,8 +91,8 @@ def _planned(
 def _with_snapshot(snapshot: OffsetAndEpoch, end: int, leader_epoch: int) -> list[LogRange]:
     if end < snapshot.offset:
         raise ValueError(
-            f"option endingOffset={end} is out of range: the log before {snapshot.offset} has been deleted, "
-            "and the snapshot in its place ends there"
+            f"option endingOffset={end}: the log before {snapshot.offset} has been deleted, and the snapshot "
+            "in its place ends there"
         )
     return [
         LogRange(0, snapshot.offset, snapshot.epoch, snapshot=True),
@@ -110,13 +108,13 @@ def _with_snapshot(snapshot: OffsetAndEpoch, end: int, leader_epoch: int) -> lis
 def _epoch_before(reader: LogReader, start: int, end: int, place: LogPosition) -> int:
     """Returns the epoch to read with from `start` on; ValueError when that is not possible."""
     if start > end:
-        raise ValueError(f"option startingOffset={start} is out of range: the range to read ends at {end}")
+        raise ValueError(f"option startingOffset={start}: the range to read ends at {end}")
     instead = reader.position(start, place.leader_epoch).snapshot if start > 0 else place.snapshot
     if instead is None:
         return place.leader_epoch
     if instead.offset != start:
         raise ValueError(
-            f"option startingOffset={start} is out of range: that part of the log has been deleted. Leave it "
-            f"out to start with a snapshot, or start at {instead.offset}"
+            f"option startingOffset={start}: that part is deleted. Leave it out to begin "
+            f"with a snapshot, or begin at {instead.offset}"
         )
     return instead.epoch  # At the start of its log, a leader accepts no other epoch.

@@ -216,7 +216,7 @@ def test_a_property_precedes_the_file() -> None:
         ),
         pytest.param(
             {"sasl.server.max.receive.size": "0"},
-            "Invalid value 0 for configuration sasl.server.max.receive.size: Value must be at least 1",
+            "Invalid value 0 for configuration sasl.server.max.receive.size: it must be at least 1",
             id="no-bytes",
         ),
     ],

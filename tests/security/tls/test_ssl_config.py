@@ -88,13 +88,9 @@ def test_versions(properties: dict[str, str], server: list[str], client: list[st
 @pytest.mark.parametrize(
     ("key", "value", "expected"),
     [
-        pytest.param(
-            "ssl.client.auth", "maybe", "String must be one of: required, requested, none", id="auth"
-        ),
+        pytest.param("ssl.client.auth", "maybe", "it must be one of required, requested, none", id="auth"),
         pytest.param("ssl.enabled.protocols", "TLSv1.1", "each must be TLSv1.2 or TLSv1.3", id="old-version"),
-        pytest.param(
-            "ssl.protocol", "SSLv3", "String must be one of: TLS, TLSv1.2, TLSv1.3", id="old-protocol"
-        ),
+        pytest.param("ssl.protocol", "SSLv3", "it must be one of TLS, TLSv1.2, TLSv1.3", id="old-protocol"),
         pytest.param(
             "ssl.endpoint.identification.algorithm", "ldap", "must be https, or empty", id="endpoint"
         ),
@@ -105,9 +101,9 @@ def test_versions(properties: dict[str, str], server: list[str], client: list[st
             "ssl.cipher.suites", "TLS_AES_128_GCM_SHA256", "cannot be chosen here", id="suite-of-1.3"
         ),
         pytest.param("ssl.principal.mapping.rules", "RULE:x", "'RULE:x' is neither DEFAULT nor", id="rule"),
-        pytest.param("ssl.keystore.type", "BKS", "String must be one of: PEM, PKCS12, JKS", id="type"),
-        pytest.param("ssl.truststore.type", "JCEKS", "String must be one of: PEM, PKCS12, JKS", id="trust"),
-        pytest.param("ssl.keystore.type", "JCEKS", "String must be one of: PEM, PKCS12, JKS", id="jceks"),
+        pytest.param("ssl.keystore.type", "BKS", "it must be one of PEM, PKCS12, JKS", id="type"),
+        pytest.param("ssl.truststore.type", "JCEKS", "it must be one of PEM, PKCS12, JKS", id="trust"),
+        pytest.param("ssl.keystore.type", "JCEKS", "it must be one of PEM, PKCS12, JKS", id="jceks"),
         pytest.param("ssl.engine.factory.class", "com.x.Y", "a Java class cannot be loaded", id="engine"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_protocol.generated.describe_acls_request import DescribeAclsRequest
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.index import request_class, response_class
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
@@ -40,6 +42,13 @@ CONTROLLED_SHUTDOWN = int(ApiKey.CONTROLLED_SHUTDOWN)
 """Requests of the ZooKeeper era: Kafka 4 has no version of them left."""
 
 
+ANY = 1
+"""The code of ACLs that a filter has for everything."""
+
+CACHED_TIME_MS = 1_000
+"""A loop reads the clock once for all sockets of a turn."""
+
+
 def answered_broker(frame: bytes) -> tuple[int, int]:
     """Correlation id and broker id of an UnregisterBroker answer."""
     correlation_id, response = decode_response(frame, UNREGISTER_BROKER, 0)
@@ -57,9 +66,12 @@ def api_versions(frame: bytes, version: int) -> tuple[int, ApiVersionsResponse]:
 async def test_answers_with_the_correlation_id_and_passes_the_context() -> None:
     async with serving() as (server, handler):
         client = await connect(server)
+        before_ms = time.monotonic_ns() // 1_000_000 - CACHED_TIME_MS
         client.request(unregister(5), 0, correlation_id=42)
         assert answered_broker(await client.frame()) == (42, 5)
         context = handler.contexts[0]
+        assert context.received_ms is not None
+        assert before_ms <= context.received_ms <= time.monotonic_ns() // 1_000_000
         assert (context.api_key, context.version, context.client_id) == (UNREGISTER_BROKER, 0, "client")
         assert (context.listener, str(context.principal)) == ("CONTROLLER", "User:ANONYMOUS")
         assert context.client_address == bytes([127, 0, 0, 1])
@@ -219,7 +231,11 @@ def any_request(api_key: int, version: int) -> bytes:
     """A valid request where the schemas have this API and version, otherwise a plausible start of one."""
     message = request_class(api_key)
     if message is not None and message.LOWEST_VERSION <= version <= message.HIGHEST_VERSION:
-        return request_bytes(message(), version)
+        request = message()
+        if isinstance(request, DescribeAclsRequest) and version > 0:
+            request.resource_type_filter = request.pattern_type_filter = ANY
+            request.operation = request.permission_type = ANY
+        return request_bytes(request, version)
     start = api_key.to_bytes(2, "big", signed=True) + version.to_bytes(2, "big", signed=True)
     return start + (7).to_bytes(4, "big") + b"\xff\xff\0\0\0"
 

@@ -170,9 +170,7 @@ def test_a_quorum_that_cannot_form_again_is_announced(
     entry = {key: f'{plain} required username="a" password="b";'}
     config = ControllerConfig({**PROPERTIES, **SASL, **entry, **properties})
     assert read_local_users(config) == {}
-    text = (
-        "User:controller, as which controllers connect to each other by SCRAM-SHA-512, is in the metadata log"
-    )
+    text = "User:controller, as which controllers connect to each other by SCRAM-SHA-512, is only in the"
     assert [message.startswith(text) for message in caplog.messages] == ([True] if warned else [])
 
 

@@ -165,7 +165,7 @@ def test_another_request_between_tokens_is_answered_and_ends_the_connection(body
     assert isinstance(outcome, Outcome)
     assert outcome.response is not None
     assert outcome.response.error_code == Errors.ILLEGAL_SASL_STATE  # type: ignore[attr-defined]
-    assert outcome.failure == f"Unexpected Kafka request of type {body.NAME} during SASL authentication."
+    assert outcome.failure == f"{body.NAME} came before the client had authenticated"
     assert talk.is_over()
 
 
@@ -248,9 +248,7 @@ def test_a_session_is_not_renewed_by_another_principal() -> None:
     response, outcome = talk.token(b"bob")
     assert outcome.session is None
     assert response.error_code == Errors.SASL_AUTHENTICATION_FAILED
-    assert response.error_message == (
-        "Cannot change principals during re-authentication from User.alice: User.bob"
-    )
+    assert response.error_message == ("the client was User:alice, and authenticates again as User:bob")
     assert talk.is_over()
 
 
@@ -260,7 +258,7 @@ def test_a_session_is_not_renewed_by_another_mechanism() -> None:
     outcome = talk.send(request_bytes(SaslAuthenticateRequest(b"alice"), 2))
     assert isinstance(outcome, Outcome)
     assert (outcome.response, outcome.session) == (None, None)
-    assert "not supported for re-authentication of mechanism 'NAMING'" in str(outcome.failure)
+    assert "the client began with NAMING" in str(outcome.failure)
     assert talk.is_over()
 
 

@@ -61,9 +61,7 @@ def tools(version: str = DEFAULT_KAFKA_VERSION) -> KafkaTools:
 def dump_log(*files: Path, version: str = DEFAULT_KAFKA_VERSION) -> str:
     """What kafka-dump-log prints for metadata segments or snapshots."""
     names = ",".join(str(file) for file in files)
-    moved = tuple(map(int, version.split("."))) >= (4, 3)
-    tool = "kafka-dump-log" if moved else "kafka.tools.DumpLogSegments"
-    return tools(version).output(tool, "--cluster-metadata-decoder", "--files", names)
+    return tools(version).output("kafka-dump-log", "--cluster-metadata-decoder", "--files", names)
 
 
 def run_java_source(

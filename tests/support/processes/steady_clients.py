@@ -26,9 +26,13 @@ class SteadyClients:
     begin with `prefix`.
     """
 
-    def __init__(self, bootstrap_servers: str, prefix: str = "") -> None:
+    def __init__(
+        self, bootstrap_servers: str, prefix: str = "", *, pause_s: float = PAUSE_S, replicas: int = 3
+    ) -> None:
         self._servers = bootstrap_servers
         self._prefix = prefix
+        self._pause_s = pause_s
+        self._replicas = replicas
         self._produced_topic = prefix + PRODUCED
         self._stopping = threading.Event()
         self._admin = admin_client(bootstrap_servers)
@@ -85,7 +89,7 @@ class SteadyClients:
                 self.failures.append(f"produce: {error}")
 
         for number in itertools.count():
-            if self._stopping.wait(PAUSE_S):
+            if self._stopping.wait(self._pause_s):
                 break
             producer.produce(self._produced_topic, str(number).encode(), on_delivery=delivered)
             producer.poll(0)
@@ -94,7 +98,7 @@ class SteadyClients:
 
     def _administer(self) -> None:
         for number in itertools.count(1):
-            if self._stopping.wait(PAUSE_S):
+            if self._stopping.wait(self._pause_s):
                 return
             try:
                 self._create_and_alter(f"{self._prefix}topic-{number}", str(number * 100_000))
@@ -102,8 +106,9 @@ class SteadyClients:
                 self.failures.append(f"topic-{number}: {error}")
 
     def _create_and_alter(self, topic: str, retention_ms: str) -> None:
+        wanted = NewTopic(topic, 1, self._replicas)
         try:
-            created = self._admin.create_topics([NewTopic(topic, 1, 3)], request_timeout=REQUEST_TIMEOUT_S)
+            created = self._admin.create_topics([wanted], request_timeout=REQUEST_TIMEOUT_S)
             created[topic].result()
         except KafkaException as error:
             if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 import struct
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TypeVar
 
@@ -37,6 +38,8 @@ FEATURES_OF_4_3 = {
     "transaction.version": (0, 2),
 }
 """The features of a 4.3 broker."""
+
+FEATURES_OF_4_4 = {**FEATURES_OF_4_3, "metadata.version": (7, 33), "share.version": (0, 2)}
 
 HEARTBEAT_VERSION = 1
 
@@ -124,14 +127,21 @@ def log_directory_of(broker_id: int) -> bytes:
 class StandInBroker:
     """Registers and sends heartbeats like a broker."""
 
-    def __init__(self, client: ControllerClient, broker_id: int, cluster_id: str) -> None:
+    def __init__(
+        self,
+        client: ControllerClient,
+        broker_id: int,
+        cluster_id: str,
+        features: Mapping[str, tuple[int, int]] = FEATURES_OF_4_3,
+    ) -> None:
         self._client = client
+        self._features = features
         self.broker_id = broker_id
         self._cluster_id = cluster_id
         self.broker_epoch = -1
 
     def register(self) -> bool:
-        """A new incarnation of a 4.3 broker with one log directory; False if the controller is not active."""
+        """A new incarnation with one log directory; False if the controller is not active."""
         request = BrokerRegistrationRequest(
             broker_id=self.broker_id,
             cluster_id=self._cluster_id,
@@ -139,7 +149,7 @@ class StandInBroker:
             listeners=[Listener(name="PLAINTEXT", host="localhost", port=9_000 + self.broker_id)],
             features=[
                 Feature(name=name, min_supported_version=low, max_supported_version=high)
-                for name, (low, high) in FEATURES_OF_4_3.items()
+                for name, (low, high) in self._features.items()
             ],
             rack=None,
             log_dirs=[log_directory_of(self.broker_id)],
@@ -177,7 +187,7 @@ class StandInBroker:
 def create_topics(port: int, cluster_id: str, *names: str) -> None:
     """Topics of five partitions on a stand-in broker 1, by the active controller at `port`."""
     with ControllerClient(port) as client:
-        broker = StandInBroker(client, 1, cluster_id)
+        broker = StandInBroker(client, 1, cluster_id, FEATURES_OF_4_4)
         await_result(broker.register, "the controller is active")
         await_result(broker.is_unfenced, "the broker is unfenced")
         for name in names:

@@ -8,15 +8,19 @@
 from __future__ import annotations
 
 from kraftctl.metadata.config_definitions.config_key import ConfigKey
-from kraftctl.metadata.config_definitions.validators import OffsetResetStrategy, OneOf, Range
+from kraftctl.metadata.config_definitions.validators import ListOf, OffsetResetStrategy, OneOf, Range
 
 GROUP_CONFIG_KEYS: dict[str, ConfigKey] = {}
 
 for _key in (
     ConfigKey('consumer.assignment.interval.ms', 'INT', '1000', Range(0, None)),
+    ConfigKey('consumer.assignor.offload.enable', 'BOOLEAN', 'true', None, internal=True),
     ConfigKey('consumer.heartbeat.interval.ms', 'INT', '5000', Range(1, None)),
     ConfigKey('consumer.session.timeout.ms', 'INT', '45000', Range(1, None)),
+    ConfigKey('errors.deadletterqueue.copy.record.enable', 'BOOLEAN', 'false'),
+    ConfigKey('errors.deadletterqueue.topic.name', 'STRING', ''),
     ConfigKey('share.assignment.interval.ms', 'INT', '1000', Range(0, None)),
+    ConfigKey('share.assignor.offload.enable', 'BOOLEAN', 'true', None, internal=True),
     ConfigKey('share.auto.offset.reset', 'STRING', 'latest', OffsetResetStrategy()),
     ConfigKey('share.delivery.count.limit', 'INT', '5', Range(2, None)),
     ConfigKey('share.heartbeat.interval.ms', 'INT', '5000', Range(1, None)),
@@ -25,10 +29,16 @@ for _key in (
     ConfigKey('share.record.lock.duration.ms', 'INT', '30000', Range(1000, None)),
     ConfigKey('share.renew.acknowledge.enable', 'BOOLEAN', 'true'),
     ConfigKey('share.session.timeout.ms', 'INT', '45000', Range(1, None)),
+    ConfigKey('streams.acceptable.recovery.lag', 'LONG', '10000', Range(0, None), internal=True),
     ConfigKey('streams.assignment.interval.ms', 'INT', '1000', Range(0, None)),
+    ConfigKey('streams.assignor.name', 'STRING', None),
+    ConfigKey('streams.assignor.offload.enable', 'BOOLEAN', 'true', None, internal=True),
     ConfigKey('streams.heartbeat.interval.ms', 'INT', '5000', Range(1, None)),
     ConfigKey('streams.initial.rebalance.delay.ms', 'INT', '3000', Range(0, None)),
     ConfigKey('streams.num.standby.replicas', 'INT', '0', Range(0, None)),
+    ConfigKey('streams.num.warmup.replicas', 'INT', '2', Range(0, None), internal=True),
+    ConfigKey('streams.rack.aware.assignment.tags', 'LIST', '', ListOf([], True)),
     ConfigKey('streams.session.timeout.ms', 'INT', '45000', Range(1, None)),
+    ConfigKey('streams.task.offset.interval.ms', 'INT', '60000', Range(1, None), internal=True),
 ):
     GROUP_CONFIG_KEYS[_key.name] = _key

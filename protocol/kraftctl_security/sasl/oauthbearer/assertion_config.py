@@ -61,7 +61,7 @@ def read_assertion(values: OAuthBearerValues) -> SignedAssertion | AssertionFile
         return None if path is None else AssertionFile(path)
     algorithm = values.text(f"{PREFIX}algorithm", "RS256").upper()
     if algorithm not in ALGORITHMS:
-        values.refuse(f"{PREFIX}algorithm", algorithm, f"String must be one of: {', '.join(ALGORITHMS)}")
+        values.refuse(f"{PREFIX}algorithm", algorithm, f"it must be one of {', '.join(ALGORITHMS)}")
     key_file, template_file = f"{PREFIX}private.key.file", f"{PREFIX}template.file"
     if not values.has(key_file):
         values.missing(key_file, f"assertions are signed with it, unless {FILE} has one")

@@ -56,16 +56,16 @@ def parse_initial_response(message: bytes) -> InitialResponse:
     """Parses a first message; for a repeated key the last value counts. Raises InitialResponseError."""
     match = _MESSAGE.fullmatch(message)
     if match is None:
-        raise InitialResponseError("Invalid OAUTHBEARER client first message")
+        raise InitialResponseError("the first message of OAUTHBEARER is malformed")
     pairs = dict(_pair(each) for each in match["pairs"].split(SEPARATOR) if each)
     auth = pairs.pop(AUTH_KEY, None)
     if auth is None:
-        raise InitialResponseError("Invalid OAUTHBEARER client first message: 'auth' not specified")
+        raise InitialResponseError("the first message of OAUTHBEARER has no auth")
     found = _AUTH.fullmatch(auth)
     if found is None:
-        raise InitialResponseError("Invalid OAUTHBEARER client first message: invalid 'auth' format")
+        raise InitialResponseError("auth in the first message of OAUTHBEARER is malformed")
     if found["scheme"].lower() != "bearer":
-        raise InitialResponseError("Invalid scheme in OAUTHBEARER client first message: it must be Bearer")
+        raise InitialResponseError("the scheme in the first message of OAUTHBEARER must be Bearer")
     authorization_id = (match["authorization_id"] or b"").decode("ascii")
     return InitialResponse(found["token"], authorization_id=authorization_id, extensions=pairs)
 

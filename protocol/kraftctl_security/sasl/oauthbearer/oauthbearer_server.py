@@ -46,8 +46,7 @@ class OAuthBearerSaslServer:
             return INVALID_TOKEN.encode()
         if response.authorization_id not in ("", found.principal_name):
             raise SaslAuthenticationError(
-                "Authentication failed: Client requested an authorization id that is different from the"
-                " token's principal name"
+                "Authentication failed: the authorization id is not the principal of the token"
             )
         principal = KafkaPrincipal("User", found.principal_name)
         self.authenticated = Authenticated(principal, expires_at_ms=found.expires_at_ms)

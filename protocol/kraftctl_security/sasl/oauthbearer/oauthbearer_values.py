@@ -19,7 +19,7 @@ class OAuthBearerValues(PrefixedValues):
         """Returns the value of an INT or SHORT with a range."""
         value = self.int32(key, default, at_least)
         if value > at_most:
-            self.refuse(key, str(value), f"Value must be no more than {at_most}")
+            self.refuse(key, str(value), f"it must be at most {at_most}")
             return default
         return value
 
@@ -35,10 +35,10 @@ class OAuthBearerValues(PrefixedValues):
         try:
             value = float(text)
         except ValueError:
-            self.refuse(key, text, "Not a number of type DOUBLE")
+            self.refuse(key, text, "it is no DOUBLE")
             return default
         if not at_least <= value <= at_most:
-            self.refuse(key, text, f"Value must be at least {at_least} and no more than {at_most}")
+            self.refuse(key, text, f"it must be from {at_least} to {at_most}")
             return default
         return value
 

@@ -10,7 +10,7 @@ from kraftctl_spark.report.section import Section, Table, by_kind, changes_table
 
 Row = TypeVar("Row")
 
-NOT_KNOWN = "Not known at the end of this period: it is not in the exported log"
+NOT_KNOWN = "Not known for this period: the exported log does not have it"
 
 
 def in_effect(
@@ -32,7 +32,7 @@ def in_effect(
         section.explanation,
         f"{number}. Changes in this period: {by_kind(standing.kinds) or 'none'}.",
         tables=(
-            Table("At the end of the period", columns, tuple(cells(row) for row in rows)),
+            Table("When the period ends", columns, tuple(cells(row) for row in rows)),
             changes_table(changes),
         ),
         notes=(

@@ -36,7 +36,7 @@ def record_types(contents: Contents) -> Section:
     section = Section(
         "record-types",
         "Records by type",
-        "What was written to the metadata log. An idle controller writes a NoOpRecord every 500 ms by "
+        "All that the metadata log received. An idle controller writes a NoOpRecord every 500 ms by "
         "default; these are hidden until you click on them in the legend.",
     )
     if not contents.record_types:

@@ -93,7 +93,7 @@ def test_the_authorization_id_has_to_be_the_name_in_the_token() -> None:
     listener.evaluate(InitialResponse(TOKEN, authorization_id="alice").to_bytes(), NOW * 1_000)
     assert listener.authenticated is not None
     listener = server()
-    with pytest.raises(SaslAuthenticationError, match="authorization id that is different"):
+    with pytest.raises(SaslAuthenticationError, match="authorization id is not the principal"):
         listener.evaluate(InitialResponse(TOKEN, authorization_id="admin").to_bytes(), NOW * 1_000)
     assert listener.authenticated is None
 

@@ -184,6 +184,10 @@ PARTS: Final[dict[str, dict[str, Callable[[Any], Rows] | str]]] = {
         "leaderless_counts": DERIVED,
         "imbalanced_counts": DERIVED,
         "reassigning_counts": DERIVED,
+        "leaderless_count": DERIVED,
+        "imbalanced_count": DERIVED,
+        "reassigning_count": DERIVED,
+        "elections": "how many there were since it was loaded",
     },
     "configurations": {
         "_journal": JOURNAL,
@@ -237,6 +241,9 @@ def derived_of_image(image: MetadataImage) -> Derived:
         "leaderless_counts": topics.leaderless_counts,
         "imbalanced_counts": topics.imbalanced_counts,
         "reassigning_counts": topics.reassigning_counts,
+        "leaderless_count": topics.leaderless_count,
+        "imbalanced_count": topics.imbalanced_count,
+        "reassigning_count": topics.reassigning_count,
         "index": {
             (acl_id, entry.identity)
             for acls in image.acls.index.types()
@@ -289,4 +296,5 @@ def _of_partitions(state: State) -> Derived:
             topics["imbalanced_counts"][topic_id] += 1
         if partition.reassigning:
             topics["reassigning_counts"][topic_id] += 1
-    return {**members, **topics, "leader_counts": leaders, "partition_count": count}
+    totals = {name.removesuffix("s"): sum(each.values()) for name, each in topics.items()}
+    return {**members, **topics, **totals, "leader_counts": leaders, "partition_count": count}

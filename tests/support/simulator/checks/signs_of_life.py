@@ -93,7 +93,9 @@ def _replica_of(event: ClientRequest) -> ReplicaKey | None:
         replica_id = request.replica_state.replica_id if has_state else request.replica_id
         return ReplicaKey(replica_id, request.topics[0].partitions[0].replica_directory_id)
     if isinstance(request, FetchSnapshotRequest):
-        return ReplicaKey(request.replica_id, request.topics[0].partitions[0].replica_directory_id)
+        for topic in request.topics:
+            for partition in topic.partitions:
+                return ReplicaKey(request.replica_id, partition.replica_directory_id)
     return None
 
 

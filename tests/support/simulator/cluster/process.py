@@ -425,7 +425,8 @@ class ControllerProcess:
         self._requests[request_id] = exchange
         connection = exchange.connection_id if isinstance(exchange, Exchange) else 0
         client = ConnectedClient(self._listener, "", CLIENT_ADDRESS, "", principal, connection)
-        event = client_event(request_id, received.context(client), received.take_content())
+        context = received.context(client, received_ms=self.clock.now_ms())
+        event = client_event(request_id, context, received.take_content())
         offer = partial(self.loop.offer, event)
         in_turn(self.loop, payload, CLIENT_ADDRESS, lambda: self._network.awaits(request_id) and offer())
         return request_id

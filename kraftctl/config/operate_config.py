@@ -1,0 +1,53 @@
+"""The keys of the listener for probes and metrics. Kafka has none: it reports both by JMX."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kraftctl.config.endpoints import PORT_MAX, Endpoint
+from kraftctl_security.config_values import ConfigValues
+
+LISTENERS: Final = "kraftctl.operate.listeners"
+TOKEN_PATH: Final = "kraftctl.operate.token.path"
+
+HTTP: Final = "http"
+HTTPS: Final = "https"
+
+_URL: Final = re.compile(r"(http|https)://\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)/?")
+
+
+class OperateConfig:
+    """Where probes and metrics are served: nowhere unless `endpoints` has any.
+
+    The `listener` of an endpoint is `http` or `https`. `ssl_listener` names the controller listener whose
+    certificate is shown over https. `token_path` is empty without a token.
+    """
+
+    def __init__(self, values: ConfigValues, ssl_listeners: list[str]) -> None:
+        """Takes the controller listeners that use SSL, the first of which lends its certificate."""
+        self.endpoints: list[Endpoint] = []
+        self.token_path = values.text(TOKEN_PATH)
+        self.ssl_listener = ssl_listeners[0] if ssl_listeners else ""
+        for url in values.names(LISTENERS):
+            reason = self._read(url)
+            if reason is not None:
+                values.refuse(LISTENERS, values.text(LISTENERS), reason)
+        if self.token_path and not self.endpoints:
+            values.refuse(TOKEN_PATH, self.token_path, f"nothing is served without {LISTENERS}")
+
+    def _read(self, url: str) -> str | None:
+        """Returns why the entry cannot be used."""
+        match = _URL.fullmatch(url)
+        if match is None:
+            return f"'{url}' is not of the form http://HOST:PORT or https://HOST:PORT"
+        scheme, host, port = match.group(1), match.group(2), int(match.group(3))
+        if port > PORT_MAX:
+            return f"port {port} of '{url}' is not within 0..{PORT_MAX}"
+        if scheme == HTTPS and not self.ssl_listener:
+            return (
+                f"'{url}' shows the certificate of a controller listener, and none of them uses SSL: use"
+                " http:// on an address that only this host reaches"
+            )
+        self.endpoints.append(Endpoint(scheme, "SSL" if scheme == HTTPS else "PLAINTEXT", host or None, port))
+        return None

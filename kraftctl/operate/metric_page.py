@@ -1,0 +1,58 @@
+"""The table of metrics as text for a terminal, and as the page docs/metrics.md."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.operate.metric_table import CONTROLLER, METRICS, OWN, PROCESS, RAFT, Metric
+
+SECTIONS: Final = (
+    ("Raft, and connections to other controllers", RAFT),
+    ("The controller", CONTROLLER),
+    ("What Kafka has no metric for", OWN),
+    ("The process", PROCESS),
+)
+
+HEAD: Final = """# Metrics
+
+`kraftctl inspect metrics` prints this table, and `make generate` writes this page. How they are served:
+[operations/probes-and-metrics.md](operations/probes-and-metrics.md).
+
+A metric has the same value under each of its names. Those of Kafka are spelled as published dashboards and
+alerts read them: with Strimzi's and Confluent's configurations of the JMX exporter, and with Strimzi's
+metrics reporter. The column *series* says how many there are of a name; nothing else makes more of them.
+Counts of topics, partitions and brokers are of committed metadata. A gauge whose name ends with `_max_total`
+is none to take a rate of.
+
+There is no JVM, so there are no `jvm_` metrics: panels of heap and garbage collection stay empty.
+"""
+
+
+def text_table() -> str:
+    """Returns a line for each name: name, type, labels, how many series, meaning."""
+    rows = [
+        (name, metric.kind, ",".join(metric.labels) or "-", metric.cardinality, metric.help)
+        for metric in METRICS
+        for name in metric.names
+    ]
+    head = ("NAME", "TYPE", "LABELS", "SERIES", "HELP")
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(4)]
+    return "\n".join(
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row[:4], widths, strict=True)), row[4]])
+        for row in (head, *rows)
+    )
+
+
+def page() -> str:
+    """Returns the page as Markdown."""
+    parts = [HEAD]
+    for title, metrics in SECTIONS:
+        lines = [f"## {title}", "", "| names | type | labels | series | meaning |", "|---|---|---|---|---|"]
+        parts.append("\n".join([*lines, *map(_row, metrics), ""]))
+    return "\n".join(parts)
+
+
+def _row(metric: Metric) -> str:
+    names = "<br>".join(f"`{name}`" for name in metric.names)
+    labels = ", ".join(f"`{label}`" for label in metric.labels)
+    return f"| {names} | {metric.kind} | {labels} | {metric.cardinality} | {metric.help} |"
