@@ -30,6 +30,11 @@ class Difference:
         return self.place.startswith("log")
 
     @property
+    def is_an_error(self) -> bool:
+        """Whether one side refuses what the other does, or refuses otherwise."""
+        return self.place.endswith("ErrorCode") or self.place in ("response", THROWS)
+
+    @property
     def signature(self) -> str:
         return f"{self.api} {self.place}: {shortened(self.java)} | {shortened(self.kraftctl)}"
 

@@ -56,11 +56,11 @@ class KnownDifferences:
     def unknown(self, found: list[Difference]) -> list[Difference]:
         """Returns which differences of one call are new.
 
-        If its responses differ only as is known, so do the logs: one controller did what the other refused.
+        If errors differ, and only as is known, so does the rest: one controller did what the other refused.
         """
         new = [each for each in found if not self.covers(each)]
-        in_responses = [each for each in found if not each.in_the_log]
-        if in_responses and not any(each in new for each in in_responses):
+        errors = [each for each in found if each.is_an_error]
+        if errors and not any(each in new for each in errors):
             return []
         return new
 

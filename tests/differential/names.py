@@ -171,8 +171,7 @@ class Normaliser:
 
 
 def _without_errors(value: Any) -> str:
-    """The key by which structures of a list are put in order: what they are about, before how it went."""
+    """The key by which structures of a list are put in order: what they are about, not how it went."""
     if not isinstance(value, dict):
         return repr(value)
-    about = {name: each for name, each in value.items() if "Error" not in name}
-    return f"{about!r} {value!r}"
+    return repr({name: each for name, each in value.items() if "Error" not in name})

@@ -37,6 +37,7 @@ def test_what_once_differed_does_not_differ_again(judge: Judge, tmp_path: Path) 
         this.pair.stop()
 
 
+@pytest.mark.long
 def test_random_calls_are_answered_alike() -> None:
     """`make differential SEED=n` repeats it: pytest shows the output with the seed and the calls."""
     seed = random.SystemRandom().randrange(10**6)
