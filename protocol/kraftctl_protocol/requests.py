@@ -7,7 +7,6 @@ from typing import Final
 
 from librt.strings import read_i16_be, read_i32_be
 
-from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.decoding_limits import UNLIMITED
 from kraftctl_protocol.generated.index import request_class, response_class
 from kraftctl_protocol.generated.request_header import RequestHeader
@@ -47,9 +46,6 @@ class ParsedRequest:
         return f"ParsedRequest({self.header!r}, {self.body!r})"
 
 
-ACL_API_KEYS: Final = (ApiKey.DESCRIBE_ACLS, ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS)
-
-
 class RequestHead:
     """A request whose header is decoded and whose body is not: refusing it costs no decoding of the body."""
 
@@ -84,7 +80,7 @@ class RequestHead:
             reader.expect_end()
         finally:
             reader.position = start
-        if self.api_key in ACL_API_KEYS and names_unknown(body):
+        if names_unknown(body):
             raise DecodeError(f"{body.NAME} names the code 0 of a type, an operation or a permission")
         return body
 
