@@ -7,7 +7,6 @@ from typing import Final
 
 from librt.strings import read_i16_be, read_i32_be
 
-from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.decoding_limits import UNLIMITED
 from kraftctl_protocol.generated.index import request_class, response_class
 from kraftctl_protocol.generated.request_header import RequestHeader
@@ -81,7 +80,7 @@ class RequestHead:
             body = self._message.read(reader, self.version)
         finally:
             reader.position = start
-        if ApiKey.DESCRIBE_ACLS <= self.api_key <= ApiKey.DELETE_ACLS and names_unknown(body):
+        if names_unknown(body):
             raise DecodeError(f"{body.NAME} names the code 0 of a type, an operation or a permission")
         return body
 

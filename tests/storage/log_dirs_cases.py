@@ -112,10 +112,7 @@ class Node:
 
 
 Build = Callable[[Path], dict[str, str]]
-
-
-AN_EMPTY_ITEM = "has an empty item"
-NO_ITEM = "must have an item"
+AN_EMPTY_ITEM, NO_ITEM, NO_VALUE = "has an empty item", "must have an item", "must not be empty"
 
 
 @dataclass(frozen=True)
