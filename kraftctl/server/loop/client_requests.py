@@ -49,7 +49,8 @@ class ReceivedRequest:
 
     `undecoded` is not None for a long one: its body is decoded later, beside the loop, and `parsed` has an
     empty one. `decoded_bytes` is the memory of a body that is decoded.
-    `is_from_the_future`: an ApiVersions request in an unknown version, read as version 0 (KIP-511).
+    `is_from_the_future`: an ApiVersions request in an unknown version, read as version 0. Its response lists
+    the versions of ApiVersions alone (KIP-511).
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class ReceivedRequest:
         """The payload of the response. Raises EncodeError, or anything else for a field of the wrong type."""
         if self.is_from_the_future and isinstance(response, ApiVersionsResponse):
             response.error_code = response.error_code or int(Errors.UNSUPPORTED_VERSION)
+            response.api_keys = [api for api in response.api_keys if api.api_key == ApiKey.API_VERSIONS]
         parsed = self.parsed
         return encode_response(parsed.header.correlation_id, parsed.api_key, parsed.version, response)
 
