@@ -5,6 +5,7 @@ Kafka writes some responses and records in it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 CAPACITY: Final = 16
@@ -12,6 +13,9 @@ CAPACITY: Final = 16
 
 ORDERED_KEYS_MAX: Final = 4_096
 """More keys stay in the order in which they come: to order them takes too long for one turn."""
+
+ORDERED_CHARACTERS_MAX: Final = 131_072
+"""Nor are keys ordered that have more characters together: peers may send names of any length."""
 
 UNSIGNED: Final = 0xFFFFFFFF
 
@@ -22,14 +26,29 @@ UNSIGNED_64: Final = 0xFFFFFFFFFFFFFFFF
 
 
 def string_hash(text: str | None) -> int:
-    """Returns the hash code of a string as an unsigned number; that of null is 0."""
+    """Returns the hash code of a string as an unsigned number; that of null is 0.
+
+    Java's characters are units of UTF-16. The codec is not used: its first use opens a file.
+    """
     if text is None:
         return 0
     hashed = 0
-    units = text.encode("utf-16-be", "surrogatepass")
-    for position in range(0, len(units), 2):
-        hashed = (31 * hashed + (units[position] << 8 | units[position + 1])) & UNSIGNED
+    for character in text:
+        unit = ord(character)
+        if unit > 0xFFFF:
+            hashed = (31 * hashed + 0xD7C0 + (unit >> 10)) & UNSIGNED
+            unit = 0xDC00 | unit & 0x3FF
+        hashed = (31 * hashed + unit) & UNSIGNED
     return hashed
+
+
+def can_be_ordered(keys: Iterable[str | None]) -> bool:
+    """Returns whether there are few enough keys, and characters in them, for one turn."""
+    count = characters = 0
+    for key in keys:
+        count += 1
+        characters += 0 if key is None else len(key)
+    return count <= ORDERED_KEYS_MAX and characters <= ORDERED_CHARACTERS_MAX
 
 
 def map_hash(entries: dict[str, str | None]) -> int:
@@ -40,7 +59,7 @@ def map_hash(entries: dict[str, str | None]) -> int:
 def in_hash_order(names: list[str], capacity: int = CAPACITY) -> list[str]:
     """Returns the distinct names as a map has them that was made for `capacity` keys."""
     distinct = list(dict.fromkeys(names))
-    if len(distinct) > ORDERED_KEYS_MAX:
+    if len(distinct) < 2 or not can_be_ordered(distinct):
         return distinct
     return [distinct[place] for place in hash_order([string_hash(name) for name in distinct], capacity)]
 
@@ -64,6 +83,8 @@ def hash_order(hashes: list[int], capacity: int = CAPACITY) -> list[int]:
 
 def in_timeline_order(names: list[str]) -> list[str]:
     """Returns the distinct names as a TimelineHashMap has them that was never larger."""
+    if not can_be_ordered(names):
+        return names
     return [names[place] for place in _timeline_order([string_hash(name) for name in names])]
 
 

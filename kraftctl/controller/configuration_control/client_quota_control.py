@@ -24,7 +24,7 @@ from kraftctl_protocol.generated.alter_client_quotas_request import (
     OpData,
 )
 from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData
-from kraftctl_protocol.java_hash_order import ORDERED_KEYS_MAX, hash_order, in_hash_order, map_hash
+from kraftctl_protocol.java_hash_order import can_be_ordered, hash_order, in_hash_order, map_hash
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 
@@ -33,6 +33,9 @@ CLIENT_ID: Final = "client-id"
 IP: Final = "ip"
 
 ENTITY_TYPES_COUNT: Final = 3
+
+ENTITY_TYPE_CHARACTERS_MAX: Final = 16
+"""Longer types, which are unknown, stay in the order of the request."""
 
 ENTITIES_PER_REQUEST_MAX: Final = 20_000
 """The limit is twice the number of changes. A refusal for each of them takes 3 us."""
@@ -72,6 +75,7 @@ def alter_client_quotas(
         counts[entity] = counts.get(entity, 0) + 1
     records: list[RecordAndVersion] = []
     results: dict[QuotaEntity, wire.EntryData] = {}
+    orders: dict[tuple[str, ...], list[str]] = {}
     for entry, entity in zip(request.entries, entities, strict=True):
         error = _why_refused(entry, entity)
         if counts[entity] > 1:
@@ -80,7 +84,7 @@ def alter_client_quotas(
             records += _records(state.image, entity, entry.ops)
             if len(records) > RECORDS_PER_BATCH_MAX:
                 return _too_much(context, request, f"more than {RECORDS_PER_BATCH_MAX} quotas")
-        results[entity] = _result(entry, entity, error)
+        results[entity] = _result(entry, entity, error, orders)
     response = wire.AlterClientQuotasResponse(entries=_in_kafkas_order(results))
     return ControllerResult.atomic_of([] if request.validate_only else records, response)
 
@@ -88,22 +92,25 @@ def alter_client_quotas(
 def _in_kafkas_order(results: dict[QuotaEntity, wire.EntryData]) -> list[wire.EntryData]:
     """Returns one result for each entity, as often as the request has it."""
     entries = list(results.values())
-    if len(entries) > ORDERED_KEYS_MAX:
+    if not can_be_ordered([name for entity in results for part in entity for name in part]):
         return entries
     return [entries[place] for place in hash_order([31 + map_hash(dict(entity)) for entity in results])]
 
 
-def _result(entry: EntryData, entity: QuotaEntity, error: ApiError | None) -> wire.EntryData:
-    """Returns the result with the types of the entity in Kafka's order."""
+def _result(
+    entry: EntryData, entity: QuotaEntity, error: ApiError | None, orders: dict[tuple[str, ...], list[str]]
+) -> wire.EntryData:
+    """Returns the result with the types of the entity in Kafka's order; `orders` keeps those it has found."""
     names = dict(entity)
-    parts = [part.entity_type for part in entry.entity]
+    given = tuple([part.entity_type for part in entry.entity])
+    kinds = orders.get(given)
+    if kinds is None:
+        is_ordered = max(map(len, given), default=0) <= ENTITY_TYPE_CHARACTERS_MAX
+        kinds = orders[given] = in_hash_order(list(given), len(given)) if is_ordered else list(names)
     return wire.EntryData(
         error_code=0 if error is None else error.code,
         error_message=None if error is None else error.message,
-        entity=[
-            wire.EntityData(entity_type=kind, entity_name=names[kind])
-            for kind in in_hash_order(parts, len(parts))
-        ],
+        entity=[wire.EntityData(entity_type=kind, entity_name=names[kind]) for kind in kinds],
     )
 
 

@@ -141,7 +141,6 @@ def test_versions_may_be_asked_for_again_only_after_an_error() -> None:
         pytest.param(b"\x60" + bytes(20), id="gssapi-without-handshake"),
         pytest.param(b"GET / HTTP/1.1\r\n", id="http"),
         pytest.param(b"", id="empty"),
-        pytest.param(request_bytes(SaslHandshakeRequest("NAMING"), 1) + b"x", id="bytes-that-follow"),
         pytest.param(request_bytes(SaslHandshakeRequest("N" * 32_000), 1) + bytes(70_000), id="long"),
     ],
 )
