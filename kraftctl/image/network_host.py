@@ -26,8 +26,8 @@ IPV4_NUMBERS: Final = re.compile(r"[0-9]+(?:\.[0-9]+){0,3}")
 HOST_NAME: Final = re.compile(
     r"(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*\.?"
 )
-NUMBER_LABEL: Final = re.compile(r"(?:^|\.)(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?$")
-"""What ends with a number is an address or nothing: no domain at the top is one."""
+NUMBER_LABEL: Final = re.compile(r"[0-9]+|0[xX][0-9a-fA-F]*")
+"""A name that ends with a number is an address or nothing: no domain at the top is one."""
 
 NO_ADDRESS: Final = 0
 """0.0.0.0, which commons-net finds in no network."""
@@ -87,7 +87,8 @@ def may_be_host(name: str | None) -> bool:
         return True
     if ":" in name or "[" in name:
         return _ipv6_address(name) is not None
-    return HOST_NAME.fullmatch(name) is not None and NUMBER_LABEL.search(name) is None
+    last_label = name.removesuffix(".").rpartition(".")[2]
+    return HOST_NAME.fullmatch(name) is not None and NUMBER_LABEL.fullmatch(last_label) is None
 
 
 def _is_ipv4_address(text: str) -> bool:

@@ -96,7 +96,8 @@ class Talk:
         answer = self.ask(SaslAuthenticateRequest(token), version)
         if not isinstance(answer, SaslAuthenticateResponse):
             return answer
-        return answer.error_code, answer.error_message, answer.auth_bytes, answer.session_lifetime_ms
+        has_text = bool(answer.error_message)
+        return answer.error_code, has_text, answer.auth_bytes, answer.session_lifetime_ms
 
     def served(self) -> object:
         """Whether a request of a client that has authenticated is answered."""
@@ -113,7 +114,8 @@ class Talk:
         while (token := client.evaluate(challenge)) is not None:
             answer = self.ask(SaslAuthenticateRequest(token), 2)
             if not isinstance(answer, SaslAuthenticateResponse) or answer.error_code:
-                return str(answer) if isinstance(answer, str) else (answer.error_code, answer.error_message)  # type: ignore[attr-defined]
+                # The words are our own.
+                return answer if isinstance(answer, str) else (answer.error_code, bool(answer.error_message))  # type: ignore[attr-defined]
             challenge = answer.auth_bytes
         return "authenticated", answer.session_lifetime_ms
 
