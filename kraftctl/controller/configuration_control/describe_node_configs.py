@@ -48,8 +48,7 @@ class NodeDescriptions:
     """The repeated parts of one request's responses. Kafka's defaults are the last layer."""
 
     def __init__(self, state: ControllerState) -> None:
-        self._dynamic = state.dynamic_config
-        self._dynamic.read(state.image)
+        self._dynamic = state.dynamic_config.once_committed(state.image)
         self.properties = _in_effect(state, self._dynamic)
         defaults = {
             name: definition.default
