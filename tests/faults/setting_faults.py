@@ -77,7 +77,7 @@ FAULTS = (
         "            self._batch_ends.pop(0)\n"
         "            self._use(_stored_before(image, stable_end, list(self._stored)))\n",
         STEPS_TESTS,
-        "A leader that commits much at once shows other configs than its standbys.",
+        "A leader that commits much together shows other configs than its standbys.",
     ),
     PlantedFault(
         "configs-that-are-read-at-a-start-are-steps",
@@ -86,6 +86,14 @@ FAULTS = (
         "        else:\n",
         STEPS_TESTS,
         "What a controller shows depends on how much history its snapshot has dropped.",
+    ),
+    PlantedFault(
+        "a-limit-without-effect-is-the-source-of-a-value",
+        "kraftctl/controller/configuration_control/describe_node_configs.py",
+        " if key in used or not _is_limit(key)}\n",
+        "}\n",
+        NODE_CONFIGS_TESTS,
+        "An operator takes a value of the properties file for a dynamic one that is obeyed.",
     ),
     PlantedFault(
         "truststores-without-effect-are-shown",
