@@ -162,6 +162,17 @@ def test_what_is_committed_of_several_changes_is_the_next_step() -> None:
     assert (node.shown(), other.shown()) == ("32", "32")
 
 
+def test_steps_to_what_is_stored_already_are_steps() -> None:
+    node = Node(active=True)
+    node.append(threads(32))
+    node.commit()
+    assert node.shown() == "8"
+    node.append(threads(16), threads(32))
+    assert node.shown() == "32"
+    node.commit()
+    assert node.shown() == "32"
+
+
 HISTORIES: list[tuple[list[Batch], str]] = [
     ([threads(16)], "16"),
     ([threads(16), threads(32)], "32"),

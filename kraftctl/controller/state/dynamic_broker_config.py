@@ -123,7 +123,7 @@ class DynamicBrokerConfig:
     def once_committed(self, image: MetadataImage) -> DynamicBrokerConfig:
         """Returns what this becomes when all of `image` is committed; itself if nothing changes by that."""
         stored = {name: image.configurations.config(BROKER, name) for name in self._stored}
-        if stored == self._stored:
+        if not self._batch_ends and stored == self._stored:
             return self
         future = DynamicBrokerConfig(self._config)
         future._stored, future.properties = self._stored, self.properties
