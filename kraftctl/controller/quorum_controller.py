@@ -51,6 +51,7 @@ from kraftctl.metadata import features
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
+from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
@@ -161,24 +162,19 @@ class QuorumController:
         self.state.authorizer.follow_image(image)
         self._next_replay_offset = end_offset
         self._committed_end = end_offset
-        self._keep_committed_features()
+        self.state.keep_committed(self.last_stable_offset + 1)
 
     def skip_to(self, end_offset: int) -> None:
         """Everything before `end_offset` is committed and in the image; control batches do not change it."""
         self._next_replay_offset = max(self._next_replay_offset, end_offset)
         self._committed_end = max(self._committed_end, end_offset)
-        self._keep_committed_features()
-
-    def _keep_committed_features(self) -> None:
-        image = self.image
-        if image.features.last_change_offset != self.state.committed_features.last_change_offset:
-            view = image.journal.open_view(self.last_stable_offset + 1)
-            self.state.committed_features = image.features.in_view(view)
-            image.journal.close_view(view)
+        self.state.keep_committed(self.last_stable_offset + 1)
 
     def caught_up(self) -> None:
         """Note that every record that is known to be committed is in the image."""
-        self.state.loaded()
+        if not self.state.metadata_loaded:
+            self.state.loaded()
+            self.state.keep_committed(self.last_stable_offset + 1)
         self.state.authorizer.metadata_loaded()
 
     def file_of_snapshot(self, snapshot_id: OffsetAndEpoch) -> str:
@@ -229,6 +225,7 @@ class QuorumController:
         self.image.journal.enabled = False
         self._next_replay_offset = self._committed_end
         self._last_change_offset = NO_OFFSET
+        self.state.dynamic_config.renounced()
         self.state.heartbeats = BrokerHeartbeatManager(self.state.config.broker_session_timeout_ms)
         failed = self._waiting.take_all() + self._works.drop_all()
         for pending in failed:
@@ -417,6 +414,8 @@ class QuorumController:
                 heartbeats.register(registration.id, registration.epoch, registration.fenced)
             elif isinstance(record, UnregisterBrokerRecord):
                 self.state.heartbeats.remove(record.broker_id)
+            elif isinstance(record, ConfigRecord):
+                self.state.dynamic_config.appended(record, base_offset + len(records))
             offset += 1
         self._next_replay_offset = offset
 
@@ -470,9 +469,10 @@ class QuorumController:
         if high_watermark <= self._committed_end:
             return []
         self._committed_end = high_watermark
+        stable_offset = self.last_stable_offset
+        self.state.keep_committed(stable_offset + 1)
         self.image.journal.commit_to(high_watermark)
-        self._keep_committed_features()
-        return self._waiting.take_up_to(self.last_stable_offset)
+        return self._waiting.take_up_to(stable_offset)
 
     def confirmed(self, round: int) -> list[PendingRequest]:
         """Note that this led when `round` was asked for. Returns the requests to answer now."""

@@ -47,7 +47,6 @@ class CommittedConfigs:
         if found == self._reported:
             return None
         self._reported = found
-        controller.state.dynamic_config.read(image)
         return found
 
 

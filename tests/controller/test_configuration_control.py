@@ -229,6 +229,20 @@ class TestIncremental:
         request = incremental(((resources.CLIENT_METRICS, "m"), "match", SET, f"client_id={pattern}"))
         assert written(active, request) == ([], [Errors.INVALID_CONFIG])
 
+    @pytest.mark.parametrize("item", ["client_id=a", "client_id=a=", " client_id = a==", "client_id= ="])
+    def test_a_client_match_may_end_with_equals_signs(self, active, item):
+        """Java's split leaves out what is empty at the end."""
+        request = incremental(((resources.CLIENT_METRICS, "m"), "match", SET, item))
+        assert written(active, request)[1] == [Errors.NONE]
+
+    @pytest.mark.parametrize(
+        "item",
+        ["=", "==", "client_id", "client_id=", "client_id==", "client_id==a", "client_id=a=b", "=a", "id=a"],
+    )
+    def test_a_client_match_has_a_name_and_one_expression(self, active, item):
+        request = incremental(((resources.CLIENT_METRICS, "m"), "match", SET, item))
+        assert written(active, request) == ([], [Errors.INVALID_CONFIG])
+
     def test_appending_cannot_make_a_value_that_no_record_can_hold(self, active):
         key = "ssl.cipher.suites"
         first, second = "\N{EURO SIGN}" * 9_000, "\N{POUND SIGN}" * 9_000

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.config.dynamic_keys import LIMIT_KEYS, TRUST_KEYS
+from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.metadata import features
 from kraftctl.metadata.config_definitions.config_key import (
     BOOLEAN,
@@ -35,6 +36,7 @@ from kraftctl_protocol.generated.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
+from kraftctl_protocol.metadata_record import RecordAndVersion
 from tests.support.active_controller import BASE_PROPERTIES, NODE_ID, ActiveController
 from tests.support.effort import seeds
 from tests.support.processes.oracle import ask_kafka
@@ -99,8 +101,8 @@ class Case:
         active = ActiveController(features.LATEST_PRODUCTION, 1, **self.file)
         active.start_brokers(1)
         active.create_topic("t")
-        image = active.controller.image
-        image.configurations.replay(ConfigRecord(BROKER, "", "min.insync.replicas", None), 0)
+        without = RecordAndVersion(ConfigRecord(BROKER, "", "min.insync.replicas", None), 0)
+        active.write(ControllerResult.of([without], None))
         answers: list[str] = []
         for step in self.steps:
             if isinstance(step[0], int):
@@ -110,8 +112,8 @@ class Case:
                 answers.append(text_of(active.request(request).results[0]))
             else:
                 kind, name = RESOURCES[step[0]]
-                image.configurations.replay(ConfigRecord(kind, name, step[1], step[2]), 0)
-                active.controller.state.dynamic_config.read(image)
+                change = RecordAndVersion(ConfigRecord(kind, name, step[1], step[2]), 0)
+                active.write(ControllerResult.of([change], None))
         return answers
 
 

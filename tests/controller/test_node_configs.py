@@ -10,6 +10,7 @@ from kraftctl.controller.configuration_control.incremental_alter_configs import 
 from kraftctl.controller.configuration_control.node_configs import node_configs
 from kraftctl.controller.state.effective_configs import OBEYED_CONFIGS
 from kraftctl.metadata.config_definitions.config_key import BOOLEAN, DOUBLE, INT, LONG
+from kraftctl.metadata.config_definitions.config_source import DYNAMIC_DEFAULT_BROKER_CONFIG
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs import DYNAMIC_BROKER_CONFIGS
 from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT
@@ -100,6 +101,44 @@ def test_a_limit_is_shown_as_it_is_in_effect(key: str, value: str) -> None:
     shown = described(active)
     assert (shown[key].value, shown["num.io.threads"].value) == (value, "8")
     assert shown["num.io.threads"].synonyms[0].value == "1000"
+
+
+UNUSED = [
+    *(
+        (key, value)
+        for key in ("max.connections", PREFIX + "max.connections")
+        for value in ("0", "x", " -1 ")
+    ),
+    *(("max.connection.creation.rate", value) for value in ("0", "fast")),
+    (PREFIX + "max.connection.creation.rate", "0"),
+    *(("max.connections.per.ip", value) for value in ("0", "-1", "x")),
+    *(("max.connections.per.ip.overrides", value) for value in ("127.0.0.1", ":3", "127.0.0.1:x")),
+]
+"""Limits with values that Kafka may have stored."""
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+@pytest.mark.parametrize("name", [OWN, CLUSTER_DEFAULT])
+@pytest.mark.parametrize(("key", "value"), UNUSED)
+def test_a_limit_has_the_source_of_its_value(key: str, value: str, name: str, in_file: bool) -> None:
+    """One without effect is no source: the default of the cluster is, if that is obeyed, then the file."""
+    usable = "127.0.0.1:7" if key.endswith("overrides") else "7"
+    active = ActiveController(**{key: usable} if in_file else {})
+    before = described(active).get(key)
+    store(active, name, key, value)
+    assert described(active).get(key) == before
+    if name == CLUSTER_DEFAULT:
+        found = described(active, CLUSTER_DEFAULT).get(key)
+        assert found is None or found.value == value, "the default of all nodes is shown as it is stored"
+        return
+    of_cluster = "127.0.0.1:9" if key.endswith("overrides") else "9"
+    store(active, CLUSTER_DEFAULT, key, of_cluster)
+    shown = described(active)[key]
+    if (key, value) == ("max.connections.per.ip", "0"):
+        assert shown == before, "no client could connect: no dynamic limit of addresses is obeyed"
+        return
+    assert (shown.value, shown.config_source) == (of_cluster, DYNAMIC_DEFAULT_BROKER_CONFIG)
+    assert shown.synonyms[0].value == of_cluster
 
 
 def test_truststores_that_are_not_used_are_not_shown() -> None:

@@ -8,6 +8,8 @@ COMMITTED = "kraftctl/node/committed_configs.py"
 NODE_CONFIGS = "kraftctl/controller/configuration_control/node_configs.py"
 COMMITTED_TESTS = ("tests/node/test_committed_configs.py",)
 NODE_CONFIGS_TESTS = ("tests/controller/test_node_configs.py",)
+STEPS = "kraftctl/controller/state/dynamic_broker_config.py"
+STEPS_TESTS = ("tests/controller/test_dynamic_broker_config.py",)
 LOG_LEVELS_TESTS = ("tests/controller/test_log_levels.py",)
 RUNNING_TESTS = ("tests/server/controllers/test_running_settings.py",)
 
@@ -59,6 +61,39 @@ FAULTS = (
         "    if len(limits) < 9:\n",
         NODE_CONFIGS_TESTS,
         "An operator believes that a controller has another limit.",
+    ),
+    PlantedFault(
+        "describing-configs-changes-them",
+        STEPS,
+        "        future = DynamicBrokerConfig(self._config)\n",
+        "        future = self\n",
+        STEPS_TESTS,
+        "After a failover, a controller shows what was never committed, until it is restarted.",
+    ),
+    PlantedFault(
+        "all-configs-of-one-commit-are-one-step",
+        STEPS,
+        "            self._use(_stored_before(image, self._batch_ends.pop(0), list(self._stored)))\n",
+        "            self._batch_ends.pop(0)\n"
+        "            self._use(_stored_before(image, stable_end, list(self._stored)))\n",
+        STEPS_TESTS,
+        "A leader that commits much together shows other configs than its standbys.",
+    ),
+    PlantedFault(
+        "configs-that-are-read-at-a-start-are-steps",
+        "kraftctl/controller/state/controller_state.py",
+        "        elif self.metadata_loaded:\n",
+        "        else:\n",
+        STEPS_TESTS,
+        "What a controller shows depends on how much history its snapshot has dropped.",
+    ),
+    PlantedFault(
+        "a-limit-without-effect-is-the-source-of-a-value",
+        "kraftctl/controller/configuration_control/describe_node_configs.py",
+        " if key in used or not _is_limit(key)}\n",
+        "}\n",
+        NODE_CONFIGS_TESTS,
+        "An operator takes a value of the properties file for a dynamic one that is obeyed.",
     ),
     PlantedFault(
         "truststores-without-effect-are-shown",

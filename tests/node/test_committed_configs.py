@@ -172,6 +172,9 @@ def test_every_controller_obeys_and_continues_after_failovers() -> None:
             last = {node_id: (own, of_all) for node_id, own, of_all in obeyed.seen}
             for node_id, own in expected.items():
                 assert last.get(node_id, ({}, {})) == (own, cluster), (number, node_id)
+                shown = quorum.processes[node_id].controller.state.dynamic_config
+                kept = {key: value for key, value in shown.cluster.items() if key != "min.insync.replicas"}
+                assert (shown.own, kept) == (own, cluster), (number, node_id)
             leader.loop.offer(ResignRequested(leader.raft.epoch))
             quorum.run_for(6_000)
         assert len(leaders) > 1

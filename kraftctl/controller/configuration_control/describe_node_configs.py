@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.config.dynamic_keys import LIMIT_KEYS, LISTENER_LIMIT_KEYS, split_listener_key
-from kraftctl.controller.configuration_control.node_configs import node_configs
+from kraftctl.controller.configuration_control.node_configs import NodeConfigs, node_configs
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.controller.state.dynamic_broker_config import DynamicBrokerConfig, base_synonyms
 from kraftctl.controller.state.effective_configs import ConfigLayer
@@ -48,17 +48,22 @@ class NodeDescriptions:
     """The repeated parts of one request's responses. Kafka's defaults are the last layer."""
 
     def __init__(self, state: ControllerState) -> None:
-        self._dynamic = state.dynamic_config
-        self._dynamic.read(state.image)
-        self.properties = _in_effect(state, self._dynamic)
+        self._dynamic = state.dynamic_config.once_committed(state.image)
+        used = node_configs(state.config, self._dynamic.own, self._dynamic.cluster)
+        self.properties = _in_effect(self._dynamic, used)
         defaults = {
             name: definition.default
             for name, definition in BROKER_CONFIG_KEYS.items()
             if definition.default is not None
         }
         self._layers = [
-            ConfigLayer(config_source.DYNAMIC_BROKER_CONFIG, self._dynamic.own),
-            ConfigLayer(config_source.DYNAMIC_DEFAULT_BROKER_CONFIG, self._dynamic.cluster),
+            ConfigLayer(
+                config_source.DYNAMIC_BROKER_CONFIG, _without_unused_limits(self._dynamic.own, used.own)
+            ),
+            ConfigLayer(
+                config_source.DYNAMIC_DEFAULT_BROKER_CONFIG,
+                _without_unused_limits(self._dynamic.cluster, used.cluster),
+            ),
             ConfigLayer(config_source.STATIC_BROKER_CONFIG, self._dynamic.static),
             ConfigLayer(config_source.DEFAULT_CONFIG, defaults),
         ]
@@ -113,7 +118,7 @@ class NodeDescriptions:
 
     def of_cluster(self, wanted: set[str] | None, synonyms: bool) -> list[DescribeConfigsResourceResult]:
         """Returns the default of all nodes, as it is stored."""
-        stored = self._layers[1]
+        stored = ConfigLayer(config_source.DYNAMIC_DEFAULT_BROKER_CONFIG, self._dynamic.cluster)
         names = sorted(stored.values if wanted is None else wanted & stored.values.keys())
         return [_result(name, stored.values[name], [stored], synonyms) for name in names]
 
@@ -129,18 +134,23 @@ class NodeDescriptions:
         return found
 
 
-def _in_effect(state: ControllerState, dynamic: DynamicBrokerConfig) -> dict[str, str]:
+def _in_effect(dynamic: DynamicBrokerConfig, used: NodeConfigs) -> dict[str, str]:
     """Returns the properties, with limits of connections as this controller obeys them."""
     limits = [key for key in {**dynamic.cluster, **dynamic.own} if _is_limit(key)]
     if not limits:
         return dynamic.properties
-    obeyed = node_configs(state.config, dynamic.own, dynamic.cluster).over(dynamic.static)
+    obeyed = used.over(dynamic.static)
     shown = dict(dynamic.properties)
     for key in limits:
         shown.pop(key, None)
         if key in obeyed:
             shown[key] = obeyed[key]
     return shown
+
+
+def _without_unused_limits(stored: dict[str, str], used: dict[str, str]) -> dict[str, str]:
+    """Returns the dynamic configs, without the limits that have no effect: they are no source of a value."""
+    return {key: value for key, value in stored.items() if key in used or not _is_limit(key)}
 
 
 def _is_limit(key: str) -> bool:

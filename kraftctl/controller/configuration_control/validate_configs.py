@@ -163,8 +163,8 @@ def client_match_expression(item: str) -> str | None:
     """Returns the regular expression in an item of a client metrics subscription's match; None without
     one.
     """
-    parts = item.split("=")
-    if len(parts) != 2 or not parts[1] or parts[0].strip() not in CLIENT_MATCH_PARAMETERS:
+    parts = item.rstrip("=").split("=")  # as in Java, without what is empty at the end
+    if len(parts) != 2 or parts[0].strip() not in CLIENT_MATCH_PARAMETERS:
         return None
     return parts[1].strip()
 

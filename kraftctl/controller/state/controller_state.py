@@ -53,7 +53,7 @@ class ControllerState:
     `topic_settings` are what elections obey, and `inherited_topic_configs` what new topics inherit, in the
     image of now.
     `log_levels` are those of the loggers of this process; who runs it sets them.
-    `committed_features` are the finalized features as committed; the rest of the image is read as it is.
+    `committed_features` and `dynamic_config` are as committed; the rest of the image is read as it is.
     """
 
     def __init__(
@@ -102,6 +102,18 @@ class ControllerState:
         if not self.metadata_loaded:
             self.image.topics.elections.begin()
         self.metadata_loaded = True
+
+    def keep_committed(self, stable_end: int) -> None:
+        """Keeps what is committed now: everything before `stable_end`."""
+        image = self.image
+        if image.features.last_change_offset != self.committed_features.last_change_offset:
+            view = image.journal.open_view(stable_end)
+            self.committed_features = image.features.in_view(view)
+            image.journal.close_view(view)
+        if self.active:
+            self.dynamic_config.take_appended(image, stable_end)
+        elif self.metadata_loaded:
+            self.dynamic_config.take_replayed(image, stable_end)
 
     def take_noted_refusals(self) -> list[NotedRefusal]:
         """Returns refusals that an operator has to know of, each once."""

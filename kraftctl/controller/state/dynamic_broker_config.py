@@ -9,6 +9,9 @@
 Kafka stores whatever a controller is sent. It ignores a value that its key cannot have, a key that is not
 dynamic, and of the cluster's default what only a node can have. A key that it does not know is kept. If all
 of them together are no valid KafkaConfig, `properties` stay as they are until they are one.
+
+So what was there before counts. Each node takes the same steps, asked in between or not: a batch of committed
+records is one. What was committed before a start, or is in a snapshot, is a single one, too.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs impor
 )
 from kraftctl.metadata.config_definitions.validators import ListOf
 from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT
+from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.java_values import parse_integer, split_list
 from kraftctl_security.tls.ssl_config import listener_prefix
 
@@ -66,43 +70,79 @@ POOLS: Final = (IO_THREADS, "num.replica.fetchers", "num.recovery.threads.per.da
 
 METRIC_REPORTERS: Final = "metric.reporters"
 
+NEVER: Final = -1
+
 
 class DynamicBrokerConfig:
-    """The configs of one process. What was shown before counts: see the file."""
+    """The configs of one process, as of what is committed."""
 
     def __init__(self, config: ControllerConfig) -> None:
         self._config = config
         self._rules = broker_config_rules()
         self._prefixes = [listener_prefix(endpoint.listener) for endpoint in config.listeners]
-        self._image: MetadataImage | None = None
-        self._broker_changes = -1
-        self._stored: dict[str, dict[str, str]] = {}
+        self._broker_changes = NEVER
+        self._taken_end = NEVER
+        self._batch_ends: list[int] = []
+        self._stored: dict[str, dict[str, str]] = {CLUSTER_DEFAULT: {}, str(config.node_id): {}}
         self.static = with_both_node_ids(config.originals)
         self.cluster: dict[str, str] = {}
         self.own: dict[str, str] = {}
         self.properties = self.static
 
-    def read(self, image: MetadataImage) -> None:
-        """Takes what the image has now. Costs nothing while no broker config has changed."""
-        configurations = image.configurations
-        if image is self._image and configurations.broker_changes == self._broker_changes:
+    def appended(self, record: ConfigRecord, batch_end: int) -> None:
+        """Notes a record of a batch that this node appends, up to `batch_end`: it may never be committed."""
+        if record.resource_type != BROKER or record.resource_name not in self._stored:
             return
-        self._image, self._broker_changes = image, configurations.broker_changes
-        for name in (CLUSTER_DEFAULT, str(self._config.node_id)):
-            stored = configurations.config(BROKER, name)
-            if stored == self._stored.get(name, {}):
-                continue
-            self._stored[name] = dict(stored)
-            kept = {key: value for key, value in stored.items() if self._is_kept(name, key, value)}
-            if name == CLUSTER_DEFAULT:
-                self.cluster = kept
-            else:
-                self.own = kept
-            self._apply()
+        if not self._batch_ends or self._batch_ends[-1] != batch_end:
+            self._batch_ends.append(batch_end)
+
+    def renounced(self) -> None:
+        """Forgets what was appended: it is undone."""
+        self._batch_ends.clear()
+
+    def take_appended(self, image: MetadataImage, stable_end: int) -> None:
+        """Takes the batches before `stable_end`, one by one. The journal has to hold what they change."""
+        while self._batch_ends and self._batch_ends[0] <= stable_end:
+            self._use(_stored_before(image, self._batch_ends.pop(0), list(self._stored)))
+
+    def take_replayed(self, image: MetadataImage, stable_end: int) -> None:
+        """Takes the batch of others that was replayed last; nothing while no broker config has changed."""
+        changes = image.configurations.broker_changes
+        # In a metadata transaction, `stable_end` stays where it began.
+        if changes == self._broker_changes or stable_end == self._taken_end:
+            return
+        self._taken_end = stable_end
+        if image.journal.transaction_start is None:
+            self._broker_changes = changes
+        self._use(_stored_before(image, stable_end, list(self._stored)))
 
     def release_image(self) -> None:
-        """Keeps no reference to the image that was read; the next one is read whatever it has."""
-        self._image = None
+        """Notes that another image is read from now on, whatever it has."""
+        self._broker_changes = self._taken_end = NEVER
+
+    def once_committed(self, image: MetadataImage) -> DynamicBrokerConfig:
+        """Returns what this becomes when all of `image` is committed; itself if nothing changes by that."""
+        stored = {name: image.configurations.config(BROKER, name) for name in self._stored}
+        if not self._batch_ends and stored == self._stored:
+            return self
+        future = DynamicBrokerConfig(self._config)
+        future._stored, future.properties = self._stored, self.properties
+        future.cluster, future.own = self.cluster, self.own
+        for batch_end in self._batch_ends:
+            future._use(_stored_before(image, batch_end, list(self._stored)))
+        future._use({name: dict(configs) for name, configs in stored.items()})
+        return future
+
+    def _use(self, stored: dict[str, dict[str, str]]) -> None:
+        if stored == self._stored:
+            return
+        self._stored = stored
+        kept = {
+            name: {key: value for key, value in configs.items() if self._is_kept(name, key, value)}
+            for name, configs in stored.items()
+        }
+        self.cluster, self.own = kept[CLUSTER_DEFAULT], kept[str(self._config.node_id)]
+        self._apply()
 
     def is_distinct(self, name: str) -> bool:
         """Returns whether the items of this LIST count once."""
@@ -169,6 +209,14 @@ class DynamicBrokerConfig:
         """Returns whether the number of threads becomes less than half, or more than twice as large."""
         new, old = _number(prefix, key, properties), _number(prefix, key, self.properties)
         return new != old and not max(1, old // 2) <= new <= old * 2
+
+
+def _stored_before(image: MetadataImage, end_offset: int, names: list[str]) -> dict[str, dict[str, str]]:
+    """Returns the stored configs of these nodes, without the records from `end_offset` on."""
+    view = image.journal.open_view(end_offset)
+    stored = {name: dict(image.configurations.config_in_view(view, (BROKER, name))) for name in names}
+    image.journal.close_view(view)
+    return stored
 
 
 def with_both_node_ids(properties: dict[str, str]) -> dict[str, str]:
