@@ -48,10 +48,26 @@ FAULTS = [
     PlantedFault(
         "silent-connections-keep-probes-out",
         "kraftctl/operate/listener.py",
-        "                next(iter(self._connections)).cancel()\n",
-        "                accepted.close()\n                continue\n",
+        "            oldest = next(iter(self._connections))\n",
+        "            accepted.close()\n            return\n",
         ("tests/operate/test_hostile_requests.py::test_silent_connections_keep_no_probe_out",),
         "Thirty-two connections that say nothing have a live controller restarted.",
+    ),
+    PlantedFault(
+        "a-flood-is-accepted-without-a-pause",
+        "kraftctl/operate/listener.py",
+        "            await asyncio.sleep(0)\n",
+        "",
+        ("tests/operate/test_hostile_requests.py::test_a_full_backlog_keeps_to_the_limit",),
+        "While clients are in the backlog, connections beyond the limit are opened and none of them ends.",
+    ),
+    PlantedFault(
+        "calls-pile-up-on-a-stuck-loop",
+        "kraftctl/operate/loop_calls.py",
+        "        self._waiting[kind] = future\n",
+        "",
+        ("tests/operate/test_loop_calls.py::test_a_stuck_loop_has_one_call_of_a_kind_to_make",),
+        "A loop that was stuck for minutes carries out each scrape that was given up.",
     ),
     PlantedFault(
         "reasons-without-the-token",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Any, ClassVar
 import pytest
 
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
-from kraftctl.operate.listener import BACKLOG, CONNECTIONS_MAX, HEAD_BYTES_MAX, HttpListener
+from kraftctl.operate.listener import BACKLOG, CONNECTIONS_MAX, HEAD_BYTES_MAX, HttpListener, HttpRequest
 from kraftctl.operate.pages import Pages
 from kraftctl.operate.service import _token
-from kraftctl.operate.watch import STARTING, Watch
+from kraftctl.operate.watch import STARTING, STOPPING, Watch
 from kraftctl.server.process.clock import Clock
 from tests.operate.operated_quorum import get, probe
 from tests.support.controller_properties import controller_properties
@@ -117,13 +118,21 @@ def test_silent_connections_keep_no_probe_out(port: int) -> None:
 
 def test_a_full_backlog_keeps_to_the_limit(tmp_path: Path) -> None:
     """Each one beyond the limit closes the oldest, and a probe gets in."""
-    bound = socket.socket()
+    tasks_counts: list[int] = []
+
+    class Counting(socket.socket):
+        def accept(self) -> tuple[socket.socket, Any]:
+            tasks_counts.append(len(asyncio.all_tasks()))
+            return super().accept()
+
+    bound = Counting()
     listener = listening(tmp_path, bound)
     bound.listen(BACKLOG)
     port = bound.getsockname()[1]
     flood = [socket.create_connection(("127.0.0.1", port), timeout=5.0) for _ in range(120)]
     listener.start()
     assert get(port, "/livez")[0] == 200
+    assert max(tasks_counts) <= CONNECTIONS_MAX + 2, "with the one that accepts, and one that ends"
     for closed in flood[: 121 - CONNECTIONS_MAX]:
         assert closed.recv(1) == b""
     for kept in flood[121 - CONNECTIONS_MAX :]:
@@ -184,6 +193,24 @@ def test_without_a_token_anybody_may_read(tmp_path: Path) -> None:
     listener.start()
     assert probe(bound.getsockname()[1]).text == STARTING
     listener.stop()
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/livez", 200), ("/readyz", 503), ("/restartz", 503), ("/status.json", 503)]
+)
+def test_after_the_end_of_the_controller_the_pages_say_that_it_stops(
+    tmp_path: Path, path: str, status: int
+) -> None:
+    watch = Watch(config_of(tmp_path), Clock())
+    watch.loop = asyncio.new_event_loop()
+    watch.loop.close()
+    watch.has_started = True
+    watch.stopping()
+    response = asyncio.run(Pages(watch, b"").respond(HttpRequest("GET", path, "")))
+    assert response.status == status
+    assert (STOPPING in response.body.decode()) == (status == 503)
+    metrics = asyncio.run(Pages(watch, b"").respond(HttpRequest("GET", "/metrics", "")))
+    assert "\nkraftctl_ready 0\n" in metrics.body.decode()
 
 
 @pytest.mark.parametrize(
