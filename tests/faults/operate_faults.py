@@ -70,6 +70,17 @@ FAULTS = [
         "A loop that was stuck for minutes carries out each scrape that was given up.",
     ),
     PlantedFault(
+        "a-late-response-reaches-raft",
+        "kraftctl/server/driver.py",
+        "        if asked is None:\n",
+        "        if asked is None or asked.done():\n",
+        (
+            "tests/server/controllers/test_driver.py"
+            "::test_the_response_to_a_question_that_was_given_up_is_dropped",
+        ),
+        "Raft gets the response to a request that it never sent.",
+    ),
+    PlantedFault(
         "reasons-without-the-token",
         "kraftctl/operate/pages.py",
         "            return _probe_response(name, reasons, shows_reasons=is_bearer)\n",
