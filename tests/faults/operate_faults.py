@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
+DRIVER = "tests/server/controllers/test_driver.py"
+
 FAULTS = [
     PlantedFault(
         "ready-without-a-leader-from-the-start",
@@ -74,10 +76,7 @@ FAULTS = [
         "kraftctl/server/driver.py",
         "        if asked is None:\n",
         "        if asked is None or asked.done():\n",
-        (
-            "tests/server/controllers/test_driver.py"
-            "::test_the_response_to_a_question_that_was_given_up_is_dropped",
-        ),
+        (f"{DRIVER}::test_the_response_to_a_question_that_was_given_up_is_dropped",),
         "Raft gets the response to a request that it never sent.",
     ),
     PlantedFault(
