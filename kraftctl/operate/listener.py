@@ -14,6 +14,7 @@ import ssl
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from kraftctl.controller.results.failures import reason_of
@@ -22,6 +23,10 @@ from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 logger = logging.getLogger("kraftctl.server.operate")
 
 HEAD_BYTES_MAX: Final = 8 * 1024
+DROPPED_BYTES_MAX: Final = 1024 * 1024
+DROP_SECONDS_MAX: Final = 1.0
+"""What is left of a request is read for so long: a close before that may take the response back."""
+
 CONNECTIONS_MAX: Final = 32
 REQUEST_SECONDS_MAX: Final = 10.0
 """The time of a connection from its acceptance to the last byte of its response: Prometheus's default."""
@@ -40,6 +45,7 @@ STATUS_TEXTS: Final = {
     401: "Unauthorized",
     404: "Not Found",
     405: "Method Not Allowed",
+    431: "Request Header Fields Too Large",
     500: "Internal Server Error",
     503: "Service Unavailable",
 }
@@ -63,6 +69,7 @@ class HttpRequest:
     method: str
     path: str
     authorization: str
+    has_body: bool = False
 
 
 Respond = Callable[[HttpRequest], Awaitable[HttpResponse]]
@@ -75,6 +82,7 @@ class HttpListener:
         self._sockets = sockets
         self._respond = respond
         self._connections: dict[asyncio.Task[None], None] = {}
+        """Those that are served, the oldest first."""
         self._loop = asyncio.new_event_loop()
         self._failures = RateLimitedLog(logger, self._loop.time, lines_max=1)
         self._thread = threading.Thread(target=self._run, name="operate", daemon=True)
@@ -108,15 +116,30 @@ class HttpListener:
         while True:
             try:
                 accepted, _ = await self._loop.sock_accept(bound)
-            except OSError as error:  # no descriptors are left, or the client has gone
-                self._failures.warning("A connection for probes and metrics is not accepted: %s", error)
+                self._begin(accepted, context)
+            except Exception as error:  # noqa: BLE001 - whatever it is, later probes must be answered
+                self._failures.warning(
+                    "A connection for probes and metrics is not accepted: %s. Next step: raise the limit of "
+                    "open files if too many are open; report any other error that lasts",
+                    reason_of(error),
+                )
                 await asyncio.sleep(RETRY_SECONDS)
-                continue
-            if len(self._connections) >= CONNECTIONS_MAX:
-                next(iter(self._connections)).cancel()
-            task = self._loop.create_task(self._serve(accepted, context))
-            self._connections[task] = None
-            task.add_done_callback(self._connections.pop)
+            # With clients in the backlog, sock_accept does not wait, and nobody else would run.
+            await asyncio.sleep(0)
+
+    def _begin(self, accepted: socket.socket, context: ssl.SSLContext | None) -> None:
+        """Serves one more connection, in place of the oldest one at the limit."""
+        if len(self._connections) >= CONNECTIONS_MAX:
+            oldest = next(iter(self._connections))
+            del self._connections[oldest]
+            oldest.cancel()
+        task = self._loop.create_task(self._serve(accepted, context))
+        self._connections[task] = None
+        task.add_done_callback(partial(self._end, accepted))
+
+    def _end(self, accepted: socket.socket, task: asyncio.Task[None]) -> None:
+        self._connections.pop(task, None)
+        accepted.close()  # a task that is cancelled before it begins closes nothing
 
     async def _serve(self, accepted: socket.socket, context: ssl.SSLContext | None) -> None:
         reader = asyncio.StreamReader(HEAD_BYTES_MAX)
@@ -128,20 +151,30 @@ class HttpListener:
                     lambda: protocol, accepted, ssl=context
                 )
                 writer = asyncio.StreamWriter(transport, protocol, reader, self._loop)
-                request = _parsed(await reader.readuntil(b"\r\n\r\n"))
-                response = BAD_REQUEST if request is None else await self._response(request)
-                is_head = request is not None and request.method == "HEAD"
-                writer.write(_encoded(response, has_body=not is_head))
-                await writer.drain()
+                await self._exchange(reader, writer)
                 writer.close()
                 await writer.wait_closed()
-        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        except (OSError, asyncio.IncompleteReadError):
             pass  # TimeoutError and SSLError are of OSError: the client does not read, or speaks nothing
         finally:
-            if transport is None:
-                accepted.close()
-            else:
+            if transport is not None:
                 transport.abort()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Responds to one request, and reads what is left of it."""
+        request: HttpRequest | None = None
+        try:
+            request = _parsed(await reader.readuntil(b"\r\n\r\n"))
+            response = BAD_REQUEST if request is None else await self._response(request)
+        except asyncio.LimitOverrunError:
+            response = LONG_HEAD
+        is_head = request is not None and request.method == "HEAD"
+        writer.write(_encoded(response, has_body=not is_head))
+        await writer.drain()
+        if request is None or request.has_body:
+            if writer.can_write_eof():
+                writer.write_eof()
+            await _drop(reader)
 
     async def _response(self, request: HttpRequest) -> HttpResponse:
         if request.method not in ("GET", "HEAD"):
@@ -154,6 +187,16 @@ class HttpListener:
 
 
 BAD_REQUEST: Final = HttpResponse(400, TEXT, b"not a request of HTTP/1\n")
+LONG_HEAD: Final = HttpResponse(431, TEXT, f"a head has at most {HEAD_BYTES_MAX} bytes\n".encode())
+
+
+async def _drop(reader: asyncio.StreamReader) -> None:
+    """Reads to the end, or as far as the bounds let it."""
+    dropped_bytes = 0
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DROP_SECONDS_MAX):
+            while dropped_bytes < DROPPED_BYTES_MAX and (part := await reader.read(HEAD_BYTES_MAX)):
+                dropped_bytes += len(part)
 
 
 def _parsed(head: bytes) -> HttpRequest | None:
@@ -161,12 +204,24 @@ def _parsed(head: bytes) -> HttpRequest | None:
     parts = first.split(" ")
     if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
         return None
-    authorization = ""
+    authorization, has_body = "", False
     for line in lines:
         name, _, value = line.partition(":")
-        if name.strip().lower() == "authorization":
-            authorization = value.strip()
-    return HttpRequest(parts[0], parts[1].partition("?")[0], authorization)
+        match name.strip().lower():
+            case "authorization":
+                authorization = value.strip()
+            case "content-length" | "transfer-encoding":
+                has_body = has_body or value.strip() != "0"
+    return HttpRequest(parts[0], _path(parts[1]), authorization, has_body)
+
+
+def _path(target: str) -> str:
+    """Returns the path of `/metrics?query`, or of the absolute form that proxies send: `http://host/metrics`."""
+    path = target.partition("?")[0]
+    if path.lower().startswith(("http://", "https://")):
+        _, slash, rest = path.partition("://")[2].partition("/")
+        return slash + rest or "/"
+    return path
 
 
 def _encoded(response: HttpResponse, *, has_body: bool) -> bytes:

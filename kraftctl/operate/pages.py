@@ -10,13 +10,13 @@ from typing import Final
 
 from kraftctl.operate.exposition import CONTENT_TYPE, Samples, parts
 from kraftctl.operate.listener import JSON, TEXT, HttpRequest, HttpResponse
-from kraftctl.operate.loop_calls import LOOP_SECONDS_MAX, on_loop
+from kraftctl.operate.loop_calls import LOOP_SECONDS_MAX, LoopCalls
 from kraftctl.operate.process_figures import process_samples
 from kraftctl.operate.quorum_view import voters_progress
 from kraftctl.operate.readings import read
 from kraftctl.operate.restart import why_not_stop
 from kraftctl.operate.status import status_of
-from kraftctl.operate.watch import Watch
+from kraftctl.operate.watch import STOPPING, Watch
 
 BEARER: Final = "bearer "
 
@@ -42,6 +42,7 @@ class Pages:
     def __init__(self, watch: Watch, token: bytes) -> None:
         self._watch = watch
         self._token = token
+        self._calls = LoopCalls()
         self._probes = {"/livez": self._live, "/readyz": self._ready, "/startupz": self._started}
         self._pages: dict[str, Page] = {
             "/restartz": self._restart,
@@ -77,7 +78,12 @@ class Pages:
         watch = self._watch
         if not watch.has_started:
             return _probe_response("may_stop", watch.why_not_ready(), shows_reasons=True)
-        asking = asyncio.run_coroutine_threadsafe(self._why_not_stop(), watch.loop)
+        asked = self._why_not_stop()
+        try:
+            asking = asyncio.run_coroutine_threadsafe(asked, watch.loop)
+        except RuntimeError:  # the loop has ended
+            asked.close()
+            return _probe_response("may_stop", (STOPPING,), shows_reasons=True)
         try:
             async with asyncio.timeout(LOOP_SECONDS_MAX):
                 reasons = await asyncio.wrap_future(asking)
@@ -103,7 +109,7 @@ class Pages:
         if not watch.has_started:
             return json_response(503, {"ready": False, "reasons": watch.why_not_ready()})
         try:
-            return json_response(200, await on_loop(watch.loop, lambda: status_of(watch)))
+            return json_response(200, await self._calls.make("status", watch.loop, lambda: status_of(watch)))
         except TimeoutError:
             return json_response(503, {"ready": False, "reasons": watch.why_not_ready()})
 
@@ -121,12 +127,12 @@ class Pages:
         watch = self._watch
         try:
             for _ in range(COMMIT_LOOKS_MAX):
-                if await on_loop(watch.loop, watch.look_at_counts):
+                if await self._calls.make("counts", watch.loop, watch.look_at_counts):
                     break
                 await asyncio.sleep(COMMIT_SECONDS)
-            return await on_loop(watch.loop, lambda: read(watch))
+            return await self._calls.make("metrics", watch.loop, lambda: read(watch))
         except TimeoutError:
-            return {"ready": [((), 0)]}  # the loop is stuck
+            return {"ready": [((), 0)]}  # the loop is stuck, or has ended
 
     def _live(self) -> tuple[str, tuple[str, ...]]:
         reason = self._watch.why_not_live()

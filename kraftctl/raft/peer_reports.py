@@ -92,6 +92,11 @@ class PeerReports:
     def all(self) -> list[PeerReport]:
         return list(self._by_address.values())
 
+    def look_up(self, peer_id: int, host: str, port: int) -> PeerReport:
+        """Returns the report of this peer at this address, without keeping a new one."""
+        report = self._by_address.get((peer_id, host, port))
+        return PeerReport(peer_id, host, port) if report is None else report
+
     def of(self, peer_id: int, host: str, port: int) -> PeerReport:
         """Returns the only report of this peer at this address."""
         address = (peer_id, host, port)

@@ -158,21 +158,26 @@ def _may_fetch(core: RaftCore) -> bool:
 
 
 def bootstrap_peers(core: RaftCore) -> list[Peer]:
+    """Returns the peers at the bootstrap addresses."""
+    return [core.peers.peer(*address) for address in bootstrap_addresses(core)]
+
+
+def bootstrap_addresses(core: RaftCore) -> list[tuple[int, str, int]]:
     """Returns the configured servers and the other voters: the configured ones may not be voters any
     longer.
     """
     servers = core.config.bootstrap_servers or []
     own = core.endpoints.get(core.default_listener())
-    peers = [
-        core.peers.peer(FIRST_BOOTSTRAP_ID - index, host, port)
+    addresses = [
+        (FIRST_BOOTSTRAP_ID - index, host, port)
         for index, (host, port) in enumerate(servers)
         if (host, port) != own
     ]
     for voter_id in core.voters.voter_ids():
         endpoint = core.voters.endpoints(voter_id).get(core.default_listener())
         if voter_id != core.key.id and endpoint is not None and endpoint not in servers:
-            peers.append(core.peers.peer(voter_id, endpoint[0], endpoint[1]))
-    return peers
+            addresses.append((voter_id, endpoint[0], endpoint[1]))
+    return addresses
 
 
 def _voter(core: RaftCore, voter_id: int) -> Peer | None:

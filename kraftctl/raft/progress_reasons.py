@@ -1,11 +1,14 @@
-"""Finds why this replica neither leads nor follows now, or follows without a vote: a state and its line."""
+"""Finds why this replica neither leads nor follows now, or follows without a vote: a state and its line.
+
+It only looks: probes ask at any time, outside of a step.
+"""
 
 from __future__ import annotations
 
 from kraftctl.raft import progress_states as states
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.peer_reports import PeerReport
-from kraftctl.raft.peer_requests import bootstrap_peers
+from kraftctl.raft.peer_requests import bootstrap_addresses
 from kraftctl.raft.progress_states import ProgressState
 from kraftctl.raft.states import Leader
 from kraftctl.raft.voter_set import VoterSet
@@ -62,7 +65,7 @@ def voters_text(voters: VoterSet) -> str:
 
 
 def _of_observer(core: RaftCore) -> tuple[ProgressState, list[PeerReport]]:
-    reports = [peer.report for peer in bootstrap_peers(core)]
+    reports = [core.peers.reports.look_up(*address) for address in bootstrap_addresses(core)]
     leader = _leader_report(core)
     if leader is not None:
         reports.insert(0, leader)
@@ -92,7 +95,7 @@ def _voters(core: RaftCore) -> list[PeerReport]:
         endpoint = core.voters.endpoints(voter_id).get(core.default_listener())
         if voter_id != core.key.id:
             host, port = ("?", -1) if endpoint is None else endpoint
-            found.append(core.peers.reports.of(voter_id, host, port))
+            found.append(core.peers.reports.look_up(voter_id, host, port))
     return found
 
 
@@ -101,7 +104,7 @@ def _leader_report(core: RaftCore) -> PeerReport | None:
     endpoint = state.leader_endpoints.get(core.default_listener())
     if state.leader_id in (-1, core.key.id) or endpoint is None:
         return None
-    return core.peers.reports.of(state.leader_id, endpoint[0], endpoint[1])
+    return core.peers.reports.look_up(state.leader_id, endpoint[0], endpoint[1])
 
 
 def _hints(reports: list[PeerReport]) -> str:

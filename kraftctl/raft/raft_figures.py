@@ -92,7 +92,9 @@ def _reached_voters_count(core: RaftCore, now_ms: int) -> int:
                 count += 1
         else:
             endpoint = core.voters.endpoints(voter_id).get(core.default_listener())
-            if endpoint is not None and core.peers.reports.of(voter_id, endpoint[0], endpoint[1]).is_reached:
+            if endpoint is None:
+                continue
+            if core.peers.reports.look_up(voter_id, endpoint[0], endpoint[1]).is_reached:
                 count += 1
     return count
 

@@ -80,6 +80,8 @@ class Driver:
         loop = asyncio.get_running_loop()
         self._node = node
         self._may_stop = asyncio.Event()
+        self._asked: dict[int, asyncio.Future[Message | None]] = {}
+        """The requests of `ask_leader` that have no response yet, by their send id; also those given up."""
         self.failed: asyncio.Future[object] = loop.create_future()
         self.probe = probe or turn_probe()
         self._peers = PeerConnections(
@@ -122,8 +124,6 @@ class Driver:
     def start(self, settings: RunningSettings | None = None) -> None:
         """Starts the node. Dynamic configs change `settings`, and requests the levels of loggers."""
         self._executor.settings = settings
-        self._asked: dict[int, asyncio.Future[Message | None]] = {}
-        """The requests of `ask_leader` that have no response yet, by their send id."""
         self.offer(events.Started())
 
     def offer(self, event: NodeEvent) -> None:
@@ -140,13 +140,10 @@ class Driver:
         asked: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
         self._asked[send_id] = asked
         self._peers.send(SendRequest(send_id, raft.leader_id, *address, request.API_KEY, request))
-        try:
-            return await asked
-        finally:
-            self._asked.pop(send_id, None)
+        return await asked
 
     def _peer_responded(self, event: events.ResponseReceived) -> None:
-        asked = self._asked.get(event.send_id)
+        asked = self._asked.pop(event.send_id, None)
         if asked is None:
             self.offer(event)
         elif not asked.done():

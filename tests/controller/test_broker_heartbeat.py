@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.controller.cluster_control import broker_control_state as states
+from kraftctl.controller.cluster_control.process_broker_heartbeat import process_broker_heartbeat
 from kraftctl.controller.state.broker_heartbeat_manager import (
     NO_ACTIVE_BROKER_OFFSET,
     BrokerHeartbeatManager,
@@ -169,6 +170,49 @@ def test_controlled_shutdown_moves_leaders_first_and_ends_when_all_have_seen_it(
     assert active.heartbeat(1, shut_down=True).should_shut_down
     assert active.log[-1][1].record == last.record, "each such heartbeat writes it, as in Kafka"
     assert active.log[-1][1] is not last
+
+
+def counts_of(active):
+    counts = active.controller.state.fencings
+    return counts.timed_out_count, counts.shutdown_count, counts.asked_count
+
+
+def test_a_controlled_shutdown_counts_once():
+    active = ActiveController(min_insync_replicas="1")
+    active.start_brokers(1, 2)
+    active.create_topic("t", partitions=2, replication_factor=2)
+    for _ in range(2):
+        assert not active.heartbeat(1, shut_down=True).should_shut_down
+        assert counts_of(active) == (0, 1, 0)
+    active.heartbeat(2, offset=active.end_offset)
+    for _ in range(2):
+        assert active.heartbeat(1, shut_down=True).should_shut_down
+        assert counts_of(active) == (0, 1, 0), "its fencing is the end of the same shutdown"
+
+
+@pytest.mark.parametrize("wants", [{"fence": True}, {"shut_down": True}, {"fence": True, "shut_down": True}])
+def test_a_fencing_that_a_broker_asks_for_counts_once(wants):
+    active = ActiveController()
+    active.start_brokers(1)
+    for _ in range(2):
+        active.heartbeat(1, **wants)
+        assert counts_of(active) == (0, 0, 1)
+
+
+@pytest.mark.parametrize("leads", [False, True])
+def test_what_is_prepared_and_not_appended_does_not_count(leads):
+    active = ActiveController(min_insync_replicas="1")
+    active.start_brokers(1, 2)
+    if leads:
+        active.create_topic("t", partitions=2, replication_factor=2)
+    state = active.controller.state
+    epoch = state.image.cluster.brokers[1].epoch
+    request = BrokerHeartbeatRequest(broker_id=1, broker_epoch=epoch, want_shut_down=True)
+    for _ in range(3):
+        result = process_broker_heartbeat(state, active.context(request, 1), request, active.moment)
+        assert counts_of(active) == (0, 0, 0)
+    active.write(result)
+    assert counts_of(active) == ((0, 1, 0) if leads else (0, 0, 1))
 
 
 def test_a_broker_that_leads_nothing_shuts_down_immediately():

@@ -78,6 +78,7 @@ def test_a_heartbeat_that_wants_a_fence_does_not_wait_for_it(active: ActiveContr
         assert not is_fenced(active)
         assert answer(active, fence=True) == (False, False)
         assert works(active) == 1, "further heartbeats begin nothing"
+        assert active.controller.state.fencings.asked_count == 0, "the last slice counts"
         active.take_slice()
     assert is_fenced(active)
     assert len(changes_since(active, start)) == PARTITIONS

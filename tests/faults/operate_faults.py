@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
+DRIVER = "tests/server/controllers/test_driver.py"
+
 FAULTS = [
     PlantedFault(
         "ready-without-a-leader-from-the-start",
@@ -48,10 +50,34 @@ FAULTS = [
     PlantedFault(
         "silent-connections-keep-probes-out",
         "kraftctl/operate/listener.py",
-        "                next(iter(self._connections)).cancel()\n",
-        "                accepted.close()\n                continue\n",
+        "            oldest = next(iter(self._connections))\n",
+        "            accepted.close()\n            return\n",
         ("tests/operate/test_hostile_requests.py::test_silent_connections_keep_no_probe_out",),
         "Thirty-two connections that say nothing have a live controller restarted.",
+    ),
+    PlantedFault(
+        "a-flood-is-accepted-without-a-pause",
+        "kraftctl/operate/listener.py",
+        "            await asyncio.sleep(0)\n",
+        "",
+        ("tests/operate/test_hostile_requests.py::test_a_full_backlog_keeps_to_the_limit",),
+        "While clients are in the backlog, connections beyond the limit are opened and none of them ends.",
+    ),
+    PlantedFault(
+        "calls-pile-up-on-a-stuck-loop",
+        "kraftctl/operate/loop_calls.py",
+        "        self._waiting[kind] = future\n",
+        "",
+        ("tests/operate/test_loop_calls.py::test_a_stuck_loop_has_one_call_of_a_kind_to_make",),
+        "A loop that was stuck for minutes carries out each scrape that was given up.",
+    ),
+    PlantedFault(
+        "a-late-response-reaches-raft",
+        "kraftctl/server/driver.py",
+        "        if asked is None:\n",
+        "        if asked is None or asked.done():\n",
+        (f"{DRIVER}::test_the_response_to_a_question_that_was_given_up_is_dropped",),
+        "Raft gets the response to a request that it never sent.",
     ),
     PlantedFault(
         "reasons-without-the-token",

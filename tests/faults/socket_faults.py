@@ -372,10 +372,10 @@ FAULTS = (
         "kraftctl/server/loop/storage_calls.py",
         "            if is_out_of_descriptors(error) and not self.inbox.ended:\n"
         '                logger.error("%s; retrying in %.1f s", error, DESCRIPTOR_RETRY_SECONDS)\n'
-        "                self.scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self.store_again",
+        "                self.scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self._try",
         "            if False:\n"
         '                logger.error("%s; retrying in %.1f s", error, DESCRIPTOR_RETRY_SECONDS)\n'
-        "                self.scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self.store_again",
+        "                self.scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self._try",
         (OUT_OF_DESCRIPTORS,),
         "Any client can end a controller with connections.",
     ),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
-from kraftctl.operate.listener import CONNECTIONS_MAX, HEAD_BYTES_MAX, HttpListener
+from kraftctl.operate.listener import BACKLOG, CONNECTIONS_MAX, HEAD_BYTES_MAX, HttpListener, HttpRequest
 from kraftctl.operate.pages import Pages
 from kraftctl.operate.service import _token
-from kraftctl.operate.watch import STARTING, Watch
+from kraftctl.operate.watch import STARTING, STOPPING, Watch
 from kraftctl.server.process.clock import Clock
 from tests.operate.operated_quorum import get, probe
 from tests.support.controller_properties import controller_properties
@@ -24,14 +26,19 @@ def config_of(directory: Path, **more: str) -> ControllerConfig:
     return ControllerConfig(controller_properties(directory, address="localhost:1", static=True, more=more))
 
 
-@pytest.fixture
-def port(tmp_path: Path) -> Iterator[int]:
-    """A listener with a token, of a controller that has not started."""
-    bound = socket.socket()
+def listening(directory: Path, bound: socket.socket, token: str = "") -> HttpListener:
+    """A listener, not yet started, of a controller that has not started."""
     bound.bind(("127.0.0.1", 0))
     bound.setblocking(False)
-    pages = Pages(Watch(config_of(tmp_path), Clock()), TOKEN.encode())
-    listener = HttpListener([(bound, None)], pages.respond)
+    pages = Pages(Watch(config_of(directory), Clock()), token.encode())
+    return HttpListener([(bound, None)], pages.respond)
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Iterator[int]:
+    """A listener with a token."""
+    bound = socket.socket()
+    listener = listening(tmp_path, bound, TOKEN)
     listener.start()
     yield bound.getsockname()[1]
     listener.stop()
@@ -55,23 +62,41 @@ def received(port: int, sent: bytes) -> bytes:
     [
         pytest.param(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n", b"200", id="get"),
         pytest.param(b"GET /livez?verbose HTTP/1.0\r\n\r\n", b"200", id="query"),
+        pytest.param(b"GET http://host:80/livez?verbose HTTP/1.1\r\n\r\n", b"200", id="absolute"),
+        pytest.param(b"GET HTTPS://[::1]/livez HTTP/1.1\r\n\r\n", b"200", id="absolute-of-ssl"),
+        pytest.param(b"GET http://host HTTP/1.1\r\n\r\n", b"404", id="absolute-without-path"),
+        pytest.param(b"GET ftp://host/livez HTTP/1.1\r\n\r\n", b"404", id="absolute-of-ftp"),
         pytest.param(b"GET /readyz HTTP/1.1\r\n\r\n", b"503", id="not-ready"),
         pytest.param(b"GET / HTTP/1.1\r\n\r\n", b"404", id="other-path"),
         pytest.param(b"GET /../etc/passwd HTTP/1.1\r\n\r\n", b"404", id="dots"),
         pytest.param(b"POST /livez HTTP/1.1\r\nContent-Length: 9999999999\r\n\r\n", b"405", id="post"),
+        pytest.param(
+            b"POST / HTTP/1.1\r\nContent-Length: 500000\r\n\r\n" + b"x" * 500_000, b"405", id="body"
+        ),
+        pytest.param(
+            b"PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7a120\r\n" + b"x" * 500_000,
+            b"405",
+            id="chunked-body",
+        ),
+        pytest.param(
+            b"GET /livez HTTP/1.1\r\nContent-Length: 500000\r\n\r\n" + b"x" * 500_000,
+            b"200",
+            id="get-with-body",
+        ),
         pytest.param(b"PRI * HTTP/2.0\r\n\r\n", b"400", id="http-2"),
         pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"400", id="ssl"),
         pytest.param(b"\xff\xfe  \r\n\r\n", b"400", id="bytes"),
         pytest.param(b"\r\n\r\n", b"400", id="nothing"),
         pytest.param(
-            b"GET /livez HTTP/1.1\r\nX: " + b"x" * HEAD_BYTES_MAX + b"\r\n\r\n", b"", id="long-head"
+            b"GET /livez HTTP/1.1\r\nX: " + b"x" * HEAD_BYTES_MAX + b"\r\n\r\n", b"431", id="long-head"
         ),
-        pytest.param(b"G" * 1_000_000, b"", id="no-end"),
+        pytest.param(b"G" * 1_000_000, b"431", id="no-end"),
     ],
 )
-def test_a_request_gets_a_status_or_the_end(port: int, sent: bytes, status: bytes) -> None:
+def test_a_request_gets_a_status(port: int, sent: bytes, status: bytes) -> None:
+    """Also one that is not read to its end: a reset would take the response from the client."""
     response = received(port, sent)
-    assert response.split(b" ")[1:2] == ([status] if status else []), response
+    assert response.split(b" ")[1:2] == [status], response
     assert get(port, "/livez")[0] == 200
 
 
@@ -89,6 +114,58 @@ def test_silent_connections_keep_no_probe_out(port: int) -> None:
     assert silent[0].recv(1) == b"", "the first one was closed"
     for each in silent:
         each.close()
+
+
+def test_a_full_backlog_keeps_to_the_limit(tmp_path: Path) -> None:
+    """Each one beyond the limit closes the oldest, and a probe gets in."""
+    tasks_counts: list[int] = []
+
+    class Counting(socket.socket):
+        def accept(self) -> tuple[socket.socket, Any]:
+            tasks_counts.append(len(asyncio.all_tasks()))
+            return super().accept()
+
+    bound = Counting()
+    listener = listening(tmp_path, bound)
+    bound.listen(BACKLOG)
+    port = bound.getsockname()[1]
+    flood = [socket.create_connection(("127.0.0.1", port), timeout=5.0) for _ in range(120)]
+    listener.start()
+    assert get(port, "/livez")[0] == 200
+    assert max(tasks_counts) <= CONNECTIONS_MAX + 2, "with the one that accepts, and one that ends"
+    for closed in flood[: 121 - CONNECTIONS_MAX]:
+        assert closed.recv(1) == b""
+    for kept in flood[121 - CONNECTIONS_MAX :]:
+        kept.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            kept.recv(1)
+    for each in flood:
+        each.close()
+    listener.stop()
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("a defect"), OSError(24, "Too many open files"), KeyError("x")]
+)
+def test_listening_goes_on_after_any_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    class FailingOnce(socket.socket):
+        errors: ClassVar = [error]
+
+        def accept(self) -> tuple[socket.socket, Any]:
+            if self.errors:
+                raise self.errors.pop()
+            return super().accept()
+
+    monkeypatch.setattr("kraftctl.operate.listener.RETRY_SECONDS", 0.0)
+    bound = FailingOnce()
+    listener = listening(tmp_path, bound)
+    listener.start()
+    assert get(bound.getsockname()[1], "/livez")[0] == 200
+    listener.stop()
+    assert "A connection for probes and metrics is not accepted" in caplog.text
+    assert "Next step: " in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -112,12 +189,28 @@ def test_reasons_are_for_bearers_of_the_token(port: int, authorization: str, is_
 
 def test_without_a_token_anybody_may_read(tmp_path: Path) -> None:
     bound = socket.socket()
-    bound.bind(("127.0.0.1", 0))
-    bound.setblocking(False)
-    listener = HttpListener([(bound, None)], Pages(Watch(config_of(tmp_path), Clock()), b"").respond)
+    listener = listening(tmp_path, bound)
     listener.start()
     assert probe(bound.getsockname()[1]).text == STARTING
     listener.stop()
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/livez", 200), ("/readyz", 503), ("/restartz", 503), ("/status.json", 503)]
+)
+def test_after_the_end_of_the_controller_the_pages_say_that_it_stops(
+    tmp_path: Path, path: str, status: int
+) -> None:
+    watch = Watch(config_of(tmp_path), Clock())
+    watch.loop = asyncio.new_event_loop()
+    watch.loop.close()
+    watch.has_started = True
+    watch.stopping()
+    response = asyncio.run(Pages(watch, b"").respond(HttpRequest("GET", path, "")))
+    assert response.status == status
+    assert (STOPPING in response.body.decode()) == (status == 503)
+    metrics = asyncio.run(Pages(watch, b"").respond(HttpRequest("GET", "/metrics", "")))
+    assert "\nkraftctl_ready 0\n" in metrics.body.decode()
 
 
 @pytest.mark.parametrize(

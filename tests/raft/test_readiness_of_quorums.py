@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from tests.support.progress_cases import ALL
+from collections import deque
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from tests.record_types.image_state import attributes_of
+from tests.support.progress_cases import ALL, CASES, Case
 from tests.support.simulator.cluster.bare_raft import BareNode, Network
 
 POLL_SECONDS = 0.05
@@ -54,3 +62,35 @@ def test_a_lost_majority_is_named_within_ten_seconds() -> None:
     line = why_no_progress(survivor)
     assert line is not None
     assert "1 of 3 voters can be reached" in line
+
+
+def plain(value: Any, seen: dict[int, object]) -> Any:
+    """The value and all that it refers to, each object once."""
+    if value is None or isinstance(value, int | float | str | bytes | Enum) or callable(value):
+        return value
+    if id(value) in seen:
+        return "seen"
+    seen[id(value)] = value
+    if isinstance(value, dict):
+        return [(plain(key, {}), plain(one, seen)) for key, one in value.items()]
+    if isinstance(value, list | tuple | set | frozenset | deque):
+        return [plain(one, seen) for one in value]
+    if not type(value).__module__.startswith("kraftctl.raft"):
+        return repr(value)
+    return [(name, plain(getattr(value, name), seen)) for name in attributes_of(value)]
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case.__name__) for name in CASES for case in CASES[name]]
+)
+def test_reading_changes_nothing(case: Callable[[Network], Case]) -> None:
+    """Also before the first request, and for an observer, which knows addresses alone."""
+    network = Network()
+    node, _, seconds = case(network)
+    for passed in (0.0, seconds):
+        network.run_for(passed)
+        before = plain(node.raft._core.peers, {}), plain(node.raft._core.progress, {})
+        node.raft.figures(network.time.now_ms)
+        node.raft.why_no_progress(network.time.now_ms + 60_000)
+        node.raft.why_no_vote()
+        assert (plain(node.raft._core.peers, {}), plain(node.raft._core.progress, {})) == before

@@ -18,6 +18,7 @@ class World:
     """Everything around the executor. Every request is awaited, all from one address."""
 
     start_offset = 0
+    time_ns = 0
     ended = False
 
     def __init__(self) -> None:
@@ -124,7 +125,7 @@ class World:
         self.responses[request_id] = response
 
     def now_ns(self) -> int:
-        return 0
+        return self.time_ns
 
     def now_ms(self) -> int:
         return 0

@@ -8,7 +8,7 @@ slices; no heartbeat waits for its end.
 from __future__ import annotations
 
 from kraftctl.controller.cluster_control import broker_control_state
-from kraftctl.controller.replication_control.broker_transitions import BrokerFencing, ControlledShutdown
+from kraftctl.controller.cluster_control.asked_fencing import asked_fencing, asked_shutdown
 from kraftctl.controller.replication_control.leader_elections import BrokerUnfencing
 from kraftctl.controller.replication_control.offline_directories import OfflineDirectories
 from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork, SoftChange
@@ -135,14 +135,11 @@ def _take_out_too(
 def _transition_to(
     state: ControllerState, registration: BrokerRegistration, following: str, offline: list[Uuid]
 ) -> SlicedWork:
-    broker_id, broker_epoch = registration.id, registration.epoch
     if following == broker_control_state.UNFENCED:
-        return BrokerUnfencing(state, broker_id, broker_epoch, offline)
+        return BrokerUnfencing(state, registration.id, registration.epoch, offline)
     if following == broker_control_state.CONTROLLED_SHUTDOWN:
-        state.fencings.shutdown_count += 1
-        return ControlledShutdown(state, broker_id, broker_epoch)
-    state.fencings.asked_count += 1
-    return BrokerFencing(state, broker_id, broker_epoch)
+        return asked_shutdown(state, registration)
+    return asked_fencing(state, registration)
 
 
 def _newly_offline(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class FencingCounts:
-    """A broker whose fencing is tried again is counted again."""
+    """Each counts what is appended. A fencing for a lost session counts again if it is tried again."""
 
     def __init__(self) -> None:
         self.timed_out_count = 0
@@ -12,4 +12,4 @@ class FencingCounts:
         self.shutdown_count = 0
         """It has begun a controlled shutdown."""
         self.asked_count = 0
-        """Its heartbeat asked for it, as of one that starts again or stops."""
+        """Its heartbeat asked for it, as of one that starts again, or stops and leads nothing."""

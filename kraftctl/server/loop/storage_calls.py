@@ -82,16 +82,21 @@ class StorageCalls:
             self.inbox.end()
             return
         self.paused = True
-        what = self._begin(effect)
-        since_ns = self.storing_since_ns
+        self._begin(effect)
+        self._try(call)
+
+    def _try(self, call: Callable[[], None]) -> None:
+        if self.stopped:
+            self.inbox.end()
+            return
 
         def stored(storing: Finished[None]) -> None:
             error = storing.exception()
             if is_out_of_descriptors(error) and not self.inbox.ended:
                 logger.error("%s; retrying in %.1f s", error, DESCRIPTOR_RETRY_SECONDS)
-                self.scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self.store_again, effect, call))
+                self.scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self._try, call))
             else:
-                self._stored(what, since_ns, storing)
+                self._stored(self.storing, self.storing_since_ns, storing)
 
         self.scheduler.run_on_storage_thread(call, stored)
 

@@ -12,6 +12,7 @@ import pytest
 from kraftctl.controller.results.notice_sources import CONTROLLER, REGISTRATION, SNAPSHOT
 from kraftctl.node.events import RequestFailed
 from kraftctl.raft import effects, events
+from kraftctl_protocol.generated.describe_quorum_request import DescribeQuorumRequest
 from tests.server.drivers import driver_of
 
 
@@ -119,3 +120,36 @@ async def test_a_notice_is_logged_under_its_source_and_level(caplog: pytest.LogC
         ("kraftctl.registration", logging.ERROR, "unknown"),
         ("kraftctl.controller", logging.ERROR, "failed"),
     ]
+
+
+class AskingNode(Node):
+    """Knows a leader at which nothing listens, and keeps the events that it gets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.raft = self
+        self.leader_id, self.leader_address = 2, ("127.0.0.1", 1)
+        self.processed: list[object] = []
+
+    def take_send_id(self) -> int:
+        return 7
+
+    def step(self, event: object, now_ms: int, wall_ms: int) -> list[object]:
+        self.processed.append(event)
+        return []
+
+
+async def test_the_response_to_a_question_that_was_given_up_is_dropped() -> None:
+    """Raft sent no such request: a page of the probes did, and it did not wait longer."""
+    node: Any = AskingNode()
+    storage: Any = Storage()
+    driver = driver_of(node, storage)
+    asking = asyncio.ensure_future(driver.ask_leader(DescribeQuorumRequest(topics=[])))
+    await asyncio.sleep(0)
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    while driver._asked:
+        await asyncio.sleep(0.001)
+    driver.offer(events.DeadlineReached())
+    assert [type(event) for event in node.processed] == [events.DeadlineReached]
+    await driver.stop()

@@ -48,6 +48,17 @@ def test_a_vote_is_written_when_there_is_a_descriptor_again(number: int) -> None
     assert [call[0] for call in world.calls] == ["write_quorum_state"] * 4
 
 
+def test_a_vote_that_is_tried_again_has_waited_since_the_first_time() -> None:
+    world = World()
+    world.failing["write_quorum_state"] = storage_error(errno.EMFILE)
+    world.executor.execute(VOTE)
+    for seconds in (1, 2, 3):
+        world.run_all()
+        world.time_ns = seconds * 1_000_000_000
+        world.timers.pop()()
+        assert world.executor.oldest_wait(world.time_ns) == ("WriteQuorumState", seconds)
+
+
 def test_any_other_failure_of_a_vote_still_ends_the_process() -> None:
     world = World()
     world.failing["write_quorum_state"] = storage_error(errno.EIO)
