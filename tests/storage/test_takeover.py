@@ -55,7 +55,7 @@ def test_kafka_storage_and_kraftctl_format_the_same_way(tmp_path: Path) -> None:
     java = JavaController(kafka(), NODE_ID, tmp_path / "java", random_id())
     java.format()
     follower = KraftctlController(NODE_ID, tmp_path / "java", java.cluster_id, port=java.port)
-    with pytest.raises(Exception, match="already formatted|formatted before"):
+    with pytest.raises(Exception, match=r"already formatted|formatted before"):
         follower.format()
     _serve_one_turn(follower, kill=False)
 
