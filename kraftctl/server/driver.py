@@ -105,21 +105,32 @@ class Driver:
             on_may_stop=self._may_stop.set,
             on_end=self._on_end,
         )
-        self._executor = EffectExecutor(
+        notices = LoggedNotices(loop.time, loop.call_later, audit_log)
+        self._executor = self._new_executor(storage, clock, notices, retention_bytes, retention_ms)
+        self._node_loop.attach(self._executor)
+        self.requests = RequestIntake(node, self._network, self._node_loop)  # For connections.
+
+    def _new_executor(
+        self,
+        storage: MetadataPartition,
+        clock: Clock,
+        notices: LoggedNotices,
+        retention_bytes: int,
+        retention_ms: int,
+    ) -> EffectExecutor:
+        return EffectExecutor(
             storage=storage,
             downloads=self._downloads,
             network=self._network,
             clock=clock,
             scheduler=self._threads,
-            notices=LoggedNotices(loop.time, loop.call_later, audit_log),
+            notices=notices,
             inbox=self._node_loop,
             probe=self.probe,
             pace=TurnPace(clock.now_ns),
             retention_bytes=retention_bytes,
             retention_ms=retention_ms,
         )
-        self._node_loop.attach(self._executor)
-        self.requests = RequestIntake(node, self._network, self._node_loop)  # For connections.
 
     def start(self, settings: RunningSettings | None = None) -> None:
         """Starts the node. Dynamic configs change `settings`, and requests the levels of loggers."""
