@@ -1,4 +1,4 @@
-"""Counts of committed metadata: the image of an active controller has what is not, too (KAFKA-14457).
+"""Counts of committed metadata: the image of an active controller also has other metadata (KAFKA-14457).
 
 They are taken in one turn and used once everything that the image had then is committed.
 """

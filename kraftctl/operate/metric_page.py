@@ -21,8 +21,8 @@ HEAD: Final = """# Metrics
 A metric has the same value under each of its names. Those of Kafka are spelled as published dashboards and
 alerts read them: with Strimzi's and Confluent's configurations of the JMX exporter, and with Strimzi's
 metrics reporter. The column *series* says how many there are of a name; nothing else makes more of them.
-Counts of topics, partitions and brokers are of committed metadata. A gauge whose name ends with `_max_total`
-is none to take a rate of.
+Counts of topics, partitions and brokers are of committed metadata. A name that ends with `_max_total`
+is a gauge: take no rate of it.
 
 There is no JVM, so there are no `jvm_` metrics: panels of heap and garbage collection stay empty.
 """

@@ -276,8 +276,7 @@ OWN: Final = (
     _own(
         "longest_turn_ms",
         GAUGE,
-        "The longest turn of the event loop since the start, and its cause",
-        ("what",),
+        "The longest turn of the event loop since the start; /status.json has its cause",
     ),
     _own(
         "longest_disk_wait_ms",

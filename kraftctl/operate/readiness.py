@@ -1,6 +1,6 @@
 """Decides whether a controller is live and ready, and gives the reasons, from facts that `watch` has found.
 
-Nothing is not ready for what an election causes. The reason for missing progress is raft's own line, which
+An election makes no controller unready. The reason for missing progress is raft's own line, which
 the log has, too; `docs/troubleshooting.md` explains it.
 """
 

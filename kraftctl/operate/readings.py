@@ -169,7 +169,7 @@ def _events(samples: Samples, watch: Watch) -> None:
     counts, total_ms = watch.processed()
     samples["events.processing"] = [((), watch.processed_window.summary(counts, total_ms))]
     probe = watch.driver.probe
-    samples["longest_turn_ms"] = [((probe.longest_turn or "nothing",), probe.longest_turn_ns / 1e6)]
+    samples["longest_turn_ms"] = [((), probe.longest_turn_ns / 1e6)]
 
 
 def _snapshot(samples: Samples, watch: Watch, now_ms: int, figures: RaftFigures) -> None:

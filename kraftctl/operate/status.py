@@ -17,6 +17,7 @@ def status_of(watch: Watch) -> dict[str, object]:
     figures = raft.figures(now_ms)
     reasons = watch.why_not_ready()
     effect, waiting_seconds = watch.driver.oldest_wait(watch.clock.now_ns())
+    probe = watch.driver.probe
     ssl_metrics = watch.server.security.ssl_metrics
     return {
         "version": kraftctl.__version__,
@@ -33,6 +34,7 @@ def status_of(watch: Watch) -> dict[str, object]:
             "waits_for": effect or None,
             "waits_ms": int(waiting_seconds * 1000),
         },
+        "longest_turn": {"what": probe.longest_turn or None, "ms": probe.longest_turn_ns / 1e6},
         "certificates": {
             "expire_at_ms": dict(ssl_metrics.certificate_expires_at_ms),
             "trusted_expire_at_ms": dict(ssl_metrics.authority_expires_at_ms),

@@ -26,7 +26,7 @@ def why_not_upgraded(core: RaftCore, level: int) -> str | None:
     """
     leader = core.leader()
     if leader is None:
-        return "This controller leads the quorum no more."
+        return "This controller no longer leads the quorum."
     nodes = leader.volatile_voters.nodes
     for voter_id in nodes:
         reason = _why_not_ready(leader, nodes[voter_id], level)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 import resource
 import shutil
 import signal
@@ -79,6 +80,9 @@ def assert_has_status(port: int) -> None:
     assert (status, content["node_id"], content["ready"]) == (200, 1, True)
     assert content["quorum"]["state"] == "leader"
     assert content["disk"]["free_bytes"] > 0
+    assert content["longest_turn"].keys() == {"what", "ms"}
+    _, metrics = get(port, "/metrics")
+    assert re.search(r"^kraftctl_longest_turn_ms \d", metrics, re.MULTILINE), "one series, whatever the cause"
 
 
 pytest_long = pytest.mark.long
