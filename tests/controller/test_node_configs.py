@@ -9,6 +9,7 @@ from kraftctl.config.dynamic_keys import LIMIT_KEYS, LISTENER_LIMIT_KEYS, STORE_
 from kraftctl.controller.configuration_control.incremental_alter_configs import APPEND, DELETE, SET
 from kraftctl.controller.configuration_control.node_configs import node_configs
 from kraftctl.controller.state.effective_configs import OBEYED_CONFIGS
+from kraftctl.metadata import features
 from kraftctl.metadata.config_definitions.config_key import BOOLEAN, DOUBLE, INT, LONG
 from kraftctl.metadata.config_definitions.config_source import DYNAMIC_DEFAULT_BROKER_CONFIG
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
@@ -123,7 +124,7 @@ UNUSED = [
 def test_a_limit_has_the_source_of_its_value(key: str, value: str, name: str, in_file: bool) -> None:
     """One without effect is no source: the default of the cluster is, if that is obeyed, then the file."""
     usable = "127.0.0.1:7" if key.endswith("overrides") else "7"
-    active = ActiveController(**{key: usable} if in_file else {})
+    active = ActiveController(features.LATEST_PRODUCTION, 1, **({key: usable} if in_file else {}))
     before = described(active).get(key)
     store(active, name, key, value)
     assert described(active).get(key) == before
