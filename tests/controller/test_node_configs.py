@@ -124,8 +124,7 @@ UNUSED = [
 def test_a_limit_has_the_source_of_its_value(key: str, value: str, name: str, in_file: bool) -> None:
     """One without effect is no source: the default of the cluster is, if that is obeyed, then the file."""
     usable = "127.0.0.1:7" if key.endswith("overrides") else "7"
-    file: dict[str, str] = {key: usable} if in_file else {}
-    active = ActiveController(features.LATEST_PRODUCTION, 1, **file)
+    active = ActiveController(features.LATEST_PRODUCTION, 1, **({key: usable} if in_file else {}))
     before = described(active).get(key)
     store(active, name, key, value)
     assert described(active).get(key) == before
