@@ -48,7 +48,7 @@ def test_texts_are_where_kafkas_are(tmp_path: Path) -> None:
         if [(each.place, each.error.name) for each in answers] != [row[:2] for row in theirs]:
             differences.append(f"{name}: {answers}, Kafka {theirs}")
         for answer, (_, _, text) in zip(answers, theirs, strict=False):
-            if answer.text is not None and text != TEXT:
+            if answer.text and text != TEXT:
                 differences.append(f"{name}: {answer.text!r}, Kafka has no text")
     assert differences == []
 
