@@ -78,10 +78,8 @@ class Driver:
         threads: StorageThreads | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
-        self._node = node
-        self._may_stop = asyncio.Event()
-        self._asked: dict[int, asyncio.Future[Message | None]] = {}
-        """The requests of `ask_leader` that have no response yet, by their send id; also those given up."""
+        self._node, self._may_stop = node, asyncio.Event()
+        self._asked: dict[int, asyncio.Future[Message | None]] = {}  # by send id, also those given up
         self.failed: asyncio.Future[object] = loop.create_future()
         self.probe = probe or turn_probe()
         self._peers = PeerConnections(

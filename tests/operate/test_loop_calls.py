@@ -1,4 +1,4 @@
-"""Calls on a loop that another thread runs: one of each kind, however many ask for it."""
+"""Calls on a loop that another thread runs: one of each kind at a time."""
 
 from __future__ import annotations
 
