@@ -16,13 +16,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
+from kraftctl.config.operate_config import CONNECTIONS_MAX
 from kraftctl.controller.results.failures import reason_of
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 
 logger = logging.getLogger("kraftctl.server.operate")
 
 HEAD_BYTES_MAX: Final = 8 * 1024
-CONNECTIONS_MAX: Final = 32
 REQUEST_SECONDS_MAX: Final = 10.0
 """The time of a connection from its acceptance to the last byte of its response: Prometheus's default."""
 
@@ -75,6 +75,7 @@ class HttpListener:
         self._sockets = sockets
         self._respond = respond
         self._connections: dict[asyncio.Task[None], None] = {}
+        self._accepting: list[asyncio.Task[None]] = []
         self._loop = asyncio.new_event_loop()
         self._failures = RateLimitedLog(logger, self._loop.time, lines_max=1)
         self._thread = threading.Thread(target=self._run, name="operate", daemon=True)
@@ -92,11 +93,11 @@ class HttpListener:
 
     def _run(self) -> None:
         loop = self._loop
-        accepting = [loop.create_task(self._accept(bound, context)) for bound, context in self._sockets]
+        self._accepting = [loop.create_task(self._accept(*each)) for each in self._sockets]
         try:
             loop.run_forever()
         finally:
-            tasks = [*accepting, *self._connections]
+            tasks = asyncio.all_tasks(loop)
             for task in tasks:
                 task.cancel()
             loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
@@ -108,8 +109,12 @@ class HttpListener:
         while True:
             try:
                 accepted, _ = await self._loop.sock_accept(bound)
-            except OSError as error:  # no descriptors are left, or the client has gone
-                self._failures.warning("A connection for probes and metrics is not accepted: %s", error)
+            except Exception as error:  # noqa: BLE001 - a full table of files, or a defect
+                self._failures.warning(
+                    "A connection for probes and metrics is not accepted: %s. Next step: raise the limit of"
+                    " open files (ulimit -n, LimitNOFILE) if it says so; the next connections are tried",
+                    reason_of(error),
+                )
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
             if len(self._connections) >= CONNECTIONS_MAX:

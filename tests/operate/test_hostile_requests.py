@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
-from kraftctl.operate.listener import CONNECTIONS_MAX, HEAD_BYTES_MAX, HttpListener
+from kraftctl.config.operate_config import CONNECTIONS_MAX
+from kraftctl.operate.listener import HEAD_BYTES_MAX, HttpListener
 from kraftctl.operate.pages import Pages
 from kraftctl.operate.service import _token
 from kraftctl.operate.watch import STARTING, Watch
@@ -161,6 +162,12 @@ def test_an_address_that_cannot_be_used_is_named(tmp_path: Path, value: str, err
 def test_addresses(tmp_path: Path, value: str) -> None:
     config = config_of(tmp_path, **{"kraftctl.operate.listeners": value})
     assert len(config.operate.endpoints) == len(value.split(","))
+
+
+def test_its_connections_have_descriptors_of_their_own(tmp_path: Path) -> None:
+    assert config_of(tmp_path).operate.reserved_descriptors == 0
+    found = config_of(tmp_path, **{"kraftctl.operate.listeners": "http://127.0.0.1:80"})
+    assert found.operate.reserved_descriptors > CONNECTIONS_MAX
 
 
 def test_a_token_without_a_listener_is_refused(tmp_path: Path) -> None:
