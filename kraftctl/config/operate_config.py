@@ -11,6 +11,10 @@ from kraftctl_security.config_values import ConfigValues
 LISTENERS: Final = "kraftctl.operate.listeners"
 TOKEN_PATH: Final = "kraftctl.operate.token.path"
 
+CONNECTIONS_MAX: Final = 32
+DESCRIPTORS_MAX: Final = CONNECTIONS_MAX + 8
+"""Those of connections that are being closed, and of what a scrape reads."""
+
 HTTP: Final = "http"
 HTTPS: Final = "https"
 
@@ -35,6 +39,11 @@ class OperateConfig:
                 values.refuse(LISTENERS, values.text(LISTENERS), reason)
         if self.token_path and not self.endpoints:
             values.refuse(TOKEN_PATH, self.token_path, f"nothing is served without {LISTENERS}")
+
+    @property
+    def reserved_descriptors(self) -> int:
+        """The file descriptors that its connections need, beyond those that are open when it is served."""
+        return DESCRIPTORS_MAX if self.endpoints else 0
 
     def _read(self, url: str) -> str | None:
         """Returns why the entry cannot be used."""

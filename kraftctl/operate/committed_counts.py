@@ -41,6 +41,8 @@ class CommittedCounts:
 
     def look(self, controller: QuorumController, high_watermark: int) -> bool:
         """Takes counts, on the loop. Returns whether those of now, or of the look before, are committed."""
+        if not controller.state.metadata_loaded:
+            return True  # they are partial; none are served until then
         waiting, epoch = self._waiting, controller.state.claim_epoch
         if waiting is not None and waiting.epoch == epoch and waiting.end_offset <= high_watermark:
             self.committed, self._waiting = waiting, None

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from kraftctl.config.operate_config import CONNECTIONS_MAX
 from kraftctl.controller.results.failures import reason_of
 from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 
@@ -27,7 +28,6 @@ DROPPED_BYTES_MAX: Final = 1024 * 1024
 DROP_SECONDS_MAX: Final = 1.0
 """What is left of a request is read for so long: a close before that may take the response back."""
 
-CONNECTIONS_MAX: Final = 32
 REQUEST_SECONDS_MAX: Final = 10.0
 """The time of a connection from its acceptance to the last byte of its response: Prometheus's default."""
 
@@ -83,6 +83,7 @@ class HttpListener:
         self._respond = respond
         self._connections: dict[asyncio.Task[None], None] = {}
         """Those that are served, the oldest first."""
+        self._accepting: list[asyncio.Task[None]] = []
         self._loop = asyncio.new_event_loop()
         self._failures = RateLimitedLog(logger, self._loop.time, lines_max=1)
         self._thread = threading.Thread(target=self._run, name="operate", daemon=True)
@@ -100,11 +101,11 @@ class HttpListener:
 
     def _run(self) -> None:
         loop = self._loop
-        accepting = [loop.create_task(self._accept(bound, context)) for bound, context in self._sockets]
+        self._accepting = [loop.create_task(self._accept(*each)) for each in self._sockets]
         try:
             loop.run_forever()
         finally:
-            tasks = [*accepting, *self._connections]
+            tasks = asyncio.all_tasks(loop)
             for task in tasks:
                 task.cancel()
             loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))

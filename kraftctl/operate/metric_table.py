@@ -141,7 +141,7 @@ CONTROLLER: Final = (
     _controller("metadataerrorcount", "Failures that were contained (ADR 5)"),
     _controller("lastappliedrecordoffset", "The last offset that is in the metadata of this controller"),
     _controller("lastappliedrecordtimestamp", "The timestamp of that record, in ms since 1970"),
-    _controller("lastappliedrecordlagms", "The age of that record, in ms"),
+    _controller("lastappliedrecordlagms", "The age of that record, in ms; 0 on the active controller"),
     _controller("lastcommittedrecordoffset", "The last offset that is committed"),
     _controller(
         "timedoutbrokerheartbeatcount", "Sessions of brokers that have expired on this controller", COUNTER
@@ -228,7 +228,7 @@ OWN: Final = (
         GAUGE,
         "Records that may be uncommitted: more and more on a leader without a majority",
     ),
-    _own("voters_reached", GAUGE, "Voters that respond, with this one: on the leader, those that fetch"),
+    _own("voters_reached", GAUGE, "Voters that fetch from this leader, with itself", (), LEADER_ONLY),
     _own("commit_age_ms", GAUGE, "Time since anything was committed, by looks once a second"),
     _own(
         "replica_lag_records",

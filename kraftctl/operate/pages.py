@@ -12,9 +12,10 @@ from kraftctl.operate.exposition import CONTENT_TYPE, Samples, parts
 from kraftctl.operate.listener import JSON, TEXT, HttpRequest, HttpResponse
 from kraftctl.operate.loop_calls import LOOP_SECONDS_MAX, LoopCalls
 from kraftctl.operate.process_figures import process_samples
-from kraftctl.operate.quorum_view import voters_progress
-from kraftctl.operate.readings import read
-from kraftctl.operate.restart import why_not_stop
+from kraftctl.operate.quorum_view import ASK_ANOTHER, voters_progress
+from kraftctl.operate.readings import read, samples_of_build
+from kraftctl.operate.restart import CANNOT_TELL, YES, Verdict, may_stop
+from kraftctl.operate.shared_result import SharedResult
 from kraftctl.operate.status import status_of
 from kraftctl.operate.watch import STOPPING, Watch
 
@@ -24,7 +25,7 @@ COMMIT_LOOKS_MAX: Final = 6
 COMMIT_SECONDS: Final = 0.01
 """Metrics wait a little until the records of now are committed; else they have what was committed before."""
 
-NO_RESPONSE: Final = "The leader has not described the quorum in time. Next step: ask again"
+NO_RESPONSE: Final = f"The leader has not described the quorum in time. {ASK_ANOTHER}"
 
 PAUSE_SECONDS: Final = 0.0001
 """Without this pause between parts, the loop of the controller would wait for the interpreter."""
@@ -45,9 +46,9 @@ class Pages:
         self._calls = LoopCalls()
         self._probes = {"/livez": self._live, "/readyz": self._ready, "/startupz": self._started}
         self._pages: dict[str, Page] = {
-            "/restartz": self._restart,
-            "/status.json": self._status,
-            "/metrics": self._metrics,
+            "/restartz": SharedResult(self._restart).get,
+            "/status.json": SharedResult(self._status).get,
+            "/metrics": SharedResult(self._metrics).get,
         }
 
     async def respond(self, request: HttpRequest) -> HttpResponse:
@@ -77,32 +78,31 @@ class Pages:
         """Says whether this controller may stop now."""
         watch = self._watch
         if not watch.has_started:
-            return _probe_response("may_stop", watch.why_not_ready(), shows_reasons=True)
-        asked = self._why_not_stop()
+            return _verdict_response(self._unknown(ASK_ANOTHER))
+        asked = self._verdict()
         try:
             asking = asyncio.run_coroutine_threadsafe(asked, watch.loop)
         except RuntimeError:  # the loop has ended
             asked.close()
-            return _probe_response("may_stop", (STOPPING,), shows_reasons=True)
+            return _verdict_response(Verdict(CANNOT_TELL, STOPPING))
         try:
             async with asyncio.timeout(LOOP_SECONDS_MAX):
-                reasons = await asyncio.wrap_future(asking)
+                verdict = await asyncio.wrap_future(asking)
         except TimeoutError:
-            reasons = watch.why_not_ready() or (NO_RESPONSE,)
-        return _probe_response("may_stop", reasons, shows_reasons=True)
+            verdict = self._unknown(NO_RESPONSE)
+        return _verdict_response(verdict)
 
-    async def _why_not_stop(self) -> tuple[str, ...]:
+    async def _verdict(self) -> Verdict:
         """Runs on the loop of the controller."""
         watch = self._watch
-        raft = watch.driver.node.raft
-        unready = raft.why_no_progress(watch.clock.now_ms())
-        if unready is not None:
-            return (unready,)
         voters = await voters_progress(watch.driver, watch.clock.now_ms())
         if isinstance(voters, str):
-            return (voters,)
-        found = why_not_stop(raft.node_id, voters, watch.config.controller_quorum_fetch_timeout_ms)
-        return () if found is None else (found,)
+            return self._unknown(voters)
+        return may_stop(watch.driver.node.raft.node_id, voters)
+
+    def _unknown(self, text: str) -> Verdict:
+        """Returns that it is not known, with the reasons why this controller is not ready."""
+        return Verdict(CANNOT_TELL, " ".join([*(f"{each}." for each in self._watch.why_not_ready()), text]))
 
     async def _status(self) -> HttpResponse:
         watch = self._watch
@@ -115,7 +115,7 @@ class Pages:
 
     async def _metrics(self) -> HttpResponse:
         """Returns the text; it is written in parts, and the controller's loop may run between them."""
-        samples = await self._samples() if self._watch.has_started else {}
+        samples = await self._samples() if self._watch.has_started else _samples_of_none()
         samples.update(process_samples())
         written: list[str] = []
         for part in parts(samples):
@@ -132,7 +132,7 @@ class Pages:
                 await asyncio.sleep(COMMIT_SECONDS)
             return await self._calls.make("metrics", watch.loop, lambda: read(watch))
         except TimeoutError:
-            return {"ready": [((), 0)]}  # the loop is stuck, or has ended
+            return _samples_of_none()  # the loop is stuck, or has ended
 
     def _live(self) -> tuple[str, tuple[str, ...]]:
         reason = self._watch.why_not_live()
@@ -145,9 +145,22 @@ class Pages:
         return "started", () if self._watch.has_started else self._watch.why_not_ready()
 
 
+def _samples_of_none() -> Samples:
+    """Returns what is known of a controller that cannot be asked."""
+    samples = samples_of_build()
+    samples["ready"] = [((), 0)]
+    return samples
+
+
 def json_response(status: int, content: object) -> HttpResponse:
     """Returns a response of one line."""
     return HttpResponse(status, JSON, (json.dumps(content) + "\n").encode())
+
+
+def _verdict_response(verdict: Verdict) -> HttpResponse:
+    is_yes = verdict.kind == YES
+    content = {"may_stop": is_yes, "verdict": verdict.kind, "reasons": [] if is_yes else [verdict.text]}
+    return json_response(200 if is_yes else 503, content)
 
 
 def _probe_response(name: str, reasons: tuple[str, ...], *, shows_reasons: bool) -> HttpResponse:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.operate.restart import VoterProgress
 from kraftctl.server.driver import Driver
 from kraftctl_protocol.errors import Errors, error_of
@@ -12,6 +14,11 @@ from kraftctl_protocol.generated.describe_quorum_request import (
 )
 from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
 from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
+
+ASK_ANOTHER: Final = (
+    "Next step: ask another controller: kraftctl quorum --bootstrap-controller HOST:PORT may-stop"
+    " --controller-id ID. If none has a leader, nothing can be changed already: see /readyz for the cause"
+)
 
 
 async def voters_progress(driver: Driver, now_ms: int) -> list[VoterProgress] | str:
@@ -28,20 +35,22 @@ async def voters_progress(driver: Driver, now_ms: int) -> list[VoterProgress] | 
         return sorted(found, key=lambda each: each.voter_id)
     partition = PartitionData(partition_index=METADATA_PARTITION)
     request = DescribeQuorumRequest(topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[partition])])
+    if raft.leader_address is None:
+        return f"This controller knows no leader. {ASK_ANOTHER}"
+    host, port = raft.leader_address
+    leader = f"leader {raft.leader_id} at {host}:{port}"
     response = await driver.ask_leader(request)
     if not isinstance(response, DescribeQuorumResponse):
-        return (
-            "The leader does not answer DescribeQuorum. Next step: see /readyz and the log of this controller"
-        )
-    return _progress_in(response)
+        return f"The {leader} does not answer DescribeQuorum. {ASK_ANOTHER}"
+    return _progress_in(response, leader)
 
 
-def _progress_in(response: DescribeQuorumResponse) -> list[VoterProgress] | str:
+def _progress_in(response: DescribeQuorumResponse, leader: str) -> list[VoterProgress] | str:
     if response.error_code != Errors.NONE:
-        return _refused(response.error_code)
+        return _refused(leader, response.error_code)
     (partition,) = response.topics[0].partitions
     if partition.error_code != Errors.NONE:
-        return _refused(partition.error_code)
+        return _refused(leader, partition.error_code)
     now_ms = max((each.last_fetch_timestamp for each in partition.current_voters), default=0)
     return [
         VoterProgress(
@@ -52,5 +61,5 @@ def _progress_in(response: DescribeQuorumResponse) -> list[VoterProgress] | str:
     ]
 
 
-def _refused(error_code: int) -> str:
-    return f"The leader answers {error_of(error_code).name} to DescribeQuorum. Next step: see its log"
+def _refused(leader: str, error_code: int) -> str:
+    return f"The {leader} answers {error_of(error_code).name} to DescribeQuorum. {ASK_ANOTHER}"

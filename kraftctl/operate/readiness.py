@@ -7,7 +7,7 @@ the log has, too; `docs/troubleshooting.md` explains it.
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 LOOP_SECONDS_MAX: Final = 5.0
@@ -15,6 +15,13 @@ LOOP_SECONDS_MAX: Final = 5.0
 
 DISK_SECONDS_MAX: Final = 5.0
 """A write or flush that takes longer counts as one that does not end; Kafka's election timeout is 1 s."""
+
+FOLLOWED_SECONDS_MAX: Final = 3.0
+"""A leader writes a NoOpRecord in each metadata.max.idle.interval.ms; this and four of them is late, beside
+the grace of an election."""
+
+FAILED_SECONDS_MAX: Final = 30.0
+"""A controller that has failed resigns and closes its files in less."""
 
 FREE_BYTES_MIN: Final = 1024 * 1024
 """With less room than this the next batches may not fit, and a write that fails ends the process."""
@@ -44,7 +51,13 @@ class Facts:
     """The oldest work that waits for the disk, and empty without any."""
     stored_seconds: float
     log_dir: str
-    certificates_expire_at_ms: dict[str, int] = field(default_factory=dict)
+    follows_nothing_seconds: float = 0.0
+    """Since when a follower has not learned that anything is committed, although NoOpRecords are written."""
+    idle_interval_seconds: float = 0.5
+    leader_id: int = -1
+    listener: str = ""
+    """The one at which controllers are reached, and None for its own certificate without SSL."""
+    certificate_expires_at_ms: int | None = None
     wall_ms: int = 0
 
 
@@ -68,7 +81,8 @@ def reasons(facts: Facts, grace_seconds: float) -> list[Cause]:
             Cause(
                 "disk",
                 f"{facts.stored_effect} has waited for the disk of {facts.log_dir} for"
-                f" {facts.stored_seconds:.1f} s. Next step: check that disk",
+                f" {facts.stored_seconds:.1f} s. Next step: see"
+                " dmesg and iostat -x for it, and df for its room",
             )
         )
     if facts.no_progress is not None:
@@ -82,6 +96,17 @@ def reasons(facts: Facts, grace_seconds: float) -> list[Cause]:
                 " describe --replication names the voters that lag",
             )
         )
+    elif facts.follows_nothing_seconds > FOLLOWED_SECONDS_MAX + 4 * facts.idle_interval_seconds:
+        found.append(
+            Cause(
+                "follows nothing",
+                f"Leader {facts.leader_id} responds, and has committed nothing for"
+                f" {facts.follows_nothing_seconds:.1f} s: {facts.high_watermark} is committed. Next step:"
+                " /readyz of that leader says why, and kraftctl quorum describe --replication names the"
+                " voters that lag",
+                is_passing=True,
+            )
+        )
     if facts.no_vote is not None:
         found.append(Cause("no vote", facts.no_vote, is_passing=True))
     if not facts.is_loaded and facts.no_progress is None:
@@ -91,8 +116,8 @@ def reasons(facts: Facts, grace_seconds: float) -> list[Cause]:
             Cause(
                 "applying",
                 f"Nothing of the metadata log was applied for {facts.unapplied_seconds:.1f} s: up to offset"
-                f" {facts.applied_offset} of {facts.high_watermark}. Next step: check the disk of"
-                f" {facts.log_dir}, and the log of this controller",
+                f" {facts.applied_offset} of {facts.high_watermark}. Next step: see dmesg and"
+                f" iostat -x for the disk of {facts.log_dir}, and the log of this controller",
             )
         )
     if not facts.is_registered and facts.is_loaded and facts.no_progress is None:
@@ -117,15 +142,14 @@ def _loading(facts: Facts) -> str:
 
 
 def _expired(facts: Facts) -> list[Cause]:
-    return [
-        Cause(
-            f"certificate {listener}",
-            f"The certificate of listener {listener} has expired at {_utc(at_ms)}. Next step: replace it"
-            " in its keystore; no restart is needed",
-        )
-        for listener, at_ms in sorted(facts.certificates_expire_at_ms.items())
-        if at_ms <= facts.wall_ms
-    ]
+    at_ms = facts.certificate_expires_at_ms
+    if at_ms is None or at_ms > facts.wall_ms:
+        return []
+    text = (
+        f"The certificate of listener {facts.listener} has expired at {_utc(at_ms)}. Next step: replace it"
+        " in its keystore; no restart is needed"
+    )
+    return [Cause("certificate", text)]
 
 
 def _utc(at_ms: int) -> str:
@@ -171,4 +195,14 @@ def why_stuck(loop_seconds: float) -> str | None:
     return (
         f"The event loop has not turned for {loop_seconds:.1f} s. Next step: kill -QUIT writes the stacks of"
         " this process to its log"
+    )
+
+
+def why_not_ended(failed_seconds: float) -> str | None:
+    """Returns why a controller that has failed so long ago is not live; None while it may still end."""
+    if failed_seconds <= FAILED_SECONDS_MAX:
+        return None
+    return (
+        f"This controller has failed, and has not ended within {failed_seconds:.0f} s. Next step: see its log"
+        " for the failure, and start it again; kill -KILL loses nothing that was acknowledged"
     )

@@ -27,7 +27,7 @@ BOUNDS_MS: Final = tuple(bound_ns / 1e6 for bound_ns in BOUNDS_NS)
 def read(watch: Watch) -> Samples:
     """Returns all samples but those of the process and the disk; to be called on the loop."""
     now_ms, wall_ms = watch.clock.now_ms(), watch.clock.wall_ms()
-    samples: Samples = {}
+    samples = samples_of_build()
     figures = watch.driver.node.raft.figures(now_ms)
     _raft(samples, figures)
     _set(samples, watch.window.samples())
@@ -43,6 +43,12 @@ def read(watch: Watch) -> Samples:
     _security(samples, watch)
     _logs(samples, watch)
     return samples
+
+
+def samples_of_build() -> Samples:
+    """Returns the sample of the version; the controller may be starting."""
+    is_compiled = (controller_node.__file__ or "").endswith(".so")
+    return {"build_info": [((kraftctl.__version__, str(is_compiled).lower()), 1)]}
 
 
 def _set(samples: Samples, values: dict[str, Value] | dict[str, int] | dict[str, float]) -> None:
@@ -64,12 +70,13 @@ def _raft(samples: Samples, figures: RaftFigures) -> None:
             "raft.number_of_voters": figures.voters_count,
             "raft.number_unknown_voter_connections": figures.unknown_voters_count,
             "loader.currentcontrollerid": figures.leader_id,
-            "uncommitted_records": figures.end_offset - max(figures.high_watermark, 0),
-            "voters_reached": figures.reached_voters_count,
         },
     )
+    if figures.high_watermark >= 0:
+        samples["uncommitted_records"] = [((), figures.end_offset - figures.high_watermark)]
     if figures.state != "leader":
         return
+    samples["voters_reached"] = [((), figures.reached_voters_count)]
     samples["raft.number_of_observers"] = [((), figures.observers_count)]
     samples["raft.uncommitted_voter_change"] = [((), int(figures.is_changing_voters))]
     for key in ("replica_lag_records", "replica_lag_ms", "replica_fetch_age_ms"):
@@ -95,9 +102,6 @@ def _controller(samples: Samples, watch: Watch, wall_ms: int) -> None:
             "controller.metadataerrorcount": failures_count,
             "controller.lastappliedrecordoffset": controller.next_replay_offset - 1,
             "controller.lastappliedrecordtimestamp": applied_wall_ms,
-            "controller.lastappliedrecordlagms": 0
-            if applied_wall_ms < 0
-            else max(0, wall_ms - applied_wall_ms),
             "controller.lastcommittedrecordoffset": node.raft.high_watermark - 1,
             "controller.timedoutbrokerheartbeatcount": fencings.timed_out_count,
             "controller.eventqueueoperationsstartedcount": watch.driver.loop.events_count,
@@ -106,13 +110,14 @@ def _controller(samples: Samples, watch: Watch, wall_ms: int) -> None:
             "ready": int(not watch.why_not_ready()),
         },
     )
+    if controller.active or applied_wall_ms >= 0:
+        lag_ms = 0 if controller.active else max(0, wall_ms - applied_wall_ms)
+        samples["controller.lastappliedrecordlagms"] = [((), lag_ms)]
     samples["broker_fencings_total"] = [
         (("session timed out",), fencings.timed_out_count),
         (("controlled shutdown",), fencings.shutdown_count),
         (("asked by the broker",), fencings.asked_count),
     ]
-    is_compiled = (controller_node.__file__ or "").endswith(".so")
-    samples["build_info"] = [((kraftctl.__version__, str(is_compiled).lower()), 1)]
 
 
 def _image(samples: Samples, counts: Counts, figures: RaftFigures) -> None:
@@ -139,9 +144,13 @@ def _image(samples: Samples, counts: Counts, figures: RaftFigures) -> None:
         ((str(broker_id),), state) for broker_id, state in counts.broker_states
     ]
     if figures.state == "leader":
-        fetching = {replica.key.id for replica in figures.replicas} | {figures.leader_id}
-        ghosts = [each for each in counts.controller_ids if each not in fetching]
-        samples["ghost_controllers"] = [((), len(ghosts))]
+        samples["ghost_controllers"] = [((), len(ghosts_in(counts, figures)))]
+
+
+def ghosts_in(counts: Counts, figures: RaftFigures) -> list[int]:
+    """Returns the registered controllers that neither vote nor fetch from this leader."""
+    fetching = {replica.key.id for replica in figures.replicas} | {figures.leader_id}
+    return [each for each in counts.controller_ids if each not in fetching]
 
 
 def _brokers(samples: Samples, watch: Watch, now_ms: int) -> None:

@@ -1,13 +1,27 @@
 """Decides whether a controller may stop now: whether the others are a majority that works without it.
 
-A voter works if it has fetched, within the last fetch timeout, all that its leader had then: the rule by
-which a leader refuses to remove a voter (`kraftctl.raft.working_majority`). A voter that restarts remains
-one, so a majority of all is needed here.
+A voter works if it has fetched, within the last second, all that its leader had then. A voter that restarts
+remains one, so a majority of all is needed here.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+WORKS_WITHIN_MS: Final = 1_000
+"""A voter fetches twice a second, so one that has ended a second ago does not count any more."""
+
+YES: Final = "yes"
+NOT_NOW: Final = "not now"
+ONLY_WITH_AN_OUTAGE: Final = "only with an outage"
+"""With one or two voters no time is better: all have to run."""
+
+CANNOT_TELL: Final = "cannot tell"
+
+QUIET_TIME: Final = "choose a time at which no topic, partition or broker has to change"
+
+NO_LOCK: Final = "Ask again right before it stops: two that ask at once both get this"
 
 
 @dataclass(frozen=True)
@@ -18,34 +32,47 @@ class VoterProgress:
     caught_up_ms_ago: int | None
 
 
-def why_not_stop(own_id: int, voters: list[VoterProgress], within_ms: int) -> str | None:
-    """Returns why `own_id` must not stop; None if it may. The leader had everything 0 ms ago."""
+@dataclass(frozen=True)
+class Verdict:
+    """One of YES, NOT_NOW, ONLY_WITH_AN_OUTAGE and CANNOT_TELL, and why."""
+
+    kind: str
+    text: str
+
+
+def may_stop(own_id: int, voters: list[VoterProgress]) -> Verdict:
+    """Returns whether `own_id` may stop. The leader had everything 0 ms ago."""
     if own_id not in [each.voter_id for each in voters]:
-        return None
+        return Verdict(YES, f"Controller {own_id} is no voter: no majority needs it")
     others = [each for each in voters if each.voter_id != own_id]
     if not others:
-        return (
-            f"Controller {own_id} is the only voter: nothing can be changed until it has started again. Next"
-            " step: stop it when that does no harm"
+        return Verdict(
+            ONLY_WITH_AN_OUTAGE,
+            f"Controller {own_id} is the only voter: nothing can be changed from its stop until it leads"
+            f" again. Next step: {QUIET_TIME}",
         )
-    missing = [each for each in others if not _works(each, within_ms)]
+    missing = [each for each in others if not _works(each)]
     needed = len(voters) // 2 + 1
     working = len(others) - len(missing)
     if working >= needed:
-        return None
+        return Verdict(
+            YES, f"Controller {own_id} may be stopped: a majority of the voters works without it. {NO_LOCK}"
+        )
     ids = ", ".join(str(each.voter_id) for each in voters)
     names = ", ".join(f"{each.voter_id} ({_since(each)})" for each in missing) or "none"
-    step = "start the missing ones, and wait until they have everything"
+    kind, step = NOT_NOW, "start the missing ones, and wait until they have everything"
     if not missing:
-        step = f"with {len(voters)} voters none can be missed: stop it when that does no harm"
-    return (
+        kind = ONLY_WITH_AN_OUTAGE
+        step = f"{QUIET_TIME}, as {needed} of {len(voters)} voters are all of them; or add a third voter"
+    return Verdict(
+        kind,
         f"Of the voters {ids}, {needed} are needed, and without controller {own_id} only {working} have"
-        f" everything: the quorum would stop. Missing: {names}. Next step: {step}"
+        f" everything: the quorum would stop. Missing: {names}. Next step: {step}",
     )
 
 
-def _works(voter: VoterProgress, within_ms: int) -> bool:
-    return voter.caught_up_ms_ago is not None and voter.caught_up_ms_ago < within_ms
+def _works(voter: VoterProgress) -> bool:
+    return voter.caught_up_ms_ago is not None and voter.caught_up_ms_ago < WORKS_WITHIN_MS
 
 
 def _since(voter: VoterProgress) -> str:

@@ -6,6 +6,7 @@ What it leaves behind is replaced as a whole, so the other thread needs no lock,
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,15 +14,18 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.cluster_control.register_controller import needs_registration
 from kraftctl.controller.results.failures import reason_of
 from kraftctl.operate.committed_counts import CommittedCounts
-from kraftctl.operate.readiness import Facts, Readiness, disk_full, reasons, why_stuck
+from kraftctl.operate.readiness import Facts, Readiness, disk_full, reasons, why_not_ended, why_stuck
 from kraftctl.operate.window import BucketWindow, Second, Window
 from kraftctl.server.driver import Driver
 from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.logs.audit_log import AuditLog
+from kraftctl.server.logs.rate_limited_log import RateLimitedLog
 from kraftctl.server.loop.request_turns import CHARGED_NS
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.process.durations import BOUNDS_NS, Durations
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+
+logger = logging.getLogger("kraftctl.server.operate")
 
 TICK_SECONDS: Final = 0.25
 """The interval of samples of the loop; the controller is looked at in each fourth of them."""
@@ -60,10 +64,13 @@ class Watch:
         self.loop: asyncio.AbstractEventLoop
         self._readiness = Readiness()
         self._reasons: tuple[str, ...] = (STARTING,)
+        self._failures = RateLimitedLog(logger, lambda: clock.now_ns() / NS_PER_SECOND, lines_max=2)
         self._turned_ns = clock.now_ns()
         self._timer: asyncio.TimerHandle | None = None
+        self._failed_ns: int | None = None
         self._committed = Moved(clock.now_ns())
         self._applied = Moved(clock.now_ns())
+        self._followed = Moved(clock.now_ns())
 
     def started(self, driver: Driver, server: SocketServer) -> None:
         self.driver = driver
@@ -79,9 +86,13 @@ class Watch:
             self._timer.cancel()
         self._timer = None
         self._reasons = (STOPPING,)
+        if self.has_started and self.driver.failed.done():
+            self._failed_ns = self.clock.now_ns()
 
     def why_not_live(self) -> str | None:
         """Returns why the process is stuck; None if it is not. A start and a stop have no turns to count."""
+        if self._failed_ns is not None:
+            return why_not_ended((self.clock.now_ns() - self._failed_ns) / NS_PER_SECOND)
         if self._timer is None:
             return None
         return why_stuck((self.clock.now_ns() - self._turned_ns) / NS_PER_SECOND)
@@ -102,9 +113,16 @@ class Watch:
             return
         try:
             self._reasons = tuple(self._decided(now_ns))
-            self._count(now_ns)
         except Exception as error:  # noqa: BLE001 - a defect here must not end what is looked at
-            self._reasons = (f"The state of this controller cannot be looked at: {reason_of(error)}",)
+            text = f"The state of this controller cannot be looked at: {reason_of(error)}"
+            self._reasons = (f"{text}. Next step: report it; /status.json has what is known",)
+            self._failures.warning("%s", self._reasons[0])
+        try:
+            self._count(now_ns)
+        except Exception as error:  # noqa: BLE001 - a defect here must not make the controller unready
+            self._failures.warning(
+                "Metrics of this second are not counted: %s. Next step: report it", reason_of(error)
+            )
 
     def _decided(self, now_ns: int) -> list[str]:
         grace_seconds = self.driver.node.raft.grace_ms / 1000
@@ -163,7 +181,11 @@ class Watch:
         high_watermark, applied_offset = raft.high_watermark, controller.next_replay_offset
         has_more = raft.is_leader and raft.end_offset > high_watermark
         is_behind = not controller.active and applied_offset < high_watermark
+        has_no_ops = (
+            self.config.metadata_max_idle_interval_ms > 0 and not raft.is_leader and high_watermark >= 0
+        )
         effect, stored_seconds = self.driver.oldest_wait(now_ns)
+        ssl_metrics, listener = self.server.security.ssl_metrics, self.config.controller_listener_names[0]
         return Facts(
             no_progress=raft.why_no_progress(now_ns // 1_000_000),
             no_vote=raft.why_no_vote(),
@@ -175,10 +197,14 @@ class Watch:
             end_offset=raft.end_offset,
             unapplied_seconds=self._applied.seconds(applied_offset, now_ns, lasts=is_behind),
             uncommitted_seconds=self._committed.seconds(high_watermark, now_ns, lasts=has_more),
+            follows_nothing_seconds=self._followed.seconds(high_watermark, now_ns, lasts=has_no_ops),
+            idle_interval_seconds=self.config.metadata_max_idle_interval_ms / 1000,
+            leader_id=raft.leader_id,
             stored_effect=effect,
             stored_seconds=stored_seconds,
             log_dir=self.config.metadata_log_dir,
-            certificates_expire_at_ms=dict(self.server.security.ssl_metrics.certificate_expires_at_ms),
+            listener=listener,
+            certificate_expires_at_ms=ssl_metrics.own_expires_at_ms.get(listener),
             wall_ms=self.clock.wall_ms(),
         )
 

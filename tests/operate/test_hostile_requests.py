@@ -6,12 +6,14 @@ import asyncio
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from types import SimpleNamespace
+from typing import Any, ClassVar, cast
 
 import pytest
 
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
-from kraftctl.operate.listener import BACKLOG, CONNECTIONS_MAX, HEAD_BYTES_MAX, HttpListener, HttpRequest
+from kraftctl.config.operate_config import CONNECTIONS_MAX
+from kraftctl.operate.listener import BACKLOG, HEAD_BYTES_MAX, HttpListener, HttpRequest
 from kraftctl.operate.pages import Pages
 from kraftctl.operate.service import _token
 from kraftctl.operate.watch import STARTING, STOPPING, Watch
@@ -205,6 +207,7 @@ def test_after_the_end_of_the_controller_the_pages_say_that_it_stops(
     watch.loop = asyncio.new_event_loop()
     watch.loop.close()
     watch.has_started = True
+    watch.driver = cast("Any", SimpleNamespace(failed=SimpleNamespace(done=lambda: False)))
     watch.stopping()
     response = asyncio.run(Pages(watch, b"").respond(HttpRequest("GET", path, "")))
     assert response.status == status
@@ -254,6 +257,12 @@ def test_an_address_that_cannot_be_used_is_named(tmp_path: Path, value: str, err
 def test_addresses(tmp_path: Path, value: str) -> None:
     config = config_of(tmp_path, **{"kraftctl.operate.listeners": value})
     assert len(config.operate.endpoints) == len(value.split(","))
+
+
+def test_its_connections_have_descriptors_of_their_own(tmp_path: Path) -> None:
+    assert config_of(tmp_path).operate.reserved_descriptors == 0
+    found = config_of(tmp_path, **{"kraftctl.operate.listeners": "http://127.0.0.1:80"})
+    assert found.operate.reserved_descriptors > CONNECTIONS_MAX
 
 
 def test_a_token_without_a_listener_is_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kraftctl.operate.readiness import Facts, Readiness, disk_full, reasons, why_stuck
+from kraftctl.operate.readiness import Facts, Readiness, disk_full, reasons, why_not_ended, why_stuck
 
 READY = Facts(
     no_progress=None,
@@ -44,8 +44,12 @@ GRACE = 5.0
         ({"uncommitted_seconds": 4.9, "is_leader": True}, []),
         ({"stored_effect": "FlushLog", "stored_seconds": 5.1}, ["disk"]),
         ({"stored_effect": "FlushLog", "stored_seconds": 4.9}, []),
-        ({"certificates_expire_at_ms": {"A": 10, "B": 11}, "wall_ms": 10}, ["certificate A"]),
-        ({"certificates_expire_at_ms": {"A": 10, "B": 11}, "wall_ms": 9}, []),
+        ({"listener": "A", "certificate_expires_at_ms": 10, "wall_ms": 10}, ["certificate"]),
+        ({"listener": "A", "certificate_expires_at_ms": 10, "wall_ms": 9}, []),
+        ({"follows_nothing_seconds": 5.1}, ["follows nothing"]),
+        ({"follows_nothing_seconds": 4.9}, []),
+        ({"follows_nothing_seconds": 5.1, "idle_interval_seconds": 5.0}, []),
+        ({"follows_nothing_seconds": 9.0, "no_progress": "No leader"}, ["no progress"]),
         ({"stored_seconds": 6.0, "no_progress": "x", "no_vote": "y"}, ["disk", "no progress", "no vote"]),
     ],
 )
@@ -85,3 +89,8 @@ def test_a_disk_without_room_and_a_stuck_loop() -> None:
     assert disk_full("/data", (1 << 20) - 1) is not None
     assert why_stuck(5.0) is None
     assert "7.0 s" in str(why_stuck(7.0))
+
+
+def test_a_failed_controller_that_does_not_end_is_not_live() -> None:
+    assert why_not_ended(30.0) is None
+    assert "has not ended within 31 s" in str(why_not_ended(31.0))

@@ -9,6 +9,9 @@ from kraftctl_security.authentication_failures import plain_text
 class AdminError(Exception):
     """The text names what was asked, the reason and, where there is one, the next step."""
 
+    status = 1
+    """The exit status."""
+
 
 class RefusedError(AdminError):
     """The cluster has refused a request; `error` is Kafka's code."""

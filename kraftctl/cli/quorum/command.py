@@ -23,13 +23,14 @@ from kraftctl.cli.quorum.controller_unregistration import (
     unregistered_text,
 )
 from kraftctl.cli.quorum.describe import replication_text, status_text
-from kraftctl.cli.quorum.majority_left import CAUGHT_UP_WITHIN_MS, voters_of, why_no_majority
+from kraftctl.cli.quorum.majority_left import why_no_majority
+from kraftctl.cli.quorum.may_stop import MayNotStopError, permission_to_stop
 from kraftctl.cli.quorum.node_interview import Described
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, QuorumSurvey
 from kraftctl.cli.quorum.replace_voter import VoterReplacement
 from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_voter, removed_text
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
-from kraftctl.operate.restart import why_not_stop
+from kraftctl.operate.restart import CANNOT_TELL
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.errors import Errors
@@ -108,7 +109,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Returns 0, or 1 with the reason on standard error."""
+    """Returns 0, or another status with the reason on standard error."""
     properties = None
     try:
         if args.command_config is not None:
@@ -119,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
     except (AdminError, ConfigException, StorageError, PropertiesError) as error:
         text = str(error) if properties is None else properties.hide(str(error))
         print(escaped(text, keep="\n"), file=sys.stderr)
-        return 1
+        return error.status if isinstance(error, AdminError) else 1
     except BrokenPipeError:
         raise
     except OSError as unplaced:
@@ -277,16 +278,20 @@ def _replace_voter(args: argparse.Namespace, session: Session) -> None:
 
 
 def _add_may_stop(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-i", "--controller-id", type=int, required=True, help="its node id")
+    parser.add_argument("-i", "--controller-id", type=int, required=True, help="its node.id")
+    parser.epilog = (
+        "The status is 0 if it may, 1 if not now, 2 if that is not known, and 3 if no time is better, as with"
+        " one or two voters. It is no lock: let one process ask, for one controller after the other."
+    )
     parser.set_defaults(run_operation=_may_stop)
 
 
 def _may_stop(args: argparse.Namespace, session: Session) -> None:
-    quorum = session.survey(with_cluster_id=False).quorum
-    reason = why_not_stop(args.controller_id, voters_of(quorum), CAUGHT_UP_WITHIN_MS)
-    if reason is not None:
-        raise AdminError(reason)
-    print(f"Controller {args.controller_id} may be stopped: a majority of the voters works without it")
+    try:
+        quorum = session.survey(with_cluster_id=False).quorum
+    except AdminError as error:
+        raise MayNotStopError(CANNOT_TELL, str(error)) from error
+    print(permission_to_stop(quorum, args.controller_id))
 
 
 def _add_dry_run(parser: argparse.ArgumentParser) -> None:

@@ -237,7 +237,9 @@ class SocketServer:
         except OSError:
             return  # to count them takes one, too
         self.accounts.quotas.descriptors_max = connections_max(
-            limit, other_count, PENDING_MAX * len(self.listeners)
+            limit,
+            other_count + self.config.operate.reserved_descriptors,
+            PENDING_MAX * len(self.listeners),
         )
 
     def _announce_connections_max(self) -> None:

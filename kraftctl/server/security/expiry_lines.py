@@ -55,6 +55,8 @@ class ExpiryLines:
             (self._metrics.authority_expires_at_ms, True),
         ):
             times = [each.at_ms for each in found if each.is_trusted == is_trusted]
+            if times and not is_trusted:
+                self._metrics.own_expires_at_ms[listener] = times[0]
             if times:
                 expires_at_ms[listener] = min(times)
             else:

@@ -12,6 +12,8 @@ class SslMetrics:
         self.failing_listeners: set[str] = set()
         self.certificate_expires_at_ms: dict[str, int] = {}
         """The Unix time at which the first certificate of each listener's keystore expires."""
+        self.own_expires_at_ms: dict[str, int] = {}
+        """The same of the certificate that each listener has for itself, without those of its issuers."""
         self.authority_expires_at_ms: dict[str, int] = {}
         """The Unix time at which the first certificate of each listener's truststore expires."""
 
