@@ -14,7 +14,7 @@ from kraftctl.operate.loop_calls import LOOP_SECONDS_MAX, on_loop
 from kraftctl.operate.process_figures import process_samples
 from kraftctl.operate.quorum_view import ASK_ANOTHER, voters_progress
 from kraftctl.operate.readings import read, samples_of_build
-from kraftctl.operate.restart import CANNOT_TELL, YES, Verdict, may_stop
+from kraftctl.operate.restart import NOT_KNOWN, YES, Verdict, may_stop
 from kraftctl.operate.shared_result import SharedResult
 from kraftctl.operate.status import status_of
 from kraftctl.operate.watch import Watch
@@ -96,7 +96,7 @@ class Pages:
 
     def _unknown(self, text: str) -> Verdict:
         """Returns that it is not known, with the reasons why this controller is not ready."""
-        return Verdict(CANNOT_TELL, " ".join([*(f"{each}." for each in self._watch.why_not_ready()), text]))
+        return Verdict(NOT_KNOWN, " ".join([*(f"{each}." for each in self._watch.why_not_ready()), text]))
 
     async def _status(self) -> HttpResponse:
         watch = self._watch
@@ -109,9 +109,7 @@ class Pages:
 
     async def _metrics(self) -> HttpResponse:
         """Returns the text; it is written in parts, and the controller's loop may run between them."""
-        samples = (
-            await self._samples() if self._watch.has_started else {"ready": [((), 0)], **samples_of_build()}
-        )
+        samples = await self._samples() if self._watch.has_started else _unready()
         samples.update(process_samples())
         written: list[str] = []
         for part in parts(samples):
@@ -128,7 +126,7 @@ class Pages:
                 await asyncio.sleep(COMMIT_SECONDS)
             return await on_loop(watch.loop, lambda: read(watch))
         except TimeoutError:
-            return {"ready": [((), 0)], **samples_of_build()}  # the loop is stuck
+            return _unready()  # the loop is stuck
 
     def _live(self) -> tuple[str, tuple[str, ...]]:
         reason = self._watch.why_not_live()
@@ -139,6 +137,10 @@ class Pages:
 
     def _started(self) -> tuple[str, tuple[str, ...]]:
         return "started", () if self._watch.has_started else self._watch.why_not_ready()
+
+
+def _unready() -> Samples:
+    return {"ready": [((), 0)], **samples_of_build()}
 
 
 def json_response(status: int, content: object) -> HttpResponse:
