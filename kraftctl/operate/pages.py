@@ -14,7 +14,7 @@ from kraftctl.operate.loop_calls import LOOP_SECONDS_MAX, LoopCalls
 from kraftctl.operate.process_figures import process_samples
 from kraftctl.operate.quorum_view import ASK_ANOTHER, voters_progress
 from kraftctl.operate.readings import read, samples_of_build
-from kraftctl.operate.restart import CANNOT_TELL, YES, Verdict, may_stop
+from kraftctl.operate.restart import NOT_KNOWN, YES, Verdict, may_stop
 from kraftctl.operate.shared_result import SharedResult
 from kraftctl.operate.status import status_of
 from kraftctl.operate.watch import STOPPING, Watch
@@ -84,7 +84,7 @@ class Pages:
             asking = asyncio.run_coroutine_threadsafe(asked, watch.loop)
         except RuntimeError:  # the loop has ended
             asked.close()
-            return _verdict_response(Verdict(CANNOT_TELL, STOPPING))
+            return _verdict_response(Verdict(NOT_KNOWN, STOPPING))
         try:
             async with asyncio.timeout(LOOP_SECONDS_MAX):
                 verdict = await asyncio.wrap_future(asking)
@@ -102,7 +102,7 @@ class Pages:
 
     def _unknown(self, text: str) -> Verdict:
         """Returns that it is not known, with the reasons why this controller is not ready."""
-        return Verdict(CANNOT_TELL, " ".join([*(f"{each}." for each in self._watch.why_not_ready()), text]))
+        return Verdict(NOT_KNOWN, " ".join([*(f"{each}." for each in self._watch.why_not_ready()), text]))
 
     async def _status(self) -> HttpResponse:
         watch = self._watch

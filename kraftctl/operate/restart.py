@@ -17,11 +17,11 @@ NOT_NOW: Final = "not now"
 ONLY_WITH_AN_OUTAGE: Final = "only with an outage"
 """With one or two voters no time is better: all have to run."""
 
-CANNOT_TELL: Final = "cannot tell"
+NOT_KNOWN: Final = "not known"
 
 QUIET_TIME: Final = "choose a time at which no topic, partition or broker has to change"
 
-NO_LOCK: Final = "Ask again right before it stops: two that ask at once both get this"
+NO_LOCK: Final = "Ask again right before it stops: two that ask in one moment both get this"
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class VoterProgress:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One of YES, NOT_NOW, ONLY_WITH_AN_OUTAGE and CANNOT_TELL, and why."""
+    """One of YES, NOT_NOW, ONLY_WITH_AN_OUTAGE and NOT_KNOWN, and why."""
 
     kind: str
     text: str

@@ -36,6 +36,7 @@ NS_PER_SECOND: Final = 1_000_000_000
 
 STARTING = "The metadata log is being recovered, and no connection is accepted yet"
 STOPPING = "This controller is stopping"
+UNDECIDED = "The state of this controller cannot be looked at:"
 
 
 class Watch:
@@ -114,9 +115,10 @@ class Watch:
         try:
             self._reasons = tuple(self._decided(now_ns))
         except Exception as error:  # noqa: BLE001 - a defect here must not end what is looked at
-            text = f"The state of this controller cannot be looked at: {reason_of(error)}"
-            self._reasons = (f"{text}. Next step: report it; /status.json has what is known",)
-            self._failures.warning("%s", self._reasons[0])
+            self._reasons = (f"{UNDECIDED} {reason_of(error)}. Next step: report it",)
+            self._failures.warning(
+                "The state of this controller cannot be looked at: %s. Next step: report it", reason_of(error)
+            )
         try:
             self._count(now_ns)
         except Exception as error:  # noqa: BLE001 - a defect here must not make the controller unready

@@ -30,7 +30,7 @@ from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, QuorumSurvey
 from kraftctl.cli.quorum.replace_voter import VoterReplacement
 from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_voter, removed_text
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
-from kraftctl.operate.restart import CANNOT_TELL
+from kraftctl.operate.restart import NOT_KNOWN
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.errors import Errors
@@ -290,7 +290,7 @@ def _may_stop(args: argparse.Namespace, session: Session) -> None:
     try:
         quorum = session.survey(with_cluster_id=False).quorum
     except AdminError as error:
-        raise MayNotStopError(CANNOT_TELL, str(error)) from error
+        raise MayNotStopError(NOT_KNOWN, str(error)) from error
     print(permission_to_stop(quorum, args.controller_id))
 
 

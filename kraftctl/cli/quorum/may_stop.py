@@ -7,9 +7,9 @@ from typing import Final
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.quorum.majority_left import voters_of
 from kraftctl.cli.quorum.quorum_info import QuorumInfo
-from kraftctl.operate.restart import CANNOT_TELL, NOT_NOW, ONLY_WITH_AN_OUTAGE, YES, may_stop
+from kraftctl.operate.restart import NOT_KNOWN, NOT_NOW, ONLY_WITH_AN_OUTAGE, YES, may_stop
 
-STATUSES: Final = {NOT_NOW: 1, CANNOT_TELL: 2, ONLY_WITH_AN_OUTAGE: 3}
+STATUSES: Final = {NOT_NOW: 1, NOT_KNOWN: 2, ONLY_WITH_AN_OUTAGE: 3}
 
 
 class MayNotStopError(AdminError):
@@ -25,12 +25,12 @@ def permission_to_stop(quorum: QuorumInfo, controller_id: int) -> str:
     try:
         voters = voters_of(quorum)
     except AdminError as error:
-        raise MayNotStopError(CANNOT_TELL, str(error)) from error
+        raise MayNotStopError(NOT_KNOWN, str(error)) from error
     known = [each.replica_id for each in (*quorum.voters, *quorum.observers)]
     if controller_id not in known:
         ids = ", ".join(map(str, sorted({each.voter_id for each in voters})))
         raise MayNotStopError(
-            CANNOT_TELL,
+            NOT_KNOWN,
             f"--controller-id {controller_id} is neither a voter nor an observer of this quorum, whose voters"
             f" are {ids}. Next step: give its node.id",
         )
