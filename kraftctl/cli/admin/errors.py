@@ -10,7 +10,7 @@ class AdminError(Exception):
     """The text names what was asked, the reason and, where there is one, the next step."""
 
     status = 1
-    """What the command ends with."""
+    """The exit status of a command that it ends."""
 
 
 class RefusedError(AdminError):
