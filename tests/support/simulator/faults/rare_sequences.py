@@ -284,6 +284,8 @@ class RareSequences:
         yield Pause(ANSWERED_US)
         if not _is_ready(leader) or not leader.controller.active:
             return False
+        if leader.controller.image.journal.transaction_start is not None:
+            return False  # that of an earlier sequence, and they do not nest
         start = leader.raft.end_offset
         leader.write(BeginTransactionRecord(name="left open"))
         yield Until(lambda: leader.lifetime is None or leader.raft.high_watermark > start, 2_000)
