@@ -70,7 +70,7 @@ FAULTS = (
     PlantedFault(
         "a-number-is-a-host",
         "kraftctl/image/network_host.py",
-        " and NUMBER_LABEL.search(name) is None\n",
+        " and NUMBER_LABEL.fullmatch(last_label) is None\n",
         "\n",
         (RECORDED,),
         "A quota of 300.1.1.1 is stored, which limits no client.",
