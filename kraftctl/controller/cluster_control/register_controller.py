@@ -38,7 +38,7 @@ def register_controller(
     if not features.is_controller_registration_supported(state.image.features.metadata_version):
         response = ControllerRegistrationResponse(
             error_code=Errors.UNSUPPORTED_VERSION,
-            error_message="the finalized metadata.version has no controller registrations",
+            error_message=None,
         )
         return ControllerResult.of([], response)
     reason = _why_refused(request)

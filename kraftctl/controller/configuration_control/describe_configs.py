@@ -68,7 +68,7 @@ def describe_configs(
 def _why_type_unknown(request: DescribeConfigsRequest) -> ApiError | None:
     for resource in request.resources:
         if resource.resource_type not in config_resource.NAMES:
-            return ApiError(Errors.INVALID_REQUEST, "")  # not null, as in Kafka
+            return ApiError(Errors.INVALID_REQUEST)
     return None
 
 
