@@ -194,6 +194,7 @@ class ControllerConfig:
         self.operate = OperateConfig(
             values, [name for name in self.controller_listener_names if name in self.ssl]
         )
+        self.operate.check_apart(values, self.listeners)
         refuse_unknown_keys(values)
         values.raise_errors()
         self.unused_keys = values.unread()

@@ -18,7 +18,8 @@ DESCRIPTORS_MAX: Final = CONNECTIONS_MAX + 8
 HTTP: Final = "http"
 HTTPS: Final = "https"
 
-_URL: Final = re.compile(r"(http|https)://\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)/?")
+_URL: Final = re.compile(r"(http|https)://(\[[0-9a-zA-Z%.:]+\]|[0-9a-zA-Z\-._]*):([0-9]+)/?")
+ALL_ADDRESSES: Final = (None, "0.0.0.0", "::")
 
 
 class OperateConfig:
@@ -51,12 +52,36 @@ class OperateConfig:
         if match is None:
             return f"'{url}' is not of the form http://HOST:PORT or https://HOST:PORT"
         scheme, host, port = match.group(1), match.group(2), int(match.group(3))
-        if port > PORT_MAX:
-            return f"port {port} of '{url}' is not within 0..{PORT_MAX}"
+        if not 0 < port <= PORT_MAX:
+            return f"port {port} of '{url}' is not within 1..{PORT_MAX}"
         if scheme == HTTPS and not self.ssl_listener:
             return (
                 f"'{url}' shows the certificate of a controller listener, and none of them uses SSL: use"
                 " http:// on an address that only this host reaches"
             )
-        self.endpoints.append(Endpoint(scheme, "SSL" if scheme == HTTPS else "PLAINTEXT", host or None, port))
+        protocol = "SSL" if scheme == HTTPS else "PLAINTEXT"
+        endpoint = Endpoint(scheme, protocol, host.strip("[]") or None, port)
+        if any(_collide(each, endpoint) for each in self.endpoints):
+            return f"'{url}' has the address and port of another entry"
+        self.endpoints.append(endpoint)
         return None
+
+    def check_apart(self, values: ConfigValues, listeners: list[Endpoint]) -> None:
+        """Refuses the address and port of a listener of the controller."""
+        for endpoint in self.endpoints:
+            for listener in listeners:
+                if _collide(endpoint, listener):
+                    reason = f"port {endpoint.port} is that of the listener {listener.listener}"
+                    values.refuse(LISTENERS, values.text(LISTENERS), reason)
+
+
+def is_on_loopback(endpoint: Endpoint) -> bool:
+    """Returns whether only this host reaches it, as far as its text says."""
+    host = endpoint.host or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def _collide(one: Endpoint, other: Endpoint) -> bool:
+    if one.port != other.port:
+        return False
+    return one.host == other.host or one.host in ALL_ADDRESSES or other.host in ALL_ADDRESSES

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
-from kraftctl.config.operate_config import HTTPS, LISTENERS, TOKEN_PATH
+from kraftctl.config.operate_config import HTTPS, LISTENERS, TOKEN_PATH, is_on_loopback
 from kraftctl.operate.listener import HttpListener
 from kraftctl.operate.pages import Pages
 from kraftctl.operate.watch import Watch
@@ -48,6 +48,13 @@ async def served(config: ControllerConfig, audit_log: AuditLog | None) -> AsyncI
     listener.start()
     for endpoint in config.operate.endpoints:
         logger.info("%s has the probes /livez, /readyz and /startupz, and /metrics", endpoint)
+        if not config.operate.token_path and not is_on_loopback(endpoint):
+            logger.warning(
+                "Any client that reaches %s reads the metrics and the addresses of this quorum. Next step: set"
+                " %s, or let only operators and orchestrators reach it",
+                endpoint,
+                TOKEN_PATH,
+            )
     try:
         yield watch
     finally:

@@ -13,9 +13,10 @@ import pytest
 
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.config.operate_config import CONNECTIONS_MAX
+from kraftctl.dev.ports import free_port
 from kraftctl.operate.listener import BACKLOG, HEAD_BYTES_MAX, HttpListener, HttpRequest
 from kraftctl.operate.pages import Pages
-from kraftctl.operate.service import _token
+from kraftctl.operate.service import _token, served
 from kraftctl.operate.watch import STARTING, STOPPING, Watch
 from kraftctl.server.process.clock import Clock
 from tests.operate.operated_quorum import get, probe
@@ -244,6 +245,11 @@ def test_a_token_that_cannot_be_used_ends_the_start(
         ("http://127.0.0.1", "is not of the form http://HOST:PORT"),
         ("http://127.0.0.1:80/metrics", "is not of the form http://HOST:PORT"),
         ("http://127.0.0.1:70000", "port 70000"),
+        ("http://127.0.0.1:0", "port 0"),
+        ("http://[::1:80", "is not of the form http://HOST:PORT"),
+        ("http://::1:80", "is not of the form http://HOST:PORT"),
+        ("http://:80,http://127.0.0.1:80", "has the address and port of another entry"),
+        ("http://[::]:80,http://localhost:80", "has the address and port of another entry"),
         ("https://127.0.0.1:80", "none of them uses SSL"),
     ],
 )
@@ -253,7 +259,31 @@ def test_an_address_that_cannot_be_used_is_named(tmp_path: Path, value: str, err
     assert "kraftctl.operate.listeners" in str(found.value)
 
 
-@pytest.mark.parametrize("value", ["http://127.0.0.1:80", "http://:80/", "http://[::1]:0,http://127.0.0.1:0"])
+def test_the_port_of_the_controller_is_taken(tmp_path: Path) -> None:
+    port = config_of(tmp_path).listeners[0].port
+    with pytest.raises(ConfigException, match=f"port {port} is that of the listener CONTROLLER"):
+        config_of(tmp_path, **{"kraftctl.operate.listeners": f"http://:{port}"})
+
+
+def test_an_address_that_others_reach_without_a_token_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for host, expected in (("127.0.0.1", 0), ("", 1)):
+        caplog.clear()
+        config = config_of(tmp_path, **{"kraftctl.operate.listeners": f"http://{host}:{free_port()}"})
+
+        async def serve(config: ControllerConfig = config) -> None:
+            async with served(config, None):
+                pass
+
+        asyncio.run(serve())
+        named = [each for each in caplog.messages if "Next step: set kraftctl.operate.token.path" in each]
+        assert len(named) == expected
+
+
+@pytest.mark.parametrize(
+    "value", ["http://127.0.0.1:80", "http://:80/", "http://[::1]:80,http://127.0.0.1:80"]
+)
 def test_addresses(tmp_path: Path, value: str) -> None:
     config = config_of(tmp_path, **{"kraftctl.operate.listeners": value})
     assert len(config.operate.endpoints) == len(value.split(","))
