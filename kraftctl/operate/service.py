@@ -50,8 +50,8 @@ async def served(config: ControllerConfig, audit_log: AuditLog | None) -> AsyncI
         logger.info("%s has the probes /livez, /readyz and /startupz, and /metrics", endpoint)
         if not config.operate.token_path and not is_on_loopback(endpoint):
             logger.warning(
-                "Any client that reaches %s reads the metrics and the addresses of this quorum. Next step: set"
-                " %s, or let only operators and orchestrators reach it",
+                "Any client that reaches %s reads the metrics and the addresses of this quorum. Next step:"
+                " set %s, or let only operators and orchestrators reach it",
                 endpoint,
                 TOKEN_PATH,
             )
