@@ -263,6 +263,30 @@ def test_a_broker_is_not_elected_in_a_directory_that_fails_while_it_is_unfenced(
     assert leaders == {"there": -1, "here": 1}
 
 
+@pytest.mark.parametrize("fence", [True, False])
+@pytest.mark.parametrize("shut_down", [True, False])
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_partition_changes_once_with_a_heartbeat(fence, shut_down, replicas):
+    """A broker that leaves because its directory failed says both at once; Kafka writes the changes twice."""
+    active = ActiveController(min_insync_replicas="1")
+    active.start_brokers(1, 2, directories=2)
+    active.create_topic("t", partitions=4, replication_factor=replicas)
+    topics = active.controller.image.topics
+    of_broker = [index for index, each in topics.topic_by_name("t").partitions.items() if 1 in each.replicas]
+    for index in of_broker:
+        partition = PartitionData(partition_index=index)
+        topic = TopicData(topic_id=topics.topic_by_name("t").topic_id, partitions=[partition])
+        assigned = DirectoryData(id=directory(1), topics=[topic])
+        epoch = active.controller.image.cluster.brokers[1].epoch
+        active.request(AssignReplicasToDirsRequest(broker_id=1, broker_epoch=epoch, directories=[assigned]))
+    start = active.end_offset
+    active.heartbeat(1, fence=fence, shut_down=shut_down, offline=[directory(1)])
+    written = [entry.record for offset, entry in active.log if offset >= start]
+    changed = [record.partition_id for record in written if isinstance(record, PartitionChangeRecord)]
+    assert sorted(changed) == of_broker
+    assert active.controller.image.cluster.brokers[1].directories == (directory(1, 1),)
+
+
 def test_cordoned_directories_are_recorded_when_they_change():
     active = ActiveController()
     active.start_brokers(1, directories=2)

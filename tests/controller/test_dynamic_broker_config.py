@@ -1,7 +1,7 @@
 """The broker configs that a node shows are those that are committed, asked before or not.
 
-Kafka keeps num.io.threads where it would become more than twice as large in one step: so it shows which
-steps a node has taken.
+Of the cluster's default, Kafka keeps num.io.threads where it would become more than twice as large in one
+step: so it shows which steps a node has taken.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ KEY = "num.io.threads"
 Batch = list[Message]
 
 
-def threads(*values: int | None, name: str = OWN) -> Batch:
+def threads(*values: int | None, name: str = CLUSTER_DEFAULT) -> Batch:
     """Records of one batch."""
     return [ConfigRecord(BROKER, name, KEY, None if value is None else str(value)) for value in values]
 
@@ -181,8 +181,9 @@ HISTORIES: list[tuple[list[Batch], str]] = [
     ([threads(32), threads(16)], "16"),
     ([threads(32), threads(16, 32)], "8"),
     ([threads(16), threads(16, name="7"), threads(32)], "32"),
-    ([threads(16, name=CLUSTER_DEFAULT), threads(32)], "32"),
-    ([[*threads(16, name=CLUSTER_DEFAULT), *threads(32)]], "8"),
+    ([threads(16), threads(32, name=OWN)], "16"),
+    ([[*threads(16), *threads(32, name=OWN)]], "16"),
+    ([threads(16), threads(12, name=OWN), threads(32)], "32"),
     ([threads(16), threads(None, 32)], "32"),
     ([threads(16), threads(None), threads(32)], "8"),
 ]
@@ -251,6 +252,6 @@ def test_only_broker_configs_of_this_node_and_of_the_cluster_are_looked_at() -> 
     node.append(threads(9, name="7"))
     node.commit()
     assert kept.own == {}
-    node.append(threads(9), threads(9, name=CLUSTER_DEFAULT))
+    node.append(threads(9), [ConfigRecord(BROKER, OWN, "max.connections", "7")])
     node.commit()
-    assert (kept.own, kept.cluster) == ({KEY: "9"}, {KEY: "9"})
+    assert (kept.own, kept.cluster) == ({"max.connections": "7"}, {KEY: "9"})

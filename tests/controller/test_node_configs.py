@@ -97,7 +97,7 @@ def test_every_key_is_obeyed_or_has_no_effect(name: str, prefix: str, obeyed: se
 def test_a_limit_is_shown_as_it_is_in_effect(key: str, value: str) -> None:
     """Kafka changes nothing any more after num.io.threads=1000: it neither obeys nor shows the limit."""
     active = ActiveController()
-    assert alter(active, OWN, "num.io.threads", "1000") == Errors.NONE
+    assert alter(active, CLUSTER_DEFAULT, "num.io.threads", "1000") == Errors.NONE
     assert alter(active, OWN, key, value) == Errors.NONE
     shown = described(active)
     assert (shown[key].value, shown["num.io.threads"].value) == (value, "8")
@@ -142,10 +142,24 @@ def test_a_limit_has_the_source_of_its_value(key: str, value: str, name: str, in
     assert shown.synonyms[0].value == of_cluster
 
 
+@pytest.mark.parametrize("prefix", ["", PREFIX])
+def test_what_a_node_does_not_obey_is_not_shown_of_its_own(prefix: str) -> None:
+    """All keys that Kafka defines: what is in effect is shown, of the cluster, the file or Kafka itself."""
+    active = ActiveController(features.LATEST_PRODUCTION, 1, num_network_threads="4")
+    alter(active, CLUSTER_DEFAULT, "num.io.threads", "9")
+    before = described(active)
+    for base in ALL_KEYS:
+        store(active, OWN, prefix + base, value_for(base))
+    obeyed = node_configs(active.config, active.controller.image.configurations.config(BROKER, OWN), {}).own
+    assert {key for key, entry in described(active).items() if entry != before.get(key)} == obeyed.keys()
+
+
 def test_truststores_that_are_not_used_are_not_shown() -> None:
     key = "listener.name.controller.ssl.truststore.location"
     for name, allowed in (("false", False), ("true", True)):
-        active = ActiveController(kraftctl_dynamic_trust=name)
+        ssl = {"listener.security.protocol.map": "CONTROLLER:SSL", "ssl.keystore.location": "/keys.pem"}
+        ssl |= {"ssl.keystore.type": "PEM", "kraftctl.dynamic.trust": name}
+        active = ActiveController(features.LATEST_PRODUCTION, 1, **ssl)
         store(active, OWN, key, "/other.jks")
         assert (key in described(active)) == allowed
 

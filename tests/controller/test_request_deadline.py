@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import pytest
 
+from kraftctl.apis.request_size import RESPONSE_ENTRIES_MAX
 from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.controller.results.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.controller.results.response_entries import ResponseTooLongError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
@@ -22,7 +24,7 @@ from kraftctl_protocol.generated.create_partitions_request import (
 )
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest
+from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from kraftctl_protocol.generated.list_partition_reassignments_request import (
     ListPartitionReassignmentsRequest,
 )
@@ -90,6 +92,22 @@ def test_without_time_nothing_is_begun(number: int, timeout_ms: int) -> None:
     assert errors_of(active.request(request)) == {Errors.REQUEST_TIMED_OUT}
     assert active.end_offset == end_offset
     assert any("waits" in line for line in active.controller.take_refusals())
+
+
+@pytest.mark.parametrize("number", range(len(timed())), ids=[request.NAME for request in timed()])
+def test_a_late_response_lists_no_more_than_another(number: int) -> None:
+    """A million topics would take the loop half a second: their number is looked at first."""
+    active, request = prepared(), timed()[number]
+    request.timeout_ms = 0  # type: ignore[attr-defined]
+    if isinstance(request, ElectLeadersRequest):
+        request.topic_partitions = [TopicPartitions(topic="old")] * RESPONSE_ENTRIES_MAX
+    else:
+        request.topics = request.topics * RESPONSE_ENTRIES_MAX  # type: ignore[attr-defined]
+    try:
+        response = active.request(request)
+    except ResponseTooLongError:
+        return
+    assert errors_of(response) == {Errors.POLICY_VIOLATION}
 
 
 @pytest.mark.parametrize(

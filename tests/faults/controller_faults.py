@@ -16,6 +16,22 @@ FAULTS = (
         "The log differs from that of Kafka's controller.",
     ),
     PlantedFault(
+        "partitions-change-twice-with-a-shutdown-and-a-failed-directory",
+        "kraftctl/controller/cluster_control/process_broker_heartbeat.py",
+        " begun.records and following != broker_control_state.UNFENCED and not under_way:\n",
+        " False:\n",
+        ("tests/controller/test_broker_heartbeat.py",),
+        "Records that change nothing but epochs: brokers start fetching from the same leader again.",
+    ),
+    PlantedFault(
+        "a-config-without-effect-is-shown",
+        "kraftctl/controller/state/dynamic_broker_config.py",
+        "            return not self._is_without_effect(key, prefix, base)\n",
+        "            return True\n",
+        ("tests/controller/test_node_configs.py",),
+        "An operator sees num.io.threads=9 of a controller that still has 8.",
+    ),
+    PlantedFault(
         "a-changed-registration-keeps-the-offset",
         "kraftctl/controller/state/broker_heartbeat_manager.py",
         "        if state.fenced == fenced:\n            state.metadata_offset = UNKNOWN_OFFSET\n",

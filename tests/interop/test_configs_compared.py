@@ -1,7 +1,7 @@
 """Kafka's controller and kraftctl side by side: random changes of configs are shown alike.
 
 Each is asked over its own port, in random versions. The codes of changes are compared, too; a change that
-kraftctl alone refuses, for a reason that is listed here, is taken back at the other.
+kraftctl alone refuses, for a reason that is listed here, or does not obey, is taken back at the other.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from tests.controller.test_describe_configs_oracle import (
     PREFIXES,
     RESOURCES,
     changes_of,
+    is_without_effect,
     some_value,
 )
 from tests.support.effort import seeds
@@ -152,6 +153,8 @@ def test_both_show_the_same_after_each_change(seed: int, sides: tuple[Side, Side
                 ours.alter(kind, name, key, None)
             else:
                 differences.append(f"{call}: {scope} {key}={value!r}: Kafka {codes[0]}, here {codes[1]}")
+        elif is_without_effect(scope, key):
+            java.alter(kind, name, key, None)
         version = rng.randint(1, 4)
         question = random_question(rng, [key, "retention.ms", "node.id"], version)
         mine = ours.described(question, version)

@@ -10,7 +10,10 @@ from __future__ import annotations
 from kraftctl.controller.cluster_control import broker_control_state
 from kraftctl.controller.cluster_control.asked_fencing import asked_fencing, asked_shutdown
 from kraftctl.controller.replication_control.leader_elections import BrokerUnfencing
-from kraftctl.controller.replication_control.offline_directories import OfflineDirectories
+from kraftctl.controller.replication_control.offline_directories import (
+    OfflineDirectories,
+    failed_log_dirs_record,
+)
 from kraftctl.controller.results.controller_result import ControllerResult, SlicedWork, SoftChange
 from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.request_context import RequestContext
@@ -50,7 +53,10 @@ def process_broker_heartbeat(
     offline = _newly_offline(state, registration, request)
     begun = _begin_transition(state, registration, current, following, offline, moment)
     under_way = begun.rest is not None
-    if offline and not under_way:
+    if offline and begun.records and following != broker_control_state.UNFENCED and not under_way:
+        # It leaves all ISRs and leaderships with this heartbeat: no replica is left in these directories.
+        begun.records.append(failed_log_dirs_record(registration, offline))
+    elif offline and not under_way:
         directories = OfflineDirectories(state, registration.id, registration.epoch, offline)
         begun = _take_out_too(begun, directories, moment)
     records = begun.records

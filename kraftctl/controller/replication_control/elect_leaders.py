@@ -50,14 +50,14 @@ def elect_leaders(
     named = request.topic_partitions
     if named is not None and not named:
         return ControllerResult.of([], ElectLeadersResponse())
-    late = timed_out(context, request, moment)
-    if late is not None:
-        return late
     entries = ResponseEntries()
     entries.add_items(len(request.topic_partitions or ()))
     for asked in request.topic_partitions or ():
         entries.add(len(asked.partitions))
     check_partition_count(sum([len(asked.partitions) for asked in request.topic_partitions or ()]))
+    late = timed_out(context, request, moment)
+    if late is not None:
+        return late
     if request.election_type not in (PREFERRED, UNCLEAN):
         return ControllerResult.of([], _refused(request))
     if request.topic_partitions is None:

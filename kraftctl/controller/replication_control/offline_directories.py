@@ -15,6 +15,7 @@ from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.slice_budget import SliceBudget
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.controller.state.leaving_brokers import Departure, DepartureEnds, DirectoriesBegin
+from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.broker_registration_change import log_dirs_record
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid
@@ -55,8 +56,7 @@ class OfflineDirectories(SlicedWork):
         self.spent = budget.spent
         if not is_over:
             return ControllerResult.begun(updates.records, self, DirectoriesBegin(self._departure, failed))
-        left = [directory for directory in known if directory not in self._directories]
-        updates.records.append(log_dirs_record(registration, left))
+        updates.records.append(failed_log_dirs_record(registration, self._directories))
         return ControllerResult.of(updates.records, None, DepartureEnds(self._departure))
 
     def failed(self, moment: Moment) -> None:
@@ -66,6 +66,12 @@ class OfflineDirectories(SlicedWork):
         topics, broker_id = self._state.image.topics, self._broker_id
         topic_ids = topics.isr_counts.get(broker_id, {}) | topics.last_member_counts.get(broker_id, {})
         return DirectoryWalk(in_order(topic_ids), broker_id, failed)
+
+
+def failed_log_dirs_record(registration: BrokerRegistration, failed: Sequence[Uuid]) -> RecordAndVersion:
+    """Returns the record that takes `failed` directories out of the registration."""
+    left = [directory for directory in registration.directories if directory not in failed]
+    return log_dirs_record(registration, left)
 
 
 def records_for_failed_assignments(

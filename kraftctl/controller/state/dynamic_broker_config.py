@@ -10,6 +10,9 @@ Kafka stores whatever a controller is sent. It ignores a value that its key cann
 dynamic, and of the cluster's default what only a node can have. A key that it does not know is kept. If all
 of them together are no valid KafkaConfig, `properties` stay as they are until they are one.
 
+Of its own, Kafka's controller changes threads and more while it runs. What this one does not change, it does
+not keep: what is shown is in effect.
+
 So what was there before counts. Each node takes the same steps, asked in between or not: a batch of committed
 records is one. What was committed before a start, or is in a snapshot, is a single one, too.
 """
@@ -20,8 +23,15 @@ from typing import Final
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.defined_values import names_a_class
-from kraftctl.config.dynamic_keys import LISTENER_LIMIT_KEYS, changes_trust, split_listener_key
+from kraftctl.config.dynamic_keys import (
+    LIMIT_KEYS,
+    LISTENER_LIMIT_KEYS,
+    STORE_KEYS,
+    changes_trust,
+    split_listener_key,
+)
 from kraftctl.config.kafka_config_checks import check_as_kafka
+from kraftctl.controller.state.effective_configs import OBEYED_CONFIGS
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.config_definitions.config_key import (
     CLASS,
@@ -80,6 +90,7 @@ class DynamicBrokerConfig:
         self._config = config
         self._rules = broker_config_rules()
         self._prefixes = [listener_prefix(endpoint.listener) for endpoint in config.listeners]
+        self._ssl_prefixes = [listener_prefix(listener) for listener in config.ssl]
         self._broker_changes = NEVER
         self._taken_end = NEVER
         self._batch_ends: list[int] = []
@@ -158,8 +169,18 @@ class DynamicBrokerConfig:
         if key in LISTENER_ONLY_CONFIGS or (changes_trust(key) and not self._config.dynamic_trust):
             return False
         if name != CLUSTER_DEFAULT:
-            return True
+            return not self._is_without_effect(key, prefix, base)
         return base in CLUSTER_LISTENER_KEYS if prefix else key not in PER_BROKER_CONFIGS
+
+    def _is_without_effect(self, key: str, prefix: str, base: str) -> bool:
+        """Returns whether Kafka has this key, and no controller here obeys it while it runs."""
+        if base not in BROKER_CONFIG_KEYS or key in OBEYED_CONFIGS:
+            return False
+        if not prefix:
+            return base not in LIMIT_KEYS
+        if prefix in self._ssl_prefixes and base in STORE_KEYS:
+            return False
+        return prefix in self._prefixes and base not in LISTENER_LIMIT_KEYS
 
     def _has_valid_value(self, definition: ConfigKey, text: str) -> bool:
         try:

@@ -259,10 +259,11 @@ class Connection(ResponseBatching):
         """Start a request, or let it wait until the loop has time for it."""
         handler = self._owner.handler
         began_ns = handler.begin(frame) if self._takes_turns() else URGENT
-        if began_ns == MUST_WAIT:
+        if began_ns < URGENT:
             self._incoming.put_back(frame)
             self._on(states.WAIT)
-            handler.begin_later(self.client.address, self._begin_waiting)
+            later = handler.begin_later if began_ns == MUST_WAIT else handler.begin_soon
+            later(self.client.address, self._begin_waiting)
             return
         self._start(frame)
         if began_ns != URGENT:

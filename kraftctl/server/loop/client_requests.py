@@ -110,7 +110,8 @@ class RequestHandler:
     def begin(self, frame: bytes) -> int:
         """Returns when the request in `frame` begins, which `end` takes; URGENT if nothing has to call `end`.
 
-        MUST_WAIT: this turn of the loop has no time for it; `begin_later` says when to ask again.
+        MUST_WAIT: this turn of the loop has no time for it; `begin_later` says when to ask again, and for
+        URGENT_MUST_WAIT `begin_soon`.
         """
         return URGENT
 
@@ -118,7 +119,11 @@ class RequestHandler:
         """Charges the time since `began_ns` to this turn of the loop."""
 
     def begin_later(self, address: bytes, call: Callable[[], None]) -> None:
-        """Calls `call` when requests from `address` have time; `begin` is never MUST_WAIT within it."""
+        """Calls `call` when requests from `address` have time; no request has to wait again within it."""
+        raise AssertionError("a subclass defines this")
+
+    def begin_soon(self, address: bytes, call: Callable[[], None]) -> None:
+        """Calls `call` when urgent requests from `address` have time."""
         raise AssertionError("a subclass defines this")
 
     def responds_later(self, api_key: int, address: bytes, call: Callable[[], None]) -> bool:

@@ -48,6 +48,10 @@ class RequestIntake(RequestHandler):
         """Calls `call` when requests from `address` have time and memory."""
         self.turns.begin_later(address, call)
 
+    def begin_soon(self, address: bytes, call: Callable[[], None]) -> None:
+        """Calls `call` when urgent requests from `address` have time."""
+        self.turns.begin_soon(address, call)
+
     def responds_later(self, api_key: int, address: bytes, call: Callable[[], None]) -> bool:
         """Returns whether this turn has no time left to send a response; `call` is then called in another."""
         if not self.turns.must_wait(api_key):

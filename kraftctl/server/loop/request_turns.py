@@ -6,7 +6,8 @@ few more. All of them together would hold up a heartbeat that is read behind the
 
 So requests begin in a turn until TURN_NS is spent, at least one; the others wait as their connections
 received them. The time is that of decoding, of the node, of effects and of encoding. Short requests of
-heartbeats and raft wait for nothing.
+heartbeats and raft do not wait for these, only for a crowd of their own kind: those that are read after
+TURN_NS of them wait for a share of the next turn, which no other request has.
 
 Steps of SSL handshakes, SASL tokens and SSL records have the same time: a millisecond with a key of RSA 2048
 bits, six with 4096, and a client chooses its part. Of what waits, the address that has used least goes first,
@@ -35,11 +36,18 @@ URGENT_API_KEYS: Final = (
 """Sessions, commits and elections depend on these, and no short request of them takes long. SASL tokens are
 steps, which have their time."""
 
+URGENT_MUST_WAIT: Final = -2
 MUST_WAIT: Final = -1
 URGENT: Final = 0
 
+URGENT_LOOK: Final = 32
+"""After this many urgent requests of a turn, their time is looked at: reading a clock costs as much as a
+hundredth of a heartbeat."""
+
 URGENT_BYTES_MAX: Final = 4 * 1024
 """A longer request is not urgent: those of brokers and controllers take some hundred bytes."""
+
+NOT_BEGUN: Final = -1
 
 TURN_NS: Final = 4_000_000
 """As a slice of long work: heartbeats wait for this, and for one request more."""
@@ -76,6 +84,11 @@ class RequestTurns:
         self._begun: TurnQueue[Callable[[], None]] = TurnQueue(self._times)
         self._new: TurnQueue[Callable[[], None]] = TurnQueue(self._times)
         self._steps: TurnQueue[Callable[[], None]] = TurnQueue(self._times)
+        self._urgent: TurnQueue[Callable[[], None]] = TurnQueue(self._times)
+        self._urgent_count = 0
+        self._urgent_since_ns = NOT_BEGUN
+        """The time of the first look at urgent requests in this turn."""
+        self._urgent_waits = False
         self._spent_ns = 0
         self._spent_before_ns = 0
         self._is_asked = False
@@ -85,18 +98,32 @@ class RequestTurns:
         """Whether what waited has its turn: it is charged with all that it causes."""
 
     def begin(self, frame: bytes, *, busy: bool) -> int:
-        """Returns MUST_WAIT, or URGENT, or the time at which the request begins, which `end` takes.
+        """Returns MUST_WAIT, URGENT_MUST_WAIT or URGENT, or the time at which the request begins, which
+        `end` takes.
 
         `busy`: the node is processing another event, so that the request would wait decoded.
         """
-        if _is_urgent(frame):
-            return URGENT
         has_turn, self._has_turn = self._has_turn, False
+        if _is_urgent(frame):
+            return URGENT if has_turn else self._begin_urgent()
         if not has_turn and (busy or self._new or self.is_spent or not self._has_memory):
             return MUST_WAIT
         self._ask()
         self._spent_before_ns = self._spent_ns
         return self._now_ns()
+
+    def _begin_urgent(self) -> int:
+        """Returns URGENT, and URGENT_MUST_WAIT once urgent requests have filled this turn."""
+        if self._urgent_waits:
+            return URGENT_MUST_WAIT
+        self._urgent_count += 1
+        if self._urgent_count % URGENT_LOOK == 0:
+            self._ask()
+            now_ns = self._now_ns()
+            if self._urgent_since_ns == NOT_BEGUN:
+                self._urgent_since_ns = now_ns
+            self._urgent_waits = now_ns - self._urgent_since_ns >= TURN_NS
+        return URGENT
 
     def end(self, address: bytes, began_ns: int) -> None:
         """Charges a request of `address` that began at `began_ns`, with what it caused within."""
@@ -127,7 +154,7 @@ class RequestTurns:
 
     def has_waiting(self) -> bool:
         """Returns whether something waits for the next turn, which takes its whole time then."""
-        return bool(self._begun) or bool(self._new)
+        return bool(self._begun) or bool(self._new) or bool(self._urgent)
 
     @property
     def is_spent(self) -> bool:
@@ -144,6 +171,11 @@ class RequestTurns:
         self._new.add(address, call)
         self._ask()
 
+    def begin_soon(self, address: bytes, call: Callable[[], None]) -> None:
+        """Calls `call`, which begins an urgent request, in the next turn that has time for it."""
+        self._urgent.add(address, call)
+        self._ask()
+
     def resume(self) -> None:
         """Continues after a pause of the executor."""
         if self.has_waiting():
@@ -154,6 +186,7 @@ class RequestTurns:
         self._begun.clear()
         self._new.clear()
         self._steps.clear()
+        self._urgent.clear()
 
     def _ask(self) -> None:
         """Begins the next turn once connections were served."""
@@ -163,8 +196,13 @@ class RequestTurns:
 
     def _take_turn(self) -> None:
         self._is_asked = False
+        self._urgent_waits = False
+        self._urgent_since_ns = NOT_BEGUN
         self._spent_ns = 0
         try:
+            while self._urgent and not self.is_spent and not self._is_paused():
+                self._run(self._urgent)
+            self._spent_ns = 0
             while not self.is_spent:
                 queue = self._next_queue()
                 if queue is None:
@@ -189,7 +227,7 @@ class RequestTurns:
         """Makes the first call of the queue, and charges its address."""
         address, call = queue.take()
         began_ns, spent_ns = self._now_ns(), self._spent_ns
-        self._runs, self._has_turn = True, queue is self._new
+        self._runs, self._has_turn = True, queue is self._new or queue is self._urgent
         try:
             call()
         finally:
@@ -199,7 +237,7 @@ class RequestTurns:
     def _charge(self, address: bytes, spent_before_ns: int, began_ns: int) -> None:
         duration_ns = self._now_ns() - began_ns
         self._spent_ns = spent_before_ns + duration_ns
-        waiting = len(self._begun) + len(self._new) + len(self._steps)
+        waiting = len(self._begun) + len(self._new) + len(self._steps) + len(self._urgent)
         if waiting and not self._runs:
             self._times.charge(address, duration_ns, waiting)
 
@@ -211,7 +249,7 @@ class RequestTurns:
             self._times.clear()
         elif self._is_paused():
             return
-        elif self._begun or self._has_memory:
+        elif self._begun or self._urgent or self._has_memory:
             self._ask()
         elif not self._retries:
             self._retries = True

@@ -11,7 +11,13 @@ from kraftctl.apis.request_size import LARGE_REQUESTS_MEMORY_BYTES_MAX
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.events import ClientRequest, NodeEvent, TurnTaken
 from kraftctl.raft import effects, events
-from kraftctl.server.loop.request_turns import CHARGED_NS, RETRY_SECONDS, TURN_NS, URGENT_BYTES_MAX
+from kraftctl.server.loop.request_turns import (
+    CHARGED_NS,
+    RETRY_SECONDS,
+    TURN_NS,
+    URGENT_BYTES_MAX,
+    URGENT_LOOK,
+)
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.principal import ANONYMOUS
@@ -31,6 +37,7 @@ class BusyWorld(World):
     def __init__(self) -> None:
         self.ns = 0
         self.takes_ns = 0
+        self.takes = dict(TAKES_NS)
         self.soon: list[Callable[[], None]] = []
         super().__init__()
         self.turns = self.loop.turns
@@ -42,7 +49,7 @@ class BusyWorld(World):
         if not isinstance(event, ClientRequest):
             return super().step(event, now_ms, wall_ms)
         self.journal.append(str(event.request_id))
-        self.ns += TAKES_NS.get(ApiKey(event.context.api.key), 0)
+        self.ns += self.takes.get(ApiKey(event.context.api.key), 0)
         return self.scripted(str(event.request_id))
 
     def execute(self, effect: effects.Notice) -> None:
@@ -129,6 +136,33 @@ def test_heartbeats_do_not_keep_a_request_waiting() -> None:
     world.read((BULK, 1), (BULK, 2))
     world.read(*[(BEAT, number) for number in range(100, 1_000)])
     assert world.next_turn() == ["2"]
+
+
+def test_a_crowd_of_urgent_requests_has_a_turn_as_others_have() -> None:
+    """What is read behind it from another address is next, and a request that waits has its own time."""
+    world = BusyWorld()
+    world.takes = {**TAKES_NS, FETCH: TURN_NS // 100}
+    world.read((BULK, 1), (BULK, 2))
+    crowd = [(FETCH, number) for number in range(1_000, 4_000)]
+    begun = world.read(*crowd)
+    assert 100 <= len(begun) <= 100 + 2 * URGENT_LOOK
+    assert world.read((BEAT, 3), address=THERE) == []
+    then = world.next_turn()
+    assert then[1] == "3", "behind one of the crowd"
+    assert then[-1] == "2"
+    assert 100 <= len(then) <= 103
+    while world.soon:
+        then += world.next_turn()
+    assert [*begun, *[number for number in then if len(number) > 3]] == [str(number) for _, number in crowd]
+
+
+def test_urgent_requests_that_waited_need_no_memory() -> None:
+    """What large requests wait for may depend on them."""
+    world = BusyWorld()
+    world.takes = {FETCH: TURN_NS // 100}
+    world.decoded_bytes = LARGE_REQUESTS_MEMORY_BYTES_MAX
+    world.read(*[(FETCH, number) for number in range(500)])
+    assert len(world.next_turn()) >= 100
 
 
 def test_a_long_heartbeat_waits_as_others_do() -> None:
