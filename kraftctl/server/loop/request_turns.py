@@ -26,6 +26,7 @@ from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.apis.request_size import LARGE_REQUESTS_MEMORY_BYTES_MAX
 from kraftctl.server.loop.executor_protocols import Scheduler
 from kraftctl.server.loop.turn_queue import AddressTimes, TurnQueue
+from kraftctl.server.loop.urgent_requests import UrgentRequests
 from kraftctl_protocol.api_keys import ApiKey
 
 SASL_API_KEYS: Final = {int(ApiKey.SASL_AUTHENTICATE), int(ApiKey.SASL_HANDSHAKE)}
@@ -40,14 +41,8 @@ URGENT_MUST_WAIT: Final = -2
 MUST_WAIT: Final = -1
 URGENT: Final = 0
 
-URGENT_LOOK: Final = 32
-"""After this many urgent requests of a turn, their time is looked at: reading a clock costs as much as a
-hundredth of a heartbeat."""
-
 URGENT_BYTES_MAX: Final = 4 * 1024
 """A longer request is not urgent: those of brokers and controllers take some hundred bytes."""
-
-NOT_BEGUN: Final = -1
 
 TURN_NS: Final = 4_000_000
 """As a slice of long work: heartbeats wait for this, and for one request more."""
@@ -84,11 +79,7 @@ class RequestTurns:
         self._begun: TurnQueue[Callable[[], None]] = TurnQueue(self._times)
         self._new: TurnQueue[Callable[[], None]] = TurnQueue(self._times)
         self._steps: TurnQueue[Callable[[], None]] = TurnQueue(self._times)
-        self._urgent: TurnQueue[Callable[[], None]] = TurnQueue(self._times)
-        self._urgent_count = 0
-        self._urgent_since_ns = NOT_BEGUN
-        """The time of the first look at urgent requests in this turn."""
-        self._urgent_waits = False
+        self._urgent = UrgentRequests(now_ns, self._times, TURN_NS)
         self._spent_ns = 0
         self._spent_before_ns = 0
         self._is_asked = False
@@ -114,15 +105,10 @@ class RequestTurns:
 
     def _begin_urgent(self) -> int:
         """Returns URGENT, and URGENT_MUST_WAIT once urgent requests have filled this turn."""
-        if self._urgent_waits:
+        if self._urgent.is_full:
             return URGENT_MUST_WAIT
-        self._urgent_count += 1
-        if self._urgent_count % URGENT_LOOK == 0:
+        if self._urgent.count():
             self._ask()
-            now_ns = self._now_ns()
-            if self._urgent_since_ns == NOT_BEGUN:
-                self._urgent_since_ns = now_ns
-            self._urgent_waits = now_ns - self._urgent_since_ns >= TURN_NS
         return URGENT
 
     def end(self, address: bytes, began_ns: int) -> None:
@@ -154,7 +140,7 @@ class RequestTurns:
 
     def has_waiting(self) -> bool:
         """Returns whether something waits for the next turn, which takes its whole time then."""
-        return bool(self._begun) or bool(self._new) or bool(self._urgent)
+        return bool(self._begun) or bool(self._new) or bool(self._urgent.waiting)
 
     @property
     def is_spent(self) -> bool:
@@ -173,7 +159,7 @@ class RequestTurns:
 
     def begin_soon(self, address: bytes, call: Callable[[], None]) -> None:
         """Calls `call`, which begins an urgent request, in the next turn that has time for it."""
-        self._urgent.add(address, call)
+        self._urgent.waiting.add(address, call)
         self._ask()
 
     def resume(self) -> None:
@@ -186,7 +172,7 @@ class RequestTurns:
         self._begun.clear()
         self._new.clear()
         self._steps.clear()
-        self._urgent.clear()
+        self._urgent.waiting.clear()
 
     def _ask(self) -> None:
         """Begins the next turn once connections were served."""
@@ -196,12 +182,12 @@ class RequestTurns:
 
     def _take_turn(self) -> None:
         self._is_asked = False
-        self._urgent_waits = False
-        self._urgent_since_ns = NOT_BEGUN
         self._spent_ns = 0
+        urgent = self._urgent
+        urgent.begin_turn()
         try:
-            while self._urgent and not self.is_spent and not self._is_paused():
-                self._run(self._urgent)
+            while urgent.waiting and not self.is_spent and not self._is_paused():
+                self._run(urgent.waiting)
             self._spent_ns = 0
             while not self.is_spent:
                 queue = self._next_queue()
@@ -227,7 +213,7 @@ class RequestTurns:
         """Makes the first call of the queue, and charges its address."""
         address, call = queue.take()
         began_ns, spent_ns = self._now_ns(), self._spent_ns
-        self._runs, self._has_turn = True, queue is self._new or queue is self._urgent
+        self._runs, self._has_turn = True, queue is self._new or queue is self._urgent.waiting
         try:
             call()
         finally:
@@ -237,7 +223,7 @@ class RequestTurns:
     def _charge(self, address: bytes, spent_before_ns: int, began_ns: int) -> None:
         duration_ns = self._now_ns() - began_ns
         self._spent_ns = spent_before_ns + duration_ns
-        waiting = len(self._begun) + len(self._new) + len(self._steps) + len(self._urgent)
+        waiting = len(self._begun) + len(self._new) + len(self._steps) + len(self._urgent.waiting)
         if waiting and not self._runs:
             self._times.charge(address, duration_ns, waiting)
 
@@ -249,7 +235,7 @@ class RequestTurns:
             self._times.clear()
         elif self._is_paused():
             return
-        elif self._begun or self._urgent or self._has_memory:
+        elif self._begun or self._urgent.waiting or self._has_memory:
             self._ask()
         elif not self._retries:
             self._retries = True

@@ -16,8 +16,8 @@ from kraftctl.server.loop.request_turns import (
     RETRY_SECONDS,
     TURN_NS,
     URGENT_BYTES_MAX,
-    URGENT_LOOK,
 )
+from kraftctl.server.loop.urgent_requests import LOOK
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.principal import ANONYMOUS
@@ -145,7 +145,7 @@ def test_a_crowd_of_urgent_requests_has_a_turn_as_others_have() -> None:
     world.read((BULK, 1), (BULK, 2))
     crowd = [(FETCH, number) for number in range(1_000, 4_000)]
     begun = world.read(*crowd)
-    assert 100 <= len(begun) <= 100 + 2 * URGENT_LOOK
+    assert 100 <= len(begun) <= 100 + 2 * LOOK
     assert world.read((BEAT, 3), address=THERE) == []
     then = world.next_turn()
     assert then[1] == "3", "behind one of the crowd"
