@@ -267,7 +267,7 @@ def test_a_broker_is_not_elected_in_a_directory_that_fails_while_it_is_unfenced(
 @pytest.mark.parametrize("shut_down", [True, False])
 @pytest.mark.parametrize("replicas", [1, 2])
 def test_a_partition_changes_once_with_a_heartbeat(fence, shut_down, replicas):
-    """A broker that leaves because its directory failed says both together: Kafka writes the changes twice."""
+    """A broker that leaves because its directory failed says both together: Kafka writes changes twice."""
     active = ActiveController(min_insync_replicas="1")
     active.start_brokers(1, 2, directories=2)
     active.create_topic("t", partitions=4, replication_factor=replicas)

@@ -1,7 +1,7 @@
 """UrgentRequests: short requests of heartbeats and raft begin as they are read, until they fill a turn.
 
-A crowd of thousands of connections may send one each in one moment. Those that are read after the time of the turn
-wait, and have that time again in the next one, which no other request has.
+A crowd of thousands of connections may send one each in one moment. Those that are read after the time of
+the turn wait, and have that time again in the next one, which no other request has.
 """
 
 from __future__ import annotations
