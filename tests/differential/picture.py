@@ -57,6 +57,14 @@ class Picture:
         if handler is not None:
             handler(record.body)
 
+    def fences_again(self, record: LoggedRecord) -> bool:
+        """Whether it says of a fenced broker that it is fenced, and nothing else."""
+        body = record.body
+        if record.name == "FenceBrokerRecord":
+            return self.brokers[body["Id"]].fenced
+        only = record.name == "BrokerRegistrationChangeRecord" and body["Fenced"] == 1
+        return only and not body.get("LogDirs") and self.brokers[body["BrokerId"]].fenced
+
     def partitions(self) -> list[tuple[str, int, Partition]]:
         return [
             (name, index, partition)

@@ -25,10 +25,15 @@ from tests.differential.sides import Logged, Pair, Setting, Side
 NOT_CONTROLLER = 41
 SILENCE_SECONDS = 8.0
 
-READ_LATER = ("DescribeAcls", "DescribeConfigs", "DescribeCluster", "ApiVersions", "DeleteAcls")
+READ_LATER = (
+    "DescribeAcls", "DescribeConfigs", "DescribeCluster", "ApiVersions", "DeleteAcls",
+    "RenewDelegationToken", "ExpireDelegationToken", "DescribeDelegationToken",
+)  # fmt: skip
 """Kafka answers these, and checks rights, with what was published: a moment after the commit."""
 
-PUBLISHED_SECONDS = 0.1
+PUBLISHED_SECONDS = 0.2
+
+FENCED_AGAIN = "a fenced broker is fenced again"
 
 
 @dataclass
@@ -95,11 +100,7 @@ class Round:
     def make(self, call: Call) -> list[Difference]:
         """Makes one call on both, and returns how they differ."""
         if call.api == SILENCE:
-            pause(SILENCE_SECONDS)
-            records = self.pair.quiet()
-            for record in records[0]:
-                self.picture.replay(record)
-            return self._compared_logs(SILENCE, records)
+            return self._be_silent()
         if call.api in READ_LATER or call.forwarded is not None:
             pause(self._changed_at + PUBLISHED_SECONDS - time.monotonic())
         responses = self._ask(call)
@@ -114,9 +115,28 @@ class Round:
             return [Difference(call.api, "Kafka fails", self.failed, "")]
         found = compared_responses(call, responses, self._both_normalisers)
         if any(each.place == THROWS for each in found) and _kinds(records[0]) != _kinds(records[1]):
-            self.failed = f"Kafka throws at {call.api}, and kraftctl does not"
+            self.failed = f"Kafka throws at {call.api}, and kraftctl does not: {self.pair.java.why_ended()}"
             return found
         return found + compared_records(call.api, records, self._both_normalisers, by_chance=by_chance)
+
+    def _be_silent(self) -> list[Difference]:
+        """Returns how they differ once both have fenced all brokers, or had the time for it twice."""
+        records: Logged = ([], [])
+        for _ in range(2):
+            pause(SILENCE_SECONDS)
+            for kept, more in zip(records, self.pair.quiet(), strict=True):
+                kept += more
+            if sorted(_kinds(records[0])) == sorted(_kinds(records[1])):
+                break
+        java = []
+        found = []
+        for record in records[0]:
+            if self.picture.fences_again(record):
+                found.append(Difference(SILENCE, FENCED_AGAIN, record.name, None))
+            else:
+                java.append(record)
+                self.picture.replay(record)
+        return found + self._compared_logs(SILENCE, (java, records[1]))
 
     def _ask(self, call: Call) -> tuple[Response, Response]:
         java, ours = self.pair.sides
@@ -125,10 +145,10 @@ class Round:
         return java.receive(call), ours.receive(call)
 
     def _note_failure(self, call: Call, responses: tuple[Response, Response]) -> None:
-        java = responses[0]
+        java, ours = responses
         if java.status == SILENT:
             self.failed = f"Kafka does not answer {call.api}"
-        elif NOT_CONTROLLER in errors_of(java.body):
+        elif NOT_CONTROLLER in errors_of(java.body) and NOT_CONTROLLER not in errors_of(ours.body):
             self.failed = f"Kafka's controller has resigned at {call.api}: {self.pair.java.why_ended()}"
         for side, epoch in zip(self.pair.sides, self._epochs, strict=True):
             if side.names.leader_epoch != epoch:
@@ -184,7 +204,8 @@ def run_round(
             while len(outcome.calls) < most and not outcome.ended_by:
                 if until is not None and time.monotonic() >= until:
                     break
-                _make_some(this, outcome, judge, _with_deletions(next_calls(pick, judge.schemas, without)))
+                calls = next_calls(pick, judge.schemas, setting.kafka, without)
+                _make_some(this, outcome, judge, _with_deletions(calls))
         finally:
             this.pair.stop()
     return outcome
@@ -193,9 +214,10 @@ def run_round(
 def _make_some(this: Round, outcome: Outcome, judge: Judge, calls: list[Call]) -> None:
     for call in calls:
         outcome.calls.append(call)
-        parted = any(each.in_the_log for each in _note(outcome, judge, outcome.calls, this.make(call)))
+        found = _note(outcome, judge, outcome.calls, this.make(call))
+        parted = [each for each in found if each.in_the_log]
         if this.failed or parted:
-            outcome.ended_by = this.failed or "their logs have parted"
+            outcome.ended_by = this.failed or f"their logs have parted: {parted[0].signature[:200]}"
             return
 
 

@@ -147,9 +147,14 @@ class Side:
             self.disconnect()
 
     def why_ended(self) -> str:
-        """Returns the last error in the output of its process."""
+        """Returns why it renounced, or else the last error in the output of its process."""
         lines = self.controller.log_file.read_text(errors="replace").splitlines()
-        errors = [line for line in lines if " ERROR " in line or "Exception: " in line]
+        renounced = [
+            f"{' '.join(lines[at + 1 : at + 3])} ({line})"
+            for at, line in enumerate(lines)
+            if "treated as UnknownServerException" in line
+        ]
+        errors = renounced or [line for line in lines if " ERROR " in line or "Exception: " in line]
         return errors[-1][:300] if errors else "no error in its output"
 
     def disconnect(self) -> None:

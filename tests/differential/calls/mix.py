@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tests.differential.call import SILENCE, Call
 from tests.differential.calls import brokers, configs, features, quorum, replicas, security, topics
+from tests.differential.calls.avoided import MADE_SHARE, is_avoided
 from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.odd import OF_RAFT, damaged, forwarded, with_an_odd_field
 from tests.differential.schemas import Schemas
@@ -62,7 +63,9 @@ CALLS_BETWEEN_SWEEPS = 60
 SWEEPS_BETWEEN_SILENCES = 5
 
 
-def next_calls(pick: Chooser, schemas: Schemas, without: frozenset[str] = frozenset()) -> list[Call]:
+def next_calls(
+    pick: Chooser, schemas: Schemas, kafka: str, without: frozenset[str] = frozenset()
+) -> list[Call]:
     """Returns the next call, or a few that belong together; each may be made odd."""
     pick.made += 1
     if pick.made % CALLS_BETWEEN_SWEEPS == 0:
@@ -79,6 +82,8 @@ def next_calls(pick: Chooser, schemas: Schemas, without: frozenset[str] = frozen
             continue
         if pick.often(ODD_SHARE) and call.api != "UpdateRaftVoter":
             call = with_an_odd_field(pick, by_name[f"{call.api}Request"], call)
+        if is_avoided(call, kafka) and not pick.often(MADE_SHARE):
+            continue
         if pick.often(DAMAGED_SHARE):
             call = damaged(pick, call)
         if pick.often(FORWARDED_SHARE) and call.api not in (*OF_RAFT, "Fetch", "FetchSnapshot"):
