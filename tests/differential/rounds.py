@@ -114,9 +114,12 @@ class Round:
         if self.failed and self.pair.kraftctl.controller.running:
             return [Difference(call.api, "Kafka fails", self.failed, "")]
         found = compared_responses(call, responses, self._both_normalisers)
-        if any(each.place == THROWS for each in found) and _kinds(records[0]) != _kinds(records[1]):
-            self.failed = f"Kafka throws at {call.api}, and kraftctl does not: {self.pair.java.why_ended()}"
-            return found
+        thrown = [each for each in found if each.place == THROWS]
+        if thrown:
+            why = self.pair.java.why_ended()
+            if _kinds(records[0]) != _kinds(records[1]):
+                self.failed = f"Kafka throws at {call.api}, and kraftctl does not: {why}"
+            return [Difference(call.api, THROWS, why, thrown[0].kraftctl)]
         return found + compared_records(call.api, records, self._both_normalisers, by_chance=by_chance)
 
     def _be_silent(self) -> list[Difference]:

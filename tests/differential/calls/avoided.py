@@ -46,6 +46,11 @@ def _partition_twice(body: Body, kafka: str) -> bool:
     return _twice(named) or _twice(topic["Name"] for topic in topics)
 
 
+def _election_twice(body: Body, kafka: str) -> bool:
+    topics = body["TopicPartitions"] or []
+    return _twice((topic["Topic"], index) for topic in topics for index in topic["Partitions"])
+
+
 def _no_change_of_a_config(body: Body, kafka: str) -> bool:
     for resource in body["Resources"]:
         for config in resource["Configs"]:
@@ -117,6 +122,7 @@ def _nameless_listener(body: Body, kafka: str) -> bool:
 CHECKS: dict[str, Callable[[Body, str], bool]] = {
     "AlterPartition": _unknown_recovery_state,
     "AlterPartitionReassignments": _partition_twice,
+    "ElectLeaders": _election_twice,
     "IncrementalAlterConfigs": _no_change_of_a_config,
     "AlterConfigs": _resource_twice,
     "CreateAcls": _code_of_a_filter,

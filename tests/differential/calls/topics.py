@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.differential.call import Call
+from tests.differential.calls.avoided import MADE_SHARE
 from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.configs import topic_config
 from tests.differential.codec import Body
@@ -66,9 +67,16 @@ def delete_topics(pick: Chooser) -> list[Call]:
     return [Call("DeleteTopics", pick.version("DeleteTopics"), body)]
 
 
+def _has_one_width(pick: Chooser, name: str) -> bool:
+    """Whether all partitions have as many replicas as the first one in Kafka's hash map, whichever that is."""
+    return len({len(each.replicas) for each in pick.picture.topics.get(name, {}).values()}) < 2
+
+
 def create_partitions(pick: Chooser) -> list[Call]:
     def topic() -> Body:
         name = pick.topic()
+        if not _has_one_width(pick, name) and not pick.often(MADE_SHARE):
+            name = pick.new_topic()
         existing = len(pick.picture.topics.get(name, {}))
         added = pick.one((1, 1, 2, 3, 0, -1))
         width = pick.chance.randint(1, 3)
