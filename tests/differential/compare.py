@@ -26,6 +26,8 @@ class Difference:
     place: str
     java: Any
     kraftctl: Any
+    avoided: bool = False
+    """Whether the call is one that is known to differ, and mostly not made."""
 
     @property
     def in_the_log(self) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kraftctl.dev.kafka_distribution import KafkaDistribution
 from tests.differential.call import CLOSED, SILENCE, SILENT, Call, Response
+from tests.differential.calls.avoided import is_avoided
 from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.mix import next_calls
 from tests.differential.compare import THROWS, Difference, compared_records, compared_responses, errors_of
@@ -217,11 +218,16 @@ def run_round(
 def _make_some(this: Round, outcome: Outcome, judge: Judge, calls: list[Call]) -> None:
     for call in calls:
         outcome.calls.append(call)
-        found = _note(outcome, judge, outcome.calls, this.make(call))
+        found = _note(outcome, judge, outcome.calls, _marked(this.make(call), call, outcome.setting))
         parted = [each for each in found if each.in_the_log]
         if this.failed or parted:
             outcome.ended_by = this.failed or f"their logs have parted: {parted[0].signature[:200]}"
             return
+
+
+def _marked(found: list[Difference], call: Call, setting: Setting) -> list[Difference]:
+    """Returns the differences of a call; those of one that is mostly avoided say so."""
+    return [replace(each, avoided=True) for each in found] if is_avoided(call, setting.kafka) else found
 
 
 def _with_deletions(calls: list[Call]) -> list[Call]:

@@ -68,7 +68,7 @@ def delete_topics(pick: Chooser) -> list[Call]:
 
 
 def _has_one_width(pick: Chooser, name: str) -> bool:
-    """Whether all partitions have as many replicas as the first one in Kafka's hash map, whichever that is."""
+    """Whether all partitions have as many replicas as that which is first in the hash map of Kafka."""
     return len({len(each.replicas) for each in pick.picture.topics.get(name, {}).values()}) < 2
 
 
