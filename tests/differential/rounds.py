@@ -106,12 +106,12 @@ class Round:
             pause(self._changed_at + PUBLISHED_SECONDS - time.monotonic())
         responses = self._ask(call)
         by_chance = bool(names_placed_by_chance(call)) and len(self.picture.brokers) > 1
-        records = self._records(call.api)
-        if records[0]:
+        logged, logged_by_us = self._records(call.api)
+        if logged:
             self._changed_at = time.monotonic()
         self._note_failure(call, responses)
-        for record in records[0]:
-            self.picture.replay(record)
+        kept, again = self._replayed(call.api, logged)
+        records = (kept, logged_by_us)
         if self.failed and self.pair.kraftctl.controller.running:
             return [Difference(call.api, "Kafka fails", self.failed, "")]
         found = compared_responses(call, responses, self._both_normalisers)
@@ -121,6 +121,7 @@ class Round:
             if _kinds(records[0]) != _kinds(records[1]):
                 self.failed = f"Kafka throws at {call.api}, and kraftctl does not: {why}"
             return [Difference(call.api, THROWS, why, thrown[0].kraftctl)]
+        found += again
         return found + compared_records(call.api, records, self._both_normalisers, by_chance=by_chance)
 
     def _be_silent(self) -> list[Difference]:
@@ -132,15 +133,20 @@ class Round:
                 kept += more
             if sorted(_kinds(records[0])) == sorted(_kinds(records[1])):
                 break
-        java = []
-        found = []
-        for record in records[0]:
-            if self.picture.fences_again(record):
-                found.append(Difference(SILENCE, FENCED_AGAIN, record.name, None))
-            else:
-                java.append(record)
-                self.picture.replay(record)
+        java, found = self._replayed(SILENCE, records[0])
         return found + self._compared_logs(SILENCE, (java, records[1]))
+
+    def _replayed(self, api: str, logged: list[LoggedRecord]) -> tuple[list[LoggedRecord], list[Difference]]:
+        """Returns what Kafka's controller has logged, and apart from that which fenced broker is fenced."""
+        kept = []
+        found = []
+        for record in logged:
+            if self.picture.fences_again(record):
+                found.append(Difference(api, FENCED_AGAIN, record.name, None))
+            else:
+                kept.append(record)
+                self.picture.replay(record)
+        return kept, found
 
     def _ask(self, call: Call) -> tuple[Response, Response]:
         java, ours = self.pair.sides
