@@ -18,7 +18,7 @@ from tests.differential.known import KnownDifferences
 from tests.differential.metadata_log import LoggedRecord
 from tests.differential.names import Normaliser
 from tests.differential.pause import pause
-from tests.differential.picture import Picture
+from tests.differential.picture import Picture, without_repeated_fencing
 from tests.differential.placement import deletion, names_placed_by_chance
 from tests.differential.schemas import Schemas
 from tests.differential.sides import Logged, Pair, Setting, Side
@@ -106,12 +106,11 @@ class Round:
             pause(self._changed_at + PUBLISHED_SECONDS - time.monotonic())
         responses = self._ask(call)
         by_chance = bool(names_placed_by_chance(call)) and len(self.picture.brokers) > 1
-        logged, logged_by_us = self._records(call.api)
-        if logged:
+        logged = self._records(call.api)
+        if logged[0]:
             self._changed_at = time.monotonic()
         self._note_failure(call, responses)
-        kept, again = self._replayed(call.api, logged)
-        records = (kept, logged_by_us)
+        records, again = self._replayed(call.api, logged)
         if self.failed and self.pair.kraftctl.controller.running:
             return [Difference(call.api, "Kafka fails", self.failed, "")]
         found = compared_responses(call, responses, self._both_normalisers)
@@ -133,20 +132,21 @@ class Round:
                 kept += more
             if sorted(_kinds(records[0])) == sorted(_kinds(records[1])):
                 break
-        java, found = self._replayed(SILENCE, records[0])
-        return found + self._compared_logs(SILENCE, (java, records[1]))
+        records, found = self._replayed(SILENCE, records)
+        return found + self._compared_logs(SILENCE, records)
 
-    def _replayed(self, api: str, logged: list[LoggedRecord]) -> tuple[list[LoggedRecord], list[Difference]]:
-        """Returns what Kafka's controller has logged, and apart from that which fenced broker is fenced."""
-        kept = []
-        found = []
-        for record in logged:
-            if self.picture.fences_again(record):
-                found.append(Difference(api, FENCED_AGAIN, record.name, None))
-            else:
-                kept.append(record)
-                self.picture.replay(record)
-        return kept, found
+    def _replayed(self, api: str, logged: Logged) -> tuple[Logged, list[Difference]]:
+        """Returns the records without those that fence a fenced broker again, and how these differ."""
+        brokers = self.picture.brokers.items()
+        fenced = {broker_id for broker_id, broker in brokers if broker.fenced}
+        kept, ours_kept = (without_repeated_fencing(records, fenced) for records in logged)
+        for record in kept:
+            self.picture.replay(record)
+        counts = [
+            len(all_of_them) - len(left) for all_of_them, left in zip(logged, (kept, ours_kept), strict=True)
+        ]
+        differ = counts[0] != counts[1]
+        return (kept, ours_kept), [Difference(api, FENCED_AGAIN, *counts)] if differ else []
 
     def _ask(self, call: Call) -> tuple[Response, Response]:
         java, ours = self.pair.sides
