@@ -24,7 +24,7 @@ from tests.differential.schemas import Schemas
 from tests.differential.sides import Logged, Pair, Setting, Side
 
 NOT_CONTROLLER = 41
-SILENCE_SECONDS = 8.0
+SILENCE_SECONDS = 14.0
 
 READ_LATER = (
     "DescribeAcls", "DescribeConfigs", "DescribeCluster", "ApiVersions", "DeleteAcls",

@@ -35,7 +35,7 @@ PROPERTIES = {
     "controller.quorum.append.linger.ms": "0",
     "metadata.max.idle.interval.ms": "0",
     "auto.leader.rebalance.enable": "false",
-    "broker.session.timeout.ms": "6000",
+    "broker.session.timeout.ms": "12000",
     "broker.heartbeat.interval.ms": "2000",
     "delegation.token.expiry.check.interval.ms": "36000000",
     "default.replication.factor": "1",

@@ -78,13 +78,13 @@ def heartbeat(pick: Chooser, broker: int, *, fence: bool = False, shut_down: boo
     return Call("BrokerHeartbeat", pick.version("BrokerHeartbeat"), body)
 
 
-def plain_heartbeat(broker: int) -> Call:
-    """It only keeps the session."""
+def plain_heartbeat(broker: int, *, fence: bool = False) -> Call:
+    """It only keeps the session, or fences the broker."""
     body = {
         "BrokerId": broker,
         "BrokerEpoch": Ref("epoch", broker),
         "CurrentMetadataOffset": Ref("end", 0, -1),
-        "WantFence": False,
+        "WantFence": fence,
         "WantShutDown": False,
     }
     return Call("BrokerHeartbeat", 0, body)
