@@ -28,7 +28,6 @@ from kraftctl_protocol.generated.alter_client_quotas_request import (
 from kraftctl_protocol.generated.alter_partition_response import AlterPartitionResponse
 from kraftctl_protocol.generated.create_partitions_request import (
     CreatePartitionsRequest,
-    CreatePartitionsAssignment,
     CreatePartitionsTopic,
 )
 from kraftctl_protocol.generated.create_topics_request import (
@@ -169,14 +168,6 @@ def test_too_many_new_partitions_are_refused_before_any_is_created(active: Activ
     created = active.controller.image.topics.topic_by_name("t")
     assert created is not None
     assert len(created.partitions) == 1
-
-
-def test_a_number_of_assignments_that_does_not_fit_comes_before_the_limit(active: ActiveController) -> None:
-    """Kafka's order: clients learn that they have miscounted, whatever the count."""
-    assignment = CreatePartitionsAssignment(broker_ids=[1])
-    topic = CreatePartitionsTopic(name="t", count=2**31 - 1, assignments=[assignment])
-    response = active.request(CreatePartitionsRequest(topics=[topic], timeout_ms=10_000))
-    assert response.results[0].error_code == Errors.INVALID_REPLICA_ASSIGNMENT
 
 
 @pytest.mark.parametrize(

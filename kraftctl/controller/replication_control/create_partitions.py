@@ -159,9 +159,7 @@ def _why_too_many(
     for topic in topics:
         present = state.image.topics.topic_by_name(topic.name)
         if present is not None:
-            additional = topic.count - len(present.partitions)
-            if topic.assignments is None or len(topic.assignments) == additional:
-                total += max(additional, 0)
+            total += max(topic.count - len(present.partitions), 0)
     if total <= PARTITIONS_PER_REQUEST_MAX:
         return None
     return excessive(context, request, f"{total} new partitions are more than {PARTITIONS_PER_REQUEST_MAX}")
