@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftctl.metadata import features
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_partition_request as isr
 from kraftctl_protocol.generated import elect_leaders_request as elections
@@ -15,6 +16,7 @@ from kraftctl_protocol.generated.create_partitions_request import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
+from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from tests.support.active_controller import ActiveController
 
@@ -101,6 +103,22 @@ def test_the_end_of_the_session_of_a_fenced_broker_is_not_written() -> None:
     start = active.end_offset
     active.pass_time(2 * SESSION_MS)
     assert [entry for offset, entry in active.log if offset >= start and entry.record.API_KEY == 17] == []
+
+
+def test_a_directory_of_a_deleted_topic_without_isr_may_fail() -> None:
+    active = ActiveController(features.IBP_4_3_IV0)
+    active.start_brokers(1, directories=2)
+    active.create_topic("t")
+    topic = active.controller.image.topics.topic_by_name("t")
+    assert topic is not None
+    (used,) = topic.partitions[0].directories
+    active.heartbeat(1, fence=True)
+    gone = active.controller.image.topics.topic_by_name("t")
+    assert gone is not None
+    assert gone.partitions[0].isr == ()
+    active.request(DeleteTopicsRequest(topics=[DeleteTopicState(name="t")], timeout_ms=10_000))
+    assert active.heartbeat(1, offline=[used]).error_code == Errors.NONE
+    assert used not in active.controller.image.cluster.brokers[1].directories
 
 
 def test_no_replica_is_placed_on_a_broker_that_is_unfenced_in_its_controlled_shutdown() -> None:

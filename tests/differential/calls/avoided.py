@@ -121,7 +121,7 @@ def _level_of_4_4(body: Body, kafka: str) -> bool:
 
 def _malformed_listener(body: Body, kafka: str) -> bool:
     return any(
-        not each["Name"] or not each["Host"] or each["SecurityProtocol"] not in range(4)
+        not (each["Name"] and each["Host"] and each["Port"]) or each["SecurityProtocol"] not in range(4)
         for each in body["Listeners"]
     )
 

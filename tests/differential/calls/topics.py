@@ -50,18 +50,28 @@ def create_topics(pick: Chooser) -> list[Call]:
     return [call]
 
 
+def _has_isrs(pick: Chooser, name: str) -> bool:
+    """Whether Kafka's controller forgets the directories of the topic when it is deleted."""
+    return all(each.isr for each in pick.picture.topics.get(name, {}).values())
+
+
+def _to_be_deleted(pick: Chooser) -> str:
+    name = pick.topic()
+    return name if _has_isrs(pick, name) or pick.often(MADE_SHARE) else "none"
+
+
 def delete_topics(pick: Chooser) -> list[Call]:
     def state() -> Body:
         by_id = pick.often(0.5)
         both = pick.often(0.03)
         return {
-            "Name": pick.topic() if not by_id or both else None,
-            "TopicId": pick.topic_id() if by_id or both else ZERO_UUID,
+            "Name": _to_be_deleted(pick) if not by_id or both else None,
+            "TopicId": pick.topic_id(_to_be_deleted(pick)) if by_id or both else ZERO_UUID,
         }
 
     body = {
         "Topics": pick.some(state, 3),
-        "TopicNames": pick.some(pick.topic, 3),
+        "TopicNames": pick.some(lambda: _to_be_deleted(pick), 3),
         "TimeoutMs": pick.timeout_ms(),
     }
     return [Call("DeleteTopics", pick.version("DeleteTopics"), body)]
