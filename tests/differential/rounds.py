@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kraftctl.dev.kafka_distribution import KafkaDistribution
 from tests.differential.call import CLOSED, SILENCE, SILENT, Call, Response
-from tests.differential.calls.avoided import is_avoided
+from tests.differential.calls.avoided import is_avoided, may_unfence_without_a_directory
 from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.mix import next_calls
 from tests.differential.compare import THROWS, Difference, compared_records, compared_responses, errors_of
@@ -142,11 +142,8 @@ class Round:
         kept, ours_kept = (without_repeated_fencing(records, fenced) for records in logged)
         for record in kept:
             self.picture.replay(record)
-        counts = [
-            len(all_of_them) - len(left) for all_of_them, left in zip(logged, (kept, ours_kept), strict=True)
-        ]
-        differ = counts[0] != counts[1]
-        return (kept, ours_kept), [Difference(api, FENCED_AGAIN, *counts)] if differ else []
+        java, ours = len(logged[0]) - len(kept), len(logged[1]) - len(ours_kept)
+        return (kept, ours_kept), [Difference(api, FENCED_AGAIN, java, ours)] if java != ours else []
 
     def _ask(self, call: Call) -> tuple[Response, Response]:
         java, ours = self.pair.sides
@@ -232,8 +229,9 @@ def _make_some(this: Round, outcome: Outcome, judge: Judge, calls: list[Call]) -
 
 
 def _marked(found: list[Difference], call: Call, setting: Setting) -> list[Difference]:
-    """Returns the differences of a call; those of one that is mostly avoided say so."""
-    return [replace(each, avoided=True) for each in found] if is_avoided(call, setting.kafka) else found
+    """Returns the differences of a call; those of one that is known to differ say so."""
+    known = is_avoided(call, setting.kafka) or may_unfence_without_a_directory(call)
+    return [replace(each, avoided=True) for each in found] if known else found
 
 
 def _with_deletions(calls: list[Call]) -> list[Call]:

@@ -37,6 +37,12 @@ def slows_down(call: Call) -> bool:
     return any(each["Key"] == "request_percentage" and 0 < each["Value"] < 1000 for each in operations)
 
 
+def may_unfence_without_a_directory(call: Call) -> bool:
+    """Returns whether a heartbeat may unfence a broker and report that a directory has failed."""
+    body = call.body
+    return call.api == "BrokerHeartbeat" and bool(body.get("OfflineLogDirs")) and not body["WantFence"]
+
+
 def _twice(values: Iterable[Any]) -> bool:
     found = [repr(each) for each in values]
     return len(set(found)) < len(found)
