@@ -93,7 +93,7 @@ INT_MAX = 2**31 - 1
 
 MASKED = {
     "LogEndOffset", "HighWatermark", "LastFetchTimestamp", "LastCaughtUpTimestamp", "LastStableOffset",
-    "Records", "UnalignedRecords", "Size", "FinalizedFeaturesEpoch",
+    "Records", "UnalignedRecords", "Size", "FinalizedFeaturesEpoch", "EndOffset",
 }  # fmt: skip
 
 TIMES = {

@@ -155,7 +155,7 @@ class Side:
             if "treated as UnknownServerException" in line
         ]
         errors = renounced or [line for line in lines if " ERROR " in line or "Exception: " in line]
-        return errors[-1][:300] if errors else "no error in its output"
+        return errors[-1][:900] if errors else "no error in its output"
 
     def disconnect(self) -> None:
         if self._socket is not None:
