@@ -410,8 +410,7 @@ class QuorumController:
             if is_answered or not isinstance(record, NoOpRecord):
                 self._last_change_offset = offset
             if registration is not None:
-                heartbeats = self.state.heartbeats
-                heartbeats.register(registration.id, registration.epoch, registration.fenced)
+                self.state.heartbeats.follow(registration, record)
             elif isinstance(record, UnregisterBrokerRecord):
                 self.state.heartbeats.remove(record.broker_id)
             elif isinstance(record, ConfigRecord):

@@ -215,6 +215,19 @@ def test_what_is_prepared_and_not_appended_does_not_count(leads):
     assert counts_of(active) == ((0, 1, 0) if leads else (0, 0, 1))
 
 
+def test_a_broker_that_registers_again_is_no_longer_shutting_down():
+    """Kafka's controller makes the state of heartbeats anew for each registration."""
+    active = ActiveController(min_insync_replicas="1")
+    active.start_brokers(1, 2, 3)
+    active.create_topic("t", partitions=3, replication_factor=3)
+    assert not active.heartbeat(1, shut_down=True).should_shut_down
+    active.register(1)
+    for broker in (2, 3):
+        active.heartbeat(broker)
+    response = active.heartbeat(1)
+    assert (response.is_fenced, response.should_shut_down) == (False, False)
+
+
 def test_a_broker_that_leads_nothing_shuts_down_immediately():
     active = ActiveController()
     active.start_brokers(1)

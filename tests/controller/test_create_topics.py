@@ -21,6 +21,7 @@ from kraftctl_protocol.generated.create_topics_request import (
 )
 from kraftctl_protocol.generated.create_topics_response import CreatableTopicResult, CreateTopicsResponse
 from kraftctl_protocol.generated.partition_record import PartitionRecord
+from tests.support.active_controller import ActiveController
 from tests.support.metadata_state import MetadataState, directory
 
 VERSIONS = (2, 3, 4, 5, 6, 7)
@@ -222,6 +223,23 @@ def test_refusals(wanted: CreatableTopic, error: Errors) -> None:
     assert results(result)["good"].error_code == 0
     created = {entry.record.name for entry in result.records if entry.record.NAME == "TopicRecord"}  # type: ignore[attr-defined]
     assert created == {"good"}
+
+
+def test_a_broker_that_has_shut_down_gets_replicas_of_new_topics() -> None:
+    """As with Kafka's controller, three replicas can be had while one of three brokers is restarted."""
+    active = ActiveController(min_insync_replicas="1")
+    active.start_brokers(1, 2, 3)
+    active.create_topic("t", 3, 3)
+    active.heartbeat(1, shut_down=True)
+    for broker in (2, 3):
+        active.heartbeat(broker)
+    assert active.heartbeat(1, shut_down=True).should_shut_down
+    registration = active.controller.image.cluster.brokers[1]
+    assert (registration.fenced, registration.in_controlled_shutdown) == (True, True)
+    active.create_topic("u", 1, 3)
+    created = active.controller.image.topics.topic_by_name("u")
+    assert created is not None
+    assert (sorted(created.partitions[0].replicas), sorted(created.partitions[0].isr)) == ([1, 2, 3], [2, 3])
 
 
 def test_a_name_given_twice_is_refused_once() -> None:

@@ -215,6 +215,11 @@ class TestApiVersions:
         lowest = [feature.min_version for feature in response.supported_features]
         assert (0 in lowest) == (version >= 4)
 
+    def test_a_feature_that_starts_at_0_is_left_out_for_clients_that_cannot_read_it(self):
+        """Kafka's controller does so since KAFKA-17492: none of them learns of a level that is not there."""
+        response = ActiveController().request(self.REQUEST, 3)
+        assert [each.name for each in response.supported_features] == [features.METADATA_VERSION]
+
     @pytest.mark.parametrize(
         ("name", "software_version", "version", "error"),
         [

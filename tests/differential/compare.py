@@ -12,6 +12,8 @@ from tests.differential.names import A_TEXT, RANDOM, Normaliser
 from tests.differential.placement import without_choices
 
 THROWS = "Kafka throws"
+RESPONSE = "response"
+OF_DAMAGED = "response to damaged bytes"
 THROWN = -1
 """UNKNOWN_SERVER_ERROR: a handler of Kafka met what it does not expect."""
 
@@ -24,6 +26,8 @@ class Difference:
     place: str
     java: Any
     kraftctl: Any
+    avoided: bool = False
+    """Whether the call is one that is known to differ, and mostly not made."""
 
     @property
     def in_the_log(self) -> bool:
@@ -32,7 +36,7 @@ class Difference:
     @property
     def is_an_error(self) -> bool:
         """Whether one side refuses what the other does, or refuses otherwise."""
-        return self.place.endswith("ErrorCode") or self.place in ("response", THROWS)
+        return self.place.endswith("ErrorCode") or self.place in (RESPONSE, OF_DAMAGED, THROWS)
 
     @property
     def signature(self) -> str:
@@ -51,7 +55,8 @@ def compared_responses(
     if java.status != ours.status or java.status != ANSWERED:
         if java.status == ours.status:
             return []
-        return [Difference(call.api, "response", _brief(java), _brief(ours))]
+        place = RESPONSE if call.damage is None else OF_DAMAGED
+        return [Difference(call.api, place, _brief(java), _brief(ours))]
     if THROWN in errors_of(java.body) and THROWN not in errors_of(ours.body):
         return [Difference(call.api, THROWS, _brief(java), _brief(ours))]
     found: list[Difference] = []

@@ -47,16 +47,14 @@ def fetch(version: int) -> Call:
     return Call("Fetch", version, {"ReplicaId": 7, "Topics": [topic]})
 
 
-LEADS = {
-    "Topics": [
-        {
-            "Name": "t",
-            "NumPartitions": -1,
-            "ReplicationFactor": -1,
-            "Assignments": [{"PartitionIndex": 0, "BrokerIds": [1, 2]}],
-        }
-    ]
-}
+def on_brokers(topic: str, *brokers: int) -> Body:
+    assignment = {"PartitionIndex": 0, "BrokerIds": list(brokers)}
+    return {
+        "Topics": [{"Name": topic, "NumPartitions": -1, "ReplicationFactor": -1, "Assignments": [assignment]}]
+    }
+
+
+ANYWHERE = {"Topics": [{"Name": "all", "NumPartitions": 1, "ReplicationFactor": 6, "Assignments": []}]}
 
 FOUND: dict[str, list[Call]] = {
     "a fenced broker that shuts down is fenced again": [
@@ -83,12 +81,32 @@ FOUND: dict[str, list[Call]] = {
         heartbeat(1),
         registration(2),
         heartbeat(2),
-        Call("CreateTopics", 7, LEADS),
+        Call("CreateTopics", 7, on_brokers("t", 1, 2)),
         heartbeat(1, WantShutDown=True),
         heartbeat(2, OfflineLogDirs=[directory_id(2, 1)]),
         heartbeat(1, WantShutDown=True),
         heartbeat(2),
         heartbeat(1, WantShutDown=True),
+    ],
+    "a broker that registers again is no longer shutting down": [
+        registration(11),
+        heartbeat(11),
+        registration(12),
+        heartbeat(12),
+        Call("CreateTopics", 7, on_brokers("again", 11, 12)),
+        heartbeat(11, WantShutDown=True),
+        registration(11),
+        heartbeat(12),
+        heartbeat(11),
+    ],
+    "brokers that have shut down get replicas": [
+        heartbeat(11, WantShutDown=True),
+        heartbeat(12),
+        heartbeat(11, WantShutDown=True),
+        Call("CreateTopics", 7, ANYWHERE),
+    ],
+    "features that start at 0 are left out for old clients": [
+        Call("ApiVersions", 3, {"ClientSoftwareName": "a", "ClientSoftwareVersion": "1"}),
     ],
     "a Fetch by name is refused as a whole": [fetch(version) for version in range(4, 19)],
     "bytes behind a request are ignored": [

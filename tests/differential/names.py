@@ -89,9 +89,11 @@ class Names:
         raise AssertionError(ref)
 
 
+INT_MAX = 2**31 - 1
+
 MASKED = {
     "LogEndOffset", "HighWatermark", "LastFetchTimestamp", "LastCaughtUpTimestamp", "LastStableOffset",
-    "Records", "UnalignedRecords", "Size", "FinalizedFeaturesEpoch",
+    "Records", "UnalignedRecords", "Size", "FinalizedFeaturesEpoch", "EndOffset",
 }  # fmt: skip
 
 TIMES = {
@@ -100,6 +102,9 @@ TIMES = {
 }  # fmt: skip
 
 TEXTS = {"ErrorMessage"}
+
+OUT_OF_A_SET = {"EligibleLeaderReplicas", "LastKnownElr"}
+"""Lists of brokers in an order that means nothing: in Kafka that of a hash set."""
 
 A_TEXT = "text: "
 """Before a text that is not the standard one of its error: what it says is not compared."""
@@ -126,6 +131,8 @@ class Normaliser:
         elif record.name == "BrokerRegistrationChangeRecord" and body.get("LogDirs"):
             # Kafka takes them out of a set.
             body["LogDirs"] = sorted(body["LogDirs"])
+        for name in OUT_OF_A_SET & body.keys():
+            body[name] = sorted(body[name]) if body[name] else body[name]
         return record.name, record.version, self.normal("", body)
 
     def normal(self, name: str, value: Any) -> Any:
@@ -140,6 +147,9 @@ class Normaliser:
             return value
         if name in TIMES:
             return value if value < 10**12 else f"now + {round((value / 1000 - time.time()) / 20) * 20} s"
+        if name == "ThrottleTimeMs" and 0 < value < INT_MAX:
+            # A quota refills with time, and the calls are not made at one time.
+            return "throttled"
         if isinstance(value, int):
             return self._normal_integer(name, value)
         if isinstance(value, bytes):

@@ -145,3 +145,29 @@ class Picture:
 
     def _RegisterControllerRecord(self, body: Body) -> None:
         self.controllers.add(body["ControllerId"])
+
+
+def without_repeated_fencing(records: list[LoggedRecord], fenced: set[int]) -> list[LoggedRecord]:
+    """Returns all records but those that only say of a fenced broker that it is fenced."""
+    fenced = set(fenced)
+    kept = []
+    for record in records:
+        body = record.body
+        broker = fencing = None
+        if record.name in ("FenceBrokerRecord", "UnfenceBrokerRecord"):
+            broker, fencing = body["Id"], 1 if record.name == "FenceBrokerRecord" else -1
+        elif record.name == "BrokerRegistrationChangeRecord":
+            broker, fencing = body["BrokerId"], body["Fenced"]
+        elif record.name == "RegisterBrokerRecord":
+            broker, fencing = body["BrokerId"], 1 if body["Fenced"] else -1
+        if (
+            record.name != "RegisterBrokerRecord"
+            and fencing == 1
+            and broker in fenced
+            and not body.get("LogDirs")
+        ):
+            continue
+        kept.append(record)
+        if broker is not None and fencing:
+            (fenced.add if fencing == 1 else fenced.discard)(broker)
+    return kept

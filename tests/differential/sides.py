@@ -35,7 +35,7 @@ PROPERTIES = {
     "controller.quorum.append.linger.ms": "0",
     "metadata.max.idle.interval.ms": "0",
     "auto.leader.rebalance.enable": "false",
-    "broker.session.timeout.ms": "6000",
+    "broker.session.timeout.ms": "12000",
     "broker.heartbeat.interval.ms": "2000",
     "delegation.token.expiry.check.interval.ms": "36000000",
     "default.replication.factor": "1",
@@ -147,10 +147,15 @@ class Side:
             self.disconnect()
 
     def why_ended(self) -> str:
-        """Returns the last error in the output of its process."""
+        """Returns why it renounced, or else the last error in the output of its process."""
         lines = self.controller.log_file.read_text(errors="replace").splitlines()
-        errors = [line for line in lines if " ERROR " in line or "Exception: " in line]
-        return errors[-1][:300] if errors else "no error in its output"
+        renounced = [
+            f"{' '.join(lines[at + 1 : at + 3])} ({line})"
+            for at, line in enumerate(lines)
+            if "treated as UnknownServerException" in line
+        ]
+        errors = renounced or [line for line in lines if " ERROR " in line or "Exception: " in line]
+        return errors[-1][:900] if errors else "no error in its output"
 
     def disconnect(self) -> None:
         if self._socket is not None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from tests.differential.call import Call
+from tests.differential.calls.avoided import is_avoided
 from tests.differential.compare import Difference
 from tests.differential.known import FILE, KnownDifferences
 
@@ -36,6 +41,55 @@ def test_everything_else_is_new(tmp_path: Path) -> None:
     assert known(tmp_path).unknown([LOGGED]) == [LOGGED]
     assert known(tmp_path).unknown([REFUSED, other, LOGGED]) == [other, LOGGED]
     assert known(tmp_path, "4.4.0").unknown([REFUSED]) == [REFUSED]
+
+
+NARROW = """
+[[difference]]
+name = "with its text"
+reason = "because"
+text = "*because of this*"
+
+[[difference]]
+name = "avoided"
+reason = "because"
+avoided = true
+"""
+
+
+def test_an_entry_with_a_text_needs_it_in_the_response(tmp_path: Path) -> None:
+    file = tmp_path / "known.toml"
+    file.write_text(NARROW)
+    entries = KnownDifferences("4.3.1", file)
+    text = Difference("A", "ErrorMessage", None, "text: refused because of this")
+    assert entries.unknown([REFUSED]) == [REFUSED]
+    assert entries.unknown([REFUSED, text]) == []
+
+
+def test_an_entry_of_avoided_calls_covers_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "known.toml"
+    file.write_text(NARROW)
+    entries = KnownDifferences("4.3.1", file)
+    assert entries.unknown([LOGGED]) == [LOGGED]
+    assert entries.unknown([replace(LOGGED, avoided=True)]) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "is_one"),
+    [
+        (Call("ElectLeaders", 2, {"TopicPartitions": [{"Topic": "t", "Partitions": [0, 0]}]}), True),
+        (Call("ElectLeaders", 2, {"TopicPartitions": [{"Topic": "t", "Partitions": [0, 1]}]}), False),
+        (Call("ElectLeaders", 2, {"TopicPartitions": None}), False),
+        (Call("FetchSnapshot", 1, {"Topics": []}), True),
+        (Call("DescribeCluster", 1, {}), False),
+    ],
+)
+def test_calls_that_are_known_to_end_a_round_are_avoided(call: Call, is_one: bool) -> None:
+    assert is_avoided(call, "4.3.1") == is_one
+
+
+def test_a_level_of_4_4_is_avoided_with_controllers_before_it() -> None:
+    call = Call("UpdateFeatures", 1, {"FeatureUpdates": [{"Feature": "share.version", "MaxVersionLevel": 2}]})
+    assert (is_avoided(call, "4.3.1"), is_avoided(call, "4.4.0")) == (True, False)
 
 
 def test_an_entry_that_does_not_occur_is_stale(tmp_path: Path) -> None:

@@ -43,6 +43,12 @@ VARIES = (
     (re.compile(r"^(\d+\t\S+\t)\d+\t\d+", re.MULTILINE), r"\1N\tN"),
     (re.compile(r'"size":\d+'), '"size":N'),
     (re.compile(r"[ \t]+"), " "),
+    (re.compile(r"^(\d+ ID )\d+ \d+", re.MULTILINE), r"\1N N"),
+    (re.compile(r"perf-consumer-\d+"), "perf-consumer-N"),
+    (re.compile(r"localhost:port of broker-\d \(\d\)"), "COORDINATOR"),
+    (re.compile(r"^w \d \d+ ", re.MULTILINE), "w COORDINATOR PRODUCER "),
+    (re.compile(r"^\d w \d+ (.*TIME )\d+", re.MULTILINE), r"COORDINATOR w PRODUCER \1DURATION"),
+    (re.compile(r"^.*producer_send_success.*$", re.MULTILINE), "SENT"),
 )
 
 

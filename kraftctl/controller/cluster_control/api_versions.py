@@ -30,7 +30,7 @@ NO_NODE = -1
 """The node id of a request that names no node, which is each below version 5."""
 
 ZERO_MINIMUM_VERSION = 4
-"""Clients below this request version cannot read a feature whose lowest level is 0."""
+"""Clients below this request version cannot read a feature whose lowest level is 0: it is left out."""
 
 
 def api_versions(
@@ -89,10 +89,11 @@ def supported_features(state: ControllerState, version: int) -> list[SupportedFe
     return [
         SupportedFeatureKey(
             name=name,
-            min_version=1 if version < ZERO_MINIMUM_VERSION and levels.min == 0 else levels.min,
+            min_version=levels.min,
             max_version=levels.max,
         )
         for name, levels in sorted(offered.items())
+        if version >= ZERO_MINIMUM_VERSION or levels.min > 0
     ]
 
 

@@ -27,12 +27,12 @@ PARTITIONS_PER_REQUEST_MAX: Final = 10_000
 def usable_brokers(cluster: ClusterImage, leaving: LeavingBrokers) -> list[UsableBroker]:
     """Returns brokers that may get replicas: registered, not shutting down, with a directory not cordoned.
 
-    A broker whose fencing has begun counts as fenced.
+    A broker whose fencing has begun counts as fenced. One that has shut down is fenced, and may get replicas.
     """
     return [
         UsableBroker(broker.id, broker.rack, broker.fenced or leaving.has(broker.id, broker.epoch))
         for broker_id, broker in sorted(cluster.brokers.items())
-        if not broker.in_controlled_shutdown and broker.has_uncordoned_directories()
+        if (broker.fenced or not broker.in_controlled_shutdown) and broker.has_uncordoned_directories()
     ]
 
 

@@ -12,6 +12,8 @@ from typing import Final
 
 from kraftctl.controller.state.leaving_brokers import LeavingBrokers
 from kraftctl.metadata.broker_registration import BrokerRegistration
+from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
+from kraftctl_protocol.message import Message
 
 UNKNOWN_OFFSET: Final = -1
 
@@ -138,6 +140,16 @@ class BrokerHeartbeatManager:
 
     def _expired(self, contact_ms: int, now_ms: int) -> bool:
         return contact_ms + self._session_timeout_ms < now_ms
+
+    def follow(self, registration: BrokerRegistration, record: Message) -> None:
+        """Follows a record about the broker; one that registers it again ends its controlled shutdown, as in
+        Kafka.
+        """
+        state = self._brokers.get(registration.id)
+        if state is not None and isinstance(record, RegisterBrokerRecord):
+            state.controlled_shutdown_offset = UNKNOWN_OFFSET
+            state.metadata_offset = UNKNOWN_OFFSET
+        self.register(registration.id, registration.epoch, registration.fenced)
 
     def register(self, broker_id: int, broker_epoch: int, fenced: bool) -> None:
         """Follows the registration: a new epoch has a new state, a fenced broker is no longer shutting down.

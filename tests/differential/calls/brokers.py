@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.differential.call import Call, Ref
+from tests.differential.calls.avoided import MADE_SHARE
 from tests.differential.calls.chooser import BROKERS, RACKS, Chooser, directory_id
 from tests.differential.codec import Body
 from tests.differential.schemas import ZERO_UUID
@@ -71,20 +72,20 @@ def heartbeat(pick: Chooser, broker: int, *, fence: bool = False, shut_down: boo
         "OfflineLogDirs": [],
         "CordonedLogDirs": [],
     }
-    if pick.often(0.06):
+    if pick.often(0.06) and (fence or broker in pick.live_brokers() or pick.often(MADE_SHARE)):
         body["OfflineLogDirs"] = pick.some(lambda: pick.directory(broker), 2)
     if pick.often(0.06):
         body["CordonedLogDirs"] = pick.some(lambda: pick.directory(broker), 2)
     return Call("BrokerHeartbeat", pick.version("BrokerHeartbeat"), body)
 
 
-def plain_heartbeat(broker: int) -> Call:
-    """It only keeps the session."""
+def plain_heartbeat(broker: int, *, fence: bool = False) -> Call:
+    """It only keeps the session, or fences the broker."""
     body = {
         "BrokerId": broker,
         "BrokerEpoch": Ref("epoch", broker),
         "CurrentMetadataOffset": Ref("end", 0, -1),
-        "WantFence": False,
+        "WantFence": fence,
         "WantShutDown": False,
     }
     return Call("BrokerHeartbeat", 0, body)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tests.differential.call import SILENCE, Call
 from tests.differential.calls import brokers, configs, features, quorum, replicas, security, topics
+from tests.differential.calls.avoided import MADE_SHARE, is_avoided, slows_down
 from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.odd import OF_RAFT, damaged, forwarded, with_an_odd_field
 from tests.differential.schemas import Schemas
@@ -59,17 +60,21 @@ FORWARDED_SHARE = 0.2
 CALLS_BETWEEN_SWEEPS = 60
 """So that no session of a live broker ends before it is meant to."""
 
-SWEEPS_BETWEEN_SILENCES = 5
+SWEEPS_BETWEEN_SILENCES = 8
 
 
-def next_calls(pick: Chooser, schemas: Schemas, without: frozenset[str] = frozenset()) -> list[Call]:
+def next_calls(
+    pick: Chooser, schemas: Schemas, kafka: str, without: frozenset[str] = frozenset()
+) -> list[Call]:
     """Returns the next call, or a few that belong together; each may be made odd."""
     pick.made += 1
     if pick.made % CALLS_BETWEEN_SWEEPS == 0:
         if pick.made // CALLS_BETWEEN_SWEEPS % SWEEPS_BETWEEN_SILENCES == 0:
             pick.contacted.clear()
             pick.shut_down.clear()
-            return [Call(SILENCE, 0)]
+            # Of sessions that end together, Kafka takes one by the order of a hash map.
+            silent = [brokers.plain_heartbeat(broker, fence=True) for broker in pick.live_brokers()[1:]]
+            return [*silent, Call(SILENCE, 0)]
         return [brokers.plain_heartbeat(broker) for broker in pick.live_brokers()]
     maker = pick.chance.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
     by_name = {schema.name: schema for schema in schemas.requests.values()}
@@ -79,6 +84,10 @@ def next_calls(pick: Chooser, schemas: Schemas, without: frozenset[str] = frozen
             continue
         if pick.often(ODD_SHARE) and call.api != "UpdateRaftVoter":
             call = with_an_odd_field(pick, by_name[f"{call.api}Request"], call)
+        if slows_down(call):
+            continue
+        if is_avoided(call, kafka) and not pick.often(MADE_SHARE):
+            continue
         if pick.often(DAMAGED_SHARE):
             call = damaged(pick, call)
         if pick.often(FORWARDED_SHARE) and call.api not in (*OF_RAFT, "Fetch", "FetchSnapshot"):

@@ -14,6 +14,9 @@ NAMES = ("alice", "alice", "bob", "carol", "ANONYMOUS")
 NEVER_ODD = {"LeaderEpoch", "ReplicaEpoch", "CurrentLeaderEpoch", "VoterId", "VoterDirectoryId", "LeaderId"}
 """In requests of raft, a later epoch would be joined, and another voter wait for its vote."""
 
+ODD_TIMEOUTS_MS = (-1, -(2**31), 2**31 - 1)
+"""With a short one it is chance whether a call is in time."""
+
 OF_RAFT = ("Vote", "BeginQuorumEpoch", "EndQuorumEpoch", "AddRaftVoter", "RemoveRaftVoter", "UpdateRaftVoter")
 HOSTS = (b"\x0a\0\0\5", b"\x7f\0\0\1", b"\0" * 15 + b"\1")
 
@@ -25,7 +28,8 @@ def with_an_odd_field(pick: Chooser, schema: Schema, call: Call) -> Call:
     _places(schema.fields, call.version, body, places)
     if places:
         owner, field = pick.one(places)
-        owner[field.name] = _odd(pick, field, call.version, owner.get(field.name, field.default))
+        odd = _odd(pick, field, call.version, owner.get(field.name, field.default))
+        owner[field.name] = pick.one(ODD_TIMEOUTS_MS) if field.name.lower() == "timeoutms" else odd
     return Call(call.api, call.version, body, call.forwarded)
 
 
@@ -85,6 +89,9 @@ def damaged(pick: Chooser, call: Call) -> Call:
             Damage(position=pick.chance.randint(0, 200), byte=pick.one((0, 1, 2, 127))),
         )
     )
+    if damage.position >= 0 and "Ref(" in repr(call.body):
+        # Which id a damaged one is depends on the side.
+        damage = Damage(cut_bytes=1)
     if call.api in OF_RAFT:
         damage = Damage(cut_bytes=damage.cut_bytes or 1)
     return Call(call.api, call.version, call.body, call.forwarded, damage)

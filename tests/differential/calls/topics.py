@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.differential.call import Call
+from tests.differential.calls.avoided import MADE_SHARE
 from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.configs import topic_config
 from tests.differential.codec import Body
@@ -49,26 +50,43 @@ def create_topics(pick: Chooser) -> list[Call]:
     return [call]
 
 
+def _has_isrs(pick: Chooser, name: str) -> bool:
+    """Whether Kafka's controller forgets the directories of the topic when it is deleted."""
+    return all(each.isr for each in pick.picture.topics.get(name, {}).values())
+
+
+def _to_be_deleted(pick: Chooser) -> str:
+    name = pick.topic()
+    return name if _has_isrs(pick, name) or pick.often(MADE_SHARE) else "none"
+
+
 def delete_topics(pick: Chooser) -> list[Call]:
     def state() -> Body:
         by_id = pick.often(0.5)
         both = pick.often(0.03)
         return {
-            "Name": pick.topic() if not by_id or both else None,
-            "TopicId": pick.topic_id() if by_id or both else ZERO_UUID,
+            "Name": _to_be_deleted(pick) if not by_id or both else None,
+            "TopicId": pick.topic_id(_to_be_deleted(pick)) if by_id or both else ZERO_UUID,
         }
 
     body = {
         "Topics": pick.some(state, 3),
-        "TopicNames": pick.some(pick.topic, 3),
+        "TopicNames": pick.some(lambda: _to_be_deleted(pick), 3),
         "TimeoutMs": pick.timeout_ms(),
     }
     return [Call("DeleteTopics", pick.version("DeleteTopics"), body)]
 
 
+def _has_one_width(pick: Chooser, name: str) -> bool:
+    """Whether all partitions have as many replicas as that which is first in the hash map of Kafka."""
+    return len({len(each.replicas) for each in pick.picture.topics.get(name, {}).values()}) < 2
+
+
 def create_partitions(pick: Chooser) -> list[Call]:
     def topic() -> Body:
         name = pick.topic()
+        if not _has_one_width(pick, name) and not pick.often(MADE_SHARE):
+            name = pick.new_topic()
         existing = len(pick.picture.topics.get(name, {}))
         added = pick.one((1, 1, 2, 3, 0, -1))
         width = pick.chance.randint(1, 3)
