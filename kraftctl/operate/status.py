@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import kraftctl
 from kraftctl.controller.state.broker_heartbeat_manager import NO_SESSION_MS
@@ -12,7 +12,7 @@ from kraftctl.raft.raft_figures import RaftFigures
 from kraftctl_protocol.uuids import uuid_to_string
 
 DETAILED_MAX: Final = 100
-"""Of each list, the entries in detail: with what needs attention first, the others add nothing but length."""
+"""Each list has this many entries at most: with what needs attention first, more add nothing but length."""
 
 
 def status_of(watch: Watch) -> dict[str, object]:
@@ -28,10 +28,10 @@ def status_of(watch: Watch) -> dict[str, object]:
     effect, waiting_seconds = watch.driver.oldest_wait(watch.clock.now_ns())
     probe = watch.driver.probe
     quorum, brokers = _quorum(watch, figures), _brokers(watch, now_ms)
-    lists = {"brokers": brokers, **{name: each for name, each in quorum.items() if isinstance(each, list)}}
-    left_out = {name: len(each) - DETAILED_MAX for name, each in lists.items() if len(each) > DETAILED_MAX}
-    for each in lists.values():
-        del each[DETAILED_MAX:]
+    lists: dict[str, list[Any]] = {
+        "brokers": brokers,
+        **{name: each for name, each in quorum.items() if isinstance(each, list)},
+    }
     ssl_metrics = watch.server.security.ssl_metrics
     return {
         "version": kraftctl.__version__,
@@ -42,7 +42,7 @@ def status_of(watch: Watch) -> dict[str, object]:
         "reasons": reasons,
         "quorum": quorum,
         "brokers": brokers,
-        "left_out": left_out,
+        "left_out": cut(lists),
         "disk": {
             "log_dir": watch.config.metadata_log_dir,
             "free_bytes": watch.free_bytes,
@@ -56,6 +56,14 @@ def status_of(watch: Watch) -> dict[str, object]:
             "unusable_stores_of": sorted(ssl_metrics.failing_listeners),
         },
     }
+
+
+def cut(lists: dict[str, list[Any]]) -> dict[str, int]:
+    """Shortens the lists to DETAILED_MAX; returns how many entries each has lost, if it has lost any."""
+    left_out = {name: len(each) - DETAILED_MAX for name, each in lists.items() if len(each) > DETAILED_MAX}
+    for name in left_out:
+        del lists[name][DETAILED_MAX:]
+    return left_out
 
 
 def _quorum(watch: Watch, figures: RaftFigures) -> dict[str, object]:

@@ -31,8 +31,7 @@ class Poller:
     """Asks one controller for `/readyz` again and again, from another thread, except while it restarts."""
 
     controller: OperatedController
-    restarts_count: int = 0
-    is_restarting: bool = False
+    changes_count: int = 0
     polls_count: int = 0
     slowest_seconds: float = 0.0
     unready: list[str] = field(default_factory=list)
@@ -40,18 +39,22 @@ class Poller:
 
     def run(self) -> None:
         while not self._ends.wait(POLL_SECONDS):
-            before = self.restarts_count
-            if self.is_restarting:
+            before = self._stopped()
+            if before % 2:
                 continue
             began = time.monotonic()
             found = self.controller.probe()
             seconds = time.monotonic() - began
-            if self.is_restarting or self.restarts_count != before:
+            if self._stopped() != before:
                 continue  # it was stopped meanwhile
             self.polls_count += 1
             self.slowest_seconds = max(self.slowest_seconds, seconds)
             if found.status != 200:
                 self.unready.append(f"{found.status} after {seconds:.2f} s: {found.text}")
+
+    def _stopped(self) -> int:
+        """Odd while it restarts."""
+        return self.changes_count
 
     def end(self) -> None:
         self._ends.set()
@@ -61,14 +64,13 @@ def restart(poller: Poller) -> float:
     """Returns the seconds until it was ready again."""
     controller = poller.controller
     await_result(controller.may_stop, f"controller {controller.node_id} may stop", 60.0, 0.1)
-    poller.restarts_count += 1
-    poller.is_restarting = True
+    poller.changes_count += 1
     began = time.monotonic()
     assert controller.process.terminate() == 0
     controller.start()
     controller.await_ready(60.0)
     seconds = time.monotonic() - began
-    poller.is_restarting = False
+    poller.changes_count += 1
     return seconds
 
 
@@ -79,7 +81,7 @@ def test_the_others_stay_ready(tmp_path: Path) -> None:
         threads = [threading.Thread(target=each.run) for each in pollers]
         for thread in threads:
             thread.start()
-        took = []
+        took: list[float] = []
         until = time.monotonic() + MINUTES * 60
         try:
             while time.monotonic() < until or len(took) < len(pollers):
