@@ -196,8 +196,8 @@ FAULTS = [
     PlantedFault(
         "buckets-do-not-add-up",
         "kraftctl/operate/exposition.py",
-        "            reached += count\n",
-        "            reached = count\n",
+        "value.counts, strict=True):\n            reached += count\n",
+        "value.counts, strict=True):\n            reached = count\n",
         ("tests/operate/test_metrics.py::test_histograms_and_summaries",),
         "The p99 of flushes on boards is nonsense.",
     ),

@@ -16,9 +16,9 @@ import pytest
 from kraftctl.dev.polling import await_result
 from tests.operate.operated_quorum import OperatedController, OperatedQuorum
 
-pytestmark = pytest.mark.long
-
 MINUTES = float(os.environ.get("KRAFTCTL_ROLLING_MINUTES", "0.5"))
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(MINUTES * 60 + 300)]
 
 POLL_SECONDS = 0.2
 
