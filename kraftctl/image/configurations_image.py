@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 from kraftctl.image.image_part import ImagePart
+from kraftctl.image.topics_image import TopicsImage
 from kraftctl.image.undo_journal import MISSING, JournalView, UndoJournal
+from kraftctl.metadata.config_definitions.min_insync_replicas import MIN_INSYNC_REPLICAS, own_min_isr
 from kraftctl_protocol.config_resource import BROKER, TOPIC
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.message import Message
@@ -28,8 +30,9 @@ class ConfigurationsImage(ImagePart):
     thousand, and a copy of them for each record would take seconds.
     """
 
-    def __init__(self, journal: UndoJournal) -> None:
+    def __init__(self, journal: UndoJournal, topics: TopicsImage) -> None:
         self._journal = journal
+        self._topics = topics
         self.resources: dict[Resource, dict[str, str]] = {}
         self.broker_changes = 0
 
@@ -92,6 +95,8 @@ class ConfigurationsImage(ImagePart):
     def _put(self, resource: Resource, name: str, value: str | None) -> None:
         if resource[0] == BROKER:
             self.broker_changes += 1
+        elif name == MIN_INSYNC_REPLICAS and resource[0] == TOPIC:
+            self._topics.set_min_isr(resource[1], own_min_isr(value))
         configs = self.resources.get(resource)
         if configs is None:
             configs = {}

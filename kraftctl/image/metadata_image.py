@@ -31,7 +31,7 @@ class MetadataImage:
         self.features = FeaturesImage(self.journal)
         self.cluster = ClusterImage(self.journal)
         self.topics = TopicsImage(self.journal)
-        self.configurations = ConfigurationsImage(self.journal)
+        self.configurations = ConfigurationsImage(self.journal, self.topics)
         self.client_quotas = ClientQuotasImage(self.journal)
         self.producer_ids = ProducerIdsImage(self.journal)
         self.acls = AclsImage(self.journal)

@@ -7,9 +7,11 @@ from typing import cast
 
 from kraftctl.image.election_counts import ElectionCounts
 from kraftctl.image.image_part import ImagePart
+from kraftctl.image.short_isrs import ShortIsrs
 from kraftctl.image.topic_partitions import TopicPartitions
 from kraftctl.image.undo_journal import MISSING, JournalView, UndoJournal
 from kraftctl.metadata.interned_tuples import InternedTuples
+from kraftctl.metadata.leader_recovery_state import RECOVERING
 from kraftctl.metadata.partition_encoding import PartitionEncoder
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
 from kraftctl_protocol.generated.clear_elr_record import ClearElrRecord
@@ -22,12 +24,16 @@ from kraftctl_protocol.uuids import Uuid
 
 
 class TopicImage:
-    """A topic, whose `partitions` only TopicsImage changes."""
+    """A topic, whose `partitions` only TopicsImage changes.
+
+    `own_min_isr` is the min.insync.replicas of its configs, and 0 without a usable one.
+    """
 
     def __init__(self, name: str, topic_id: Uuid) -> None:
         self.name = name
         self.topic_id = topic_id
         self.partitions = TopicPartitions()
+        self.own_min_isr = 0
 
     @property
     def replication_factor(self) -> int:
@@ -78,7 +84,9 @@ class TopicsImage(ImagePart):
         self.leaderless_count = 0
         self.imbalanced_count = 0
         self.reassigning_count = 0
-        self.elections = ElectionCounts()
+        self.recovering_count = 0
+        self.short_isrs = ShortIsrs()
+        self.elections = ElectionCounts(journal)
 
     def topic(self, topic_id: Uuid) -> TopicImage | None:
         """Returns the topic with this id."""
@@ -169,7 +177,7 @@ class TopicsImage(ImagePart):
     def add_partition(self, topic: TopicImage, index: int, partition: PartitionRegistration) -> None:
         """Adds a partition that the topic does not have yet, while the journal does not record."""
         topic.partitions.put(index, partition)
-        self._update_indexes(topic.topic_id, None, partition)
+        self._update_indexes(topic, None, partition)
 
     def replay_partition_change(self, record: PartitionChangeRecord) -> None:
         topic = self.topics[record.topic_id]
@@ -195,6 +203,16 @@ class TopicsImage(ImagePart):
                     )
                     self._set_partition(topic, index, partition.merge(change, self.tuples))
 
+    def set_min_isr(self, topic_name: str, min_isr: int) -> None:
+        """Takes the min.insync.replicas of a topic from its configs; 0 if it has none.
+
+        Those of a removed topic change nothing: if the removal is undone, they are what they were.
+        """
+        topic = self.topic_by_name(topic_name)
+        if topic is not None and topic.own_min_isr != min_isr:
+            self.short_isrs.change_min_isr(topic.topic_id, topic.own_min_isr, min_isr)
+            topic.own_min_isr = min_isr
+
     # Keys are a topic and a partition index, or a topic that was removed with all its partitions.
 
     def current(self, key: object) -> object:
@@ -213,11 +231,11 @@ class TopicsImage(ImagePart):
         current = topic.partitions.get(index)
         if old is MISSING:
             topic.partitions.remove(index)
-            self._update_indexes(topic.topic_id, current, None)
+            self._update_indexes(topic, current, None)
             return
         assert isinstance(old, PartitionRegistration)
         topic.partitions.put(index, old)
-        self._update_indexes(topic.topic_id, current, old)
+        self._update_indexes(topic, current, old)
 
     def _restore_topic(self, topic_id: Uuid, old: object) -> None:
         """Restores a topic with its partitions; only the indexes have to follow."""
@@ -226,16 +244,17 @@ class TopicsImage(ImagePart):
             return
         assert isinstance(old, TopicImage)
         for partition in old.partitions.values():
-            self._count(topic_id, partition, 1)
+            self._count(old, partition, 1)
 
     def _uncount_topic(self, topic: TopicImage) -> None:
         """Drops the counts of a topic as a whole: it may have 100,000 partitions."""
         topic_id, partitions = topic.topic_id, topic.partitions
         if len(partitions) <= len(self.isr_counts):
             for partition in partitions.values():
-                self._count(topic_id, partition, -1)
+                self._count(topic, partition, -1)
             return
         self.partition_count -= len(partitions)
+        self.short_isrs.drop(topic_id, topic.own_min_isr)
         for members in (self.isr_counts, self.last_member_counts, self.elr_counts):
             _drop_topic(members, topic_id)
         self.leaderless_count -= self.leaderless_counts.pop(topic_id, 0)
@@ -243,6 +262,8 @@ class TopicsImage(ImagePart):
         self.reassigning_count -= self.reassigning_counts.pop(topic_id, 0)
         led: dict[int, int] = {}
         for partition in partitions.values():
+            if partition.leader_recovery_state == RECOVERING:
+                self.recovering_count -= 1
             leader = int(partition.leader)
             led[leader] = led.get(leader, 0) + 1
         led.pop(NO_LEADER, None)
@@ -258,34 +279,44 @@ class TopicsImage(ImagePart):
         if self._journal.recording:
             self._journal.remember(self, (topic.topic_id, index), MISSING if old is None else old)
         topic.partitions.put(index, new)
-        self._update_indexes(topic.topic_id, old, new)
+        self._update_indexes(topic, old, new)
         if old is not None and old.leader != new.leader:
             self.elections.note(old, new)
 
     def _update_indexes(
-        self, topic_id: Uuid, old: PartitionRegistration | None, new: PartitionRegistration | None
+        self, topic: TopicImage, old: PartitionRegistration | None, new: PartitionRegistration | None
     ) -> None:
         if old is None:
             if new is not None:
-                self._count(topic_id, new, 1)
+                self._count(topic, new, 1)
         elif new is None:
-            self._count(topic_id, old, -1)
+            self._count(topic, old, -1)
         else:
-            self._count_difference(topic_id, old, new)
+            self._count_difference(topic, old, new)
 
-    def _count(self, topic_id: Uuid, partition: PartitionRegistration, step: int) -> None:
+    def _count(self, topic: TopicImage, partition: PartitionRegistration, step: int) -> None:
+        topic_id = topic.topic_id
         self.partition_count += step
         _add_members(self._isr_index(partition), topic_id, partition.isr, step)
         _add_members(self.elr_counts, topic_id, partition.elr, step)
         self._update_leader(topic_id, int(partition.leader), step)
         self._update_imbalanced(topic_id, partition, step)
         self._update_reassigning(topic_id, partition, step)
+        self._update_short_isr(topic, partition, step)
+        if partition.leader_recovery_state == RECOVERING:
+            self.recovering_count += step
 
     def _count_difference(
-        self, topic_id: Uuid, old: PartitionRegistration, new: PartitionRegistration
+        self, topic: TopicImage, old: PartitionRegistration, new: PartitionRegistration
     ) -> None:
+        topic_id = topic.topic_id
         if old.isr is not new.isr or old.leader != new.leader:
             self._change_isr(topic_id, old, new)
+        if old.isr is not new.isr or old.replicas is not new.replicas:
+            self._update_short_isr(topic, old, -1)
+            self._update_short_isr(topic, new, 1)
+        if old.leader_recovery_state != new.leader_recovery_state:
+            self.recovering_count += 1 if new.leader_recovery_state == RECOVERING else -1
         if old.elr is not new.elr:
             _change_members(self.elr_counts, topic_id, old.elr, new.elr)
         if old.leader != new.leader:
@@ -330,6 +361,11 @@ class TopicsImage(ImagePart):
         if partition.leader != partition.preferred_replica:
             self.imbalanced_count += step
             _add(self.imbalanced_counts, topic_id, step)
+
+    def _update_short_isr(self, topic: TopicImage, partition: PartitionRegistration, step: int) -> None:
+        isr_size = len(partition.isr)
+        if isr_size < len(partition.replicas):
+            self.short_isrs.add(topic.topic_id, topic.own_min_isr, isr_size, step)
 
     def _update_reassigning(self, topic_id: Uuid, partition: PartitionRegistration, step: int) -> None:
         if partition.reassigning:

@@ -24,6 +24,8 @@ class Counts:
     leaderless: int
     imbalanced: int
     reassigning: int
+    under_min_isr: int
+    recovering: int
     unclean_elections: int
     elections_from_elr: int
     metadata_version: int
@@ -69,6 +71,10 @@ def _counts(controller: QuorumController) -> Counts:
         leaderless=topics.leaderless_count,
         imbalanced=topics.imbalanced_count,
         reassigning=topics.reassigning_count,
+        under_min_isr=topics.short_isrs.under_min_isr_count(
+            controller.state.topic_settings.inherited_min_isr()
+        ),
+        recovering=topics.recovering_count,
         unclean_elections=topics.elections.unclean_count,
         elections_from_elr=topics.elections.from_elr_count,
         metadata_version=image.features.metadata_version,

@@ -233,21 +233,22 @@ OWN: Final = (
     _own(
         "replica_lag_records",
         GAUGE,
-        "Records that a replica has not fetched",
+        "Records that a replica has not fetched; absent until it has fetched in this epoch",
         ("replica", "directory", "role"),
         PER_REPLICA,
     ),
     _own(
         "replica_lag_ms",
         GAUGE,
-        "Time since a replica had everything, 0 if it has, -1 if it never had in this epoch",
+        "Time since a replica had everything, 0 if it has. If it never had in this epoch, since the leader"
+        " was elected: it lags at least as long, and the value grows",
         ("replica", "directory", "role"),
         PER_REPLICA,
     ),
     _own(
         "replica_fetch_age_ms",
         GAUGE,
-        "Time since a replica has fetched, -1 if it never has in this epoch",
+        "Time since a replica has fetched; absent until it has in this epoch",
         ("replica", "directory", "role"),
         PER_REPLICA,
     ),
@@ -266,6 +267,17 @@ OWN: Final = (
         "3",
     ),
     _own("reassigning_partitions", GAUGE, "Partitions that are being reassigned"),
+    _own(
+        "under_min_isr_partitions",
+        GAUGE,
+        "Partitions whose ISR has fewer members than min.insync.replicas, and than they have replicas;"
+        " those without leader are among them",
+    ),
+    _own(
+        "recovering_partitions",
+        GAUGE,
+        "Partitions whose leader recovers from an unclean election (KIP-704)",
+    ),
     _own(
         "ghost_controllers",
         GAUGE,

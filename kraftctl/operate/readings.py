@@ -84,9 +84,11 @@ def _raft(samples: Samples, figures: RaftFigures) -> None:
     for replica in figures.replicas:
         role = "voter" if replica.is_voter else "observer"
         labels = (str(replica.key.id), uuid_to_string(replica.key.directory_id), role)
-        samples["replica_lag_records"].append((labels, replica.lag))
         samples["replica_lag_ms"].append((labels, replica.behind_ms))
-        samples["replica_fetch_age_ms"].append((labels, replica.last_fetch_ms))
+        if replica.lag >= 0:
+            samples["replica_lag_records"].append((labels, replica.lag))
+        if replica.last_fetch_ms >= 0:
+            samples["replica_fetch_age_ms"].append((labels, replica.last_fetch_ms))
 
 
 def _controller(samples: Samples, watch: Watch, wall_ms: int) -> None:
@@ -133,6 +135,8 @@ def _image(samples: Samples, counts: Counts, figures: RaftFigures) -> None:
             "controller.offlinepartitionscount": counts.leaderless,
             "controller.preferredreplicaimbalancecount": counts.imbalanced,
             "reassigning_partitions": counts.reassigning,
+            "under_min_isr_partitions": counts.under_min_isr,
+            "recovering_partitions": counts.recovering,
             "stats.uncleanleaderelections": counts.unclean_elections,
             "stats.electionfromeligibleleaderreplicas": counts.elections_from_elr,
             "loader.currentmetadataversion": counts.metadata_version,

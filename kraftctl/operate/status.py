@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import kraftctl
 from kraftctl.controller.state.broker_heartbeat_manager import NO_SESSION_MS
+from kraftctl.operate.readings import ghosts_in
 from kraftctl.operate.watch import Watch
 from kraftctl.raft.raft_figures import RaftFigures
 from kraftctl_protocol.uuids import uuid_to_string
 
+DETAILED_MAX: Final = 100
+"""Each list has this many entries at most: with what needs attention first, more add nothing but length."""
+
 
 def status_of(watch: Watch) -> dict[str, object]:
-    """Returns the content; to be called on the loop. Times are ages in ms, null for never."""
+    """Returns the content; to be called on the loop. Times are ages in ms, null for never.
+
+    `left_out` has the lists that are longer than DETAILED_MAX, with how many of their entries are not shown.
+    """
     now_ms = watch.clock.now_ms()
     node = watch.driver.node
     raft, controller = node.raft, node.controller
@@ -18,6 +27,11 @@ def status_of(watch: Watch) -> dict[str, object]:
     reasons = watch.why_not_ready()
     effect, waiting_seconds = watch.driver.oldest_wait(watch.clock.now_ns())
     probe = watch.driver.probe
+    quorum, brokers = _quorum(watch, figures), _brokers(watch, now_ms)
+    lists: dict[str, list[Any]] = {
+        "brokers": brokers,
+        **{name: each for name, each in quorum.items() if isinstance(each, list)},
+    }
     ssl_metrics = watch.server.security.ssl_metrics
     return {
         "version": kraftctl.__version__,
@@ -26,8 +40,9 @@ def status_of(watch: Watch) -> dict[str, object]:
         "wall_ms": watch.clock.wall_ms(),
         "ready": not reasons,
         "reasons": reasons,
-        "quorum": _quorum(watch, figures),
-        "brokers": _brokers(watch, now_ms),
+        "quorum": quorum,
+        "brokers": brokers,
+        "left_out": cut(lists),
         "disk": {
             "log_dir": watch.config.metadata_log_dir,
             "free_bytes": watch.free_bytes,
@@ -41,6 +56,14 @@ def status_of(watch: Watch) -> dict[str, object]:
             "unusable_stores_of": sorted(ssl_metrics.failing_listeners),
         },
     }
+
+
+def cut(lists: dict[str, list[Any]]) -> dict[str, int]:
+    """Shortens the lists to DETAILED_MAX; returns how many entries each has lost, if it has lost any."""
+    left_out = {name: len(each) - DETAILED_MAX for name, each in lists.items() if len(each) > DETAILED_MAX}
+    for name in left_out:
+        del lists[name][DETAILED_MAX:]
+    return left_out
 
 
 def _quorum(watch: Watch, figures: RaftFigures) -> dict[str, object]:
@@ -69,12 +92,13 @@ def _quorum(watch: Watch, figures: RaftFigures) -> dict[str, object]:
                 "id": replica.key.id,
                 "directory_id": uuid_to_string(replica.key.directory_id),
                 "is_voter": replica.is_voter,
-                "lag_records": replica.lag,
-                "lag_ms": _known(replica.behind_ms),
+                "lag_records": _known(replica.lag),
+                "lag_ms": replica.behind_ms,
                 "fetch_age_ms": _known(replica.last_fetch_ms),
             }
-            for replica in figures.replicas
+            for replica in sorted(figures.replicas, key=lambda each: (not each.is_voter, -each.behind_ms))
         ],
+        "ghosts": _ghosts(watch, figures),
         "peers": [
             {
                 "id": peer.peer_id,
@@ -88,13 +112,15 @@ def _quorum(watch: Watch, figures: RaftFigures) -> dict[str, object]:
 
 
 def _brokers(watch: Watch, now_ms: int) -> list[dict[str, object]]:
-    """Returns what only the active controller knows of each broker."""
+    """Returns what only the active controller knows of each broker; those without a session are first, then
+    those whose last heartbeat is oldest.
+    """
     controller = watch.driver.node.controller
     if not controller.active:
         return []
     heartbeats = controller.state.heartbeats
     found: list[dict[str, object]] = []
-    for broker_id, contact_ms in heartbeats.contacts():
+    for broker_id, contact_ms in sorted(heartbeats.contacts(), key=lambda each: (each[1], each[0])):
         state = heartbeats.state(broker_id)
         found.append(
             {
@@ -107,6 +133,14 @@ def _brokers(watch: Watch, now_ms: int) -> list[dict[str, object]]:
             }
         )
     return found
+
+
+def _ghosts(watch: Watch, figures: RaftFigures) -> list[int] | None:
+    """Returns the ids that `kraftctl_ghost_controllers` counts; None on a controller that does not lead."""
+    counts = watch.counts.committed
+    if figures.state != "leader" or counts is None:
+        return None
+    return ghosts_in(counts, figures)
 
 
 def _known(value: int) -> int | None:

@@ -8,9 +8,11 @@ from kraftctl.raft.states import Candidate, Follower, Leader, Prospective, Unatt
 
 
 class ReplicaFigures:
-    """One other replica as its leader knows it. A time is -1 before its first fetch in this epoch.
+    """One other replica as its leader knows it. `lag` and times are -1 before its first fetch in this epoch.
 
-    `behind_ms` and `last_fetch_ms` are ages, `caught_up_ms` is a time.
+    `behind_ms` and `last_fetch_ms` are ages, `caught_up_ms` is a time. `behind_ms` is always known: a voter
+    that had nothing in this epoch lacks its records at least since the leader was elected, an observer since
+    its first fetch.
     """
 
     def __init__(
@@ -106,14 +108,16 @@ def _replicas(core: RaftCore, leader: Leader, now_ms: int) -> list[ReplicaFigure
     for state, is_voter in states:
         if state.matches(core.key):
             continue
-        lag = core.log.end_offset - max(state.end_offset, 0)
-        behind_ms = 0 if lag <= 0 else -1 if state.caught_up_ms < 0 else now_ms - state.caught_up_ms
+        has_fetched = state.end_offset >= 0
+        lag = max(core.log.end_offset - state.end_offset, 0) if has_fetched else -1
+        since_ms = max(state.caught_up_ms, state.known_since_ms, core.voter_watch.began_ms)
+        behind_ms = 0 if lag == 0 else now_ms - since_ms
         last_fetch_ms = -1 if state.last_fetch_ms < 0 else now_ms - state.last_fetch_ms
         figures.append(
             ReplicaFigures(
                 state.key,
                 is_voter=is_voter,
-                lag=max(lag, 0),
+                lag=lag,
                 behind_ms=behind_ms,
                 last_fetch_ms=last_fetch_ms,
                 caught_up_ms=state.caught_up_ms,

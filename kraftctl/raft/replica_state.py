@@ -16,6 +16,8 @@ class ReplicaState:
     """The state; `end_offset` is exclusive. Times are -1 until the first fetch; `_wall_ms` ones are for
     people.
 
+    `known_since_ms` is that of an observer: its first Fetch in this epoch.
+
     `heard_ms` is when it last fetched records or a snapshot.
 
     `fetched_directory_id` is that of its latest Fetch: for a static voter, `key` has none (kraft.version 0).
@@ -26,6 +28,7 @@ class ReplicaState:
         self.endpoints = endpoints
         self.fetched_directory_id = NO_DIRECTORY_ID
         self.end_offset = UNKNOWN_OFFSET
+        self.known_since_ms = -1
         self.last_fetch_ms = -1
         self.heard_ms = -1
         self.last_fetch_wall_ms = -1

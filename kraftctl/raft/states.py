@@ -431,7 +431,7 @@ class Leader(EpochState):
             if len(self.observer_states) >= OBSERVERS_MAX:
                 del self.observer_states[next(iter(self.observer_states))]
             state = ReplicaState(key, {})
-            state.last_fetch_ms = now_ms
+            state.last_fetch_ms = state.known_since_ms = now_ms
         self.observer_states[key] = state
         return state
 

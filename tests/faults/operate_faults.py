@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 DRIVER = "tests/server/controllers/test_driver.py"
+SHORT_ISRS = "tests/image/test_short_isrs.py"
+LATENCIES = "tests/raft/test_latencies.py"
 
 FAULTS = [
     PlantedFault(
@@ -94,5 +96,109 @@ FAULTS = [
         "            self.leaderless_count += 1\n",
         ("tests/image/test_default_values.py::test_it_is_undone_to_what_it_was",),
         "Boards show offline partitions where there are none.",
+    ),
+    PlantedFault(
+        "a-topic-obeys-the-min-isr-of-the-cluster",
+        "kraftctl/image/short_isrs.py",
+        "        if own_min_isr > 0:\n",
+        "        if own_min_isr < 0:\n",
+        (f"{SHORT_ISRS}::test_the_counts_are_those_of_all_partitions",),
+        "Boards show topics under min ISR that need a single replica, and none of those that need all.",
+    ),
+    PlantedFault(
+        "a-changed-min-isr-moves-no-partitions",
+        "kraftctl/image/topics_image.py",
+        "            self.short_isrs.change_min_isr(topic.topic_id, topic.own_min_isr, min_isr)\n",
+        "",
+        (f"{SHORT_ISRS}::test_the_counts_are_those_of_all_partitions",),
+        "After min.insync.replicas is raised, partitions that cannot be written to are not counted.",
+    ),
+    PlantedFault(
+        "a-full-isr-may-be-under-min-isr",
+        "kraftctl/image/topics_image.py",
+        "        if isr_size < len(partition.replicas):\n",
+        "        if isr_size <= len(partition.replicas):\n",
+        (f"{SHORT_ISRS}::test_the_counts_are_those_of_all_partitions",),
+        "A topic with one replica has an alert that no broker can end.",
+    ),
+    PlantedFault(
+        "a-removed-topic-still-recovers",
+        "kraftctl/image/topics_image.py",
+        "                self.recovering_count -= 1\n",
+        "                pass\n",
+        (f"{SHORT_ISRS}::test_the_counts_are_those_of_all_partitions",),
+        "An alert on recovering partitions stays until the next start.",
+    ),
+    PlantedFault(
+        "elections-that-are-undone-are-counted",
+        "kraftctl/image/election_counts.py",
+        "        self._journal.put(self._counts, kind, self._counts.get(kind, 0) + 1)\n",
+        "        self._counts[kind] = self._counts.get(kind, 0) + 1\n",
+        (f"{SHORT_ISRS}::test_an_election_that_is_undone_did_not_happen",),
+        "An alert says that records are lost in an election that was never committed.",
+    ),
+    PlantedFault(
+        "a-voter-that-never-fetched-does-not-lag",
+        "kraftctl/raft/raft_figures.py",
+        "        behind_ms = 0 if lag == 0 else now_ms - since_ms\n",
+        "        behind_ms = 0 if lag <= 0 else now_ms - since_ms\n",
+        (f"{LATENCIES}::test_a_voter_that_is_dead_since_before_the_election_lags_more_and_more",),
+        "After an election no alert is on the voter that is dead.",
+    ),
+    PlantedFault(
+        "the-status-has-no-limit",
+        "kraftctl/operate/status.py",
+        "        del lists[name][DETAILED_MAX:]\n",
+        "        pass\n",
+        ("tests/operate/test_status.py::test_lists_are_cut_and_what_is_left_out_is_counted",),
+        "With ten thousand brokers each status page takes megabytes.",
+    ),
+    PlantedFault(
+        "the-leader-is-a-ghost",
+        "kraftctl/operate/readings.py",
+        "{replica.key.id for replica in figures.replicas} | {figures.leader_id}\n",
+        "{replica.key.id for replica in figures.replicas}\n",
+        ("tests/operate/test_status.py::test_a_ghost_is_registered_and_neither_votes_nor_fetches",),
+        "Operators unregister the controller that leads.",
+    ),
+    PlantedFault(
+        "a-voter-that-has-just-ended-counts-for-a-restart",
+        "kraftctl/operate/restart.py",
+        "voter.caught_up_ms_ago < WORKS_WITHIN_MS\n",
+        "voter.caught_up_ms_ago <= WORKS_WITHIN_MS\n",
+        ("tests/operate/test_restart.py::test_the_others_have_to_be_a_majority",),
+        "A rolling restart stops the second of three voters while the first is down.",
+    ),
+    PlantedFault(
+        "an-idle-cluster-is-not-ready",
+        "kraftctl/operate/readiness.py",
+        "facts.follows_nothing_seconds > FOLLOWED_SECONDS_MAX + 4 * facts.idle_interval_seconds:\n",
+        "facts.follows_nothing_seconds > FOLLOWED_SECONDS_MAX:\n",
+        ("tests/operate/test_readiness.py::test_reasons",),
+        "With a metadata.max.idle.interval.ms of five seconds no follower is ready.",
+    ),
+    PlantedFault(
+        "a-certificate-lasts-to-its-last-millisecond-and-longer",
+        "kraftctl/operate/readiness.py",
+        "    if at_ms is None or at_ms > facts.wall_ms:\n",
+        "    if at_ms is None or at_ms >= facts.wall_ms:\n",
+        ("tests/operate/test_readiness.py::test_reasons",),
+        "A controller whose certificate has expired is ready.",
+    ),
+    PlantedFault(
+        "a-passing-reason-begins-where-the-last-one-did",
+        "kraftctl/operate/readiness.py",
+        "        self._since = {each.kind: self._since.get(each.kind, now) for each in found}\n",
+        "        self._since.update({e.kind: self._since.get(e.kind, now) for e in found})\n",
+        ("tests/operate/test_readiness.py::test_at_the_start_everything_is_needed_and_later_what_lasts",),
+        "The second restart of a leader makes its followers unready.",
+    ),
+    PlantedFault(
+        "buckets-do-not-add-up",
+        "kraftctl/operate/exposition.py",
+        "value.counts, strict=True):\n            reached += count\n",
+        "value.counts, strict=True):\n            reached = count\n",
+        ("tests/operate/test_metrics.py::test_histograms_and_summaries",),
+        "The p99 of flushes on boards is nonsense.",
     ),
 ]

@@ -17,7 +17,7 @@ from tests.faults.planted_fault import PlantedFault
 ROOT = Path(__file__).resolve().parents[2]
 
 COPIED = (
-    *("kraftctl", "kraftctl_codegen", "protocol", "spark", "tests", "docs", "pyproject.toml"),
+    *("deploy", "kraftctl", "kraftctl_codegen", "protocol", "spark", "tests", "docs", "pyproject.toml"),
     *("Dockerfile", "docker-compose.yml", *(file.name for file in ROOT.glob("requirements*.lock"))),
 )
 

@@ -278,8 +278,8 @@ FAULTS = (
     PlantedFault(
         "a-restored-topic-is-not-counted",
         "kraftctl/image/topics_image.py",
-        "            self._count(topic_id, partition, 1)\n\n    def _uncount",
-        "            self._count(topic_id, partition, 0)\n\n    def _uncount",
+        "            self._count(old, partition, 1)\n\n    def _uncount",
+        "            self._count(old, partition, 0)\n\n    def _uncount",
         ("tests/image/test_replay.py::test_a_large_topic_is_removed_and_restored_as_a_whole",),
         "After a deletion that is not committed, brokers are fenced without the partitions of the topic.",
     ),

@@ -54,3 +54,23 @@ def test_each_voter_measures_its_own_elections_and_the_leader_its_commits() -> N
     assert figures.reached_voters_count == 3
     assert sorted(each.key.id for each in figures.replicas) == sorted({1, 2, 3} - {leader.node_id})
     assert all(each.is_voter and each.lag == 0 for each in figures.replicas)
+
+
+def test_a_voter_that_is_dead_since_before_the_election_lags_more_and_more() -> None:
+    """What it has is not known; that it lacks the records of this epoch is, and since when."""
+    network = Network()
+    nodes = [BareNode(network, node_id, ALL).start() for node_id in (1, 2)]
+    network.run_for(20)
+    (leader,) = [node for node in nodes if node.raft.is_leader]
+    ages_ms = []
+    for _ in range(2):
+        by_id = {each.key.id: each for each in leader.raft.figures(network.time.now_ms).replicas}
+        figures = by_id.pop(3)
+        assert (figures.lag, figures.last_fetch_ms, figures.caught_up_ms) == (-1, -1, -1)
+        ages_ms.append(figures.behind_ms)
+        (other,) = by_id.values()
+        assert (other.lag, other.behind_ms) == (0, 0)
+        assert other.last_fetch_ms >= 0
+        network.run_for(10)
+    assert 5_000 < ages_ms[0] <= 20_000
+    assert ages_ms[1] - ages_ms[0] == 10_000

@@ -10,7 +10,7 @@ from kraftctl.image.topic_partitions import TopicPartitions
 from kraftctl.metadata.interned_tuples import InternedTuples
 from kraftctl.metadata.partition_registration import PartitionRegistration
 
-NO_STATE = {"journal", "_journal", "broker_changes", "parts", "parts_by_record_type"}
+NO_STATE = {"journal", "_journal", "broker_changes", "parts", "parts_by_record_type", "_topics"}
 """Attributes that say how an image came to be, and those that list its parts once more."""
 
 OF_OFFSETS = {"registration_offsets", "last_change_offset"}

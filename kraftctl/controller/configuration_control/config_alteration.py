@@ -28,10 +28,11 @@ from kraftctl.controller.configuration_control.validate_configs import (
 from kraftctl.controller.results.excessive_requests import has_too_many
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.controller.state.controller_state import ControllerState
-from kraftctl.controller.state.effective_configs import MIN_INSYNC_REPLICAS, OBEYED_CONFIGS
+from kraftctl.controller.state.effective_configs import OBEYED_CONFIGS
 from kraftctl.metadata import features
 from kraftctl.metadata.config_definitions.config_key import InvalidConfigValueError
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.min_insync_replicas import MIN_INSYNC_REPLICAS
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError

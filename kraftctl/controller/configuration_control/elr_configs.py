@@ -7,8 +7,9 @@ have to know the same value: one for the cluster, none for single brokers.
 from __future__ import annotations
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.state.effective_configs import MIN_INSYNC_REPLICAS, usable_value
+from kraftctl.controller.state.effective_configs import usable_value
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.metadata.config_definitions.min_insync_replicas import MIN_INSYNC_REPLICAS
 from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC
 from kraftctl_protocol.generated.clear_elr_record import ClearElrRecord
 from kraftctl_protocol.generated.config_record import ConfigRecord

@@ -31,9 +31,9 @@ from kraftctl.metadata.config_definitions.config_key import (
 )
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
+from kraftctl.metadata.config_definitions.min_insync_replicas import MIN_INSYNC_REPLICAS
 from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC
 
-MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
 UNCLEAN_LEADER_ELECTION_ENABLE: Final = "unclean.leader.election.enable"
 
 OBEYED_CONFIGS: Final = (MIN_INSYNC_REPLICAS, UNCLEAN_LEADER_ELECTION_ENABLE)
@@ -173,12 +173,17 @@ class TopicSettings:
         """Returns min.insync.replicas, but never more than the topic has replicas (KIP-966)."""
         value = self._own_value(topic.name, MIN_INSYNC_REPLICAS)
         if value is None:
-            self._forget_what_changed()
-            if self._min_isr is None:
-                self._min_isr = self._inherited_value(MIN_INSYNC_REPLICAS)
-            value = self._min_isr
+            value = self.inherited_min_isr()
         assert isinstance(value, int)
         return min(value, topic.replication_factor)
+
+    def inherited_min_isr(self) -> int:
+        """Returns min.insync.replicas of topics that have none of their own."""
+        self._forget_what_changed()
+        if self._min_isr is None:
+            self._min_isr = self._inherited_value(MIN_INSYNC_REPLICAS)
+        assert isinstance(self._min_isr, int)
+        return self._min_isr
 
     def unclean_election_enabled(self, topic_name: str) -> bool:
         """Returns whether the topic prefers being available over keeping all acknowledged data."""
