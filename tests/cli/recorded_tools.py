@@ -1,0 +1,151 @@
+"""What Kafka's tools answered to the calls of `tool_cases`, recorded for two releases; and what kraftctl answers.
+
+`make_recording` runs all calls in one JVM; `tests/data/kafka-RELEASE/tools.json` is what it has written.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import io
+import json
+import re
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from kraftctl.cli import main
+from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
+from kraftctl.dev.tools import main_class
+from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
+from kraftctl_protocol.generated.metadata_request import MetadataRequest
+from kraftctl_protocol.json_converter import to_json
+from kraftctl_protocol.message import Message
+from tests.cli.tool_cases import CASES, ToolCase
+from tests.support.processes.kafka import kafka
+from tests.support.wire.scripted_node import ScriptedNode
+
+ORACLE = Path(__file__).parent / "oracle" / "ToolsOracle.java"
+DATA = Path(__file__).parent.parent / "data"
+RELEASES = ("4.3.1", "4.4.0")
+
+TO_FIND_NODES = (DescribeClusterRequest, MetadataRequest)
+"""Each client looks for nodes in its own way."""
+
+UNTIMED = "timeoutMs"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The exit status, the standard output, and the requests that changed something."""
+
+    status: int
+    output: str
+    requests: list[dict[str, object]]
+
+
+def recording(release: str) -> dict[str, Answer]:
+    """Case -> answer."""
+    stored = json.loads(recording_file(release).read_text())
+    return {name: Answer(**answer) for name, answer in stored.items()}
+
+
+def recording_file(release: str) -> Path:
+    return DATA / f"kafka-{release}" / "tools.json"
+
+
+def stored_text(answers: dict[str, Answer]) -> str:
+    return json.dumps({name: asdict(answer) for name, answer in answers.items()}, indent=1) + "\n"
+
+
+def make_recording(release: str, folder: Path, node: ScriptedNode) -> dict[str, Answer]:
+    """Runs all calls with the tools of a release."""
+    distribution = kafka(release)
+    command = [distribution.java, *QUICK_JAVA_OPTIONS, "-Djava.security.manager=allow", "-Xmx512m"]
+    command += ["-cp", distribution.classpath, str(ORACLE)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as oracle:
+        assert oracle.stdin is not None
+        assert oracle.stdout is not None
+        answers = {}
+        for case in CASES:
+            node.requests.clear()
+            words = [main_class(distribution, case.tool) or case.tool, *case.placed(folder, node.address)]
+            oracle.stdin.write(" ".join(map(_encoded, words)) + "\n")
+            oracle.stdin.flush()
+            status, output = _verdict(oracle.stdout)
+            answers[case.name] = _answer(status, output, folder, node)
+        oracle.stdin.close()
+    return answers
+
+
+def our_answer(case: ToolCase, folder: Path, node: ScriptedNode) -> Answer:
+    node.requests.clear()
+    output, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        try:
+            status = main([case.ours, *case.placed(folder, node.address)])
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+    assert (status == 0) or errors.getvalue() or "Found problem" in output.getvalue(), "it gives no reason"
+    return _answer(status, output.getvalue(), folder, node)
+
+
+def _answer(status: int, output: str, folder: Path, node: ScriptedNode) -> Answer:
+    """Puts words of the same length in place of the port, and of the folder."""
+    port = str(node.port)
+    neutral = output.replace(str(folder), "DIR").replace(port, "PORT".ljust(len(port)))
+    return Answer(status, neutral, [dict(_changes(request)) for request in _kept(node.requests)])
+
+
+def _kept(requests: Iterable[Message]) -> list[Message]:
+    return [request for request in requests if not isinstance(request, TO_FIND_NODES)]
+
+
+def _changes(request: Message) -> Iterator[tuple[str, object]]:
+    """Yields the fields; a map of Kafka's decides the order of features."""
+    yield "request", request.NAME
+    fields = to_json(request, request.HIGHEST_VERSION)
+    for name, value in fields.items():
+        if name != UNTIMED:
+            yield name, sorted(value, key=str) if isinstance(value, list) else value
+
+
+def _encoded(word: str) -> str:
+    return base64.b64encode(word.encode()).decode() or "-"
+
+
+def _verdict(lines: Iterable[str]) -> tuple[int, str]:
+    found = next(line for line in lines if line.startswith("verdict\t"))
+    _, status, output, _ = found.rstrip("\n").split("\t")
+    return int(status), base64.b64decode(output).decode()
+
+
+SENTENCES = (
+    (r"Mismatched cluster IDs between storage directories\.", r"\S+ is of the cluster \S+, not of \S+\."),
+    (r"Mismatched node IDs between storage directories\.", r"\S+ is of the node \S+, not of \S+\."),
+    (r"Error loading (\S+): .*", r"(\S+) cannot be used: .*"),
+    (r"The kafka configuration file appears .* legacy mode\.", r"meta\.properties is of version 0, .*"),
+)
+"""What is said in other words, by Kafka and by kraftctl."""
+
+STACK_TRACE = re.compile(r"(?:^(?:java\.|\tat |Caused by: |\t\.\.\. ).*\n)+", re.MULTILINE)
+"""kafka-storage info prints one to its standard output for each file that it cannot use."""
+
+DEPRECATION = re.compile(r"^ `metadata` flag is deprecated .*\n", re.MULTILINE)
+"""kraftctl says so on standard error."""
+
+
+def comparable(answer: Answer) -> Answer:
+    """Returns the answer with numbers in place of sentences that Kafka and kraftctl word differently."""
+    output = DEPRECATION.sub("", STACK_TRACE.sub("", answer.output))
+    for number, either in enumerate(SENTENCES):
+        for sentence in either:
+            output = re.sub(rf"(?m)^  {sentence}$", lambda found, n=number: _numbered(found, n), output)
+    return Answer(answer.status, output, answer.requests)
+
+
+def _numbered(found: re.Match[str], number: int) -> str:
+    return " ".join(("  sentence", str(number), *found.groups()))
