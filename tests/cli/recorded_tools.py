@@ -76,7 +76,7 @@ def make_recording(release: str, folder: Path, node: ScriptedNode) -> dict[str, 
             oracle.stdin.write(" ".join(map(_encoded, words)) + "\n")
             oracle.stdin.flush()
             status, output = _verdict(oracle.stdout)
-            answers[case.name] = _answer(status, output, folder, node)
+            answers[case.name] = _answer(status, STACK_TRACE.sub("", output), folder, node)
         oracle.stdin.close()
     return answers
 
@@ -134,13 +134,18 @@ SENTENCES = (
 STACK_TRACE = re.compile(r"(?:^(?:java\.|\tat |Caused by: |\t\.\.\. ).*\n)+", re.MULTILINE)
 """kafka-storage info prints one to its standard output for each file that it cannot use."""
 
-DEPRECATION = re.compile(r"^ `metadata` flag is deprecated .*\n", re.MULTILINE)
+DEPRECATION = re.compile(r"^(?: `metadata` flag|Option --config) .*deprecated .*\n", re.MULTILINE)
 """kraftctl says so on standard error."""
+
+ENDPOINT_ROW = re.compile(r"\d+ .*(?:broker|controller) *\n")
+"""A map of Kafka's decides the order of nodes; kraftctl sorts them."""
 
 
 def comparable(answer: Answer) -> Answer:
     """Returns the answer with numbers in place of sentences that Kafka and kraftctl word differently."""
-    output = DEPRECATION.sub("", STACK_TRACE.sub("", answer.output))
+    output = DEPRECATION.sub("", answer.output)
+    rows = iter(sorted(ENDPOINT_ROW.findall(output)))
+    output = ENDPOINT_ROW.sub(lambda _: next(rows), output)
     for number, either in enumerate(SENTENCES):
         for sentence in either:
             output = re.sub(rf"(?m)^  {sentence}$", lambda found, n=number: _numbered(found, n), output)

@@ -97,8 +97,7 @@ FINALIZED = {"metadata.version": 30, "kraft.version": 1, "group.version": 1}
 
 REFUSED = {
     "refused.version": (Errors.INVALID_UPDATE_VERSION, "Not that one."),
-    "denied.version": (Errors.CLUSTER_AUTHORIZATION_FAILED, None),
-    "early.version": (Errors.FEATURE_UPDATE_FAILED, "The text\nhas two lines."),
+    "denied.version": (Errors.CLUSTER_AUTHORIZATION_FAILED, "You may not."),
 }
 """Feature -> how its update is refused."""
 
@@ -287,7 +286,6 @@ describe
 --bootstrap-controller NODE upgrade --feature refused.version=3 --feature group.version=1
 --bootstrap-controller NODE upgrade --feature refused.version=3 --dry-run
 --bootstrap-controller NODE upgrade --feature denied.version=1
---bootstrap-controller NODE upgrade --feature early.version=1
 --bootstrap-controller NODE upgrade
 --bootstrap-controller NODE upgrade --metadata nonsense
 --bootstrap-controller NODE upgrade --release-version nonsense

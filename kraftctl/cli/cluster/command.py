@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,6 +71,8 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace, properties: ResolvedProperties | None) -> None:
     if args.config is not None and args.command_config is not None:
         raise AdminError("--config is an old name of --command-config: give one of them.")
+    if args.config is not None:
+        print("--config is deprecated: use --command-config.", file=sys.stderr)
     with open_client(args, properties, only_reads=args.operation in READS) as client:
         args.run_operation(args, client)
 

@@ -9,9 +9,11 @@ from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterBroker
 
-HOST_WIDTH_LEAST = 100
-RACK_WIDTH_LEAST = 10
-"""The widths of kafka-cluster where nothing is longer."""
+HOST_WIDTH = 100
+RACK_WIDTH = 10
+"""The widths of kafka-cluster for a table without nodes, and one without racks."""
+
+STATE = 4
 
 
 @dataclass(frozen=True)
@@ -23,16 +25,16 @@ class ListedEndpoints:
 
     def text(self) -> str:
         """Returns the table of kafka-cluster, which has no STATE for controllers."""
-        host_width = max([len(node.host) for node in self.nodes], default=HOST_WIDTH_LEAST)
-        rack_width = max([len(node.rack) for node in self.nodes if node.rack], default=RACK_WIDTH_LEAST)
+        host_width = max([len(node.host) for node in self.nodes], default=HOST_WIDTH)
+        rack_width = max([len(node.rack) for node in self.nodes if node.rack], default=RACK_WIDTH)
         rows = [("ID", "HOST", "PORT", "RACK", "STATE", "ENDPOINT_TYPE"), *map(self._row, self.nodes)]
-        widths = (10, host_width, 10, rack_width, 10)
+        widths = (10, host_width, 10, rack_width, 10, 15)
         lines = []
-        for *cells, kind in rows:
-            shown = [f"{cell:{width}}" for cell, width in zip(cells, widths, strict=True)]
+        for row in rows:
+            cells = [f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)]
             if self.are_controllers:
-                del shown[-1]
-            lines.append(" ".join([*shown, kind]))
+                del cells[STATE]
+            lines.append(" ".join(cells))
         return "\n".join(lines)
 
     def value(self) -> list[dict[str, object]]:
