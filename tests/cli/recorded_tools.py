@@ -1,32 +1,28 @@
-"""What Kafka's tools answered to the calls of `tool_cases`, recorded for two releases; and what kraftctl answers.
+"""What Kafka's tools of two releases answered to the calls of `tool_cases`; and what kraftctl answers.
 
 `make_recording` runs all calls in one JVM; `tests/data/kafka-RELEASE/tools.json` is what it has written.
 """
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import io
 import json
 import re
-import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from kraftctl.cli import main
-from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
-from kraftctl.dev.tools import main_class
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.metadata_request import MetadataRequest
 from kraftctl_protocol.json_converter import to_json
 from kraftctl_protocol.message import Message
 from tests.cli.tool_cases import CASES, ToolCase
+from tests.support.processes.java_tools import JavaTools
 from tests.support.processes.kafka import kafka
 from tests.support.wire.scripted_node import ScriptedNode
 
-ORACLE = Path(__file__).parent / "oracle" / "ToolsOracle.java"
 DATA = Path(__file__).parent.parent / "data"
 RELEASES = ("4.3.1", "4.4.0")
 
@@ -61,23 +57,12 @@ def stored_text(answers: dict[str, Answer]) -> str:
 
 def make_recording(release: str, folder: Path, node: ScriptedNode) -> dict[str, Answer]:
     """Runs all calls with the tools of a release."""
-    distribution = kafka(release)
-    command = [distribution.java, *QUICK_JAVA_OPTIONS, "-Djava.security.manager=allow", "-Xmx512m"]
-    command += ["-cp", distribution.classpath, str(ORACLE)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as oracle:
-        assert oracle.stdin is not None
-        assert oracle.stdout is not None
-        answers = {}
+    answers = {}
+    with JavaTools(kafka(release)) as java_tools:
         for case in CASES:
             node.requests.clear()
-            words = [main_class(distribution, case.tool) or case.tool, *case.placed(folder, node.address)]
-            oracle.stdin.write(" ".join(map(_encoded, words)) + "\n")
-            oracle.stdin.flush()
-            status, output = _verdict(oracle.stdout)
+            status, output = java_tools.run(case.tool, *case.placed(folder, node.address))
             answers[case.name] = _answer(status, STACK_TRACE.sub("", output), folder, node)
-        oracle.stdin.close()
     return answers
 
 
@@ -111,16 +96,6 @@ def _changes(request: Message) -> Iterator[tuple[str, object]]:
     for name, value in fields.items():
         if name != UNTIMED:
             yield name, sorted(value, key=str) if isinstance(value, list) else value
-
-
-def _encoded(word: str) -> str:
-    return base64.b64encode(word.encode()).decode() or "-"
-
-
-def _verdict(lines: Iterable[str]) -> tuple[int, str]:
-    found = next(line for line in lines if line.startswith("verdict\t"))
-    _, status, output, _ = found.rstrip("\n").split("\t")
-    return int(status), base64.b64decode(output).decode()
 
 
 SENTENCES = (

@@ -1,6 +1,6 @@
 """Calls of kafka-storage, kafka-features and kafka-cluster, and the cluster and directories that they ask.
 
-In arguments, `DIR` stands for a folder with the files of `write_directories`, and `NODE` for a node of a cluster.
+In arguments, `DIR` stands for a folder with the files of `write_directories`, and `NODE` for a node.
 """
 
 from __future__ import annotations
@@ -198,7 +198,9 @@ def _cases(tool: str, rows: str) -> list[ToolCase]:
     ]
 
 
-STORAGE = "".join(f"info -c DIR/{name}.properties\n" for name in CONFIGURED) + """
+STORAGE = (
+    "".join(f"info -c DIR/{name}.properties\n" for name in CONFIGURED)
+    + """
 info --config DIR/first.properties
 info
 info -c DIR/absent.properties
@@ -247,6 +249,7 @@ format -c DIR/unformatted.properties -t V50AZlDfQ6SyNYSsdWVE0A -f group.version
 format -c DIR/unformatted.properties -t V50AZlDfQ6SyNYSsdWVE0A -s -N
 format -c DIR/first.properties -t V50AZlDfQ6SyNYSsdWVE0A
 """
+)
 
 FEATURES = """
 version-mapping
