@@ -5,20 +5,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kraftctl.cli import main
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.metadata_request import MetadataRequest
 from kraftctl_protocol.json_converter import to_json
 from kraftctl_protocol.message import Message
 from tests.cli.tool_cases import CASES, ToolCase
+from tests.support.processes.called_command import call_command
 from tests.support.processes.java_tools import JavaTools
 from tests.support.processes.kafka import kafka
 from tests.support.wire.scripted_node import ScriptedNode
@@ -68,14 +66,9 @@ def make_recording(release: str, folder: Path, node: ScriptedNode) -> dict[str, 
 
 def our_answer(case: ToolCase, folder: Path, node: ScriptedNode) -> Answer:
     node.requests.clear()
-    output, errors = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
-        try:
-            status = main([case.ours, *case.placed(folder, node.address)])
-        except SystemExit as ended:
-            status = int(ended.code or 0)
-    assert (status == 0) or errors.getvalue() or "Found problem" in output.getvalue(), "it gives no reason"
-    return _answer(status, output.getvalue(), folder, node)
+    called = call_command(case.ours, *case.placed(folder, node.address))
+    assert called.status == 0 or called.errors or "Found problem" in called.output, "it gives no reason"
+    return _answer(called.status, called.output, folder, node)
 
 
 def _answer(status: int, output: str, folder: Path, node: ScriptedNode) -> Answer:

@@ -1,6 +1,6 @@
 """Calls of kafka-storage, kafka-features and kafka-cluster, and the cluster and directories that they ask.
 
-In arguments, `DIR` stands for a folder with the files of `write_directories`, and `NODE` for a node.
+In arguments, `DIR` is replaced by a folder with the files of `write_directories`, `NODE` by an address.
 """
 
 from __future__ import annotations

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 
-from kraftctl.dev.nodes import kraftctl_command
 from kraftctl.dev.settings import replication_for
+from tests.support.processes.called_command import call_command
 from tests.support.processes.java_tools import JavaTools
 from tests.support.processes.kafka import Cluster, kafka
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
-
-COMMAND_SECONDS_MAX = 60
 
 DOORS = ("--bootstrap-server", "--bootstrap-controller")
 
@@ -34,9 +31,8 @@ class Compared:
         return steady(*self.java_tools.run(tool, *placed)), self.ours(tool, *arguments)
 
     def ours(self, tool: str, *arguments: str) -> tuple[int, str]:
-        command = kraftctl_command(tool.removeprefix("kafka-"), *self._placed(arguments))
-        done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_SECONDS_MAX)
-        return steady(done.returncode, done.stdout)
+        called = call_command(tool.removeprefix("kafka-"), *self._placed(arguments))
+        return steady(called.status, called.output)
 
     def _placed(self, arguments: tuple[str, ...]) -> list[str]:
         places = {

@@ -61,7 +61,7 @@ class ListedEndpoints:
 
 
 def list_endpoints(client: AdminClient, *, with_fenced: bool) -> ListedEndpoints:
-    """Raises AdminError."""
+    """Asks for the nodes of the kind that the client connects to. Raises AdminError."""
     response = client.describe_cluster(with_fenced=with_fenced)
     nodes = sorted(response.brokers, key=lambda node: node.broker_id)
     return ListedEndpoints(nodes, client.to_controllers)
