@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
@@ -116,9 +117,9 @@ def comparable(answer: Answer) -> Answer:
     output = ENDPOINT_ROW.sub(lambda _: next(rows), output)
     for number, either in enumerate(SENTENCES):
         for sentence in either:
-            output = re.sub(rf"(?m)^  {sentence}$", lambda found, n=number: _numbered(found, n), output)
+            output = re.sub(rf"(?m)^  {sentence}$", partial(_numbered, number), output)
     return Answer(answer.status, output, answer.requests)
 
 
-def _numbered(found: re.Match[str], number: int) -> str:
+def _numbered(number: int, found: re.Match[str]) -> str:
     return " ".join(("  sentence", str(number), *found.groups()))

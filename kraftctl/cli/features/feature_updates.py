@@ -79,9 +79,9 @@ def update_features(client: AdminClient, change: FeatureChange) -> ChangedFeatur
     request = change.request(client.timeout_ms)
     try:
         response = client.call(request, UpdateFeaturesResponse, _error_in)
-    except RefusedError as error:
-        return ChangedFeatures(change, dict.fromkeys(change.levels, error.reason))
-    failures = {}
+    except RefusedError as refused:
+        return ChangedFeatures(change, dict.fromkeys(change.levels, refused.reason))
+    failures: dict[str, str] = {}
     for result in response.results:
         error = error_of(result.error_code)
         if error != Errors.NONE:
