@@ -23,6 +23,7 @@ COMMANDS = {
     "end-recovery": ("kraftctl.cli.end_recovery", "let a controller vote again that has lost its votes"),
     "end-halt": ("kraftctl.cli.end_halt", "let a controller start again that has halted"),
     "dump": ("kraftctl.cli.dump", "show what a log, a snapshot or a directory contains"),
+    "shell": ("kraftctl.cli.shell.command", "look around in the metadata of a snapshot or a log"),
     "inspect": ("kraftctl.cli.inspect_metrics", "list the metrics that a controller serves"),
     "dev": ("kraftctl.cli.dev", "run a small cluster with real Kafka brokers on this machine"),
 }

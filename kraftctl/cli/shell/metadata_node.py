@@ -1,0 +1,68 @@
+"""The tree that the shell shows: directories and files, and the paths that lead to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import translate
+
+SEPARATOR = "/"
+PARENT = ".."
+
+
+class MetadataFile:
+    """A leaf with a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class MetadataDirectory:
+    """A directory whose entries are made when they are looked at: there may be a million partitions."""
+
+    def __init__(self, entries: Mapping[str, Callable[[], MetadataNode]]) -> None:
+        self._entries = entries
+
+    def names(self) -> list[str]:
+        """Returns the names in the order in which they are listed."""
+        return sorted(self._entries)
+
+    def entry(self, name: str) -> MetadataNode | None:
+        make = self._entries.get(name)
+        return None if make is None else make()
+
+
+MetadataNode = MetadataFile | MetadataDirectory
+
+
+def split_path(path: str, working_directory: str) -> list[str]:
+    """Returns the names that lead from the root to `path`, which may be relative."""
+    names: list[str] = []
+    text = path if path.startswith(SEPARATOR) else f"{working_directory}{SEPARATOR}{path}"
+    for name in text.split(SEPARATOR):
+        if name == PARENT:
+            del names[-1:]
+        elif name not in ("", "."):
+            names.append(name)
+    return names
+
+
+def joined_path(names: list[str]) -> str:
+    return SEPARATOR + SEPARATOR.join(names)
+
+
+def find_nodes(root: MetadataNode, names: list[str]) -> Iterator[tuple[list[str], MetadataNode]]:
+    """Yields each node at the names, of which each may be a pattern with `*`, `?` and `[...]`."""
+    if not names:
+        yield [], root
+        return
+    if isinstance(root, MetadataFile):
+        return
+    pattern, rest = names[0], names[1:]
+    is_pattern = re.search(r"[*?\[]", pattern) is not None
+    match = re.compile(translate(pattern)).match
+    for name in [each for each in root.names() if match(each)] if is_pattern else [pattern]:
+        entry = root.entry(name)
+        if entry is not None:
+            for found, node in find_nodes(entry, rest):
+                yield [name, *found], node
