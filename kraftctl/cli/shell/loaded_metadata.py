@@ -19,6 +19,7 @@ from kraftctl_protocol.log_file_names import (
     parse_checkpoint_file_name,
     parse_segment_file_name,
 )
+from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch, read_batch
@@ -43,7 +44,7 @@ class LoadedMetadata:
         self.last_epoch = -1 if snapshot_id is None else snapshot_id.epoch
         self.time_ms = max(0, reader.header().last_contained_log_timestamp_ms)
         for entry in reader.records():
-            replay(self.image, entry.record, self.last_offset)
+            self._replay(path, entry.record, self.last_offset)
 
     def load_segment(self, path: Path) -> None:
         """Applies what follows the last record. Raises StorageError."""
@@ -74,10 +75,19 @@ class LoadedMetadata:
             if record.offset <= self.last_offset:
                 continue
             if not batch.header.is_control:
-                replay(self.image, decode_metadata_record(record.value or b"").record, record.offset)
+                self._replay(path, decode_metadata_record(record.value or b"").record, record.offset)
             self.last_offset = record.offset
         self.last_epoch = batch.header.partition_leader_epoch
         self.time_ms = batch.header.max_timestamp_ms
+
+    def _replay(self, path: Path, record: Message, offset: int) -> None:
+        try:
+            replay(self.image, record, offset)
+        except (AssertionError, KeyError) as error:
+            raise StorageError(
+                f"{path}: the {record.NAME} at offset {offset} does not fit what precedes it ({error}). Next"
+                " step: look at it with kraftctl dump; compare the copy of another controller."
+            ) from error
 
 
 def load_metadata(path: Path) -> LoadedMetadata:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import subprocess
 from pathlib import Path
 from types import TracebackType
@@ -18,11 +19,12 @@ VERDICT = "verdict\t"
 class JavaTools:
     """The tools of one release, one call after the other."""
 
-    def __init__(self, distribution: KafkaDistribution) -> None:
+    def __init__(self, distribution: KafkaDistribution, *jars: str) -> None:
+        """Takes jars that the distribution lacks."""
         self._distribution = distribution
         command = [distribution.java, *QUICK_JAVA_OPTIONS, "-Djava.security.manager=allow", "-Xmx512m"]
         self._process = subprocess.Popen(
-            [*command, "-cp", distribution.classpath, str(PROGRAM)],
+            [*command, "-cp", os.pathsep.join((*jars, distribution.classpath)), str(PROGRAM)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -30,7 +32,7 @@ class JavaTools:
         )
 
     def run(self, tool: str, *arguments: str) -> tuple[int, str]:
-        """Returns the exit status and the standard output."""
+        """Returns the exit status and the standard output. Takes a main class, too."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         words = [main_class(self._distribution, tool) or tool, *arguments]
