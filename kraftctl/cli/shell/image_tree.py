@@ -16,7 +16,7 @@ from kraftctl.cli.shell.java_texts import (
     time_text,
 )
 from kraftctl.cli.shell.loaded_metadata import LoadedMetadata
-from kraftctl.cli.shell.metadata_node import MetadataDirectory, MetadataFile, MetadataNode
+from kraftctl.cli.shell.tree_node import NodeDirectory, NodeFile, TreeNode
 from kraftctl.image.client_quotas_image import ClientQuotasImage, QuotaEntity
 from kraftctl.image.configurations_image import ConfigurationsImage, Resource
 from kraftctl.image.delegation_tokens_image import DelegationToken
@@ -32,7 +32,7 @@ from kraftctl_protocol.uuids import Uuid, uuid_to_string
 
 T = TypeVar("T")
 
-Entries = dict[str, Callable[[], MetadataNode]]
+Entries = dict[str, Callable[[], TreeNode]]
 
 RESOURCE_TYPES = {
     TOPIC: "TOPIC",
@@ -45,9 +45,9 @@ RESOURCE_TYPES = {
 QUOTA_TYPES = {"client-id": "clientId", "ip": "ip", "user": "user"}
 
 
-def root_node(loaded: LoadedMetadata, *, show_secrets: bool) -> MetadataDirectory:
+def root_node(loaded: LoadedMetadata, *, show_secrets: bool) -> NodeDirectory:
     provenance = f"offset {loaded.last_offset}, epoch {loaded.last_epoch}, time {time_text(loaded.time_ms)}"
-    return MetadataDirectory(
+    return NodeDirectory(
         {
             "image": lambda: _image_node(loaded.image, provenance, show_secrets),
             "local": lambda: _files({"commitId": "unknown", "version": __version__}),
@@ -55,11 +55,11 @@ def root_node(loaded: LoadedMetadata, *, show_secrets: bool) -> MetadataDirector
     )
 
 
-def _image_node(image: MetadataImage, provenance: str, show_secrets: bool) -> MetadataDirectory:
+def _image_node(image: MetadataImage, provenance: str, show_secrets: bool) -> NodeDirectory:
     acls = {uuid_to_string(acl_id): acl for acl_id, acl in image.acls.acls.items()}
     brokers = {str(broker_id): broker for broker_id, broker in image.cluster.brokers.items()}
     controllers = {str(node_id): node for node_id, node in image.cluster.controllers.items()}
-    return MetadataDirectory(
+    return NodeDirectory(
         {
             "acls": lambda: _directories({"byId": _texts(acls, acl_text)}),
             "clientQuotas": lambda: _client_quotas_node(image.client_quotas),
@@ -77,15 +77,15 @@ def _image_node(image: MetadataImage, provenance: str, show_secrets: bool) -> Me
             ),
             "features": lambda: _features_node(image.features),
             "producerIds": lambda: _producer_ids_node(image),
-            "provenance": lambda: MetadataFile(provenance),
+            "provenance": lambda: NodeFile(provenance),
             "scram": lambda: _scram_node(image.scram, show_secrets),
             "topics": lambda: _topics_node(image.topics),
         }
     )
 
 
-def _topics_node(topics: TopicsImage) -> MetadataDirectory:
-    def topic_node(topic_id: Uuid) -> MetadataDirectory:
+def _topics_node(topics: TopicsImage) -> NodeDirectory:
+    def topic_node(topic_id: Uuid) -> NodeDirectory:
         return _topic_node(topics.topics[topic_id])
 
     by_id: Entries = {uuid_to_string(topic_id): partial(topic_node, topic_id) for topic_id in topics.topics}
@@ -93,19 +93,19 @@ def _topics_node(topics: TopicsImage) -> MetadataDirectory:
     return _directories({"byId": by_id, "byName": by_name})
 
 
-def _topic_node(topic: TopicImage) -> MetadataDirectory:
-    def partition_node(index: int) -> MetadataFile:
-        return MetadataFile(partition_text(topic.partitions[index]))
+def _topic_node(topic: TopicImage) -> NodeDirectory:
+    def partition_node(index: int) -> NodeFile:
+        return NodeFile(partition_text(topic.partitions[index]))
 
     indexes = topic.partitions.keys()
     entries: Entries = {str(index): partial(partition_node, index) for index in indexes}
-    entries["id"] = lambda: MetadataFile(uuid_to_string(topic.topic_id))
-    entries["name"] = lambda: MetadataFile(topic.name)
-    return MetadataDirectory(entries)
+    entries["id"] = lambda: NodeFile(uuid_to_string(topic.topic_id))
+    entries["name"] = lambda: NodeFile(topic.name)
+    return NodeDirectory(entries)
 
 
-def _configs_node(configurations: ConfigurationsImage, show_secrets: bool) -> MetadataDirectory:
-    def resource_node(resource: Resource) -> MetadataDirectory:
+def _configs_node(configurations: ConfigurationsImage, show_secrets: bool) -> NodeDirectory:
+    def resource_node(resource: Resource) -> NodeDirectory:
         shown = {
             name: value if show_secrets else shown_value(resource[0], name, value)
             for name, value in configurations.resources[resource].items()
@@ -116,14 +116,14 @@ def _configs_node(configurations: ConfigurationsImage, show_secrets: bool) -> Me
     for resource in configurations.resources:
         kind, name = RESOURCE_TYPES.get(resource[0], f"UNKNOWN_{resource[0]}"), resource[1]
         entries[f"{kind}:{name}" if name else kind] = partial(resource_node, resource)
-    return MetadataDirectory(entries)
+    return NodeDirectory(entries)
 
 
-def _client_quotas_node(client_quotas: ClientQuotasImage) -> MetadataDirectory:
-    def entity_node(entity: QuotaEntity) -> MetadataDirectory:
+def _client_quotas_node(client_quotas: ClientQuotasImage) -> NodeDirectory:
+    def entity_node(entity: QuotaEntity) -> NodeDirectory:
         return _files({key: double_text(value) for key, value in client_quotas.quotas[entity].items()})
 
-    return MetadataDirectory(
+    return NodeDirectory(
         {_entity_name(entity): partial(entity_node, entity) for entity in client_quotas.quotas}
     )
 
@@ -137,18 +137,18 @@ def _escaped(name: str) -> str:
     return name.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
 
 
-def _features_node(image: FeaturesImage) -> MetadataDirectory:
+def _features_node(image: FeaturesImage) -> NodeDirectory:
     texts = {f"finalized_{name}": str(level) for name, level in image.finalized.items()}
     name = features.METADATA_VERSION_NAMES.get(image.metadata_version)
     texts["metadataVersion"] = "Optional.empty" if name is None else f"Optional[{name}]"
     return _files(texts)
 
 
-def _producer_ids_node(image: MetadataImage) -> MetadataDirectory:
+def _producer_ids_node(image: MetadataImage) -> NodeDirectory:
     return _files({"nextProducerId": str(image.producer_ids.next_producer_id)})
 
 
-def _scram_node(scram: ScramImage, show_secrets: bool) -> MetadataDirectory:
+def _scram_node(scram: ScramImage, show_secrets: bool) -> NodeDirectory:
     by_mechanism: dict[str, Entries] = {name: {} for name in MECHANISM_NAMES.values()}
     for (mechanism, user), credential in scram.credentials.items():
         hidden = (credential.salt, credential.stored_key, credential.server_key)
@@ -157,7 +157,7 @@ def _scram_node(scram: ScramImage, show_secrets: bool) -> MetadataDirectory:
             f"ScramCredentialData(salt={salt}, storedKey={stored_key}, serverKey={server_key},"
             f" iterations={credential.iterations})"
         )
-        by_mechanism[MECHANISM_NAMES[mechanism]][user] = partial(MetadataFile, text)
+        by_mechanism[MECHANISM_NAMES[mechanism]][user] = partial(NodeFile, text)
     return _directories(by_mechanism)
 
 
@@ -169,17 +169,17 @@ def _token_text(token: DelegationToken) -> str:
     )
 
 
-def _directories(entries: dict[str, Entries]) -> MetadataDirectory:
-    return MetadataDirectory({name: partial(MetadataDirectory, each) for name, each in entries.items()})
+def _directories(entries: dict[str, Entries]) -> NodeDirectory:
+    return NodeDirectory({name: partial(NodeDirectory, each) for name, each in entries.items()})
 
 
-def _files(texts: dict[str, str]) -> MetadataDirectory:
-    return MetadataDirectory({name: partial(MetadataFile, text) for name, text in texts.items()})
+def _files(texts: dict[str, str]) -> NodeDirectory:
+    return NodeDirectory({name: partial(NodeFile, text) for name, text in texts.items()})
 
 
 def _texts(values: dict[str, T], text_of: Callable[[T], str]) -> Entries:
     return {name: partial(_text_file, value, text_of) for name, value in values.items()}
 
 
-def _text_file(value: T, text_of: Callable[[T], str]) -> MetadataFile:
-    return MetadataFile(text_of(value))
+def _text_file(value: T, text_of: Callable[[T], str]) -> NodeFile:
+    return NodeFile(text_of(value))

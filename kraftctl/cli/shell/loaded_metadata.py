@@ -37,7 +37,7 @@ class LoadedMetadata:
         """A warning when the log ends with an unfinished write: a running controller may be writing it."""
 
     def load_snapshot(self, path: Path) -> None:
-        """Raises StorageError."""
+        """Applies all of it to an empty image. Raises StorageError."""
         snapshot_id = parse_checkpoint_file_name(path.name)
         reader = CheckpointReader(path)
         self.last_offset = -1 if snapshot_id is None else snapshot_id.offset - 1

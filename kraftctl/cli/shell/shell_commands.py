@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from kraftctl.cli.shell.metadata_node import (
+from kraftctl.cli.shell.tree_node import (
     SEPARATOR,
-    MetadataDirectory,
-    MetadataFile,
-    MetadataNode,
+    NodeDirectory,
+    NodeFile,
+    TreeNode,
     find_nodes,
     joined_path,
     split_path,
@@ -34,7 +34,7 @@ class ShellError(Exception):
 class MetadataShell:
     """The tree, and the directory in which the shell is."""
 
-    def __init__(self, root: MetadataDirectory) -> None:
+    def __init__(self, root: NodeDirectory) -> None:
         self._root = root
         self.working_directory = SEPARATOR
         self._commands: dict[str, Callable[[list[str]], Iterator[str]]] = {
@@ -55,7 +55,7 @@ class MetadataShell:
             raise ShellError(f"There is no command {words[0]}. Known are: {known}.")
         return command(words[1:])
 
-    def _found(self, paths: list[str]) -> Iterator[tuple[list[str], MetadataNode]]:
+    def _found(self, paths: list[str]) -> Iterator[tuple[list[str], TreeNode]]:
         """Raises ShellError for a path without a node, once those before it were yielded."""
         for path in paths or [self.working_directory]:
             is_found = False
@@ -67,8 +67,8 @@ class MetadataShell:
 
     def _ls(self, paths: list[str]) -> Iterator[str]:
         found = list(self._found(paths))
-        files = [_name(names) for names, node in found if isinstance(node, MetadataFile)]
-        directories = [(names, node) for names, node in found if isinstance(node, MetadataDirectory)]
+        files = [_name(names) for names, node in found if isinstance(node, NodeFile)]
+        directories = [(names, node) for names, node in found if isinstance(node, NodeDirectory)]
         yield from files
         for position, (names, node) in enumerate(directories):
             if files or position:
@@ -81,7 +81,7 @@ class MetadataShell:
         if not paths:
             raise ShellError("cat needs a path.")
         for names, node in self._found(paths):
-            if isinstance(node, MetadataDirectory):
+            if isinstance(node, NodeDirectory):
                 raise ShellError(f"{joined_path(names)} is a directory.")
             yield escaped(node.text)
 
@@ -102,7 +102,7 @@ class MetadataShell:
         if len(paths) > 1 or len(found) > 1:
             raise ShellError("cd goes to one directory.")
         names, node = found[0]
-        if isinstance(node, MetadataFile):
+        if isinstance(node, NodeFile):
             raise ShellError(f"{joined_path(names)} is a file.")
         self.working_directory = joined_path(names)
         return iter(())
@@ -112,8 +112,8 @@ def _name(names: list[str]) -> str:
     return escaped(names[-1]) if names else SEPARATOR
 
 
-def _tree_below(node: MetadataNode, indent: str) -> Iterator[str]:
-    if isinstance(node, MetadataFile):
+def _tree_below(node: TreeNode, indent: str) -> Iterator[str]:
+    if isinstance(node, NodeFile):
         yield f"{indent}{escaped(node.text)}"
         return
     for name in node.names():
@@ -123,9 +123,9 @@ def _tree_below(node: MetadataNode, indent: str) -> Iterator[str]:
         yield from _tree_below(entry, f"{indent}  ")
 
 
-def _paths_below(names: list[str], node: MetadataNode) -> Iterator[str]:
+def _paths_below(names: list[str], node: TreeNode) -> Iterator[str]:
     yield escaped(joined_path(names))
-    if isinstance(node, MetadataDirectory):
+    if isinstance(node, NodeDirectory):
         for name in node.names():
             entry = node.entry(name)
             assert entry is not None

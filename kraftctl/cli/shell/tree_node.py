@@ -10,29 +10,29 @@ SEPARATOR = "/"
 PARENT = ".."
 
 
-class MetadataFile:
+class NodeFile:
     """A leaf with a text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
 
-class MetadataDirectory:
+class NodeDirectory:
     """A directory whose entries are made when they are looked at: there may be a million partitions."""
 
-    def __init__(self, entries: Mapping[str, Callable[[], MetadataNode]]) -> None:
+    def __init__(self, entries: Mapping[str, Callable[[], TreeNode]]) -> None:
         self._entries = entries
 
     def names(self) -> list[str]:
         """Returns the names in the order in which they are listed."""
         return sorted(self._entries)
 
-    def entry(self, name: str) -> MetadataNode | None:
+    def entry(self, name: str) -> TreeNode | None:
         make = self._entries.get(name)
         return None if make is None else make()
 
 
-MetadataNode = MetadataFile | MetadataDirectory
+TreeNode = NodeFile | NodeDirectory
 
 
 def split_path(path: str, working_directory: str) -> list[str]:
@@ -51,12 +51,12 @@ def joined_path(names: list[str]) -> str:
     return SEPARATOR + SEPARATOR.join(names)
 
 
-def find_nodes(root: MetadataNode, names: list[str]) -> Iterator[tuple[list[str], MetadataNode]]:
+def find_nodes(root: TreeNode, names: list[str]) -> Iterator[tuple[list[str], TreeNode]]:
     """Yields each node at the names, of which each may be a pattern with `*`, `?` and `[...]`."""
     if not names:
         yield [], root
         return
-    if isinstance(root, MetadataFile):
+    if isinstance(root, NodeFile):
         return
     pattern, rest = names[0], names[1:]
     is_pattern = re.search(r"[*?\[]", pattern) is not None
