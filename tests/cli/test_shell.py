@@ -11,12 +11,12 @@ import os
 import shlex
 import shutil
 import subprocess
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from kraftctl.cli.shell.java_texts import double_text, time_text
+from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.config_record import ConfigRecord
@@ -28,7 +28,6 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from tests.support.processes.called_command import CalledCommand, call_command
-from tests.support.processes.java_tools import JavaTools
 from tests.support.processes.kafka import kafka
 
 SNAPSHOT = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "00000000000000001643-0000000001.checkpoint"
@@ -38,6 +37,9 @@ RECORDED = Path(__file__).parent / "testdata" / "shell.json"
 RELEASE = "4.3.1"
 
 MAIN_CLASS = "org.apache.kafka.shell.MetadataShell"
+
+OF_THE_LOADER = "Ignoring control record"
+"""It logs that to the standard output of the tool."""
 
 POM = """\
 <project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -51,42 +53,7 @@ POM = """\
 </project>
 """
 
-COMMANDS = (
-    "ls",
-    "ls /",
-    "ls /image",
-    "ls /image /image/topics",
-    "ls /image/topics/byName",
-    "ls /image/topics/byName/t*",
-    "ls /image/topics/byName/*",
-    "ls /image/producerIds/nextProducerId",
-    "ls /image/producerIds/nextProducerId image/features",
-    "ls /image/../local",
-    "ls /image/cluster/brokers/[12]",
-    "ls /image/cluster/brokers/?",
-    "ls /absent",
-    "ls /absent /image/acls",
-    "ls /image/nothing*",
-    "cat /image/producerIds/nextProducerId",
-    "cat image/producerIds/nextProducerId /image/features/metadataVersion",
-    "cat /image/topics/byName/*/name",
-    "cat /image/topics/byName/t1/0",
-    "cat /image/configs/TOPIC:t1/retention.ms",
-    "cat /image",
-    "cat /absent",
-    "find /image/configs/TOPIC:t1",
-    "find /image/features/metadataVersion",
-    "find /absent",
-    "find /image/scram /image/acls",
-    "tree /",
-    "tree /image/features",
-    "tree image/producerIds/nextProducerId",
-    "tree /absent",
-    "tree /image/scram /image/producerIds",
-    "pwd",
-    "cd /image",
-    "nonsense",
-)
+COMMANDS = ("ls /", "ls /image /image/topics", "tree /")
 
 
 def shell(path: Path, *words: str) -> CalledCommand:
@@ -127,13 +94,15 @@ def test_kafka_still_prints_it(tmp_path: Path) -> None:
     maven = ("mvn", "-B", "-q", "-f", str(tmp_path / "pom.xml"), "dependency:build-classpath")
     subprocess.run([*maven, f"-Dmdep.outputFile={jars}"], check=True, capture_output=True)
     shutil.copy(SNAPSHOT, tmp_path)
+    release = kafka(RELEASE)
+    java = [release.java, *QUICK_JAVA_OPTIONS, "-Xmx256m"]
+    java += ["-cp", os.pathsep.join((jars.read_text(), release.classpath)), MAIN_CLASS]
     printed: dict[str, list[object]] = {}
-    with JavaTools(kafka(RELEASE), jars.read_text()) as java_tools:
-        run = partial(java_tools.run, MAIN_CLASS, "-s", str(tmp_path / SNAPSHOT.name))
-        for command in COMMANDS:
-            status, output = run(*shlex.split(command))
-            lines = [line for line in output.splitlines(keepends=True) if "Ignoring control rec" not in line]
-            printed[command] = [status, "".join(lines)]
+    for command in COMMANDS:
+        words = [*java, "-s", str(tmp_path / SNAPSHOT.name), *shlex.split(command)]
+        done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+        lines = [line for line in done.stdout.splitlines(keepends=True) if OF_THE_LOADER not in line]
+        printed[command] = [done.returncode, "".join(lines)]
     if os.environ.get("REWRITE") == "1":
         RECORDED.write_text(json.dumps(printed, indent=1) + "\n")
     assert json.loads(RECORDED.read_text()) == printed

@@ -83,9 +83,9 @@ def double_text(value: float) -> str:
     if value == 0 or PLAIN_MIN <= abs(value) < PLAIN_MAX:
         text = format(number, "f")
         return text if "." in text else f"{text}.0"
-    first, *others = str(int(number.copy_abs().scaleb(-number.as_tuple().exponent))).rstrip("0")
-    sign = "-" if number.is_signed() else ""
-    return f"{sign}{first}.{''.join(others) or '0'}E{number.adjusted()}"
+    sign, digits, _ = number.normalize().as_tuple()
+    fraction = "".join(map(str, digits[1:])) or "0"
+    return f"{'-' if sign else ''}{digits[0]}.{fraction}E{number.adjusted()}"
 
 
 def time_text(time_ms: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import subprocess
 from pathlib import Path
 from types import TracebackType
@@ -19,12 +18,11 @@ VERDICT = "verdict\t"
 class JavaTools:
     """The tools of one release, one call after the other."""
 
-    def __init__(self, distribution: KafkaDistribution, *jars: str) -> None:
-        """Takes jars that the distribution lacks."""
+    def __init__(self, distribution: KafkaDistribution) -> None:
         self._distribution = distribution
         command = [distribution.java, *QUICK_JAVA_OPTIONS, "-Djava.security.manager=allow", "-Xmx512m"]
         self._process = subprocess.Popen(
-            [*command, "-cp", os.pathsep.join((*jars, distribution.classpath)), str(PROGRAM)],
+            [*command, "-cp", distribution.classpath, str(PROGRAM)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -32,7 +30,7 @@ class JavaTools:
         )
 
     def run(self, tool: str, *arguments: str) -> tuple[int, str]:
-        """Returns the exit status and the standard output. Takes a main class, too."""
+        """Returns the exit status and the standard output."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         words = [main_class(self._distribution, tool) or tool, *arguments]
