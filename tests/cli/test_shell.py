@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -41,6 +42,9 @@ MAIN_CLASS = "org.apache.kafka.shell.MetadataShell"
 OF_THE_LOADER = "Ignoring control record"
 """It logs that to the standard output of the tool."""
 
+ATTEMPTS = 4
+"""Kafka's tool may run its command before it has loaded the file, and shows an empty image then."""
+
 POM = """\
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -53,7 +57,34 @@ POM = """\
 </project>
 """
 
-COMMANDS = ("ls /", "ls /image /image/topics", "tree /")
+COMMANDS = (
+    "ls",
+    "ls /",
+    "ls /image",
+    "ls /image /image/topics",
+    "ls /image/topics/byName",
+    "ls /image/topics/byName/t*",
+    "ls /image/topics/byName/*",
+    "ls /image/producerIds/nextProducerId",
+    "ls /image/producerIds/nextProducerId image/features",
+    "ls /image/../local",
+    "ls /image/cluster/brokers/[12]",
+    "ls /image/cluster/brokers/?",
+    "ls /absent",
+    "ls /absent /image/acls",
+    "ls /image/nothing*",
+    "cat image/producerIds/nextProducerId /image/features/metadataVersion",
+    "cat /image/topics/byName/*/name",
+    "cat /image/topics/byName/t1/0",
+    "cat /image/configs/TOPIC:t1/retention.ms",
+    "cat /image",
+    "cat /absent",
+    "find /image/configs/TOPIC:t1",
+    "find /image/features/metadataVersion",
+    "find /absent",
+    "tree /",
+    "tree image/producerIds/nextProducerId",
+)
 
 
 def shell(path: Path, *words: str) -> CalledCommand:
@@ -77,12 +108,17 @@ def without_own_values(output: str) -> str:
     return "\n".join(line for line in lines if line.strip() not in HIDDEN_QUOTA)
 
 
+REFUSAL = re.compile(r"^(?:ls|cat|find|tree): .*(?:such file or directory\.|Is a directory)\n", re.MULTILINE)
+"""Kafka's tool prints these to standard output, and ends with 0."""
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_output_is_kafkas(command: str) -> None:
-    status, output = recorded()[command]
+    _, output = recorded()[command]
     called = shell(SNAPSHOT, "--show-secrets", *shlex.split(command))
-    assert without_own_values(called.output) == without_own_values(output)
-    assert called.status == status
+    assert without_own_values(called.output) == without_own_values(REFUSAL.sub("", output))
+    refusals = len(REFUSAL.findall(output))
+    assert (called.status, len(called.errors.splitlines())) == (min(refusals, 1), refusals)
 
 
 @pytest.mark.java
@@ -100,9 +136,12 @@ def test_kafka_still_prints_it(tmp_path: Path) -> None:
     printed: dict[str, list[object]] = {}
     for command in COMMANDS:
         words = [*java, "-s", str(tmp_path / SNAPSHOT.name), *shlex.split(command)]
-        done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
-        lines = [line for line in done.stdout.splitlines(keepends=True) if OF_THE_LOADER not in line]
-        printed[command] = [done.returncode, "".join(lines)]
+        for _ in range(ATTEMPTS):
+            done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+            lines = [line for line in done.stdout.splitlines(keepends=True) if OF_THE_LOADER not in line]
+            printed[command] = [done.returncode, "".join(lines)]
+            if tuple(printed[command]) == recorded().get(command):
+                break
     if os.environ.get("REWRITE") == "1":
         RECORDED.write_text(json.dumps(printed, indent=1) + "\n")
     assert json.loads(RECORDED.read_text()) == printed

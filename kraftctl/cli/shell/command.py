@@ -85,6 +85,6 @@ def _run_command(shell: MetadataShell, words: list[str]) -> int:
         for line in shell.run(words):
             print(line)
     except ShellError as error:
-        print(escaped(str(error)), file=sys.stderr)
+        print(escaped(str(error), keep="\n"), file=sys.stderr)
         return 1
     return 0

@@ -24,11 +24,11 @@ cd [PATH]        go to a directory
 pwd              show where you are
 help             show this
 exit             leave the shell
-In a path, `..` is the directory above, and `*`, `?` and `[...]` match names."""
+In a path, `..` is the directory above, and `*`, `?` and `{a,b}` match names."""
 
 
 class ShellError(Exception):
-    """The text says which path or command is wrong."""
+    """The text says which command is wrong, or which paths."""
 
 
 class MetadataShell:
@@ -37,6 +37,7 @@ class MetadataShell:
     def __init__(self, root: NodeDirectory) -> None:
         self._root = root
         self.working_directory = SEPARATOR
+        self._problems: list[str] = []
         self._commands: dict[str, Callable[[list[str]], Iterator[str]]] = {
             "ls": self._ls,
             "cat": self._cat,
@@ -48,22 +49,27 @@ class MetadataShell:
         }
 
     def run(self, words: list[str]) -> Iterator[str]:
-        """Yields the lines of a command. Raises ShellError."""
+        """Yields the lines of a command. Raises ShellError, for paths without a node once all others are
+        shown.
+        """
+        self._problems.clear()
         command = self._commands.get(words[0])
         if command is None:
             known = ", ".join((*self._commands, "exit"))
             raise ShellError(f"There is no command {words[0]}. Known are: {known}.")
-        return command(words[1:])
+        yield from command(words[1:])
+        if self._problems:
+            raise ShellError("\n".join(self._problems))
 
     def _found(self, paths: list[str]) -> Iterator[tuple[list[str], TreeNode]]:
-        """Raises ShellError for a path without a node, once those before it were yielded."""
+        """Yields what there is, and notes what there is not."""
         for path in paths or [self.working_directory]:
             is_found = False
             for names, node in find_nodes(self._root, split_path(path, self.working_directory)):
                 is_found = True
                 yield names, node
             if not is_found:
-                raise ShellError(f"{path}: there is no such file or directory.")
+                self._problems.append(f"{path}: there is no such file or directory.")
 
     def _ls(self, paths: list[str]) -> Iterator[str]:
         found = list(self._found(paths))
@@ -82,16 +88,13 @@ class MetadataShell:
             raise ShellError("cat needs a path.")
         for names, node in self._found(paths):
             if isinstance(node, NodeDirectory):
-                raise ShellError(f"{joined_path(names)} is a directory.")
-            yield escaped(node.text)
+                self._problems.append(f"{joined_path(names)} is a directory.")
+            else:
+                yield escaped(node.text)
 
     def _tree(self, paths: list[str]) -> Iterator[str]:
-        for names, node in self._found(paths):
-            if not names:
-                yield from _tree_below(node, "")
-                continue
-            yield f"{_name(names)}:"
-            yield from _tree_below(node, "  ")
+        for _, node in self._found(paths):
+            yield from _tree_below(node, "")
 
     def _find(self, paths: list[str]) -> Iterator[str]:
         for names, node in self._found(paths):
@@ -101,11 +104,11 @@ class MetadataShell:
         found = list(self._found(paths[:1] or [SEPARATOR]))
         if len(paths) > 1 or len(found) > 1:
             raise ShellError("cd goes to one directory.")
-        names, node = found[0]
-        if isinstance(node, NodeFile):
-            raise ShellError(f"{joined_path(names)} is a file.")
-        self.working_directory = joined_path(names)
-        return iter(())
+        for names, node in found:
+            if isinstance(node, NodeFile):
+                raise ShellError(f"{joined_path(names)} is a file.")
+            self.working_directory = joined_path(names)
+        yield from ()
 
 
 def _name(names: list[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from fnmatch import translate
 
 SEPARATOR = "/"
 PARENT = ".."
@@ -52,17 +51,32 @@ def joined_path(names: list[str]) -> str:
 
 
 def find_nodes(root: TreeNode, names: list[str]) -> Iterator[tuple[list[str], TreeNode]]:
-    """Yields each node at the names, of which each may be a pattern with `*`, `?` and `[...]`."""
+    """Yields each node at the names, of which each may be a pattern with `*`, `?` and `{a,b}`."""
     if not names:
         yield [], root
         return
     if isinstance(root, NodeFile):
         return
     pattern, rest = names[0], names[1:]
-    is_pattern = re.search(r"[*?\[]", pattern) is not None
-    match = re.compile(translate(pattern)).match
-    for name in [each for each in root.names() if match(each)] if is_pattern else [pattern]:
+    expression = name_expression(pattern)
+    names_here = [pattern] if expression is None else [each for each in root.names() if expression(each)]
+    for name in names_here:
         entry = root.entry(name)
         if entry is not None:
             for found, node in find_nodes(entry, rest):
                 yield [name, *found], node
+
+
+def name_expression(pattern: str) -> Callable[[str], object] | None:
+    """Returns what matches whole names, None for a name without wildcards or with an open brace."""
+    if re.search(r"[*?{]", pattern) is None or pattern.count("{") != pattern.count("}"):
+        return None
+    parts = {"*": ".*", "?": ".", "{": "(?:", "}": ")"}
+    depth, expression = 0, ""
+    for character in pattern:
+        depth += (character == "{") - (character == "}")
+        if depth < 0:
+            return None
+        is_choice = character == "," and depth > 0
+        expression += "|" if is_choice else parts.get(character, re.escape(character))
+    return re.compile(expression, re.DOTALL).fullmatch
