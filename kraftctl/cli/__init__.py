@@ -15,11 +15,15 @@ from kraftctl_security.standard_output import GuardedOutput, guarded
 COMMANDS = {
     "start": ("kraftctl.cli.start", "run a controller until SIGTERM or SIGINT"),
     "format": ("kraftctl.cli.format_storage", "prepare the directories of a new controller"),
+    "storage": ("kraftctl.cli.storage.command", "show or prepare the directories of a controller"),
     "random-uuid": ("kraftctl.cli.random_uuid", "print an id for a new cluster"),
     "quorum": ("kraftctl.cli.quorum.command", "describe the quorum of controllers"),
+    "features": ("kraftctl.cli.features.command", "describe or change the levels of features"),
+    "cluster": ("kraftctl.cli.cluster.command", "name a cluster and its nodes, or unregister a node"),
     "end-recovery": ("kraftctl.cli.end_recovery", "let a controller vote again that has lost its votes"),
     "end-halt": ("kraftctl.cli.end_halt", "let a controller start again that has halted"),
     "dump": ("kraftctl.cli.dump", "show what a log, a snapshot or a directory contains"),
+    "shell": ("kraftctl.cli.shell.command", "look around in the metadata of a snapshot or a log"),
     "inspect": ("kraftctl.cli.inspect_metrics", "list the metrics that a controller serves"),
     "dev": ("kraftctl.cli.dev", "run a small cluster with real Kafka brokers on this machine"),
 }

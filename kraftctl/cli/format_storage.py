@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kraftctl.cli.add_scram import NO_NAME, has_no_name, scram_record
 from kraftctl.cli.config_file import read_config_file
+from kraftctl.cli.feature_levels import parse_feature_level, parse_release_version
 from kraftctl.cli.initial_controllers import parse_initial_controllers, voter_node
 from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ControllerConfig
@@ -20,13 +21,9 @@ from kraftctl.storage.formatter import Formatter
 from kraftctl.storage.log_directories import log_directories
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
-from kraftctl_protocol.java_values import parse_integer, trim
 from kraftctl_protocol.uuids import random_uuid
 from kraftctl_security.config_values import ConfigException
 from kraftctl_security.sasl.jaas_file import read_jaas_file
-
-LEVEL_BITS = 16
-"""The level of a feature is a number of this many bits."""
 
 NAME = "format"
 PRINTS_ONLY = False
@@ -121,8 +118,10 @@ def _formatter(args: argparse.Namespace, config: ControllerConfig) -> Formatter:
         chosen_by=directories.chosen_by,
         has_dynamic_quorum=not config.controller_quorum_voters,
         initial_voters=_initial_voters(args, config),
-        release_version=_release_version(args.release_version, unstable),
-        feature_levels=_feature_levels(args.feature),
+        release_version=None
+        if args.release_version is None
+        else parse_release_version(args.release_version, unstable),
+        feature_levels=dict(parse_feature_level(argument) for argument in args.feature),
         scram_records=[scram_record(argument) for argument in args.add_scram],
         unstable_feature_versions=unstable,
         ignore_formatted=args.ignore_formatted,
@@ -153,31 +152,3 @@ def _initial_voters(args: argparse.Namespace, config: ControllerConfig) -> Voter
             " step: repeat this with --standalone, --initial-controllers or --no-initial-controllers."
         )
     return None
-
-
-def _release_version(text: str | None, unstable: bool) -> int | None:
-    if text is None:
-        return None
-    level = features.metadata_version_from_string(text, unstable)
-    if level is None:
-        newest = features.LATEST_TESTING if unstable else features.LATEST_PRODUCTION
-        known = [name for level, name in features.METADATA_VERSION_NAMES.items() if level <= newest]
-        raise StorageError(
-            f"Unknown metadata.version '{text}'. Supported metadata.version are: {', '.join(known)}"
-        )
-    return level
-
-
-def _feature_levels(arguments: list[str]) -> dict[str, int]:
-    levels: dict[str, int] = {}
-    for argument in arguments:
-        name, equals, text = argument.partition("=")
-        if not equals:
-            raise StorageError(f"--feature {argument}: it has no =. Next step: write FEATURE=LEVEL.")
-        level = parse_integer(trim(text), LEVEL_BITS)
-        if level is None:
-            raise StorageError(
-                f"--feature {argument}: the level {trim(text)} is no number. Next step: write FEATURE=LEVEL."
-            )
-        levels[trim(name)] = level
-    return levels

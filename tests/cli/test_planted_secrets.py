@@ -280,6 +280,11 @@ def test_what_is_made_of_the_metadata_log(planted: Planted, tmp_path: Path) -> N
         kraftctl_command("dump", "directory", str(planted.controller.log_directory)), "dumping"
     )
     assert planted.secrets.in_("dump directory", dumped) == []
+    for path in (*segments, *checkpoints, planted.controller.log_directory):
+        command = kraftctl_command("shell", "-s", str(path))
+        assert planted.secrets.in_("shell", run_to_the_end([*command, "tree", "/"], "looking around")) == []
+    shown = run_to_the_end([*command, "--show-secrets", "tree", "/"], "looking around")
+    assert planted.secrets.in_("shell", shown) != []
 
 
 def test_tables_of_the_exporter(planted: Planted, tmp_path: Path) -> None:

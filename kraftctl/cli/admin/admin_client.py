@@ -69,7 +69,7 @@ class AdminClient:
         self, bootstrap: list[Endpoint], *, to_controllers: bool, config: ClientConfig, clock: Clock
     ) -> None:
         self._bootstrap = bootstrap
-        self._to_controllers = to_controllers
+        self.to_controllers = to_controllers
         self._config = config
         self._clock = clock
         self._hosts = KnownHosts()
@@ -102,8 +102,22 @@ class AdminClient:
 
     def cluster_id(self) -> str:
         """Asks for the cluster id. Through controllers this needs Alter on the cluster, as in Kafka."""
-        response = self.call(self._describe_cluster(), DescribeClusterResponse, _error_of_cluster)
-        return response.cluster_id
+        return self.describe_cluster().cluster_id
+
+    def describe_cluster(self, *, with_fenced: bool = False) -> DescribeClusterResponse:
+        """Asks for the brokers or the controllers, with the rights that `cluster_id` needs."""
+        request = self._describe_cluster()
+        request.include_fenced_brokers = with_fenced
+        return self.call(request, DescribeClusterResponse, _error_of_cluster)
+
+    def only(self, node_id: int) -> AdminClient:
+        """Returns a client that asks this node and no other. Raises AdminError."""
+        nodes = self.describe_cluster().brokers
+        found = [(node.host, node.port) for node in nodes if node.broker_id == node_id]
+        if not found or not is_address(*found[0]):
+            known = ", ".join(str(node.broker_id) for node in sorted(nodes, key=lambda node: node.broker_id))
+            raise AdminError(f"There is no node {node_id}, or it has no address. Known are: {known}.")
+        return AdminClient(found, to_controllers=False, config=self._config, clock=self._clock)
 
     def call(
         self, request: Message, answer: type[M], error_in: Callable[[M], tuple[Errors, str | None]]
@@ -143,7 +157,7 @@ class AdminClient:
             Event().wait(self._config.retry_backoff_ms / 1000)
 
     def _endpoints(self, deadline_ms: int) -> list[Endpoint]:
-        if self._to_controllers and not self._known:
+        if self.to_controllers and not self._known:
             self._known = self._controllers(deadline_ms)
         return list(dict.fromkeys([*self._known, *self._bootstrap]))
 
@@ -163,7 +177,7 @@ class AdminClient:
         return []
 
     def _describe_cluster(self) -> DescribeClusterRequest:
-        kind = CONTROLLER_ENDPOINTS if self._to_controllers else BROKER_ENDPOINTS
+        kind = CONTROLLER_ENDPOINTS if self.to_controllers else BROKER_ENDPOINTS
         return DescribeClusterRequest(endpoint_type=kind)
 
     def _attempt(self, endpoint: Endpoint, request: Message, deadline_ms: int) -> Message | None:

@@ -14,11 +14,12 @@ class AdminError(Exception):
 
 
 class RefusedError(AdminError):
-    """The cluster has refused a request; `error` is Kafka's code."""
+    """The cluster has refused a request; `error` is Kafka's code, `reason` its text."""
 
     def __init__(self, what: str, error: Errors, message: str | None) -> None:
-        super().__init__(f"{what} was refused with {error.name}: {plain_text(message or error.message)}")
         self.error = error
+        self.reason = plain_text(message or error.message)
+        super().__init__(f"{what} was refused with {error.name}: {self.reason}")
 
 
 class UnavailableError(AdminError):

@@ -6,15 +6,18 @@ Kafka's tool takes the flags of the connection before the operation; here they m
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from kraftctl.cli.admin.admin_client import AdminClient, parse_bootstrap
+from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.admin.client_config import DEFAULT_API_TIMEOUT_MS, ClientConfig, parse_client_config
+from kraftctl.cli.admin.connection_flags import (
+    CLIENT_PROPERTIES,
+    add_connection_flags,
+    named_bootstrap,
+    report_failures,
+)
 from kraftctl.cli.admin.errors import AdminError, RefusedError
-from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.parser import KAFKAS_USAGE_STATUS, KafkaToolParser, Parser
 from kraftctl.cli.quorum.controller_properties import read_controller_properties
 from kraftctl.cli.quorum.controller_unregistration import (
@@ -29,20 +32,17 @@ from kraftctl.cli.quorum.node_interview import Described
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, QuorumSurvey
 from kraftctl.cli.quorum.replace_voter import VoterReplacement
 from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_voter, removed_text
-from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.operate.restart import NOT_KNOWN
 from kraftctl.server.process.clock import Clock
-from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.escaped_text import escaped
-from kraftctl_protocol.file_errors import unplaced_error
-from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.uuids import uuid_from_string
-from kraftctl_security.config_values import ConfigException
 from kraftctl_security.resolved_properties import ResolvedProperties
 
 NAME = "quorum"
 PRINTS_ONLY = False
+
+ABOUT_CONFIG = f"{CLIENT_PROPERTIES}; for add-controller, the properties file of the controller"
 
 STALL_TIMEOUT_MS = 600_000
 """The time is long enough to start a process by hand."""
@@ -90,7 +90,7 @@ Operation = Callable[[argparse.Namespace, Session], None]
 
 def add_arguments(parser: Parser) -> None:
     parser.usage_status = KAFKAS_USAGE_STATUS
-    _add_connection_flags(parser, default=None)
+    add_connection_flags(parser, None, about_config=ABOUT_CONFIG)
     operations = parser.add_subparsers(
         dest="operation", metavar="OPERATION", required=True, parser_class=KafkaToolParser
     )
@@ -105,57 +105,21 @@ def add_arguments(parser: Parser) -> None:
     _add_may_stop(operations.add_parser("may-stop", help="say whether a controller may be stopped now"))
     for operation in operations.choices.values():
         # Without a default of its own, an operation keeps what precedes it.
-        _add_connection_flags(operation, default=argparse.SUPPRESS)
+        add_connection_flags(operation, argparse.SUPPRESS, about_config=ABOUT_CONFIG)
 
 
 def run(args: argparse.Namespace) -> int:
     """Returns 0, or another status with the reason on standard error."""
-    properties = None
-    try:
-        if args.command_config is not None:
-            properties = read_config_file(args.command_config)
-            for sentence in unknown_keys_of_client(properties).values():
-                print(f"{args.command_config}: {sentence}", file=sys.stderr)
-        _run(args, properties)
-    except (AdminError, ConfigException, StorageError, PropertiesError) as error:
-        text = str(error) if properties is None else properties.hide(str(error))
-        print(escaped(text, keep="\n"), file=sys.stderr)
-        return error.status if isinstance(error, AdminError) else 1
-    except BrokenPipeError:
-        raise
-    except OSError as unplaced:
-        print(unplaced_error(unplaced), file=sys.stderr)
-        return 1
-    return 0
+    return report_failures(args.command_config, lambda properties: _run(args, properties))
 
 
 def _run(args: argparse.Namespace, properties: ResolvedProperties | None) -> None:
     operation: Operation = args.run_operation
     config = parse_client_config({} if properties is None else properties)
-    bootstrap, to_controllers = _bootstrap(args)
+    bootstrap, to_controllers = named_bootstrap(args)
     clock = Clock()
     with AdminClient(bootstrap, to_controllers=to_controllers, config=config, clock=clock) as client:
         operation(args, Session(client, properties, clock, config, bootstrap, to_controllers))
-
-
-def _add_connection_flags(parser: argparse.ArgumentParser, default: str | None) -> None:
-    flags = parser.add_argument_group("connection")
-    flags.add_argument(
-        "--bootstrap-server", default=default, metavar="HOST:PORT,...", help="brokers to connect to"
-    )
-    flags.add_argument(
-        "--bootstrap-controller",
-        default=default,
-        metavar="HOST:PORT,...",
-        help="controllers to connect to, instead of brokers",
-    )
-    flags.add_argument(
-        "--command-config",
-        type=Path,
-        default=default,
-        metavar="FILE",
-        help="properties of the client; for add-controller, the properties file of the controller",
-    )
 
 
 def _add_describe(parser: argparse.ArgumentParser) -> None:
@@ -296,12 +260,3 @@ def _may_stop(args: argparse.Namespace, session: Session) -> None:
 
 def _add_dry_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print the steps, and take none")
-
-
-def _bootstrap(args: argparse.Namespace) -> tuple[list[tuple[str, int]], bool]:
-    """Returns the addresses, and whether they are controllers."""
-    if (args.bootstrap_server is None) == (args.bootstrap_controller is None):
-        raise AdminError("Give either --bootstrap-server or --bootstrap-controller.")
-    if args.bootstrap_server is not None:
-        return parse_bootstrap(args.bootstrap_server), False
-    return parse_bootstrap(args.bootstrap_controller), True

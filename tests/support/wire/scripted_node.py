@@ -15,6 +15,7 @@ from kraftctl_protocol.generated.api_versions_response import (
     ApiVersion,
     ApiVersionsResponse,
     FinalizedFeatureKey,
+    SupportedFeatureKey,
 )
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import decode_request, encode_response
@@ -45,6 +46,9 @@ class ScriptedNode:
         self.versions = dict(versions or {})
         self.finalized: dict[str, int] = {}
         """Feature -> level, as ApiVersions lists them."""
+        self.finalized_epoch = -1
+        self.supported: dict[str, tuple[int, int]] = {}
+        """Feature -> lowest and highest level, as ApiVersions lists them."""
         self.requests: list[Message] = []
         self.ssl_context = ssl_context
         self._server = (_Server6 if ":" in place[0] else _Server)(place, _Conversation)
@@ -63,6 +67,11 @@ class ScriptedNode:
         if isinstance(request, ApiVersionsRequest):
             return ApiVersionsResponse(
                 api_keys=self._api_keys(),
+                finalized_features_epoch=self.finalized_epoch,
+                supported_features=[
+                    SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
+                    for name, (lowest, highest) in self.supported.items()
+                ],
                 finalized_features=[
                     FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)
                     for name, level in self.finalized.items()
