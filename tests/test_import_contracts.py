@@ -18,6 +18,7 @@ VIOLATIONS = {
     "The pure core does no IO": ("kraftctl/metadata/features.py", "import asyncio"),
     "What a simulation shares": ("kraftctl/server/loop/node_loop.py", "import kraftctl.server.peers.peers"),
     "Causes and the table of metrics": ("kraftctl/operate/readiness.py", "import asyncio"),
+    "Explanations are pure": ("kraftctl/explain/evidence.py", "import kraftctl_observer.observer"),
     "Rooms of the server": ("kraftctl/server/process/collector.py", "import kraftctl.server.logs.log_files"),
     "Rooms of the controller": (
         "kraftctl/controller/state/broker_epoch.py",

@@ -17,6 +17,7 @@ COMMANDS = {
     "format": ("kraftctl.cli.format_storage", "prepare the directories of a new controller"),
     "random-uuid": ("kraftctl.cli.random_uuid", "print an id for a new cluster"),
     "quorum": ("kraftctl.cli.quorum.command", "describe the quorum of controllers"),
+    "explain": ("kraftctl.cli.explain.command", "say why a broker, a partition or the quorum is as it is"),
     "end-recovery": ("kraftctl.cli.end_recovery", "let a controller vote again that has lost its votes"),
     "end-halt": ("kraftctl.cli.end_halt", "let a controller start again that has halted"),
     "dump": ("kraftctl.cli.dump", "show what a log, a snapshot or a directory contains"),

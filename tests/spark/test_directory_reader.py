@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl_observer import segment_file
 from kraftctl_observer.directory_reader import DamagedLogError, DirectoryReader
 from kraftctl_observer.log_reader import (
     LogChangedError,
@@ -18,7 +19,6 @@ from kraftctl_observer.log_reader import (
 )
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark.log import segment_file
 from tests.spark.log_directory import CLUSTER_ID, NO_OP, NODE_ID, LogDirectory
 
 
