@@ -1,4 +1,4 @@
-"""Evidence: all that an explanation may use, from the log, from the leader of the quorum, from a status."""
+"""All that an explanation may use: the log, what the leader of the quorum knows, and a status."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class BrokerContact:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ClusterEvidence:
     """The log is always there; `quorum` and `contacts` only where a controller was asked."""
 
     log: ReplayedLog

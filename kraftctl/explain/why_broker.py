@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kraftctl.explain.evidence import RECENT_MS, Evidence
+from kraftctl.explain.evidence import RECENT_MS, ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
 from kraftctl.explain.mark import Mark
 from kraftctl.explain.record_marks import BrokerMarks
@@ -26,7 +26,7 @@ class BrokerTrouble:
         return ExplainedCause(f"{name} {self.what}", self.since)
 
 
-def broker_trouble(evidence: Evidence, broker_id: int) -> BrokerTrouble | None:
+def broker_trouble(evidence: ClusterEvidence, broker_id: int) -> BrokerTrouble | None:
     """Returns why a broker serves nothing; None if it is active."""
     registration = evidence.image.cluster.brokers.get(broker_id)
     marks = evidence.log.marks.brokers.get(broker_id)
@@ -39,7 +39,7 @@ def broker_trouble(evidence: Evidence, broker_id: int) -> BrokerTrouble | None:
     return None
 
 
-def explain_broker(evidence: Evidence, broker_id: int) -> Explanation:
+def explain_broker(evidence: ClusterEvidence, broker_id: int) -> Explanation:
     """Explains a broker. Raises UnknownSubjectError for one that was never registered."""
     marks = evidence.log.marks
     subject, name = f"broker {broker_id}", f"Broker {broker_id}"
@@ -70,7 +70,7 @@ def explain_broker(evidence: Evidence, broker_id: int) -> Explanation:
     return Explanation(subject, statement, facts=facts, is_healthy=True)
 
 
-def _unregistered(evidence: Evidence, broker_id: int) -> BrokerTrouble:
+def _unregistered(evidence: ClusterEvidence, broker_id: int) -> BrokerTrouble:
     since = evidence.log.marks.unregistered_brokers.get(broker_id)
     return BrokerTrouble(
         broker_id,
@@ -80,7 +80,9 @@ def _unregistered(evidence: Evidence, broker_id: int) -> BrokerTrouble:
     )
 
 
-def _fenced(evidence: Evidence, registration: BrokerRegistration, marks: BrokerMarks | None) -> BrokerTrouble:
+def _fenced(
+    evidence: ClusterEvidence, registration: BrokerRegistration, marks: BrokerMarks | None
+) -> BrokerTrouble:
     broker_id = registration.id
     start = f"start broker {broker_id}"
     contact = evidence.contact_text(broker_id)
@@ -127,7 +129,7 @@ def _why_fenced(marks: BrokerMarks) -> str:
 
 
 def _never_unfenced(
-    evidence: Evidence, registration: BrokerRegistration, marks: BrokerMarks
+    evidence: ClusterEvidence, registration: BrokerRegistration, marks: BrokerMarks
 ) -> BrokerTrouble:
     """Handles a broker that is starting, or did not finish its start."""
     broker_id = registration.id
@@ -156,7 +158,7 @@ def _never_unfenced(
 
 
 def _leaving(
-    evidence: Evidence, registration: BrokerRegistration, marks: BrokerMarks | None
+    evidence: ClusterEvidence, registration: BrokerRegistration, marks: BrokerMarks | None
 ) -> BrokerTrouble:
     broker_id = registration.id
     since = None if marks is None else marks.leaves
@@ -179,7 +181,7 @@ def _leaving(
     return BrokerTrouble(broker_id, "is in controlled shutdown", since, causes, step)
 
 
-def _behind(evidence: Evidence, leaving_id: int, offset: int) -> str:
+def _behind(evidence: ClusterEvidence, leaving_id: int, offset: int) -> str:
     """Names the active brokers that have not read `offset`, as far as a status says so."""
     named: list[str] = []
     for broker_id, contact in sorted(evidence.contacts.items()):
@@ -198,7 +200,7 @@ def _lost_directories(registration: BrokerRegistration, marks: BrokerMarks | Non
     return ExplainedCause(text, marks.lost_directories)
 
 
-def _facts(evidence: Evidence, broker_id: int) -> list[str]:
+def _facts(evidence: ClusterEvidence, broker_id: int) -> list[str]:
     topics, registration = evidence.image.topics, evidence.image.cluster.brokers.get(broker_id)
     led = topics.leader_counts.get(broker_id, 0)
     in_isr = sum(topics.isr_counts.get(broker_id, {}).values())

@@ -5,13 +5,13 @@ A ghost is registered, and neither a voter nor running: what it supports limits 
 
 from __future__ import annotations
 
-from kraftctl.explain.evidence import SILENT_MS, Evidence
+from kraftctl.explain.evidence import SILENT_MS, ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
 from kraftctl.explain.mark import age_text
 from kraftctl.metadata import features
 
 
-def is_running(evidence: Evidence, controller_id: int) -> bool | None:
+def is_running(evidence: ClusterEvidence, controller_id: int) -> bool | None:
     """Returns whether a controller fetches from the leader, or leads; None if no leader was asked."""
     quorum = evidence.quorum
     if quorum is None:
@@ -22,13 +22,13 @@ def is_running(evidence: Evidence, controller_id: int) -> bool | None:
     return fetch is not None and fetch.fetch_age_ms is not None and fetch.fetch_age_ms <= SILENT_MS
 
 
-def is_ghost(evidence: Evidence, controller_id: int) -> bool:
+def is_ghost(evidence: ClusterEvidence, controller_id: int) -> bool:
     """Returns whether a registered controller is no voter and, as far as known, does not run."""
     voters = evidence.log.voters
     return bool(voters) and controller_id not in voters and not is_running(evidence, controller_id)
 
 
-def removal_of_ghost(evidence: Evidence, controller_id: int) -> str:
+def removal_of_ghost(evidence: ClusterEvidence, controller_id: int) -> str:
     """Returns the command that removes the registration, or how to come to a level that has it."""
     level = evidence.image.features.metadata_version
     command = f"kafka-cluster unregister-controller --id {controller_id}"
@@ -42,7 +42,7 @@ def removal_of_ghost(evidence: Evidence, controller_id: int) -> str:
     )
 
 
-def explain_controller(evidence: Evidence, controller_id: int) -> Explanation:
+def explain_controller(evidence: ClusterEvidence, controller_id: int) -> Explanation:
     """Explains a controller. Raises UnknownSubjectError for one that the log does not know."""
     marks, voters = evidence.log.marks, evidence.log.voters
     subject, name = f"controller {controller_id}", f"Controller {controller_id}"
@@ -81,7 +81,7 @@ def explain_controller(evidence: Evidence, controller_id: int) -> Explanation:
     return Explanation(subject, statement, facts=facts, is_healthy=True)
 
 
-def _explain_voter(evidence: Evidence, controller_id: int, facts: list[str]) -> Explanation:
+def _explain_voter(evidence: ClusterEvidence, controller_id: int, facts: list[str]) -> Explanation:
     subject, name = f"controller {controller_id}", f"Controller {controller_id}"
     since = evidence.log.marks.controllers.get(controller_id)
     if is_running(evidence, controller_id) is False:
@@ -108,7 +108,7 @@ def _explain_voter(evidence: Evidence, controller_id: int, facts: list[str]) -> 
     return Explanation(subject, ExplainedCause(f"{text}, registered", since), facts=facts, is_healthy=True)
 
 
-def _facts(evidence: Evidence, controller_id: int) -> list[str]:
+def _facts(evidence: ClusterEvidence, controller_id: int) -> list[str]:
     facts: list[str] = []
     registration = evidence.image.cluster.controllers.get(controller_id)
     if registration is not None:

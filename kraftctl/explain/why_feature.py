@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.explain.evidence import Evidence
+from kraftctl.explain.evidence import ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
 from kraftctl.explain.why_controller import is_ghost, removal_of_ghost
 from kraftctl.metadata import features
@@ -11,7 +11,7 @@ from kraftctl.metadata.endpoint import VersionRange
 NO_LEVELS = VersionRange(0, 0)
 
 
-def explain_feature(evidence: Evidence, name: str, level: int | None = None) -> Explanation:
+def explain_feature(evidence: ClusterEvidence, name: str, level: int | None = None) -> Explanation:
     """Explains why `name` is not at `level`, or at the highest level that any node supports.
 
     Raises UnknownSubjectError for a feature that no node supports.
@@ -60,7 +60,7 @@ def explain_feature(evidence: Evidence, name: str, level: int | None = None) -> 
 
 
 def _limits(
-    evidence: Evidence,
+    evidence: ClusterEvidence,
     name: str,
     wanted: int,
     brokers: dict[int, VersionRange | None],
@@ -94,7 +94,7 @@ def _limits(
     return causes, steps
 
 
-def _level(evidence: Evidence, name: str) -> int:
+def _level(evidence: ClusterEvidence, name: str) -> int:
     if name == features.KRAFT_VERSION:
         return evidence.log.kraft_version
     return evidence.image.features.level(name)

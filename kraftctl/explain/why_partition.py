@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kraftctl.explain.evidence import Evidence, brokers_text
+from kraftctl.explain.evidence import ClusterEvidence, brokers_text
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
 from kraftctl.explain.mark import Mark
 from kraftctl.explain.record_marks import PartitionMarks
@@ -46,20 +46,18 @@ class NamedPartition:
         return None if self.marks is None else self.marks.isr
 
 
-def named_partition(evidence: Evidence, topic: str, index: int) -> NamedPartition:
+def named_partition(evidence: ClusterEvidence, topic: str, index: int) -> NamedPartition:
     """Returns a partition. Raises UnknownSubjectError when there is none."""
     found = evidence.image.topics.topic_by_name(topic)
     if found is None:
         raise UnknownSubjectError(unknown_topic_text(evidence, topic))
     state = found.partitions.get(index)
     if state is None:
-        raise UnknownSubjectError(
-            f"topic {topic} has {len(found.partitions)} partitions, and none is {index}"
-        )
+        raise UnknownSubjectError(f"topic {topic} has no partition {index}: it has {len(found.partitions)}")
     return NamedPartition(topic, index, state, evidence.log.marks.partition(found.topic_id, index))
 
 
-def unknown_topic_text(evidence: Evidence, topic: str) -> str:
+def unknown_topic_text(evidence: ClusterEvidence, topic: str) -> str:
     """Returns why there is no such topic."""
     deleted = evidence.log.marks.deleted_topics.get(topic)
     if deleted is None:
@@ -75,12 +73,12 @@ def split_partition_name(text: str) -> tuple[str, int]:
     return topic, int(index)
 
 
-def explain_partition(evidence: Evidence, topic: str, index: int) -> Explanation:
+def explain_partition(evidence: ClusterEvidence, topic: str, index: int) -> Explanation:
     """Explains one partition. Raises UnknownSubjectError when there is none."""
     return explain_named(evidence, named_partition(evidence, topic, index))
 
 
-def explain_named(evidence: Evidence, partition: NamedPartition) -> Explanation:
+def explain_named(evidence: ClusterEvidence, partition: NamedPartition) -> Explanation:
     """Explains a partition by the worst of what is wrong with it."""
     kind = partition_kind(evidence, partition)
     if kind == NO_LEADER_KIND:
@@ -99,7 +97,7 @@ def explain_named(evidence: Evidence, partition: NamedPartition) -> Explanation:
     return Explanation(f"partition {partition}", statement, facts=facts, is_healthy=True)
 
 
-def partition_kind(evidence: Evidence, partition: NamedPartition) -> str | None:
+def partition_kind(evidence: ClusterEvidence, partition: NamedPartition) -> str | None:
     """Returns the worst of what is wrong with a partition; None if nothing is."""
     state = partition.state
     if not state.has_leader:
@@ -115,13 +113,15 @@ def partition_kind(evidence: Evidence, partition: NamedPartition) -> str | None:
     return None
 
 
-def min_isr(evidence: Evidence, topic: str) -> tuple[int, str]:
+def min_isr(evidence: ClusterEvidence, topic: str) -> tuple[int, str]:
     """Returns min.insync.replicas of a topic, and the source of the value."""
     text, source = evidence.topic_config(topic, MIN_INSYNC_REPLICAS, "1")
     return (int(text) if text.isdecimal() else 1), source
 
 
-def replica_trouble(evidence: Evidence, partition: NamedPartition, broker_id: int) -> BrokerTrouble | None:
+def replica_trouble(
+    evidence: ClusterEvidence, partition: NamedPartition, broker_id: int
+) -> BrokerTrouble | None:
     """Returns why a replica cannot lead or join the ISR: its broker, or its directory; None if it can."""
     trouble = broker_trouble(evidence, broker_id)
     registration = evidence.image.cluster.brokers.get(broker_id)
@@ -139,7 +139,7 @@ def replica_trouble(evidence: Evidence, partition: NamedPartition, broker_id: in
     )
 
 
-def _without_leader(evidence: Evidence, partition: NamedPartition) -> Explanation:
+def _without_leader(evidence: ClusterEvidence, partition: NamedPartition) -> Explanation:
     state = partition.state
     eligible = sorted(set(state.isr) or set(state.elr))
     troubles = [(each, replica_trouble(evidence, partition, each)) for each in eligible]
@@ -170,7 +170,9 @@ def _without_leader(evidence: Evidence, partition: NamedPartition) -> Explanatio
     return Explanation(f"partition {partition}", statement, causes, facts, step)
 
 
-def _nothing_eligible(evidence: Evidence, partition: NamedPartition) -> tuple[list[ExplainedCause], str]:
+def _nothing_eligible(
+    evidence: ClusterEvidence, partition: NamedPartition
+) -> tuple[list[ExplainedCause], str]:
     """Handles empty ISR and ELR: all replicas that had everything came back without an orderly shutdown."""
     state = partition.state
     causes = [
@@ -194,7 +196,7 @@ def _nothing_eligible(evidence: Evidence, partition: NamedPartition) -> tuple[li
     return causes, unclean
 
 
-def _eligible_facts(evidence: Evidence, partition: NamedPartition, eligible: list[int]) -> list[str]:
+def _eligible_facts(evidence: ClusterEvidence, partition: NamedPartition, eligible: list[int]) -> list[str]:
     state = partition.state
     where = "ISR" if state.isr else "ELR"
     named = f"{{{', '.join(str(each) for each in eligible)}}} ({where})" if eligible else "none"
@@ -215,7 +217,7 @@ def _eligible_facts(evidence: Evidence, partition: NamedPartition, eligible: lis
     return facts
 
 
-def _unclean(evidence: Evidence, partition: NamedPartition) -> Explanation:
+def _unclean(evidence: ClusterEvidence, partition: NamedPartition) -> Explanation:
     leader = int(partition.state.leader)
     return Explanation(
         f"partition {partition}",
@@ -232,7 +234,7 @@ def _unclean(evidence: Evidence, partition: NamedPartition) -> Explanation:
     )
 
 
-def _too_few_in_sync(evidence: Evidence, partition: NamedPartition, kind: str) -> Explanation:
+def _too_few_in_sync(evidence: ClusterEvidence, partition: NamedPartition, kind: str) -> Explanation:
     state = partition.state
     least, source = min_isr(evidence, partition.topic)
     missing = [each for each in state.replicas if each not in state.isr and each not in state.adding_replicas]
@@ -242,9 +244,7 @@ def _too_few_in_sync(evidence: Evidence, partition: NamedPartition, kind: str) -
     for broker_id in missing:
         trouble = replica_trouble(evidence, partition, broker_id)
         if trouble is None:
-            causes.append(
-                ExplainedCause(f"broker {broker_id} is active, and has not caught up with the leader")
-            )
+            causes.append(ExplainedCause(f"broker {broker_id} is active, but not in sync with its leader"))
             steps.append(f"see the log of broker {broker_id} for its fetches from broker {state.leader}")
         else:
             causes += [trouble.as_cause(f"broker {broker_id}"), *trouble.causes]
@@ -259,14 +259,14 @@ def _too_few_in_sync(evidence: Evidence, partition: NamedPartition, kind: str) -
     return Explanation(f"partition {partition}", statement, causes, _facts(evidence, partition), steps[0])
 
 
-def _not_preferred(evidence: Evidence, partition: NamedPartition) -> Explanation:
+def _not_preferred(evidence: ClusterEvidence, partition: NamedPartition) -> Explanation:
     state = partition.state
     preferred = int(state.preferred_replica)
     trouble = replica_trouble(evidence, partition, preferred)
     if trouble is not None:
         causes, step = [trouble.as_cause(f"broker {preferred}"), *trouble.causes], trouble.next_step
     elif preferred not in state.isr:
-        causes = [ExplainedCause(f"broker {preferred} is active, and has not caught up with the leader")]
+        causes = [ExplainedCause(f"broker {preferred} is active, but not in sync with its leader")]
         step = f"wait, or see the log of broker {preferred} for its fetches from broker {state.leader}"
     else:
         causes = [
@@ -282,7 +282,7 @@ def _not_preferred(evidence: Evidence, partition: NamedPartition) -> Explanation
     return Explanation(f"partition {partition}", statement, causes, _facts(evidence, partition), step)
 
 
-def _facts(evidence: Evidence, partition: NamedPartition) -> list[str]:
+def _facts(evidence: ClusterEvidence, partition: NamedPartition) -> list[str]:
     state = partition.state
     least, source = min_isr(evidence, partition.topic)
     facts = [
@@ -303,7 +303,7 @@ def _reassignment_fact(state: PartitionRegistration) -> str:
     return f"it is being reassigned: adding {adding}, removing {removing}"
 
 
-def partitions_of(evidence: Evidence, topic_id: Uuid) -> list[NamedPartition]:
+def partitions_of(evidence: ClusterEvidence, topic_id: Uuid) -> list[NamedPartition]:
     """Returns all partitions of a topic, by index."""
     topic = evidence.image.topics.topics[topic_id]
     marks = evidence.log.marks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.explain.evidence import SILENT_MS, Evidence, LeaderView, NoLeaderView, ReplicaFetch
+from kraftctl.explain.evidence import SILENT_MS, ClusterEvidence, LeaderView, NoLeaderView, ReplicaFetch
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation
 from kraftctl.explain.mark import age_text
 
@@ -27,7 +27,7 @@ def explain_no_leader(view: NoLeaderView) -> Explanation:
     return Explanation(SUBJECT, statement, causes, view.lines, step)
 
 
-def explain_quorum(evidence: Evidence) -> Explanation:
+def explain_quorum(evidence: ClusterEvidence) -> Explanation:
     """Explains the quorum as its leader sees it, or as the log has it when no leader was asked."""
     quorum = evidence.quorum
     if quorum is None:
@@ -59,7 +59,7 @@ def explain_quorum(evidence: Evidence) -> Explanation:
     return Explanation(SUBJECT, statement, causes, [leader, *facts], step)
 
 
-def _from_log(evidence: Evidence) -> Explanation:
+def _from_log(evidence: ClusterEvidence) -> Explanation:
     log = evidence.log
     kind = "dynamic" if log.has_dynamic_voters else "static"
     text = f"The log has controller {log.leader_id} as the leader of epoch {log.leader_epoch}"

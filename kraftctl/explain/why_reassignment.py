@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.explain.evidence import Evidence, brokers_text
+from kraftctl.explain.evidence import ClusterEvidence, brokers_text
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation
 from kraftctl.explain.grouped_causes import grouped_causes
 from kraftctl.explain.why_partition import (
@@ -18,12 +18,12 @@ from kraftctl.explain.why_partition import (
 CANCEL = "otherwise kafka-reassign-partitions --cancel takes it back"
 
 
-def explain_reassignment(evidence: Evidence, topic: str, index: int) -> Explanation:
+def explain_reassignment(evidence: ClusterEvidence, topic: str, index: int) -> Explanation:
     """Explains the reassignment of one partition. Raises UnknownSubjectError when there is no partition."""
     return _explain_one(evidence, named_partition(evidence, topic, index))
 
 
-def explain_reassignments(evidence: Evidence) -> Explanation:
+def explain_reassignments(evidence: ClusterEvidence) -> Explanation:
     """Explains all that are running."""
     topics = evidence.image.topics
     found = [
@@ -44,7 +44,7 @@ def explain_reassignments(evidence: Evidence) -> Explanation:
     return Explanation("reassignments", statement, causes, next_step=explained[0][1].next_step)
 
 
-def _explain_one(evidence: Evidence, partition: NamedPartition) -> Explanation:
+def _explain_one(evidence: ClusterEvidence, partition: NamedPartition) -> Explanation:
     state = partition.state
     subject = f"reassignment of {partition}"
     facts = [f"leader {state.leader}, ISR {list(state.isr)} of replicas {list(state.replicas)}"]
@@ -58,7 +58,9 @@ def _explain_one(evidence: Evidence, partition: NamedPartition) -> Explanation:
     return Explanation(subject, ExplainedCause(text, since), causes, facts, step)
 
 
-def _what_is_missing(evidence: Evidence, partition: NamedPartition) -> tuple[list[ExplainedCause], str]:
+def _what_is_missing(
+    evidence: ClusterEvidence, partition: NamedPartition
+) -> tuple[list[ExplainedCause], str]:
     state = partition.state
     causes: list[ExplainedCause] = []
     steps: list[str] = []
@@ -87,7 +89,9 @@ def _what_is_missing(evidence: Evidence, partition: NamedPartition) -> tuple[lis
     return _what_stays_is_missing(evidence, partition)
 
 
-def _what_stays_is_missing(evidence: Evidence, partition: NamedPartition) -> tuple[list[ExplainedCause], str]:
+def _what_stays_is_missing(
+    evidence: ClusterEvidence, partition: NamedPartition
+) -> tuple[list[ExplainedCause], str]:
     """Handles added replicas that are all in sync, while some that stay are not."""
     state = partition.state
     kept = [each for each in state.replicas if each not in state.removing_replicas]
@@ -98,7 +102,9 @@ def _what_stays_is_missing(evidence: Evidence, partition: NamedPartition) -> tup
         if trouble is not None:
             causes += [trouble.as_cause(f"broker {broker_id}, which stays,"), *trouble.causes]
             return causes, f"{trouble.next_step}; {CANCEL}"
-        causes.append(ExplainedCause(f"broker {broker_id}, which stays, has not caught up with the leader"))
+        causes.append(
+            ExplainedCause(f"broker {broker_id}, which stays, is active, but not in sync with its leader")
+        )
     if not causes:
         causes = [ExplainedCause("nothing is missing: the active controller ends it with the next change")]
         return causes, "ask again; if it lasts, see the log of the active controller"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.explain.evidence import Evidence
+from kraftctl.explain.evidence import ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
 from kraftctl.explain.grouped_causes import grouped_causes
 from kraftctl.explain.why_partition import (
@@ -29,7 +29,7 @@ PHRASES = {
 }
 
 
-def explain_topic(evidence: Evidence, topic: str) -> Explanation:
+def explain_topic(evidence: ClusterEvidence, topic: str) -> Explanation:
     """Explains a topic. Raises UnknownSubjectError when there is none, and the log shows no deletion."""
     topic_id = evidence.image.topics.ids_by_name.get(topic)
     if topic_id is None:
@@ -62,7 +62,7 @@ def explain_topic(evidence: Evidence, topic: str) -> Explanation:
     return Explanation(f"topic {topic}", statement, causes, facts, explained[0][1].next_step)
 
 
-def _facts(evidence: Evidence, topic: str, partitions: list[NamedPartition]) -> list[str]:
+def _facts(evidence: ClusterEvidence, topic: str, partitions: list[NamedPartition]) -> list[str]:
     least, source = min_isr(evidence, topic)
     factors = sorted({len(partition.state.replicas) for partition in partitions})
     reassigning = sum(partition.state.reassigning for partition in partitions)

@@ -112,7 +112,7 @@ CASES = [
         under_min_isr_by_cluster,
         of_partition("orders"),
         "orders-0 has 1 of 2 replicas in sync, and min.insync.replicas is 2 (cluster): acks=all is refused",
-        "broker 2 is active, and has not caught up with the leader",
+        "broker 2 is active, but not in sync with its leader",
         "see the log of broker 2 for its fetches from broker 1",
         id="under-min-isr-not-caught-up",
     ),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from kraftctl.explain.evidence import BrokerContact, Evidence, LeaderView, ReplicaFetch
+from kraftctl.explain.evidence import BrokerContact, ClusterEvidence, LeaderView, ReplicaFetch
 from kraftctl.explain.explanation import Explanation
 from kraftctl.explain.mark import Mark
 from kraftctl.explain.replayed_log import ReplayedLog
@@ -22,7 +23,7 @@ from kraftctl_protocol.generated.unregister_broker_record import UnregisterBroke
 from kraftctl_protocol.generated.unregister_controller_record import UnregisterControllerRecord
 from kraftctl_protocol.message import Message
 
-Ask = Callable[[Evidence], Explanation]
+Ask = Callable[[ClusterEvidence], Explanation]
 
 BEGAN_MS = 1_800_000_000_000
 """08:00:00 in UTC."""
@@ -54,11 +55,11 @@ class ExplainedLog:
         self.log.end_offset = self.offset + 1
         return Mark(first, self.now_ms)
 
-    def evidence(self, after_ms: int = 10_000) -> Evidence:
+    def evidence(self, after_ms: int = 10_000) -> ClusterEvidence:
         view = None
         if self.leader_id is not None:
             view = LeaderView(self.leader_id, 7, self.log.end_offset, self.fetches)
-        return Evidence(self.log, self.now_ms + after_ms, view, self.contacts)
+        return ClusterEvidence(self.log, self.now_ms + after_ms, view, self.contacts)
 
     def fetched(
         self, replica_id: int, age_ms: int | None, *, voter: bool = False, end: int = -1, behind_ms: int = 0
@@ -134,14 +135,14 @@ class ExplainedLog:
         kind, resource = (BROKER, CLUSTER_DEFAULT) if topic is None else (TOPIC, topic)
         return self.write(ConfigRecord(resource_type=kind, resource_name=resource, name=name, value=value))
 
-    def _change(self, broker_id: int, **fields: object) -> BrokerRegistrationChangeRecord:
+    def _change(self, broker_id: int, **fields: Any) -> BrokerRegistrationChangeRecord:
         epoch = self.log.image.cluster.brokers[broker_id].epoch
         return BrokerRegistrationChangeRecord(broker_id=broker_id, broker_epoch=epoch, **fields)
 
 
-def partition(replicas: list[int], **fields: object) -> PartitionRecord:
+def partition(replicas: list[int], **fields: Any) -> PartitionRecord:
     """A partition led by its first replica, with all in sync unless `fields` have it otherwise."""
-    values: dict[str, object] = {
+    values: dict[str, Any] = {
         "replicas": replicas,
         "isr": replicas,
         "leader": replicas[0],
@@ -151,7 +152,7 @@ def partition(replicas: list[int], **fields: object) -> PartitionRecord:
     return PartitionRecord(**values)
 
 
-def change(topic: str, index: int, **fields: object) -> PartitionChangeRecord:
+def change(topic: str, index: int, **fields: Any) -> PartitionChangeRecord:
     """A change of one partition."""
     return PartitionChangeRecord(partition_id=index, topic_id=topic.encode().ljust(16, b"."), **fields)
 

@@ -22,7 +22,7 @@ from kraftctl.cli.parser import Parser
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, NoLeaderError, QuorumSurvey
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.explain.controller_status import UnusableStatusError, contacts_of
-from kraftctl.explain.evidence import BrokerContact, Evidence, LeaderView, NoLeaderView
+from kraftctl.explain.evidence import BrokerContact, ClusterEvidence, LeaderView, NoLeaderView
 from kraftctl.explain.explanation import (
     Explanation,
     UnknownSubjectError,
@@ -47,14 +47,14 @@ from kraftctl_security.config_values import ConfigException
 NAME = "explain"
 PRINTS_ONLY = True
 
-ALL_MS = 4_500
+ALL_MS = 4_000
 """Until then a leader has to respond, so that a reason is printed within five seconds."""
 
 READ_MS_MIN = 1_000
 
 STDIN = Path("-")
 
-Explainer = Callable[[Evidence, argparse.Namespace], Explanation]
+Explainer = Callable[[ClusterEvidence, argparse.Namespace], Explanation]
 
 
 class StatusError(Exception):
@@ -159,7 +159,7 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
     if args.directory is not None:
         log = read_directory(args.directory, _watched(args), assume_committed=args.assume_committed)
         # It may be a copy: what it does not have yet is not known.
-        evidence = Evidence(log, log.last_timestamp_ms, contacts=contacts)
+        evidence = ClusterEvidence(log, log.last_timestamp_ms, contacts=contacts)
     else:
         began_ms = clock.now_ms()
         bootstrap = parse_bootstrap(args.bootstrap_controllers)
@@ -172,7 +172,7 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
             return explain_no_leader(found), clock.wall_ms(), -1
         left_ms = max(READ_MS_MIN, began_ms + ALL_MS - clock.now_ms())
         log = read_quorum(bootstrap, config, left_ms / 1000, _watched(args))
-        evidence = Evidence(log, clock.wall_ms(), view, contacts)
+        evidence = ClusterEvidence(log, clock.wall_ms(), view, contacts)
     return explainer(evidence, args), evidence.now_ms, log.end_offset
 
 
@@ -218,7 +218,7 @@ def _partition_name(text: str) -> tuple[str, int]:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def _reassignment(evidence: Evidence, args: argparse.Namespace) -> Explanation:
+def _reassignment(evidence: ClusterEvidence, args: argparse.Namespace) -> Explanation:
     if args.partition is None:
         return explain_reassignments(evidence)
     return explain_reassignment(evidence, *args.partition)

@@ -29,7 +29,7 @@ def read_quorum(
         client_id=config.client_id,
         software=SOFTWARE,
         timeout_s=timeout_s,
-        say_after_s=timeout_s,
+        say_after_s=2 * timeout_s,  # The error says the same.
         read_security=lambda: config.security,
     )
     try:
