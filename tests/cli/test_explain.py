@@ -40,10 +40,14 @@ class WrittenLog(ExplainedLog):
 
     def write(self, *records: Message) -> Mark:
         mark = super().write(*records)
-        values = [encode_metadata_record(each, each.HIGHEST_VERSION) for each in records]
-        self._directory.log.append(encode_batch(mark.offset, 1, mark.timestamp_ms, values))
-        self._directory.log.flush()
+        self.write_values(*[encode_metadata_record(each, each.HIGHEST_VERSION) for each in records])
         return mark
+
+    def write_values(self, *values: bytes) -> None:
+        """Writes values into the directory alone."""
+        log = self._directory.log
+        log.append(encode_batch(log.end_offset, 1, self.now_ms, list(values)))
+        log.flush()
 
 
 @pytest.fixture
@@ -157,6 +161,22 @@ def test_a_status_that_is_none_is_refused(
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
     assert main(["explain", "broker", "3", "--directory", data, "--status", "-"]) == 1
     assert reason in capsys.readouterr().err
+
+
+def test_the_keys_of_the_client_are_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=missing.pem\n")
+    arguments = ["--bootstrap-controllers", f"127.0.0.1:{free_port()}", "--command-config", str(file)]
+    assert main(["explain", "broker", "1", *arguments]) == 1
+    assert "missing.pem" in capsys.readouterr().err
+
+
+def test_a_log_of_a_newer_release_is_read(
+    written: WrittenLog, data: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written.write_values(b"\x01\xf0\x07\x00")
+    assert main(["explain", "broker", "1", "--directory", data]) == 0
+    assert capsys.readouterr().err == "1 records of types [1008], which a newer release wrote, are left out\n"
 
 
 def test_a_directory_without_a_log_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

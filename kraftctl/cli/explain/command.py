@@ -173,6 +173,9 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
         left_ms = max(READ_MS_MIN, began_ms + ALL_MS - clock.now_ms())
         log = read_quorum(bootstrap, config, left_ms / 1000, _watched(args))
         evidence = ClusterEvidence(log, clock.wall_ms(), view, contacts)
+    if log.unknown_records:
+        count, types = log.unknown_records.total(), sorted(log.unknown_records)
+        print(f"{count} records of types {types}, which a newer release wrote, are left out", file=sys.stderr)
     return explainer(evidence, args), evidence.now_ms, log.end_offset
 
 
