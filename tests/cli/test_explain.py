@@ -21,9 +21,11 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from tests.cli.quorum_cases import CASES, leader_node
+from tests.cli.test_quorum_survey import standby
 from tests.spark.log_directory import LogDirectory
 from tests.support.explained_log import ExplainedLog, change, partition
 from tests.support.processes.started_controller import StartedController
+from tests.support.wire.scripted_node import ScriptedNode
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/operations/explain.md"
@@ -196,6 +198,21 @@ def test_no_controller_is_reached(capsys: pytest.CaptureFixture[str]) -> None:
         "  because 0 of the 1 controllers that were asked are reached, and a majority is 1\n"
         f"  {address} is not reached: "
     )
+
+
+def test_those_that_are_reached_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    gone = f"127.0.0.1:{free_port()}"
+    with ScriptedNode(standby()) as one, ScriptedNode(standby(2, 9)) as two:
+        addresses = f"{one.address},{two.address},{gone}"
+        began = time.monotonic()
+        assert main(["explain", "quorum", "--bootstrap-controllers", addresses]) == 0
+        assert time.monotonic() - began < SECONDS_MAX
+        assert main(["explain", "quorum", "--bootstrap-controllers", f"{gone},{one.address}"]) == 0
+    reached, unreached = re.findall(r"because (.*)", capsys.readouterr().out)
+    assert reached == (
+        "2 of the 3 controllers that were asked are reached, and none of them leads or reaches a leader"
+    )
+    assert unreached == "1 of the 2 controllers that were asked is reached, and a majority is 2"
 
 
 def test_a_leader_that_does_not_let_its_log_be_read_has_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
