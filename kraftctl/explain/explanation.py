@@ -51,8 +51,10 @@ def explanation_text(explanation: Explanation, now_ms: int) -> str:
     return "\n".join(escaped(line) for line in lines)
 
 
-def explanation_json(explanation: Explanation, now_ms: int, end_offset: int) -> dict[str, object]:
-    """Returns the object for programs; `end_offset` is how far the log was read, exclusive."""
+def explanation_json(explanation: Explanation, now_ms: int, end_offset: int | None) -> dict[str, object]:
+    """Returns the object for programs; `end_offset` is how far the log was read, exclusive;
+    None if it was not.
+    """
     return {
         "subject": explanation.subject,
         "healthy": explanation.is_healthy,

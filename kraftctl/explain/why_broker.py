@@ -212,7 +212,7 @@ def _facts(evidence: ClusterEvidence, broker_id: int) -> list[str]:
     if eligible:
         facts.append(f"it is in {_counted(eligible, 'ELR')}")
     if registration is not None and registration.cordoned_directories:
-        facts.append(f"{_counted(len(registration.cordoned_directories), 'directory')} of it are cordoned")
+        facts.append(f"{len(registration.cordoned_directories)} of its log directories are cordoned")
     contact = evidence.contact_text(broker_id)
     if contact and registration is not None and registration.active:
         facts.append(contact)

@@ -43,8 +43,9 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             NewTopic("solo", 1, replica_assignment=[[2]]),
             NewTopic("pair", 1, replica_assignment=[[1, 2]], config={"min.insync.replicas": "2"}),
         ]
-        for created in admin_client(made.bootstrap_servers).create_topics(topics).values():
-            created.result()
+        admin = admin_client(made.bootstrap_servers)
+        for created in admin.create_topics(topics).values():
+            created.result(20)
         yield made
 
 

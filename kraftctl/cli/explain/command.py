@@ -151,8 +151,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanation, int, int]:
-    """Returns the explanation, its time, and the end of what was read."""
+def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanation, int, int | None]:
+    """Returns the explanation, its time, and the end of what was read, if anything was."""
     clock = Clock()
     contacts = {} if args.status is None else _read_status(args.status)
     explainer: Explainer = args.explainer
@@ -169,7 +169,7 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
             if args.subject != "quorum":
                 raise
             found = NoLeaderView(error.asked_count, error.answered_count, error.lines)
-            return explain_no_leader(found), clock.wall_ms(), -1
+            return explain_no_leader(found), clock.wall_ms(), None
         left_ms = max(READ_MS_MIN, began_ms + ALL_MS - clock.now_ms())
         log = read_quorum(bootstrap, config, left_ms / 1000, _watched(args))
         evidence = ClusterEvidence(log, clock.wall_ms(), view, contacts)
