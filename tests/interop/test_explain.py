@@ -87,7 +87,7 @@ def test_a_broker_that_is_killed_and_one_that_is_stopped(cluster: Cluster) -> No
         record
         for record in metadata_records(cluster.controller.metadata_directory)
         if record.type == "BROKER_REGISTRATION_CHANGE_RECORD"
-        and (record.data["brokerId"], record.data["fenced"]) == (2, 1)
+        and (record.data["brokerId"], record.data.get("fenced")) == (2, 1)
     ]
     for where in (source, files):
         found = explained(where, "partition", "solo-0")
