@@ -38,6 +38,9 @@ class LeaderView:
     leader_epoch: int
     high_watermark: int
     replicas: dict[int, ReplicaFetch]
+    """The replicas by id; of one that is a voter and an observer, with two directories, the voter."""
+    returned_ids: frozenset[int] = frozenset()
+    """The ids of voters under which another directory fetches as an observer."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,13 @@ class ClusterEvidence:
     @property
     def image(self) -> MetadataImage:
         return self.log.image
+
+    @property
+    def voters(self) -> list[int]:
+        """The ids of the voters; empty if not known: snapshots of static quorums do not have them."""
+        if self.quorum is not None:
+            return sorted(each.replica_id for each in self.quorum.replicas.values() if each.is_voter)
+        return sorted(self.log.voters)
 
     def fetch_of(self, replica_id: int) -> ReplicaFetch | None:
         """Returns what the leader knows of a replica; None if no leader was asked, or knows nothing."""

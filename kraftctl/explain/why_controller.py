@@ -10,6 +10,10 @@ from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, U
 from kraftctl.explain.mark import age_text
 from kraftctl.metadata import features
 
+REPLACE_VOTER = (
+    "kraftctl quorum --command-config FILE replace-voter, with the properties file of that controller"
+)
+
 
 def is_running(evidence: ClusterEvidence, controller_id: int) -> bool | None:
     """Returns whether a controller fetches from the leader, or leads; None if no leader was asked."""
@@ -24,7 +28,7 @@ def is_running(evidence: ClusterEvidence, controller_id: int) -> bool | None:
 
 def is_ghost(evidence: ClusterEvidence, controller_id: int) -> bool:
     """Returns whether a registered controller is no voter and, as far as known, does not run."""
-    voters = evidence.log.voters
+    voters = evidence.voters
     return bool(voters) and controller_id not in voters and not is_running(evidence, controller_id)
 
 
@@ -44,7 +48,7 @@ def removal_of_ghost(evidence: ClusterEvidence, controller_id: int) -> str:
 
 def explain_controller(evidence: ClusterEvidence, controller_id: int) -> Explanation:
     """Explains a controller. Raises UnknownSubjectError for one that the log does not know."""
-    marks, voters = evidence.log.marks, evidence.log.voters
+    marks, voters = evidence.log.marks, evidence.voters
     subject, name = f"controller {controller_id}", f"Controller {controller_id}"
     is_registered = controller_id in evidence.image.cluster.controllers
     unregistered = marks.unregistered_controllers.get(controller_id)
@@ -52,7 +56,7 @@ def explain_controller(evidence: ClusterEvidence, controller_id: int) -> Explana
         known = ", ".join(str(each) for each in sorted(evidence.image.cluster.controllers)) or "none"
         raise UnknownSubjectError(
             f"controller {controller_id} is neither registered nor a voter: registered are {known},"
-            f" voters are {sorted(voters)}"
+            f" voters are {voters or 'not known'}"
         )
     facts = _facts(evidence, controller_id)
     if not is_registered and controller_id not in voters:
@@ -75,6 +79,10 @@ def explain_controller(evidence: ClusterEvidence, controller_id: int) -> Explana
         return Explanation(
             subject, ExplainedCause(text), causes, facts, removal_of_ghost(evidence, controller_id)
         )
+    if not voters:
+        text = f"Controller {controller_id} is registered, and the voters are not known; registered"
+        step = "ask the leader, with --bootstrap-controllers"
+        return Explanation(subject, ExplainedCause(text, since), facts=facts, next_step=step)
     statement = ExplainedCause(
         f"{HEALTHY}: controller {controller_id} runs, is registered and is no voter", since
     )
@@ -92,6 +100,11 @@ def _explain_voter(evidence: ClusterEvidence, controller_id: int, facts: list[st
             if age is None
             else f"its last fetch was {age_text(age)} ago"
         )
+        if evidence.quorum is not None and controller_id in evidence.quorum.returned_ids:
+            statement = ExplainedCause(
+                f"{name} is a voter with another directory than the one that it has now"
+            )
+            return Explanation(subject, statement, [ExplainedCause(seen)], facts, REPLACE_VOTER)
         statement = ExplainedCause(f"{name} is a voter, and does not run or does not reach the leader")
         step = f"start controller {controller_id}; its log says why it does not reach the leader"
         return Explanation(subject, statement, [ExplainedCause(seen)], facts, step)

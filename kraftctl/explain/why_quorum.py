@@ -5,6 +5,7 @@ from __future__ import annotations
 from kraftctl.explain.evidence import SILENT_MS, ClusterEvidence, LeaderView, NoLeaderView, ReplicaFetch
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation
 from kraftctl.explain.mark import age_text
+from kraftctl.explain.why_controller import REPLACE_VOTER
 
 LAGS_MS = 3_000
 """A voter that was not caught up for this long lags: it fetches each half second."""
@@ -45,7 +46,7 @@ def explain_quorum(evidence: ClusterEvidence) -> Explanation:
     running = len(voters) - len(silent)
     needed = len(voters) // 2 + 1
     may_lose = max(0, running - needed)
-    causes = [ExplainedCause(_silent_text(each)) for each in silent]
+    causes = [ExplainedCause(_silent_text(quorum, each)) for each in silent]
     causes += [ExplainedCause(_lag_text(quorum, each)) for each in lagging]
     statement = ExplainedCause(
         f"{running} of {len(voters)} voters fetch, and {may_lose} more may be lost"
@@ -54,6 +55,8 @@ def explain_quorum(evidence: ClusterEvidence) -> Explanation:
     )
     first = (silent or lagging)[0].replica_id
     step = f"start controller {first}; its log says why it does not reach controller {quorum.leader_id}"
+    if first in quorum.returned_ids:
+        step = REPLACE_VOTER
     if not silent:
         step = f"see the log of controller {first}, and the disk of its metadata.log.dir"
     return Explanation(SUBJECT, statement, causes, [leader, *facts], step)
@@ -74,7 +77,9 @@ def _lags(replica: ReplicaFetch) -> bool:
     return replica.caught_up_age_ms is None or replica.caught_up_age_ms > LAGS_MS
 
 
-def _silent_text(replica: ReplicaFetch) -> str:
+def _silent_text(quorum: LeaderView, replica: ReplicaFetch) -> str:
+    if replica.replica_id in quorum.returned_ids:
+        return f"voter {replica.replica_id} fetches with another directory, which is no voter"
     if replica.fetch_age_ms is None:
         return f"voter {replica.replica_id} has not fetched under this leader"
     return f"voter {replica.replica_id} has not fetched for {age_text(replica.fetch_age_ms)}"

@@ -28,12 +28,14 @@ from tests.support.explained_situations import (
     not_caught_up,
     one_directory_failed,
     only_replica_fenced,
+    replaced_disk,
     running_observer,
     session_expired,
     shut_down,
     silent_voter,
     sound_quorum,
     voter_limits,
+    voters_not_known,
 )
 
 
@@ -225,6 +227,14 @@ CASES = [
         id="perhaps-a-ghost",
     ),
     pytest.param(
+        voters_not_known,
+        of_controller(9),
+        "Controller 9 is registered, and the voters are not known; registered",
+        None,
+        "ask the leader, with --bootstrap-controllers",
+        id="voters-not-known",
+    ),
+    pytest.param(
         running_observer,
         of_controller(9),
         "Nothing is wrong: controller 9 runs, is registered and is no voter",
@@ -247,6 +257,22 @@ CASES = [
         "voter 2 has not fetched for 60 s",
         "start controller 2; its log says why it does not reach controller 1",
         id="quorum-with-a-silent-voter",
+    ),
+    pytest.param(
+        replaced_disk,
+        explain_quorum,
+        "2 of 3 voters fetch, and 0 more may be lost",
+        "voter 2 fetches with another directory, which is no voter",
+        "kraftctl quorum --command-config FILE replace-voter, with the properties file of that controller",
+        id="quorum-with-a-replaced-disk",
+    ),
+    pytest.param(
+        replaced_disk,
+        of_controller(2),
+        "Controller 2 is a voter with another directory than the one that it has now",
+        "its last fetch was 60 s ago",
+        "kraftctl quorum --command-config FILE replace-voter, with the properties file of that controller",
+        id="voter-with-a-replaced-disk",
     ),
     pytest.param(
         lagging_voter,

@@ -44,6 +44,7 @@ class ExplainedLog:
         self.contacts: dict[int, BrokerContact] = {}
         self.fetches: dict[int, ReplicaFetch] = {}
         self.leader_id: int | None = None
+        self.returned_ids: frozenset[int] = frozenset()
 
     def write(self, *records: Message) -> Mark:
         """Writes one batch; the mark is that of its first record."""
@@ -58,7 +59,7 @@ class ExplainedLog:
     def evidence(self, after_ms: int = 10_000) -> ClusterEvidence:
         view = None
         if self.leader_id is not None:
-            view = LeaderView(self.leader_id, 7, self.log.end_offset, self.fetches)
+            view = LeaderView(self.leader_id, 7, self.log.end_offset, self.fetches, self.returned_ids)
         return ClusterEvidence(self.log, self.now_ms + after_ms, view, self.contacts)
 
     def fetched(

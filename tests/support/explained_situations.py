@@ -232,6 +232,12 @@ def at_the_top(log: ExplainedLog) -> None:
     log.controllers(1)
 
 
+def voters_not_known(log: ExplainedLog) -> None:
+    """As after the snapshot of a static quorum."""
+    log.feature("metadata.version", 30)
+    log.controllers(9)
+
+
 def running_observer(log: ExplainedLog) -> None:
     ghost_at_33(log)
     log.fetched(9, 300)
@@ -244,6 +250,11 @@ def silent_voter(log: ExplainedLog) -> None:
     log.fetched(1, 0, voter=True)
     log.fetched(2, 60_000, voter=True, end=50, behind_ms=60_000)
     log.fetched(3, 100, voter=True, end=104)
+
+
+def replaced_disk(log: ExplainedLog) -> None:
+    silent_voter(log)
+    log.returned_ids = frozenset((2,))
 
 
 def lagging_voter(log: ExplainedLog) -> None:

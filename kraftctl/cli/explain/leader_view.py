@@ -8,7 +8,8 @@ from kraftctl.explain.evidence import LeaderView, ReplicaFetch
 
 def leader_view_of(quorum: QuorumInfo) -> LeaderView:
     """Returns the view; the newest time in it, which is the leader's own, counts as now."""
-    replicas = (*quorum.voters, *quorum.observers)
+    # A voter whose disk was replaced is an observer with the same id, too.
+    replicas = (*quorum.observers, *quorum.voters)
     now_ms = max((each.last_fetch_ms or 0 for each in replicas), default=0)
     voter_ids = {each.replica_id for each in quorum.voters}
     return LeaderView(
@@ -16,6 +17,7 @@ def leader_view_of(quorum: QuorumInfo) -> LeaderView:
         quorum.leader_epoch,
         quorum.high_watermark,
         {each.replica_id: _fetch(each, now_ms, each.replica_id in voter_ids) for each in replicas},
+        frozenset(voter_ids & {each.replica_id for each in quorum.observers}),
     )
 
 

@@ -11,7 +11,9 @@ from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.explain.replayed_log import ReplayedLog
 from kraftctl_observer.directory_reader import DirectoryReader
 from kraftctl_observer.log_reader import LogReader, OffsetsGoneError
+from kraftctl_observer.metadata_directory import MetadataDirectory
 from kraftctl_observer.observer import QuorumObserver
+from kraftctl_protocol.uuids import ZERO_UUID
 from kraftctl_security.blocking_connection import Endpoint
 
 SOFTWARE: Final = "kraftctl", __version__
@@ -42,7 +44,12 @@ def read_directory(
     directory: Path, is_watched: Callable[[str], bool], *, assume_committed: bool
 ) -> ReplayedLog:
     """Reads the log of a controller's directory. Raises ObserverError, DecodeError."""
-    return _read(DirectoryReader(directory, assume_committed=assume_committed), is_watched)
+    log = _read(DirectoryReader(directory, assume_committed=assume_committed), is_watched)
+    if not log.voters:
+        # No snapshot has those of a static quorum.
+        static = MetadataDirectory(directory).static_voters() or []
+        log.voters = dict.fromkeys(static, ZERO_UUID)
+    return log
 
 
 def _read(reader: LogReader, is_watched: Callable[[str], bool]) -> ReplayedLog:
