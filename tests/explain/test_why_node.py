@@ -8,7 +8,7 @@ from kraftctl.explain.why_broker import explain_broker
 from kraftctl.explain.why_controller import explain_controller
 from kraftctl.explain.why_feature import explain_feature
 from kraftctl.explain.why_quorum import explain_quorum
-from tests.support.explained_log import Ask, Make, check_explanation
+from tests.support.explained_log import Ask, ExplainedLog, Make, check_explanation
 from tests.support.explained_situations import (
     all_but_one_directory_failed,
     at_the_top,
@@ -298,3 +298,25 @@ def test_the_first_cause_is_the_right_one(
     make: Make, ask: Ask, statement: str, first_cause: str | None, next_step: str
 ) -> None:
     check_explanation(make, ask, statement, first_cause, next_step)
+
+
+def test_a_broker_is_fenced_since_the_first_record_that_says_so() -> None:
+    log = ExplainedLog()
+    log.brokers(1)
+    log.leave(1)
+    first = log.fence(1)
+    log.fence(1)
+    assert explain_broker(log.evidence(), 1).statement.since == first
+
+
+def test_a_ghost_is_named_before_other_limits() -> None:
+    log = ExplainedLog()
+    log.feature("metadata.version", 30)
+    log.voters(1, 2)
+    log.controllers(1, levels=(7, 33))
+    log.controllers(2, 9)
+    causes = [cause.text for cause in explain_feature(log.evidence(), "metadata.version").causes]
+    assert [text.split(",")[0] for text in causes] == [
+        "controller 9 supports levels 7 to 30 of metadata.version",
+        "controller 2 supports levels 7 to 30 of metadata.version",
+    ]

@@ -7,7 +7,7 @@ import pytest
 from kraftctl.explain.why_partition import explain_partition
 from kraftctl.explain.why_reassignment import explain_reassignment, explain_reassignments
 from kraftctl.explain.why_topic import explain_topic
-from tests.support.explained_log import Ask, Make, check_explanation
+from tests.support.explained_log import Ask, ExplainedLog, Make, change, check_explanation, partition
 from tests.support.explained_situations import (
     adding_is_fenced,
     adding_is_unregistered,
@@ -223,3 +223,28 @@ def test_the_first_cause_is_the_right_one(
     make: Make, ask: Ask, statement: str, first_cause: str | None, next_step: str
 ) -> None:
     check_explanation(make, ask, statement, first_cause, next_step)
+
+
+def test_the_elr_may_lead_only_without_an_isr() -> None:
+    log = ExplainedLog()
+    log.brokers(1, 2, 3)
+    log.topic("orders", partition([1, 2], isr=[1], eligible_leader_replicas=[2]))
+    log.fence(1, change("orders", 0, leader=-1))
+    explanation = explain_partition(log.evidence(), "orders", 0)
+    assert explanation.causes[0].text == "the only replica that may lead, broker 1, is fenced"
+    assert explanation.facts[0].startswith("eligible: {1} (ISR); broker 2 may lack records, and an unclean")
+
+
+def test_partitions_with_the_same_causes_are_named_together() -> None:
+    log = ExplainedLog()
+    log.brokers(1, 2)
+    log.topic("orders", *[partition([each]) for each in (1, 1, 2, 1, 1, 1, 1)])
+    gone = [change("orders", index, leader=-1) for index in (0, 1, 3, 4, 5, 6)]
+    log.fence(1, *gone)
+    log.fence(2, change("orders", 2, leader=-1))
+    explanation = explain_topic(log.evidence(), "orders")
+    assert explanation.statement.text == "7 of 7 partitions of orders have no leader"
+    assert [cause.text for cause in explanation.causes if cause.text.startswith("orders")] == [
+        "orders-0, orders-1, orders-3, orders-4, orders-5 and 1 more: its only replica, broker 1, is fenced",
+        "orders-2: its only replica, broker 2, is fenced",
+    ]
