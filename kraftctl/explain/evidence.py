@@ -10,7 +10,7 @@ from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC
 
 RECENT_MS = 3_000
-"""A replica that runs fetches each half second, so one that has fetched within this time is running."""
+"""A replica that runs fetches each half second, and a broker sends a heartbeat each two seconds."""
 
 SILENT_MS = 8_000
 """A replica that has not fetched for this long is not running, or cannot reach the leader."""
@@ -57,6 +57,7 @@ class BrokerContact:
     """What the active controller's status says of one broker."""
 
     heartbeat_age_ms: int | None
+    """None without a session: it has expired, or the broker was not heard of yet."""
     metadata_offset: int | None
     """The offset up to which the broker has read the log, as its heartbeats say."""
 
@@ -89,8 +90,12 @@ class ClusterEvidence:
         """Returns when a broker was heard of, as far as a controller says so; otherwise an empty text."""
         parts: list[str] = []
         contact = self.contacts.get(broker_id)
-        if contact is not None and contact.heartbeat_age_ms is not None:
-            parts.append(f"sent no heartbeat for {age_text(contact.heartbeat_age_ms)}")
+        if contact is not None and contact.heartbeat_age_ms is None:
+            parts.append("has no session with the active controller")
+        elif contact is not None and contact.heartbeat_age_ms is not None:
+            age = age_text(contact.heartbeat_age_ms)
+            is_recent = contact.heartbeat_age_ms <= RECENT_MS
+            parts.append(f"sent a heartbeat {age} ago" if is_recent else f"sent no heartbeat for {age}")
         fetch = self.fetch_of(broker_id)
         if fetch is not None and fetch.fetch_age_ms is not None:
             parts.append(f"its last fetch was {age_text(fetch.fetch_age_ms)} ago")
@@ -98,7 +103,7 @@ class ClusterEvidence:
             parts.append(f"the leader of the quorum, {self.quorum.leader_id}, knows no fetch of it")
         if not parts:
             return ""
-        first = parts[0] if parts[0].startswith("sent") else f": {parts[0]}"
+        first = parts[0] if parts[0].startswith(("sent", "has")) else f": {parts[0]}"
         return f"broker {broker_id}{' ' if first[0] != ':' else ''}{'; '.join([first, *parts[1:]])}"
 
     def topic_config(self, topic: str, name: str, default: str) -> tuple[str, str]:

@@ -31,6 +31,7 @@ from tests.support.explained_situations import (
     replaced_disk,
     running_observer,
     session_expired,
+    session_expired_by_status,
     shut_down,
     silent_voter,
     sound_quorum,
@@ -67,6 +68,14 @@ CASES = [
         "broker 3 sent no heartbeat for 9.0 s; its last fetch was 93 s ago",
         "start broker 3",
         id="session-expired-and-heartbeats-known",
+    ),
+    pytest.param(
+        session_expired_by_status,
+        of_broker(1),
+        "Broker 1 is fenced",
+        "broker 1 has no session with the active controller",
+        "start broker 1",
+        id="session-expired-by-status",
     ),
     pytest.param(
         fenced_without_leaderships,
@@ -307,6 +316,12 @@ def test_a_broker_is_fenced_since_the_first_record_that_says_so() -> None:
     first = log.fence(1)
     log.fence(1)
     assert explain_broker(log.evidence(), 1).statement.since == first
+
+
+def test_a_broker_that_serves_was_heard_of() -> None:
+    log = ExplainedLog()
+    leaving_waits_for_others(log)
+    assert explain_broker(log.evidence(), 2).facts[-1] == "broker 2 sent a heartbeat 0.2 s ago"
 
 
 def test_a_ghost_is_named_before_other_limits() -> None:

@@ -7,11 +7,13 @@ import subprocess
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from confluent_kafka.admin import NewTopic
 
 from kraftctl.dev.nodes import kraftctl_command
+from kraftctl.dev.ports import free_port
 from kraftctl.dev.settings import replication_for
 from tests.support.processes.clients import admin_client
 from tests.support.processes.cluster import await_live, metadata_records
@@ -31,12 +33,13 @@ FENCED_SECONDS_MAX = 60.0
 )
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Two brokers: a topic on the second alone, and one on both that needs both."""
+    operated = {} if request.param else {"kraftctl.operate.listeners": f"http://127.0.0.1:{free_port()}"}
     with Cluster(
         kafka(),
         tmp_path_factory.mktemp("explain"),
         brokers=2,
         java_controller=request.param,
-        controller_settings=replication_for(2),
+        controller_settings={**replication_for(2), **operated},
         broker_settings=replication_for(2),
     ) as made:
         topics = [
@@ -97,6 +100,14 @@ def test_a_broker_that_is_killed_and_one_that_is_stopped(cluster: Cluster) -> No
         assert found["next_step"] == "start broker 2; it is elected when it is unfenced"
     last_fetch = explained(source, "broker", "2")["causes"][0]["text"]
     assert last_fetch.startswith("broker 2: its last fetch was "), last_fetch
+    listener = cluster.controller.properties.get("kraftctl.operate.listeners")
+    if listener is not None:
+        status = cluster.directory / "status.json"
+        status.write_bytes(urlopen(f"{listener}/status.json", timeout=10.0).read())
+        known = explained(source, "broker", "2", "--status", str(status))["causes"][0]["text"]
+        assert known.startswith("broker 2 has no session with the active controller; its last fetch was "), (
+            known
+        )
     pair = explained(source, "topic", "pair")
     assert pair["statement"]["text"] == "1 of 1 partitions of pair is under min.insync.replicas"
     assert pair["causes"][0]["text"] == "pair-0: broker 2 is fenced"

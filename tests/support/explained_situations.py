@@ -95,6 +95,11 @@ def session_expired(log: ExplainedLog) -> None:
     log.fence(1, change("orders", 0, isr=[2], leader=2))
 
 
+def session_expired_by_status(log: ExplainedLog) -> None:
+    session_expired(log)
+    log.contacts[1] = BrokerContact(heartbeat_age_ms=None, metadata_offset=100)
+
+
 def fenced_without_leaderships(log: ExplainedLog) -> None:
     log.brokers(1)
     log.fence(1)
