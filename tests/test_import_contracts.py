@@ -18,6 +18,7 @@ VIOLATIONS = {
     "The pure core does no IO": ("kraftctl/metadata/features.py", "import asyncio"),
     "What a simulation shares": ("kraftctl/server/loop/node_loop.py", "import kraftctl.server.peers.peers"),
     "Causes and the table of metrics": ("kraftctl/operate/readiness.py", "import asyncio"),
+    "Explanations are pure": ("kraftctl/explain/evidence.py", "import kraftctl_observer.observer"),
     "Rooms of the server": ("kraftctl/server/process/collector.py", "import kraftctl.server.logs.log_files"),
     "Rooms of the controller": (
         "kraftctl/controller/state/broker_epoch.py",
@@ -38,7 +39,9 @@ VIOLATIONS = {
         "import kraftctl_spark.rows.metadata_rows",
     ),
     "Nothing that is shipped imports": ("kraftctl/dev/ports.py", "import kraftctl_codegen.api_table"),
-    "Layers of the exporter": ("kraftctl_spark/log/log_tail.py", "import kraftctl_spark.rows.metadata_rows"),
+    "Reading a metadata log needs neither": ("kraftctl_observer/reading.py", "import pyarrow"),
+    "Layers of the observer": ("kraftctl_observer/log_reader.py", "import kraftctl_observer.segment_file"),
+    "Layers of the exporter": ("kraftctl_spark/log/log_range.py", "import kraftctl_spark.rows.metadata_rows"),
     "Rows and tables are made without Spark": ("kraftctl_spark/tables/manifest.py", "import pyspark"),
     "The report is made without Spark": ("kraftctl_spark/report/database.py", "import pyspark"),
     "Records are read and decoded without Arrow": ("kraftctl_spark/rows/transactions.py", "import pyarrow"),
@@ -50,18 +53,19 @@ VIOLATIONS = {
     ),
 }
 
-SOURCES = ("kraftctl", "protocol/kraftctl_protocol", "protocol/kraftctl_security", "spark/kraftctl_spark")
+SOURCES = (
+    "kraftctl",
+    "protocol/kraftctl_observer",
+    "protocol/kraftctl_protocol",
+    "protocol/kraftctl_security",
+    "spark/kraftctl_spark",
+)
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the sources that may be changed."""
-    for source in (
-        "kraftctl",
-        "protocol/kraftctl_protocol",
-        "protocol/kraftctl_security",
-        "spark/kraftctl_spark",
-    ):
+    for source in SOURCES:
         target = tmp_path / Path(source).name
         shutil.copytree(ROOT / source, target, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)

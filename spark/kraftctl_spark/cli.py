@@ -75,8 +75,8 @@ def _run(arguments: list[str] | None, hook: Hook | None) -> int:
         return 2
     log_to_standard_error()
     logging.getLogger("py4j").setLevel(logging.WARNING)
+    from kraftctl_observer.log_reader import ObserverError
     from kraftctl_protocol.file_errors import unplaced_error
-    from kraftctl_spark.log.log_reader import ObserverError
     from kraftctl_spark.tables.durable import no_hook
     from kraftctl_spark.tables.manifest import ExportRefusedError
 

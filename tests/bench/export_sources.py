@@ -14,12 +14,12 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadMaxRows
 
+from kraftctl_observer.observer import QuorumObserver
 from kraftctl_spark.datasource.range_partition import RangePartition
 from kraftctl_spark.datasource.source import KraftDataSource
 from kraftctl_spark.datasource.spark_schema import spark_schema
 from kraftctl_spark.datasource.wide_rows import encode_wide_rows
 from kraftctl_spark.log.log_location import parse_endpoints
-from kraftctl_spark.log.observer import QuorumObserver
 from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_range
 from kraftctl_spark.rows.schema import COMMON_FIELDS, arrow_schema
 from tests.bench.export_log import EPOCH

@@ -27,7 +27,7 @@ NAMES = {1: "one.example", 2: "two.example", 3: "three.example"}
 ELECTION_SECONDS_MAX = 15.0
 
 READ = """
-from kraftctl_spark.log.observer import QuorumObserver
+from kraftctl_observer.observer import QuorumObserver
 observer = QuorumObserver([("{host}", {port})], timeout_s=5.0)
 print(observer.cluster_id(), observer.position(0, 0).high_watermark > 0)
 """

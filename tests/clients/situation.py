@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.server.process.clock import Clock
+from kraftctl_observer.observer import QuorumObserver
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
@@ -16,7 +17,6 @@ from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrok
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.message import Message
 from kraftctl_security.client_config import ClientSecurity
-from kraftctl_spark.log.observer import QuorumObserver
 from tests.clients.sasl_script import TwoSteps, sasl_script
 from tests.server.peers.test_peers import Asker
 from tests.server.security.ssl_serving import authority, context_of, node_context

@@ -17,6 +17,7 @@ from kraftctl.cli.admin.errors import UnavailableError
 from kraftctl.raft.effects import SendRequest
 from kraftctl.server.peers import connecting, peers
 from kraftctl.server.process.clock import Clock
+from kraftctl_observer.log_reader import ObserverError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
@@ -29,7 +30,6 @@ from kraftctl_protocol.generated.fetch_response import (
 from kraftctl_protocol.generated.fetch_response import PartitionData as FetchedPartition
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC_ID
-from kraftctl_spark.log.log_reader import ObserverError
 from tests.clients.situation import (
     ANSWERED,
     CLUSTER,

@@ -20,6 +20,7 @@ from tests.faults import (
     dev_faults,
     directory_faults,
     epoch_faults,
+    explain_faults,
     export_faults,
     file_faults,
     history_faults,
@@ -117,6 +118,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *log_faults.FAULTS,
     *partition_memory_faults.FAULTS,
     *cli_faults.FAULTS,
+    *explain_faults.FAULTS,
     *kafkas_faults.FAULTS,
     *transition_faults.FAULTS,
 )

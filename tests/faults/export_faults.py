@@ -177,7 +177,7 @@ FAULTS = (
     ),
     PlantedFault(
         "one-host-is-named-of-many",
-        "spark/kraftctl_spark/log/attempts.py",
+        "protocol/kraftctl_observer/attempts.py",
         "for controller, problem in self._problems.items()]\n",
         "for controller, problem in list(self._problems.items())[:1]]\n",
         ("tests/spark/test_observer.py::test_every_host_that_cannot_be_reached_is_named",),
@@ -185,7 +185,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-missing-right-is-not-named",
-        "spark/kraftctl_spark/log/observer.py",
+        "protocol/kraftctl_observer/observer.py",
         'self._access_denied("ClusterAction",',
         'self._access_denied("Alter",',
         ("tests/spark/test_observer.py::test_a_missing_right_is_named_with_the_command_that_grants_it",),

@@ -84,7 +84,7 @@ FAULTS = (
     ),
     PlantedFault(
         "an-old-batch-is-progress",
-        "spark/kraftctl_spark/log/fetched_batches.py",
+        "protocol/kraftctl_observer/fetched_batches.py",
         "        if header.last_offset < offset or header.last_offset >= data.high_watermark:\n",
         "        if header.last_offset >= data.high_watermark:\n",
         (f"{ALONE}[the-same-old-batch]",),
@@ -92,7 +92,7 @@ FAULTS = (
     ),
     PlantedFault(
         "batches-of-any-epoch-are-exported",
-        "spark/kraftctl_spark/log/fetched_batches.py",
+        "protocol/kraftctl_observer/fetched_batches.py",
         "        if not last_epoch <= header.partition_leader_epoch <= leader_epoch:\n",
         "        if not last_epoch <= header.partition_leader_epoch:\n",
         (f"{ALONE}[a-batch-of-a-later-epoch]",),
@@ -100,7 +100,7 @@ FAULTS = (
     ),
     PlantedFault(
         "an-epoch-that-is-named-stays",
-        "spark/kraftctl_spark/log/believed_epoch.py",
+        "protocol/kraftctl_observer/believed_epoch.py",
         "        if node != self._named_by and len(self._refused_by) < self._refusals_needed:\n",
         "        if node:\n",
         (EPOCHS,),
@@ -108,7 +108,7 @@ FAULTS = (
     ),
     PlantedFault(
         "an-epoch-is-forgotten-when-the-first-does-not-know-it",
-        "spark/kraftctl_spark/log/believed_epoch.py",
+        "protocol/kraftctl_observer/believed_epoch.py",
         "        if node != self._named_by and len(self._refused_by) < self._refusals_needed:\n",
         "        if not node:\n",
         ("tests/spark/test_hostile_controllers.py::test_a_majority_of_the_others_refuses_an_epoch",),
@@ -116,7 +116,7 @@ FAULTS = (
     ),
     PlantedFault(
         "news-of-epochs-need-no-pause",
-        "spark/kraftctl_spark/log/attempts.py",
+        "protocol/kraftctl_observer/attempts.py",
         "self._without_pause < WITHOUT_PAUSE_MAX:\n",
         "self._without_pause >= 0:\n",
         (f"{ALONE}[an-epoch-that-grows]",),

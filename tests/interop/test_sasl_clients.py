@@ -11,9 +11,9 @@ import pytest
 
 from kraftctl.cli import main
 from kraftctl.dev.settings import CONTROLLER_LISTENER, random_id, write_properties
+from kraftctl_observer.observer import QuorumObserver
 from kraftctl_spark.log.client_config import read_command_config
 from kraftctl_spark.log.log_location import QuorumLocation, parse_endpoints
-from kraftctl_spark.log.observer import QuorumObserver
 from tests.support.certificates import Authority, properties_of
 from tests.support.processes.kafka import JavaController, kafka
 

@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 SOURCE_ROOTS = {
     "kraftctl": ".",
+    "kraftctl_observer": "protocol",
     "kraftctl_protocol": "protocol",
     "kraftctl_security": "protocol",
     "kraftctl_spark": "spark",

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql.datasource import InputPartition
 
+from kraftctl_observer.directory_reader import DamagedLogError
 from kraftctl_spark.datasource.batch_source import KraftBatchReader
 from kraftctl_spark.datasource.source import KraftDataSource
 from kraftctl_spark.log import log_range
-from kraftctl_spark.log.directory_reader import DamagedLogError
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.log_directory import LogDirectory
 from tests.spark.typed_export import mixed_batches

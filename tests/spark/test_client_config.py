@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl_observer.log_reader import ObserverError
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
 from kraftctl_spark.datasource.source_options import KraftOptions
 from kraftctl_spark.log.client_config import ObserverConfig, read_command_config
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation
-from kraftctl_spark.log.log_reader import ObserverError
 from tests.server.security.ssl_serving import authority, identity, node_context, stores
 from tests.support.certificates import Authority
 from tests.support.wire.scripted_node import ScriptedNode

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl_observer import attempts
 from kraftctl_security.blocking_connection import Endpoint
-from kraftctl_spark.log import attempts, log_range
+from kraftctl_spark.log import log_range
 from kraftctl_spark.tables.compaction import RegularCompaction, compact
 from kraftctl_spark.tables.durable import Hook
 from kraftctl_spark.tables.manifest import Manifest, Output

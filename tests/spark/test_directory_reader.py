@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark.log import segment_file
-from kraftctl_spark.log.directory_reader import DamagedLogError, DirectoryReader
-from kraftctl_spark.log.log_reader import (
+from kraftctl_observer import segment_file
+from kraftctl_observer.directory_reader import DamagedLogError, DirectoryReader
+from kraftctl_observer.log_reader import (
     LogChangedError,
     ObserverError,
     OffsetsGoneError,
     WrongClusterError,
 )
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.record_batch import encode_batch
 from tests.spark.log_directory import CLUSTER_ID, NO_OP, NODE_ID, LogDirectory
 
 

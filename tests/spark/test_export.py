@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from kraftctl.dev.settings import CONTROLLER_LISTENER, write_properties
+from kraftctl_observer.log_reader import LogReader
+from kraftctl_observer.observer import AccessDeniedError, QuorumObserver
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_spark.log.client_config import read_command_config
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
-from kraftctl_spark.log.log_reader import LogReader
-from kraftctl_spark.log.observer import AccessDeniedError, QuorumObserver
 from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
 from kraftctl_spark.tables.manifest import Output
 from kraftctl_spark.tables.reader import read_table

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl_observer import attempts
+from kraftctl_observer.log_reader import LogChangedError
 from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark.log import attempts, log_range
-from kraftctl_spark.log.log_reader import LogChangedError
+from kraftctl_spark.log import log_range
 from kraftctl_spark.tables.manifest import ExportRefusedError, Output, Position
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl_observer.observer import QuorumObserver
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.datasource.checkpoint import check_checkpoint
-from kraftctl_spark.log.observer import QuorumObserver
 from kraftctl_spark.tables.compaction import RegularCompaction, compact
 from kraftctl_spark.tables.manifest import MANIFESTS, ExportRefusedError, Output
 from kraftctl_spark.tables.progress import progress

@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from kraftctl_observer.believed_epoch import BelievedEpoch
+from kraftctl_observer.log_reader import LogChangedError, ObserverError
+from kraftctl_observer.observer import QuorumObserver, QuorumUnavailableError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import fetch_snapshot_response
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
@@ -37,10 +40,7 @@ from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.requests import ParsedRequest
 from kraftctl_security.blocking_connection import endpoint_text
 from kraftctl_spark.datasource.batch_source import plan_batch
-from kraftctl_spark.log.believed_epoch import BelievedEpoch
 from kraftctl_spark.log.log_range import OFFSETS_PER_RANGE, cut_into_ranges
-from kraftctl_spark.log.log_reader import LogChangedError, ObserverError
-from kraftctl_spark.log.observer import QuorumObserver, QuorumUnavailableError
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 from tests.support.wire.hostile_node import HostileNode, Reply, framed
 
@@ -450,7 +450,7 @@ def test_a_snapshot_has_to_fit_onto_the_disk(
     quorum.append(encode_batch(0, 1, 1000, [b"x"] * 3))
     quorum.snapshot, quorum.snapshot_bytes = (3, 1), quorum.batches[0]
     free_bytes = len(quorum.snapshot_bytes)
-    monkeypatch.setattr("kraftctl_spark.log.saved_snapshot.free_bytes_of", lambda _: free_bytes)
+    monkeypatch.setattr("kraftctl_observer.saved_snapshot.free_bytes_of", lambda _: free_bytes)
     observer = QuorumObserver([controller.endpoint], timeout_s=0.3, cluster_id=CLUSTER_ID)
     observer.position(3, 1)
     with pytest.raises(QuorumUnavailableError, match=f"temporary files has room for {free_bytes}"):

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kraftctl.dev.nodes import Controller
+from kraftctl_observer.log_reader import LogPosition
 from kraftctl_spark.log import log_range
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
-from kraftctl_spark.log.log_reader import LogPosition
 from tests.spark.typed_check import compare_tables_with_dump
 from tests.spark.typed_export import exporting
 from tests.support.processes.kafka import Cluster, await_result, kafka

@@ -8,6 +8,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from kraftctl_observer.log_reader import LogChangedError, OffsetsGoneError, WrongClusterError
+from kraftctl_observer.observer import (
+    SAY_AFTER_S,
+    AccessDeniedError,
+    QuorumObserver,
+    QuorumUnavailableError,
+)
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_request import FetchRequest
@@ -16,13 +23,6 @@ from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_security.blocking_connection import endpoint_text
-from kraftctl_spark.log.log_reader import LogChangedError, OffsetsGoneError, WrongClusterError
-from kraftctl_spark.log.observer import (
-    SAY_AFTER_S,
-    AccessDeniedError,
-    QuorumObserver,
-    QuorumUnavailableError,
-)
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 
 NO_OP = encode_metadata_record(NoOpRecord(), 0)

@@ -11,12 +11,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from kraftctl_observer.observer import QuorumObserver
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.cli import main
 from kraftctl_spark.commands.run import clean_up
 from kraftctl_spark.log import log_range
 from kraftctl_spark.log.log_location import QuorumLocation
-from kraftctl_spark.log.observer import QuorumObserver
 from kraftctl_spark.tables import compaction
 from kraftctl_spark.tables.compaction import RegularCompaction, compact
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql.streaming.datasource import ReadMaxRows
 
+from kraftctl_observer.observer import QuorumObserver
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.cli import main
 from kraftctl_spark.datasource.checkpoint import check_checkpoint, last_committed
@@ -23,7 +24,6 @@ from kraftctl_spark.datasource.ranges_source import KraftRangesDataSource
 from kraftctl_spark.datasource.source import KraftOffset
 from kraftctl_spark.datasource.spark_home import PREFIX
 from kraftctl_spark.log import log_range
-from kraftctl_spark.log.observer import QuorumObserver
 from kraftctl_spark.tables.manifest import ExportRefusedError, Output, Position
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum

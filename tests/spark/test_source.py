@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
+from kraftctl_observer.log_reader import LogChangedError, WrongClusterError
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
@@ -17,7 +18,6 @@ from kraftctl_spark.datasource.source import KraftDataSource, KraftOffset, Kraft
 from kraftctl_spark.datasource.source_options import KraftOptions
 from kraftctl_spark.log.log_location import parse_endpoints
 from kraftctl_spark.log.log_range import OFFSETS_PER_RANGE
-from kraftctl_spark.log.log_reader import LogChangedError, WrongClusterError
 from kraftctl_spark.rows.log_rows import ROWS_PER_CHUNK
 from kraftctl_spark.rows.schema import arrow_schema
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum

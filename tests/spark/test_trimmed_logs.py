@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from kraftctl.dev.nodes import Controller
-from kraftctl_spark.log import observer
+from kraftctl_observer import observer
+from kraftctl_observer.log_reader import LogPosition
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
-from kraftctl_spark.log.log_reader import LogPosition
 from kraftctl_spark.tables.manifest import Output
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.typed_check import compare_records

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from kraftctl_observer import attempts
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
@@ -21,7 +22,7 @@ from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.uuids import ONE_UUID
 from kraftctl_security.blocking_connection import Endpoint
-from kraftctl_spark.log import attempts, log_range
+from kraftctl_spark.log import log_range
 from kraftctl_spark.log.client_config import ObserverConfig
 from kraftctl_spark.log.log_location import LogLocation, QuorumLocation
 from kraftctl_spark.tables.compaction import compact

@@ -28,14 +28,14 @@ from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl_observer.directory_reader import DirectoryReader
+from kraftctl_observer.log_reader import ObserverError
 from kraftctl_protocol.file_errors import NEXT_STEPS, OTHERWISE, file_error, unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.log_file_names import CHECKPOINT_SUFFIX, INDEX_SUFFIX, LOG_SUFFIX, PARTITION_DIRECTORY
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_security.sasl.jaas_file import read_jaas_file
 from kraftctl_security.tls.store_error import StoreError
-from kraftctl_spark.log.directory_reader import DirectoryReader
-from kraftctl_spark.log.log_reader import ObserverError
 from tests.storage.batches import batch
 from tests.storage.log_dirs_cases import CLUSTER_ID, NODE_ID
 from tests.support.certificates import Authority, properties_of

@@ -66,6 +66,8 @@ class Statement:
     """The keys to check when SSL or SASL has failed."""
     is_closed_early: bool = False
     """Whether it closes the connection before its first response."""
+    has_answered: bool = True
+    """Whether the statement is about a response, and not about the lack of one."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ class NodeInterview:
                 self._say(str(error), is_unserved=True)
                 break
             except AuthenticationFailedError as error:
-                self._say(f"was not asked: {error}", keys_to_check=error.keys)
+                self._say(f"was not asked: {error}", keys_to_check=error.keys, has_answered=False)
                 self._disconnect()
             except (OSError, DecodeError) as error:
                 reason = str(error) or type(error).__name__
@@ -141,6 +143,7 @@ class NodeInterview:
                 self._say(
                     f"{'is not reached' if is_unreached else 'gives no response'}: {reason}",
                     is_closed_early=isinstance(error, ConnectionResetError) and not self._is_served,
+                    has_answered=False,
                 )
                 self._disconnect()
             except RefusedError as error:
@@ -232,11 +235,15 @@ class NodeInterview:
         is_unserved: bool = False,
         keys_to_check: str | None = None,
         is_closed_early: bool = False,
+        has_answered: bool = True,
     ) -> None:
         self._has_said = True
         has_several = self._known.addresses.has_several()
         address = str(self._connection.address) if has_several and self._connection is not None else ""
-        self._report(Statement(self._endpoint, text, address, is_unserved, keys_to_check, is_closed_early))
+        statement = Statement(
+            self._endpoint, text, address, is_unserved, keys_to_check, is_closed_early, has_answered
+        )
+        self._report(statement)
 
     def _left_s(self) -> float:
         return (self._deadline_ms - self._clock.now_ms()) / 1000

@@ -26,6 +26,16 @@ LATE_MS: Final = 300
 """A thread may report this much later than the others."""
 
 
+class NoLeaderError(UnavailableError):
+    """No node had the response of a leader in time; `lines` has the state of each that was asked."""
+
+    def __init__(self, text: str, asked_count: int, answered_count: int, lines: list[str]) -> None:
+        super().__init__(text)
+        self.asked_count = asked_count
+        self.answered_count = answered_count
+        self.lines = lines
+
+
 class QuorumSurvey:
     """One survey of one cluster."""
 
@@ -74,7 +84,8 @@ class QuorumSurvey:
                         assert_never(finding)
         finally:
             self._stop.set()
-        raise UnavailableError(self._text())
+        answered = {each.endpoint for each in self._statements() if each.has_answered}
+        raise NoLeaderError(self._text(), len(self._threads), len(answered), self._lines())
 
     def _interview(self, endpoints: list[Endpoint]) -> None:
         for endpoint in endpoints:

@@ -21,7 +21,7 @@ from kraftctl_spark.commands.whole_number import whole_number
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kraftctl_spark.log.log_reader import LogReader
+    from kraftctl_observer.log_reader import LogReader
     from kraftctl_spark.tables.durable import Hook
     from kraftctl_spark.tables.export_tasks import TaskSettings
     from kraftctl_spark.tables.manifest import Output

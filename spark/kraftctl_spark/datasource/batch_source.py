@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
+from kraftctl_observer.log_reader import LogPosition, LogReader
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_spark.datasource.plain_errors import without_traceback
 from kraftctl_spark.datasource.pushed_filters import EVERYTHING, Wanted, wanted_of
 from kraftctl_spark.datasource.range_partition import batches_of_partition, partitions_of
 from kraftctl_spark.datasource.source_options import KraftOptions
 from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
-from kraftctl_spark.log.log_reader import LogPosition, LogReader
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from kraftctl_observer.log_reader import LogReader
 from kraftctl_spark.datasource.source import KraftOffset
-from kraftctl_spark.log.log_reader import LogReader
 from kraftctl_spark.rows.log_rows import rows_of_log
 from kraftctl_spark.rows.transactions import BEGIN
 from kraftctl_spark.tables.manifest import ExportRefusedError, Position

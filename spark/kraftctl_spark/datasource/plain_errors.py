@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kraftctl_spark.log.log_reader import ObserverError
+from kraftctl_observer.log_reader import ObserverError
 
 HIDE_TRACEBACK = "SPARK_HIDE_TRACEBACK"
 """Spark's option `spark.sql.execution.pyspark.udf.hideTraceback.enabled` arrives in a process under this

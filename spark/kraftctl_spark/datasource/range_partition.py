@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
 
+from kraftctl_observer.log_reader import LogReader
 from kraftctl_spark.datasource.pushed_filters import ALL, Bounds, has_time_in
 from kraftctl_spark.datasource.wide_rows import encode_wide_rows
 from kraftctl_spark.log.log_location import LogLocation
 from kraftctl_spark.log.log_range import LogRange, read_range
-from kraftctl_spark.log.log_reader import LogReader
 from kraftctl_spark.rows.log_rows import rows_of_batches
 from kraftctl_spark.rows.metadata_rows import MetadataRows
 

@@ -22,13 +22,13 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from kraftctl_observer.log_reader import LogChangedError, LogReader, WrongClusterError
 from kraftctl_spark.datasource.batch_source import batch_reader
 from kraftctl_spark.datasource.plain_errors import without_traceback
 from kraftctl_spark.datasource.range_partition import batches_of_partition, partitions_of
 from kraftctl_spark.datasource.source_options import KraftOptions
 from kraftctl_spark.datasource.spark_schema import spark_schema
 from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
-from kraftctl_spark.log.log_reader import LogChangedError, LogReader, WrongClusterError
 
 if TYPE_CHECKING:
     import pyarrow as pa

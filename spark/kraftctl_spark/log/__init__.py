@@ -1,4 +1,4 @@
-"""Reads a metadata log, from a quorum or from a controller's directory.
+"""Where an export reads: the location of a metadata log with the client's keys, and the ranges of its tasks.
 
-`log_reader` is the interface; `observer` reads from a quorum, and `directory_reader` from files.
+`kraftctl_observer` reads the log.
 """

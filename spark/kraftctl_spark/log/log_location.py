@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from kraftctl_observer.directory_reader import DirectoryReader
+from kraftctl_observer.log_reader import LogReader, ObserverError
+from kraftctl_observer.observer import QuorumObserver
 from kraftctl_security.blocking_connection import Endpoint, endpoint_text
 from kraftctl_spark.log.client_config import (
     ObserverConfig,
@@ -13,12 +16,11 @@ from kraftctl_spark.log.client_config import (
     parse_timeout_ms,
     read_command_config,
 )
-from kraftctl_spark.log.directory_reader import DirectoryReader
 from kraftctl_spark.log.local_path import local_path
-from kraftctl_spark.log.log_reader import LogReader, ObserverError
-from kraftctl_spark.log.observer import QuorumObserver
 
 CLIENT_PREFIX = "kafka."
+SOFTWARE = "kraftctl-spark", "1"
+"""The name and version that brokers and controllers see (KIP-511)."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class QuorumLocation:
             list(self.bootstrap),
             cluster_id=cluster_id,
             client_id=self.client.client_id,
+            software=SOFTWARE,
             timeout_s=self.client.timeout_s,
             read_security=self.client.read_security,
         )

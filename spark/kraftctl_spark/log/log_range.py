@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kraftctl_observer.log_reader import LogReader, ObserverError
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import RecordBatch
-from kraftctl_spark.log.log_reader import LogReader, ObserverError
 
 OFFSETS_PER_RANGE = 50_000
 """The size is fixed: if it were an option, a batch repeated after a change would be cut in other places."""

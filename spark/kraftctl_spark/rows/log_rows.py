@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from kraftctl_observer.log_reader import LogReader
 from kraftctl_protocol.record_batch import RecordBatch
 from kraftctl_spark.log.log_range import LogRange, read_range
-from kraftctl_spark.log.log_reader import LogReader
 from kraftctl_spark.rows.metadata_rows import MetadataRows
 
 ROWS_PER_CHUNK = 20_000

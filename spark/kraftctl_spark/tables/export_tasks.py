@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kraftctl_observer.log_reader import LogChangedError
 from kraftctl_spark.log.log_location import LogLocation
 from kraftctl_spark.log.log_range import OFFSETS_PER_RANGE, LogRange
-from kraftctl_spark.log.log_reader import LogChangedError
 from kraftctl_spark.rows.collector import collector_paused
 from kraftctl_spark.rows.log_rows import rows_of_range
 from kraftctl_spark.rows.metadata_rows import MetadataRows

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 
+from kraftctl_observer.log_reader import LogChangedError, LogReader
 from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
-from kraftctl_spark.log.log_reader import LogChangedError, LogReader
 from kraftctl_spark.rows.transactions import Transactions, resolve
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings
 from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output, Position

@@ -22,7 +22,7 @@ sys.path.append(str(Path(__file__).resolve().parents[3]))
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import random_id
-from kraftctl_spark.log.observer import QuorumObserver
+from kraftctl_observer.observer import QuorumObserver
 from kraftctl_spark.tables.manifest import Output
 from tests.spark.soak import verify, verify_history
 from tests.spark.soak.churn import SETTINGS, Churn, LogArchive, append_transactions

@@ -13,6 +13,18 @@ from collections.abc import Callable, Iterator
 from tempfile import TemporaryFile
 from typing import TypeVar
 
+from kraftctl_observer.attempts import SILENCE_MIN_S, Attempts
+from kraftctl_observer.believed_epoch import BelievedEpoch
+from kraftctl_observer.fetched_batches import committed_batches, contents
+from kraftctl_observer.log_reader import (
+    LogChangedError,
+    LogPosition,
+    ObserverError,
+    OffsetsGoneError,
+    WrongClusterError,
+)
+from kraftctl_observer.saved_snapshot import SavedSnapshot
+from kraftctl_observer.segment_file import batches_of_file
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
@@ -46,18 +58,6 @@ from kraftctl_security.blocking_connection import (
 )
 from kraftctl_security.client_config import ClientSecurity
 from kraftctl_security.tls.shown_certificate import with_certificate
-from kraftctl_spark.log.attempts import SILENCE_MIN_S, Attempts
-from kraftctl_spark.log.believed_epoch import BelievedEpoch
-from kraftctl_spark.log.fetched_batches import committed_batches, contents
-from kraftctl_spark.log.log_reader import (
-    LogChangedError,
-    LogPosition,
-    ObserverError,
-    OffsetsGoneError,
-    WrongClusterError,
-)
-from kraftctl_spark.log.saved_snapshot import SavedSnapshot
-from kraftctl_spark.log.segment_file import batches_of_file
 
 CONTROLLER_ENDPOINTS = 2
 """DescribeCluster's endpoint type for controllers (KIP-919)."""
@@ -65,7 +65,7 @@ FETCH_VERSION_MIN = 17
 """From this version on the response contains the leader's endpoint, the only way to find it (KIP-853)."""
 DESCRIBE_CLUSTER_VERSION_MIN = 1
 """From this version on it can be asked for controllers (KIP-919)."""
-SOFTWARE = "kraftctl-spark", "1"
+SOFTWARE = "kraftctl-observer", "1"
 FETCH_BYTES = 262_144
 """The size keeps the decoded records of a response in the processor's caches."""
 SNAPSHOT_BYTES = 1_048_576
@@ -98,7 +98,8 @@ class QuorumObserver:
         bootstrap: list[Endpoint],
         *,
         cluster_id: str | None = None,
-        client_id: str = "kraftctl-spark",
+        client_id: str = "kraftctl-observer",
+        software: tuple[str, str] = SOFTWARE,
         timeout_s: float = 60.0,
         say_after_s: float = SAY_AFTER_S,
         read_security: Callable[[], ClientSecurity] = ClientSecurity,
@@ -111,6 +112,7 @@ class QuorumObserver:
         self._next_bootstrap = 0
         self._cluster_id = cluster_id
         self._client_id = client_id
+        self._software = software
         self._timeout_s = timeout_s
         self._read_security = read_security
         share_s = timeout_s / (len(bootstrap) + 2)  # The lost leader may be among them too.
@@ -437,7 +439,7 @@ class QuorumObserver:
             self._connection = BlockingConnection(
                 endpoint,
                 client_id=self._client_id,
-                software=SOFTWARE,
+                software=self._software,
                 security=security,
                 setup_timeout_s=patience_s,
                 timeout_s=patience_s,

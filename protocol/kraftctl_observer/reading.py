@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kraftctl_observer.log_reader import ObserverError
 from kraftctl_protocol.file_errors import file_error
-from kraftctl_spark.log.log_reader import ObserverError
 
 NAMED_BY = "the directory of the controller"
 

@@ -6,15 +6,15 @@ truncated or replaced since the last call.
 
 from __future__ import annotations
 
+from kraftctl_observer.metadata_directory import LogFiles, MetadataDirectory
+from kraftctl_observer.reading import reading
+from kraftctl_observer.segment_file import SegmentFile, batches_of_file
 from kraftctl_protocol.batch_framing import HEADER_BYTES
 from kraftctl_protocol.control_record import decode_control_key, decode_control_value
 from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch
-from kraftctl_spark.log.metadata_directory import LogFiles, MetadataDirectory
-from kraftctl_spark.log.reading import reading
-from kraftctl_spark.log.segment_file import SegmentFile, batches_of_file
 
 
 class LogTail:

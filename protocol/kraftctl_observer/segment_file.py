@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
+from kraftctl_observer.reading import reading
 from kraftctl_protocol.batch_framing import (
     ANY_OFFSET,
     HEADER_BYTES,
@@ -24,7 +25,6 @@ from kraftctl_protocol.batch_framing import (
 from kraftctl_protocol.log_file_names import INDEX_SUFFIX, segment_file_name
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch, read_batch, read_batch_header
-from kraftctl_spark.log.reading import reading
 
 READ_BYTES = 1_048_576
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import IO
 
+from kraftctl_observer.log_reader import ObserverError
 from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapshot
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.peer_limits import has_room
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.snapshot_progress import SnapshotProgress
-from kraftctl_spark.log.log_reader import ObserverError
 
 STARTS_MAX = 5
 """This many times a download may begin: each new leader has another file."""

@@ -12,6 +12,8 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from kraftctl_observer.log_reader import ObserverError
+from kraftctl_observer.reading import reading
 from kraftctl_protocol.java_properties import decode_properties
 from kraftctl_protocol.log_file_names import (
     META_PROPERTIES,
@@ -23,8 +25,6 @@ from kraftctl_protocol.log_file_names import (
 )
 from kraftctl_protocol.meta_properties import MetaProperties, parse_meta_properties
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
-from kraftctl_spark.log.log_reader import ObserverError
-from kraftctl_spark.log.reading import reading
 
 
 @dataclass(frozen=True)

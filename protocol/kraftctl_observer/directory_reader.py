@@ -15,22 +15,22 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from kraftctl_protocol.batch_framing import BatchPlace
-from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from kraftctl_protocol.primitives import DecodeError
-from kraftctl_protocol.record_batch import RecordBatch
-from kraftctl_protocol.uuids import ZERO_UUID
-from kraftctl_spark.log.log_reader import (
+from kraftctl_observer.log_reader import (
     LogChangedError,
     LogPosition,
     ObserverError,
     OffsetsGoneError,
     WrongClusterError,
 )
-from kraftctl_spark.log.log_tail import LogTail
-from kraftctl_spark.log.metadata_directory import LogFiles, MetadataDirectory
-from kraftctl_spark.log.reading import reading
-from kraftctl_spark.log.segment_file import SegmentFile, batches_of_file
+from kraftctl_observer.log_tail import LogTail
+from kraftctl_observer.metadata_directory import LogFiles, MetadataDirectory
+from kraftctl_observer.reading import reading
+from kraftctl_observer.segment_file import SegmentFile, batches_of_file
+from kraftctl_protocol.batch_framing import BatchPlace
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.record_batch import RecordBatch
+from kraftctl_protocol.uuids import ZERO_UUID
 
 ATTEMPTS = 5
 """The number of attempts when files are deleted between listing and opening."""

@@ -1,0 +1,32 @@
+"""Reads what /status.json of the active controller says of brokers: when each was heard of."""
+
+from __future__ import annotations
+
+from kraftctl.explain.evidence import BrokerContact
+
+
+class UnusableStatusError(Exception):
+    """The document is not the status of an active controller."""
+
+
+def contacts_of(status: object) -> dict[int, BrokerContact]:
+    """Returns the contacts by broker. Raises UnusableStatusError with the reason."""
+    if not isinstance(status, dict) or not isinstance(status.get("brokers"), list):
+        raise UnusableStatusError("it is not what /status.json of a controller of kraftctl returns")
+    quorum = status.get("quorum")
+    if not isinstance(quorum, dict) or quorum.get("is_active_controller") is not True:
+        raise UnusableStatusError(
+            "it is not of the active controller, the only one that brokers send heartbeats"
+        )
+    found: dict[int, BrokerContact] = {}
+    for broker in status["brokers"]:
+        if not isinstance(broker, dict) or not isinstance(broker.get("id"), int):
+            raise UnusableStatusError("a broker in it has no id")
+        found[broker["id"]] = BrokerContact(
+            _known(broker.get("heartbeat_age_ms")), _known(broker.get("metadata_offset"))
+        )
+    return found
+
+
+def _known(value: object) -> int | None:
+    return value if isinstance(value, int) and value >= 0 else None

@@ -1,0 +1,128 @@
+"""All that an explanation may use: the log, what the leader of the quorum knows, and a status."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kraftctl.explain.mark import age_text
+from kraftctl.explain.replayed_log import ReplayedLog
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC
+
+RECENT_MS = 3_000
+"""A replica that runs fetches each half second, and a broker sends a heartbeat each two seconds."""
+
+SILENT_MS = 8_000
+"""A replica that has not fetched for this long is not running, or cannot reach the leader."""
+
+
+@dataclass(frozen=True)
+class ReplicaFetch:
+    """What the leader knows of a replica, voter, observer or broker, by its latest Fetch."""
+
+    replica_id: int
+    directory_id: bytes
+    is_voter: bool
+    log_end_offset: int
+    """The end of its log, exclusive; -1 before it has fetched."""
+    fetch_age_ms: int | None
+    caught_up_age_ms: int | None
+    """The time since it had everything that the leader had; None for never."""
+
+
+@dataclass(frozen=True)
+class LeaderView:
+    """The quorum as its leader describes it."""
+
+    leader_id: int
+    leader_epoch: int
+    high_watermark: int
+    replicas: dict[int, ReplicaFetch]
+    """The replicas by id; of one that is a voter and an observer, with two directories, the voter."""
+    returned_ids: frozenset[int] = frozenset()
+    """The ids of voters under which another directory fetches as an observer."""
+
+
+@dataclass(frozen=True)
+class NoLeaderView:
+    """The state of the controllers that were asked while no leader was found; `lines` has one for each."""
+
+    asked_count: int
+    reached_count: int
+    lines: list[str]
+
+
+@dataclass(frozen=True)
+class BrokerContact:
+    """What the active controller's status says of one broker."""
+
+    heartbeat_age_ms: int | None
+    """None without a session: it has expired, or the broker was not heard of yet."""
+    metadata_offset: int | None
+    """The offset up to which the broker has read the log, as its heartbeats say."""
+
+
+@dataclass(frozen=True)
+class ClusterEvidence:
+    """The log is always there; `quorum` and `contacts` only where a controller was asked."""
+
+    log: ReplayedLog
+    now_ms: int
+    quorum: LeaderView | None = None
+    contacts: dict[int, BrokerContact] = field(default_factory=dict)
+
+    @property
+    def image(self) -> MetadataImage:
+        return self.log.image
+
+    @property
+    def voters(self) -> list[int]:
+        """The ids of the voters; empty if not known: snapshots of static quorums do not have them."""
+        if self.quorum is not None:
+            return sorted(each.replica_id for each in self.quorum.replicas.values() if each.is_voter)
+        return sorted(self.log.voters)
+
+    def fetch_of(self, replica_id: int) -> ReplicaFetch | None:
+        """Returns what the leader knows of a replica; None if no leader was asked, or knows nothing."""
+        return None if self.quorum is None else self.quorum.replicas.get(replica_id)
+
+    def contact_text(self, broker_id: int) -> str:
+        """Returns when a broker was heard of, as far as a controller says so; otherwise an empty text."""
+        parts: list[str] = []
+        contact = self.contacts.get(broker_id)
+        if contact is not None and contact.heartbeat_age_ms is None:
+            parts.append("has no session with the active controller")
+        elif contact is not None and contact.heartbeat_age_ms is not None:
+            age = age_text(contact.heartbeat_age_ms)
+            is_recent = contact.heartbeat_age_ms <= RECENT_MS
+            parts.append(f"sent a heartbeat {age} ago" if is_recent else f"sent no heartbeat for {age}")
+        fetch = self.fetch_of(broker_id)
+        if fetch is not None and fetch.fetch_age_ms is not None:
+            parts.append(f"its last fetch was {age_text(fetch.fetch_age_ms)} ago")
+        elif self.quorum is not None and fetch is None:
+            parts.append(f"the leader of the quorum, {self.quorum.leader_id}, knows no fetch of it")
+        if not parts:
+            return ""
+        first = parts[0] if parts[0].startswith(("sent", "has")) else f": {parts[0]}"
+        return f"broker {broker_id}{' ' if first[0] != ':' else ''}{'; '.join([first, *parts[1:]])}"
+
+    def topic_config(self, topic: str, name: str, default: str) -> tuple[str, str]:
+        """Returns the value of a topic config that the log has, and its source.
+
+        The properties files of controllers are not in the log: the default counts without a value there.
+        """
+        configurations = self.image.configurations
+        value = configurations.config(TOPIC, topic).get(name)
+        if value is not None:
+            return value, "topic"
+        value = configurations.config(BROKER, CLUSTER_DEFAULT).get(name)
+        if value is not None:
+            return value, "cluster"
+        return default, "default; the properties files of controllers may have another"
+
+
+def brokers_text(ids: list[int]) -> str:
+    """Returns `broker 3`, or `brokers 1, 2 and 4`."""
+    if len(ids) == 1:
+        return f"broker {ids[0]}"
+    return f"brokers {', '.join(str(each) for each in ids[:-1])} and {ids[-1]}"

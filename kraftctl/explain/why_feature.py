@@ -1,0 +1,111 @@
+"""Explains a feature (KIP-584): its level, and which broker or controller keeps it from a higher one."""
+
+from __future__ import annotations
+
+from kraftctl.explain.evidence import ClusterEvidence
+from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
+from kraftctl.explain.why_controller import is_ghost, removal_of_ghost
+from kraftctl.metadata import features
+from kraftctl.metadata.endpoint import VersionRange
+
+NO_LEVELS = VersionRange(0, 0)
+
+
+def explain_feature(evidence: ClusterEvidence, name: str, level: int | None = None) -> Explanation:
+    """Explains why `name` is not at `level`, or at the highest level that any node supports.
+
+    Raises UnknownSubjectError for a feature that no node supports.
+    """
+    cluster = evidence.image.cluster
+    brokers = {each: node.supported_features.get(name) for each, node in sorted(cluster.brokers.items())}
+    controllers = {
+        each: node.supported_features.get(name) for each, node in sorted(cluster.controllers.items())
+    }
+    ranges = [found for found in [*brokers.values(), *controllers.values()] if found is not None]
+    present = _level(evidence, name)
+    if not ranges and not present:
+        named = {key for node in cluster.brokers.values() for key in node.supported_features}
+        named |= {key for node in cluster.controllers.values() for key in node.supported_features}
+        raise UnknownSubjectError(
+            f"no node supports a feature {name}: they support {', '.join(sorted(named))}"
+        )
+    wanted = max([present, *(found.max for found in ranges)]) if level is None else level
+    since = evidence.log.marks.features.get(name)
+    at = ExplainedCause(f"{name} is at {_named(name, present)}", since)
+    facts = [f"{at.text}, and the nodes support {_ranges_text(ranges)}"]
+    if wanted <= present:
+        text = f"{HEALTHY}: {name} is at {_named(name, present)}, the highest level that any node supports,"
+        if level is not None:
+            text = f"{HEALTHY}: {name} is at {_named(name, present)} already,"
+        return Explanation(f"feature {name}", ExplainedCause(text, since), facts=facts, is_healthy=True)
+    causes, steps = _limits(evidence, name, wanted, brokers, controllers)
+    required = features.required_metadata_version(name, wanted)
+    finalized = evidence.image.features.metadata_version
+    if name != features.METADATA_VERSION and finalized < required:
+        needed = features.metadata_version_name(required)
+        causes.append(
+            ExplainedCause(
+                f"it needs metadata.version {needed}, which is {_named(features.METADATA_VERSION, finalized)}"
+            )
+        )
+        steps.append(f"kraftctl explain feature {features.METADATA_VERSION} --level {required}")
+    if not causes:
+        text = f"All nodes support {name} {_named(name, wanted)}, and it is at {_named(name, present)}"
+        step = f"kafka-features upgrade --feature {name}={wanted}"
+        return Explanation(
+            f"feature {name}", ExplainedCause(text), facts=facts, next_step=step, is_healthy=True
+        )
+    text = f"{name} cannot be raised from {_named(name, present)} to {_named(name, wanted)}"
+    return Explanation(f"feature {name}", ExplainedCause(text), causes, facts, steps[0])
+
+
+def _limits(
+    evidence: ClusterEvidence,
+    name: str,
+    wanted: int,
+    brokers: dict[int, VersionRange | None],
+    controllers: dict[int, VersionRange | None],
+) -> tuple[list[ExplainedCause], list[str]]:
+    """Returns a cause and a next step for each node that limits the level; ghosts come first."""
+    causes: list[ExplainedCause] = []
+    steps: list[str] = []
+    marks = evidence.log.marks
+    limiting = [each for each, levels in controllers.items() if not (levels or NO_LEVELS).contains(wanted)]
+    for controller_id in sorted(limiting, key=lambda each: not is_ghost(evidence, each)):
+        levels = controllers[controller_id] or NO_LEVELS
+        text = f"controller {controller_id} supports levels {levels.min} to {levels.max} of {name}"
+        if is_ghost(evidence, controller_id):
+            text += ", and is a ghost: registered, but no voter and not running"
+            steps.append(removal_of_ghost(evidence, controller_id))
+        else:
+            steps.append(f"upgrade controller {controller_id}")
+        causes.append(ExplainedCause(text, marks.controllers.get(controller_id)))
+    for broker_id, supported in brokers.items():
+        levels = supported or NO_LEVELS
+        if levels.contains(wanted):
+            continue
+        is_fenced = evidence.image.cluster.brokers[broker_id].fenced
+        known = marks.brokers.get(broker_id)
+        text = f"broker {broker_id}{', which is fenced,' if is_fenced else ''} supports levels"
+        text = f"{text} {levels.min} to {levels.max} of {name}"
+        causes.append(ExplainedCause(text, None if known is None else known.registered))
+        gone = f"; if it is gone for good, kafka-cluster unregister --id {broker_id}" if is_fenced else ""
+        steps.append(f"upgrade broker {broker_id}{gone}")
+    return causes, steps
+
+
+def _level(evidence: ClusterEvidence, name: str) -> int:
+    if name == features.KRAFT_VERSION:
+        return evidence.log.kraft_version
+    return evidence.image.features.level(name)
+
+
+def _named(name: str, level: int) -> str:
+    if name == features.METADATA_VERSION:
+        return f"{level} ({features.metadata_version_name(level)})"
+    return str(level)
+
+
+def _ranges_text(ranges: list[VersionRange]) -> str:
+    different = sorted({(each.min, each.max) for each in ranges})
+    return ", ".join(f"{low} to {high}" for low, high in different) or "none"

@@ -1,0 +1,101 @@
+"""Explains the quorum: that it has no leader, which voters lag or are silent, and how many it may lose."""
+
+from __future__ import annotations
+
+from kraftctl.explain.evidence import SILENT_MS, ClusterEvidence, LeaderView, NoLeaderView, ReplicaFetch
+from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation
+from kraftctl.explain.mark import age_text
+from kraftctl.explain.why_controller import REPLACE_VOTER
+
+LAGS_MS = 3_000
+"""A voter that was not caught up for this long lags: it fetches each half second."""
+
+SUBJECT = "quorum"
+
+
+def explain_no_leader(view: NoLeaderView) -> Explanation:
+    """Explains a quorum of which no controller that was asked is, or names, a leader that answers."""
+    needed = view.asked_count // 2 + 1
+    count = f"{view.reached_count} of the {view.asked_count} controllers that were asked"
+    verb = "is" if view.reached_count == 1 else "are"
+    if view.reached_count < needed:
+        causes = [ExplainedCause(f"{count} {verb} reached, and a majority is {needed}")]
+        step = "start the controllers that are not reached"
+    else:
+        causes = [ExplainedCause(f"{count} {verb} reached, and none of them leads or reaches a leader")]
+        step = "see the log of each controller, which says why it elects no leader"
+    statement = ExplainedCause("The quorum has no leader that answers")
+    return Explanation(SUBJECT, statement, causes, view.lines, step)
+
+
+def explain_quorum(evidence: ClusterEvidence) -> Explanation:
+    """Explains the quorum as its leader sees it, or as the log has it when no leader was asked."""
+    quorum = evidence.quorum
+    if quorum is None:
+        return _from_log(evidence)
+    voters = [each for each in quorum.replicas.values() if each.is_voter]
+    followers = [each for each in voters if each.replica_id != quorum.leader_id]
+    silent = [each for each in followers if each.fetch_age_ms is None or each.fetch_age_ms > SILENT_MS]
+    lagging = [each for each in followers if each not in silent and _lags(each)]
+    facts = _facts(quorum, voters)
+    leader = f"controller {quorum.leader_id} leads epoch {quorum.leader_epoch}"
+    since = evidence.log.leader_mark if evidence.log.leader_id == quorum.leader_id else None
+    if not silent and not lagging:
+        text = f"{HEALTHY}: {leader}, and all {len(voters)} voters are caught up; it leads"
+        return Explanation(SUBJECT, ExplainedCause(text, since), facts=facts, is_healthy=True)
+    running = len(voters) - len(silent)
+    needed = len(voters) // 2 + 1
+    may_lose = max(0, running - needed)
+    causes = [ExplainedCause(_silent_text(quorum, each)) for each in silent]
+    causes += [ExplainedCause(_lag_text(quorum, each)) for each in lagging]
+    statement = ExplainedCause(
+        f"{running} of {len(voters)} voters fetch, and {may_lose} more may be lost"
+        if silent
+        else f"{len(lagging)} of {len(voters)} voters lag"
+    )
+    first = (silent or lagging)[0].replica_id
+    step = f"start controller {first}; its log says why it does not reach controller {quorum.leader_id}"
+    if first in quorum.returned_ids:
+        step = REPLACE_VOTER
+    if not silent:
+        step = f"see the log of controller {first}, and the disk of its metadata.log.dir"
+    return Explanation(SUBJECT, statement, causes, [leader, *facts], step)
+
+
+def _from_log(evidence: ClusterEvidence) -> Explanation:
+    log = evidence.log
+    kind = "dynamic" if log.has_dynamic_voters else "static"
+    text = f"The log has controller {log.leader_id} as the leader of epoch {log.leader_epoch}"
+    facts = [
+        f"voters: {sorted(log.voters)} ({kind}); committed up to offset {log.end_offset}",
+        "only the leader knows which voters lag: ask with --bootstrap-controllers",
+    ]
+    return Explanation(SUBJECT, ExplainedCause(text, log.leader_mark), facts=facts, is_healthy=True)
+
+
+def _lags(replica: ReplicaFetch) -> bool:
+    return replica.caught_up_age_ms is None or replica.caught_up_age_ms > LAGS_MS
+
+
+def _silent_text(quorum: LeaderView, replica: ReplicaFetch) -> str:
+    if replica.replica_id in quorum.returned_ids:
+        return f"voter {replica.replica_id} fetches with another directory, which is no voter"
+    if replica.fetch_age_ms is None:
+        return f"voter {replica.replica_id} has not fetched under this leader"
+    return f"voter {replica.replica_id} has not fetched for {age_text(replica.fetch_age_ms)}"
+
+
+def _lag_text(quorum: LeaderView, replica: ReplicaFetch) -> str:
+    since = "was never caught up under this leader"
+    if replica.caught_up_age_ms is not None:
+        since = f"was caught up {age_text(replica.caught_up_age_ms)} ago"
+    return (
+        f"voter {replica.replica_id} {since}: its log ends at {replica.log_end_offset},"
+        f" {quorum.high_watermark} is committed"
+    )
+
+
+def _facts(quorum: LeaderView, voters: list[ReplicaFetch]) -> list[str]:
+    ids = sorted(each.replica_id for each in voters)
+    observers = sorted(each.replica_id for each in quorum.replicas.values() if not each.is_voter)
+    return [f"voters {ids}, observers {observers}; committed up to offset {quorum.high_watermark}"]

@@ -1,0 +1,337 @@
+"""Each situation of brokers, controllers, features and the quorum has its first cause and its next step."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftctl.explain.why_broker import explain_broker
+from kraftctl.explain.why_controller import explain_controller
+from kraftctl.explain.why_feature import explain_feature
+from kraftctl.explain.why_quorum import explain_quorum
+from tests.support.explained_log import Ask, ExplainedLog, Make, check_explanation
+from tests.support.explained_situations import (
+    all_but_one_directory_failed,
+    at_the_top,
+    broker_limits,
+    broker_unregistered,
+    can_be_raised,
+    ended_at_start,
+    fenced_but_fetching,
+    fenced_without_leaderships,
+    ghost_at_33,
+    ghost_limits,
+    healthy,
+    lagging_voter,
+    leaving_waits_for_others,
+    leaving_with_leaderships,
+    never_ready,
+    not_caught_up,
+    one_directory_failed,
+    only_replica_fenced,
+    replaced_disk,
+    running_observer,
+    session_expired,
+    session_expired_by_status,
+    shut_down,
+    silent_voter,
+    sound_quorum,
+    voter_limits,
+    voters_not_known,
+)
+
+
+def of_broker(broker_id: int) -> Ask:
+    return lambda evidence: explain_broker(evidence, broker_id)
+
+
+def of_feature(level: int | None = None) -> Ask:
+    return lambda evidence: explain_feature(evidence, "metadata.version", level)
+
+
+def of_controller(controller_id: int) -> Ask:
+    return lambda evidence: explain_controller(evidence, controller_id)
+
+
+CASES = [
+    pytest.param(
+        session_expired,
+        of_broker(1),
+        "Broker 1 is fenced",
+        "its session expired: no heartbeat came within broker.session.timeout.ms",
+        "start broker 1",
+        id="session-expired",
+    ),
+    pytest.param(
+        only_replica_fenced,
+        of_broker(3),
+        "Broker 3 is fenced",
+        "broker 3 sent no heartbeat for 9.0 s; its last fetch was 93 s ago",
+        "start broker 3",
+        id="session-expired-and-heartbeats-known",
+    ),
+    pytest.param(
+        session_expired_by_status,
+        of_broker(1),
+        "Broker 1 is fenced",
+        "broker 1 has no session with the active controller",
+        "start broker 1",
+        id="session-expired-by-status",
+    ),
+    pytest.param(
+        fenced_without_leaderships,
+        of_broker(1),
+        "Broker 1 is fenced",
+        "its session expired, or it was stopped while it led no partition: the log has the same for both",
+        "start broker 1",
+        id="fenced-without-leaderships",
+    ),
+    pytest.param(
+        fenced_but_fetching,
+        of_broker(1),
+        "Broker 1 is fenced",
+        "it fetches the metadata log, but none of its heartbeats is accepted",
+        "see the log of broker 1 for BrokerHeartbeat: it may not reach the active controller",
+        id="fenced-but-fetching",
+    ),
+    pytest.param(
+        shut_down,
+        of_broker(1),
+        "Broker 1 is fenced",
+        "it was stopped in order, by a controlled shutdown",
+        "start broker 1",
+        id="shut-down-in-order",
+    ),
+    pytest.param(
+        not_caught_up,
+        of_broker(1),
+        "Broker 1 is fenced: it was not unfenced since it registered",
+        "it has read the metadata log up to offset 59, and has to read its registration, 100",
+        "wait; if the offset stays, see the log of broker 1",
+        id="never-unfenced-not-caught-up",
+    ),
+    pytest.param(
+        never_ready,
+        of_broker(1),
+        "Broker 1 is fenced: it was not unfenced since it registered",
+        "it has read the metadata log up to offset 100, and does not ask to be unfenced yet",
+        "see the log of broker 1: log recovery, or a listener that does not start",
+        id="never-unfenced-not-ready",
+    ),
+    pytest.param(
+        ended_at_start,
+        of_broker(1),
+        "Broker 1 is fenced: it was not unfenced since it registered",
+        "broker 1: its last fetch was 30 s ago",
+        "start broker 1; its log says why it ended",
+        id="never-unfenced-and-silent",
+    ),
+    pytest.param(
+        broker_unregistered,
+        of_broker(1),
+        "Broker 1 is unregistered",
+        None,
+        "start broker 1, which registers it, or reassign its replicas to other brokers",
+        id="unregistered-broker",
+    ),
+    pytest.param(
+        one_directory_failed,
+        of_broker(1),
+        "Broker 1 serves, but 1 of its 3 log directories failed",
+        None,
+        "replace the disk of that directory, then restart broker 1",
+        id="one-directory-failed",
+    ),
+    pytest.param(
+        all_but_one_directory_failed,
+        of_broker(1),
+        "Broker 1 is fenced",
+        "1 of its 2 log directories failed",
+        "start broker 1",
+        id="directories-failed-before-fencing",
+    ),
+    pytest.param(
+        leaving_with_leaderships,
+        of_broker(1),
+        "Broker 1 is in controlled shutdown",
+        "it leads 1 partition that no other replica takes over",
+        "see kraftctl explain reassignment, and the replicas of what broker 1 leads",
+        id="leaving-but-leading",
+    ),
+    pytest.param(
+        leaving_waits_for_others,
+        of_broker(1),
+        "Broker 1 is in controlled shutdown",
+        "all active brokers have to read up to offset 107, where it lost its last leadership:"
+        " broker 2 is at 103",
+        "wait; a broker that does not read on delays it, and its log says why",
+        id="leaving-waits-for-an-offset",
+    ),
+    pytest.param(
+        healthy,
+        of_broker(1),
+        "Nothing is wrong: broker 1 is unfenced",
+        None,
+        "",
+        id="healthy-broker",
+    ),
+    pytest.param(
+        ghost_limits,
+        of_feature(),
+        "metadata.version cannot be raised from 30 (4.3-IV0) to 33 (4.4-IV2)",
+        "controller 9 supports levels 7 to 30 of metadata.version, and is a ghost: registered, but no voter"
+        " and not running",
+        "metadata.version 4.3-IV0 cannot unregister controllers: start a controller of Kafka 4.4 or kraftctl"
+        " with node.id 9 once, which registers again, raise metadata.version to 4.4-IV2, stop it, then"
+        " kafka-cluster unregister-controller --id 9",
+        id="ghost-limits-a-feature",
+    ),
+    pytest.param(
+        broker_limits,
+        of_feature(),
+        "metadata.version cannot be raised from 30 (4.3-IV0) to 33 (4.4-IV2)",
+        "broker 2, which is fenced, supports levels 7 to 30 of metadata.version",
+        "upgrade broker 2; if it is gone for good, kafka-cluster unregister --id 2",
+        id="broker-limits-a-feature",
+    ),
+    pytest.param(
+        voter_limits,
+        of_feature(33),
+        "metadata.version cannot be raised from 30 (4.3-IV0) to 33 (4.4-IV2)",
+        "controller 2 supports levels 7 to 30 of metadata.version",
+        "upgrade controller 2",
+        id="voter-limits-a-feature",
+    ),
+    pytest.param(
+        can_be_raised,
+        of_feature(),
+        "All nodes support metadata.version 33 (4.4-IV2), and it is at 30 (4.3-IV0)",
+        None,
+        "kafka-features upgrade --feature metadata.version=33",
+        id="feature-can-be-raised",
+    ),
+    pytest.param(
+        at_the_top,
+        of_feature(),
+        "Nothing is wrong: metadata.version is at 30 (4.3-IV0), the highest level that any node supports,",
+        None,
+        "",
+        id="feature-at-the-highest-level",
+    ),
+    pytest.param(
+        ghost_at_33,
+        of_controller(9),
+        "Controller 9 is a ghost",
+        "it is registered, and is no voter",
+        "if it is gone for good, kafka-cluster unregister-controller --id 9",
+        id="ghost",
+    ),
+    pytest.param(
+        ghost_limits,
+        of_controller(9),
+        "Controller 9 may be a ghost",
+        "it is registered, and is no voter",
+        "metadata.version 4.3-IV0 cannot unregister controllers: start a controller of Kafka 4.4 or kraftctl"
+        " with node.id 9 once, which registers again, raise metadata.version to 4.4-IV2, stop it, then"
+        " kafka-cluster unregister-controller --id 9",
+        id="perhaps-a-ghost",
+    ),
+    pytest.param(
+        voters_not_known,
+        of_controller(9),
+        "Controller 9 is registered, and the voters are not known; registered",
+        None,
+        "ask the leader, with --bootstrap-controllers",
+        id="voters-not-known",
+    ),
+    pytest.param(
+        running_observer,
+        of_controller(9),
+        "Nothing is wrong: controller 9 runs, is registered and is no voter",
+        None,
+        "",
+        id="running-observer",
+    ),
+    pytest.param(
+        silent_voter,
+        of_controller(2),
+        "Controller 2 is a voter, and does not run or does not reach the leader",
+        "its last fetch was 60 s ago",
+        "start controller 2; its log says why it does not reach the leader",
+        id="silent-voter",
+    ),
+    pytest.param(
+        silent_voter,
+        explain_quorum,
+        "2 of 3 voters fetch, and 0 more may be lost",
+        "voter 2 has not fetched for 60 s",
+        "start controller 2; its log says why it does not reach controller 1",
+        id="quorum-with-a-silent-voter",
+    ),
+    pytest.param(
+        replaced_disk,
+        explain_quorum,
+        "2 of 3 voters fetch, and 0 more may be lost",
+        "voter 2 fetches with another directory, which is no voter",
+        "kraftctl quorum --command-config FILE replace-voter, with the properties file of that controller",
+        id="quorum-with-a-replaced-disk",
+    ),
+    pytest.param(
+        replaced_disk,
+        of_controller(2),
+        "Controller 2 is a voter with another directory than the one that it has now",
+        "its last fetch was 60 s ago",
+        "kraftctl quorum --command-config FILE replace-voter, with the properties file of that controller",
+        id="voter-with-a-replaced-disk",
+    ),
+    pytest.param(
+        lagging_voter,
+        explain_quorum,
+        "1 of 2 voters lag",
+        "voter 2 was caught up 40 s ago: its log ends at 50, 0 is committed",
+        "see the log of controller 2, and the disk of its metadata.log.dir",
+        id="quorum-with-a-lagging-voter",
+    ),
+    pytest.param(
+        sound_quorum,
+        explain_quorum,
+        "Nothing is wrong: controller 1 leads epoch 7, and all 2 voters are caught up; it leads",
+        None,
+        "",
+        id="sound-quorum",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "ask", "statement", "first_cause", "next_step"), CASES)
+def test_the_first_cause_is_the_right_one(
+    make: Make, ask: Ask, statement: str, first_cause: str | None, next_step: str
+) -> None:
+    check_explanation(make, ask, statement, first_cause, next_step)
+
+
+def test_a_broker_is_fenced_since_the_first_record_that_says_so() -> None:
+    log = ExplainedLog()
+    log.brokers(1)
+    log.leave(1)
+    first = log.fence(1)
+    log.fence(1)
+    assert explain_broker(log.evidence(), 1).statement.since == first
+
+
+def test_a_broker_that_serves_was_heard_of() -> None:
+    log = ExplainedLog()
+    leaving_waits_for_others(log)
+    assert explain_broker(log.evidence(), 2).facts[-1] == "broker 2 sent a heartbeat 0.2 s ago"
+
+
+def test_a_ghost_is_named_before_other_limits() -> None:
+    log = ExplainedLog()
+    log.feature("metadata.version", 30)
+    log.voters(1, 2)
+    log.controllers(1, levels=(7, 33))
+    log.controllers(2, 9)
+    causes = [cause.text for cause in explain_feature(log.evidence(), "metadata.version").causes]
+    assert [text.split(",")[0] for text in causes] == [
+        "controller 9 supports levels 7 to 30 of metadata.version",
+        "controller 2 supports levels 7 to 30 of metadata.version",
+    ]

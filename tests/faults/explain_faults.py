@@ -1,0 +1,77 @@
+"""Planted faults in `kraftctl explain`: causes that are not the first, and times that no record has."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+NODES = "tests/explain/test_why_node.py"
+PARTITIONS = "tests/explain/test_why_partition.py"
+REPLAYED = "tests/explain/test_replayed_log.py"
+COMMAND = "tests/cli/test_explain.py"
+
+FAULTS = (
+    PlantedFault(
+        "explains-a-transaction-that-is-open",
+        "kraftctl/explain/replayed_log.py",
+        "            self._in_transaction.append((record, mark))",
+        "            self.apply(record, mark)",
+        (f"{REPLAYED}::test_a_transaction_has_its_effect_when_it_ends",),
+        "A cause is explained by records that are aborted a moment later.",
+    ),
+    PlantedFault(
+        "explains-what-is-not-committed",
+        "kraftctl/explain/replayed_log.py",
+        "if not self.end_offset <= record.offset < end_offset:",
+        "if record.offset < self.end_offset:",
+        (f"{REPLAYED}::test_records_from_the_end_of_the_log_on_are_left_out",),
+        "A cause is explained by records that another leader truncates.",
+    ),
+    PlantedFault(
+        "fenced-since-the-last-repetition",
+        "kraftctl/explain/record_marks.py",
+        "if change == FENCE and not before.fenced:",
+        "if change == FENCE:",
+        (f"{NODES}::test_a_broker_is_fenced_since_the_first_record_that_says_so",),
+        "A broker that stops is fenced since its last heartbeat, not since it left its ISRs.",
+    ),
+    PlantedFault(
+        "elr-beside-an-isr-may-lead",
+        "kraftctl/explain/why_partition.py",
+        "eligible = sorted(set(state.isr) or set(state.elr))",
+        "eligible = sorted(set(state.isr) | set(state.elr))",
+        (f"{PARTITIONS}::test_the_elr_may_lead_only_without_an_isr",),
+        "An operator starts a broker that is not elected.",
+    ),
+    PlantedFault(
+        "a-running-observer-is-a-ghost",
+        "kraftctl/explain/why_controller.py",
+        "controller_id not in voters and not is_running(evidence, controller_id)",
+        "controller_id not in voters",
+        (NODES,),
+        "An operator unregisters a controller that runs.",
+    ),
+    PlantedFault(
+        "a-voter-that-limits-is-named-before-a-ghost",
+        "kraftctl/explain/why_feature.py",
+        "key=lambda each: not is_ghost(evidence, each)",
+        "key=lambda each: is_ghost(evidence, each)",
+        (f"{NODES}::test_a_ghost_is_named_before_other_limits",),
+        "An upgrade is planned around a controller that does not exist.",
+    ),
+    PlantedFault(
+        "a-replaced-disk-hides-the-voter",
+        "kraftctl/cli/explain/leader_view.py",
+        "(*quorum.observers, *quorum.voters)",
+        "(*quorum.voters, *quorum.observers)",
+        ("tests/cli/test_leader_view.py",),
+        "A voter that has lost its disk counts as none, and the majority as larger than it is.",
+    ),
+    PlantedFault(
+        "explains-without-a-leader-late",
+        "kraftctl/cli/explain/command.py",
+        "ALL_MS = 4_000",
+        "ALL_MS = 9_000",
+        (f"{COMMAND}::test_a_leader_that_does_not_let_its_log_be_read_has_a_reason",),
+        "An operator waits for the reason longer than five seconds.",
+    ),
+)
