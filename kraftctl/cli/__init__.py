@@ -15,6 +15,10 @@ from kraftctl_security.standard_output import GuardedOutput, guarded
 COMMANDS = {
     "start": ("kraftctl.cli.start", "run a controller until SIGTERM or SIGINT"),
     "format": ("kraftctl.cli.format_storage", "prepare the directories of a new controller"),
+    "doctor": (
+        "kraftctl.cli.doctor.command",
+        "look for what will not work in a properties file and around it",
+    ),
     "random-uuid": ("kraftctl.cli.random_uuid", "print an id for a new cluster"),
     "quorum": ("kraftctl.cli.quorum.command", "describe the quorum of controllers"),
     "end-recovery": ("kraftctl.cli.end_recovery", "let a controller vote again that has lost its votes"),

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import logging
 import random
 from pathlib import Path
+from typing import cast
 
 import uvloop
 
@@ -67,9 +69,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--strict", action="store_true", help="refuse keys that Kafka does not know, instead of a warning"
     )
     parser.add_argument("--log-level", choices=sorted(LEVELS), default="info", help="default: info")
+    check = parser.add_argument_group("check only")
+    check.add_argument("--check", action="store_true", help="start nothing: do what kraftctl doctor does")
+    check.add_argument("--offline", action="store_true", help="with --check: ask no other controller")
+    check.add_argument("--output", choices=["text", "json"], default="text", help="with --check")
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.check:
+        # The checks need modules that a controller does not: they are loaded as those of a command.
+        doctor = importlib.import_module("kraftctl.cli.doctor.command")
+        return cast(int, doctor.examine(args, "start --check", with_upgrade=False, is_strict=args.strict))
     occupy_closed_descriptors()
     configure_logging(None, args.log_level)
     try:

@@ -1,0 +1,91 @@
+"""`kraftctl doctor FILE`: what will not work in a properties file and around it, with the next step."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from kraftctl.cli.doctor.checks import KEYS_CHECK, diagnoses
+from kraftctl.cli.doctor.diagnosis import ERROR, STATUS_CANNOT_TELL, WARN, Diagnosis, status_of
+from kraftctl.cli.doctor.subject import Subject, read_subject
+from kraftctl.cli.hidden_values import HiddenValues
+from kraftctl.cli.parser import Parser
+from kraftctl.server.process.clock import Clock
+from kraftctl_protocol.escaped_text import escaped
+from kraftctl_protocol.file_errors import file_error
+
+NAME = "doctor"
+PRINTS_ONLY = True
+
+COLUMNS: Final = ("LEVEL", "CHECK", "KEY", "FOUND", "NEXT-STEP")
+
+
+def add_arguments(parser: Parser) -> None:
+    parser.add_argument("file", metavar="FILE", type=Path, help="the controller's properties file")
+    parser.add_argument("--offline", action="store_true", help="ask no other controller")
+    parser.add_argument("--output", choices=["text", "json"], default="text", help="default: text")
+    parser.add_argument(
+        "--override",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a property that replaces the one in the file; may be given many times",
+    )
+    parser.add_argument(
+        "--upgrade",
+        action="store_true",
+        help="say whether metadata.version can be raised, and which nodes prevent it; reads the whole log",
+    )
+    parser.epilog = (
+        "The status is 0 if there is nothing worse than a warning, 10 if there are errors, 1 if a check could"
+        " not be carried out, and 2 for wrong arguments. The controller may be running."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    return examine(args, NAME, with_upgrade=args.upgrade)
+
+
+def examine(args: argparse.Namespace, command: str, *, with_upgrade: bool, is_strict: bool = False) -> int:
+    """Prints what the checks find, and returns the exit status. With `is_strict`, unknown keys are errors."""
+    try:
+        subject = read_subject(args.file, args.override, Clock(), is_offline=args.offline)
+    except OSError as error:
+        print(f"kraftctl {command}: {file_error('read', args.file, error)}", file=sys.stderr)
+        return STATUS_CANNOT_TELL
+    found = diagnoses(subject, with_upgrade=with_upgrade)
+    if is_strict:
+        found = [
+            (name, replace(each, level=ERROR) if _is_unknown(name, each) else each) for name, each in found
+        ]
+    lines = [_cells(subject, name, each) for name, each in found]
+    print(_json(lines) if args.output == "json" else _table(lines))
+    return status_of([each for _, each in found])
+
+
+def _is_unknown(name: str, each: Diagnosis) -> bool:
+    return name == KEYS_CHECK and each.level == WARN
+
+
+def _cells(subject: Subject, name: str, each: Diagnosis) -> tuple[str, ...]:
+    hidden = HiddenValues(subject.properties)
+    texts = [hidden.hide(text) for text in (each.found, each.next_step)]
+    return tuple(escaped(text) for text in (each.level, name, each.key, *texts))
+
+
+def _table(lines: list[tuple[str, ...]]) -> str:
+    rows = [COLUMNS, *lines]
+    widths = [max(len(row[index]) for row in rows) for index in range(3)]
+    return "\n".join(
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), *row[3:]])
+        for row in rows
+    )
+
+
+def _json(lines: list[tuple[str, ...]]) -> str:
+    keys = ("level", "check", "key", "found", "next_step")
+    return json.dumps({"findings": [dict(zip(keys, line, strict=True)) for line in lines]}, indent=2)
