@@ -67,8 +67,8 @@ def examine(args: argparse.Namespace, command: str, *, with_upgrade: bool, is_st
     return status_of([each for _, each in found])
 
 
-def _is_unknown(name: str, each: Diagnosis) -> bool:
-    return name == KEYS_CHECK and each.level == WARN
+def _strict(name: str, each: Diagnosis) -> Diagnosis:
+    return replace(each, level=ERROR) if name == KEYS_CHECK and each.level == WARN else each
 
 
 def _cells(subject: Subject, name: str, each: Diagnosis) -> tuple[str, ...]:
