@@ -15,6 +15,7 @@ from kraftctl.cli.doctor.subject import Subject, read_subject
 from kraftctl.cli.hidden_values import HiddenValues
 from kraftctl.cli.parser import Parser
 from kraftctl.server.process.clock import Clock
+from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import file_error
 
@@ -54,14 +55,13 @@ def examine(args: argparse.Namespace, command: str, *, with_upgrade: bool, is_st
     """Prints what the checks find, and returns the exit status. With `is_strict`, unknown keys are errors."""
     try:
         subject = read_subject(args.file, args.override, Clock(), is_offline=args.offline)
-    except OSError as error:
-        print(f"kraftctl {command}: {file_error('read', args.file, error)}", file=sys.stderr)
+    except (OSError, StorageError) as error:
+        text = file_error("read", args.file, error) if isinstance(error, OSError) else str(error)
+        print(f"kraftctl {command}: {text}", file=sys.stderr)
         return STATUS_CANNOT_TELL
     found = diagnoses(subject, with_upgrade=with_upgrade)
     if is_strict:
-        found = [
-            (name, replace(each, level=ERROR) if _is_unknown(name, each) else each) for name, each in found
-        ]
+        found = [(name, _strict(name, each)) for name, each in found]
     lines = [_cells(subject, name, each) for name, each in found]
     print(_json(lines) if args.output == "json" else _table(lines))
     return status_of([each for _, each in found])

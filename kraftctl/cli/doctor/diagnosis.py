@@ -21,6 +21,7 @@ NEXT_STEP: Final = "Next step: "
 NONE: Final = "-"
 
 _KEY: Final = re.compile(r"[a-z][a-z0-9]*(?:[.-][A-Za-z0-9_]+)+")
+_AT: Final = re.compile(r"for configuration ([^ :]+):")
 _MEANT: Final = re.compile(r"[Dd]id you mean ([^ ?]+)\?")
 
 
@@ -47,6 +48,9 @@ def of_sentence(level: str, sentence: str, keys: Container[str], key: str = NONE
     meant = _MEANT.search(found)
     if not step:
         step = f"rename it to {meant.group(1)}" if meant is not None else "correct the value"
+    at = _AT.search(sentence)
+    if key == NONE and at is not None and at.group(1) in keys:
+        key = at.group(1)
     if key == NONE:
         key = next((name for name in _KEY.findall(sentence) if name in keys), NONE)
     return Diagnosis(level, found.strip().rstrip(":;"), step.strip(), key)

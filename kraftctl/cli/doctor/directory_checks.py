@@ -109,15 +109,19 @@ def check_flushes(subject: Subject) -> Iterator[Diagnosis]:
         path = config.metadata_log_dir
         yield of_sentence(UNKNOWN, file_error("write to", path, error), (), LOG_DIR_KEY)
         return
+    yield judged_flushes(taken_ms, config.controller_quorum_fetch_timeout_ms)
+
+
+def judged_flushes(taken_ms: list[float], fetch_timeout_ms: int) -> Diagnosis:
+    """Judges sorted durations: a leader whose flushes take as long as followers wait loses them."""
     p99_ms = taken_ms[math.ceil(0.99 * len(taken_ms)) - 1]
     text = (
         f"fsync of {len(taken_ms)} writes: median {taken_ms[len(taken_ms) // 2]:.1f} ms, p99 {p99_ms:.1f} ms"
     )
     if p99_ms < FSYNC_WARNING_MS:
-        yield ok(text, LOG_DIR_KEY)
-        return
-    level = ERROR if p99_ms >= config.controller_quorum_fetch_timeout_ms / 2 else WARN
-    yield Diagnosis(level, text, "use a disk of its own, without a network", LOG_DIR_KEY)
+        return ok(text, LOG_DIR_KEY)
+    level = ERROR if p99_ms >= fetch_timeout_ms / 2 else WARN
+    return Diagnosis(level, text, "use a disk of its own, without a network", LOG_DIR_KEY)
 
 
 def check_open_files(subject: Subject) -> Iterator[Diagnosis]:

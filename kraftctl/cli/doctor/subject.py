@@ -81,7 +81,7 @@ class Subject:
 
 
 def read_subject(file: Path, overrides: Sequence[str], clock: Clock, *, is_offline: bool) -> Subject:
-    """Reads the file. Raises OSError when it cannot be read at all."""
+    """Reads the file. Raises StorageError or OSError when it cannot be read at all."""
     overridden = frozenset(override.partition("=")[0].strip() for override in overrides)
     try:
         properties = read_config_file(file, overrides)
