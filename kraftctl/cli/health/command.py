@@ -18,6 +18,7 @@ from kraftctl.cli.health.forms import FORMS, NAGIOS, STATUSES, status_of
 from kraftctl.cli.health.verdict import CANNOT_TELL, HEALTHY, LAG_MS_MAX, health_of
 from kraftctl.cli.parser import Parser
 from kraftctl.server.process.clock import Clock
+from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
@@ -87,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
             properties = read_config_file(args.command_config)
         collector = _collector(args, properties)
         return _repeat(args, collector)
-    except (AdminError, ConfigException, PropertiesError) as error:
+    except (AdminError, ConfigException, PropertiesError, StorageError) as error:
         text = str(error) if properties is None else properties.hide(str(error))
         print(f"kraftctl health: {escaped(text, keep=chr(10))}", file=sys.stderr)
     except BrokenPipeError:

@@ -168,5 +168,5 @@ def _notes(collected: Collected) -> Iterator[str]:
             texts = "; ".join(map(str, reasons)) if isinstance(reasons, list) else ""
             yield f"{page.url}: controller {page.status.get('node_id')} is not ready: {texts}"
     for endpoint, answers in collected.nodes.items():
-        if endpoint in collected.asked and not answers.is_reached:
+        if collected.quorum() is not None and endpoint in collected.asked and not answers.is_reached:
             yield f"{endpoint_text(endpoint)} is not reached: {answers.problem}"
