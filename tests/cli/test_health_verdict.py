@@ -112,7 +112,7 @@ VERDICTS = [
         collected(*ALL, pages=(OperatePages("u", problem="refused"),)), HEALTHY, [], id="a-status-is-missing"
     ),
     pytest.param(
-        collected(*ALL, pages=(OperatePages("u", {"brokers": "x", "quorum": 3, "ready": False}),)), HEALTHY, [],
+        collected(*ALL, pages=(OperatePages("u", {"brokers": "x", "quorum": 3}),)), HEALTHY, [],
         id="a-status-of-another-shape",
     ),
 ]  # fmt: skip

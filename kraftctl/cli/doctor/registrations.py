@@ -14,15 +14,12 @@ from pathlib import Path
 from kraftctl.storage.checkpoint_reader import CheckpointReader
 from kraftctl.storage.directory_entries import names_in
 from kraftctl.storage.recovery import scan_file
-from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
-from kraftctl_protocol.generated.fence_broker_record import FenceBrokerRecord
 from kraftctl_protocol.generated.register_broker_record import BrokerFeature, RegisterBrokerRecord
 from kraftctl_protocol.generated.register_controller_record import (
     ControllerFeature,
     RegisterControllerRecord,
 )
-from kraftctl_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.generated.unregister_controller_record import UnregisterControllerRecord
 from kraftctl_protocol.log_file_names import (
@@ -36,10 +33,6 @@ from kraftctl_protocol.record_batch import read_batch
 
 Ranges = dict[str, tuple[int, int]]
 
-FENCED = 1
-UNFENCED = -1
-"""The values of `fenced` in a BrokerRegistrationChangeRecord."""
-
 
 @dataclass
 class Registrations:
@@ -47,7 +40,6 @@ class Registrations:
 
     levels: dict[str, int] = field(default_factory=dict)
     brokers: dict[int, Ranges] = field(default_factory=dict)
-    fenced: set[int] = field(default_factory=set)
     controllers: dict[int, Ranges] = field(default_factory=dict)
 
     def replay(self, record: Message) -> None:
@@ -57,26 +49,12 @@ class Registrations:
                 self.levels[record.name] = record.feature_level
             case RegisterBrokerRecord():
                 self.brokers[record.broker_id] = _ranges(record.features)
-                self._note(record.broker_id, is_fenced=record.fenced)
             case UnregisterBrokerRecord():
                 self.brokers.pop(record.broker_id, None)
-                self._note(record.broker_id, is_fenced=False)
-            case BrokerRegistrationChangeRecord() if record.fenced:
-                self._note(record.broker_id, is_fenced=record.fenced == FENCED)
-            case FenceBrokerRecord():
-                self._note(record.id, is_fenced=True)
-            case UnfenceBrokerRecord():
-                self._note(record.id, is_fenced=False)
             case RegisterControllerRecord():
                 self.controllers[record.controller_id] = _ranges(record.features)
             case UnregisterControllerRecord():
                 self.controllers.pop(record.controller_id, None)
-
-    def _note(self, broker_id: int, *, is_fenced: bool) -> None:
-        if is_fenced:
-            self.fenced.add(broker_id)
-        else:
-            self.fenced.discard(broker_id)
 
 
 def read_registrations(log_dir: Path) -> Registrations:
