@@ -20,6 +20,7 @@ COMMANDS = {
         "look for what will not work in a properties file and around it",
     ),
     "health": ("kraftctl.cli.health.command", "say whether a quorum and its brokers are healthy"),
+    "debug-bundle": ("kraftctl.cli.debug_bundle", "collect what a question needs, without secrets"),
     "random-uuid": ("kraftctl.cli.random_uuid", "print an id for a new cluster"),
     "quorum": ("kraftctl.cli.quorum.command", "describe the quorum of controllers"),
     "end-recovery": ("kraftctl.cli.end_recovery", "let a controller vote again that has lost its votes"),

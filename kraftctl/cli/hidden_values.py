@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kraftctl.cli.unknown_keys import MECHANISMS
+from kraftctl.cli.unknown_keys import MECHANISMS, nearest_key_of_node
 from kraftctl.config.own_keys import LISTENER_PREFIX, OWN_KEYS, listener_names, listener_of
 from kraftctl_protocol.config_resource import BROKER
 from kraftctl_protocol.readable_configs import is_readable
 from kraftctl_protocol.secrets import REDACTED
 from kraftctl_security.resolved_properties import ResolvedProperties
 
-MAY_BE_SECRET: Final = re.compile(r"password|secret|token|credential|jaas|private|[._-]key$", re.IGNORECASE)
+MAY_BE_SECRET: Final = re.compile(r"password|secret|token|credential|jaas|private|[._-]key\b", re.IGNORECASE)
 """An unknown key with such a word in it. The values of others are hidden with their key, and not elsewhere:
 `localhost` may be one."""
 
@@ -34,7 +34,7 @@ class HiddenValues:
         hidden = {
             key: [value]
             for key, value in properties.items()
-            if value and not _is_shown(key, listeners, properties) and MAY_BE_SECRET.search(key)
+            if value and not _is_shown(key, listeners, properties) and _may_be_secret(key, properties)
         }
         self._secrets = ResolvedProperties(properties, hidden, (), {})
 
@@ -47,6 +47,11 @@ def _is_shown(key: str, listeners: list[str], properties: ResolvedProperties) ->
     if key in properties.provided_keys:
         return False
     return key in OWN_KEYS or is_readable(BROKER, base_name(key, listeners))
+
+
+def _may_be_secret(key: str, properties: ResolvedProperties) -> bool:
+    """Returns whether the key has such a word, or is probably meant to be one that does."""
+    return MAY_BE_SECRET.search(f"{key} {nearest_key_of_node(key, properties) or ''}") is not None
 
 
 def base_name(key: str, listeners: list[str]) -> str:

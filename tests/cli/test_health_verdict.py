@@ -12,7 +12,7 @@ from kraftctl.cli import main
 from kraftctl.cli.admin.node_answers import NamedNode, NodeAnswers
 from kraftctl.cli.health.collection import Collected, OperatePages
 from kraftctl.cli.health.forms import FORMS, status_of
-from kraftctl.cli.health.verdict import CANNOT_TELL, HEALTHY, UNHEALTHY, health_of
+from kraftctl.cli.health.verdict import HEALTHY, NOT_KNOWN, UNHEALTHY, health_of
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica, VoterEndpoint
 from kraftctl_protocol.errors import Errors
 from tests.cli.quorum_cases import CASES, directory_id, leader_node
@@ -73,7 +73,7 @@ VERDICTS = [
     ),
     pytest.param(
         collected(leader(0, None, 0), *ALL[1:]), UNHEALTHY,
-        ["voter 2: it has not caught up with this leader"], id="one-has-never-fetched",
+        ["voter 2: it has had nothing of this leader yet"], id="one-has-never-fetched",
     ),
     pytest.param(
         collected(standby(ONE), standby(TWO, leader_id=3), NodeAnswers(THREE, "refused")), UNHEALTHY,
@@ -81,9 +81,9 @@ VERDICTS = [
          "two:2 says that controller 3 leads epoch 7", "three:3 is not reached: refused"],
         id="no-leader",
     ),
-    pytest.param(collected(NodeAnswers(ONE, "refused")), CANNOT_TELL, ["one:1: refused"], id="unreached"),
+    pytest.param(collected(NodeAnswers(ONE, "refused")), NOT_KNOWN, ["one:1: refused"], id="unreached"),
     pytest.param(
-        collected(reached(ONE, quorum_error=Errors.CLUSTER_AUTHORIZATION_FAILED)), CANNOT_TELL,
+        collected(reached(ONE, quorum_error=Errors.CLUSTER_AUTHORIZATION_FAILED)), NOT_KNOWN,
         ["one:1 answers DescribeQuorum with CLUSTER_AUTHORIZATION_FAILED"], id="without-the-right",
     ),
     pytest.param(
@@ -139,7 +139,7 @@ FORMS_OF: list[tuple[str, int, str, int]] = [
         2,
     ),
     ("nagios", 5, "KRAFT UNKNOWN - one:1: refused | voters=0 voters_well=0 epoch=-1", 3),
-    ("text", 5, "CANNOT TELL\none:1: refused", 1),
+    ("text", 5, "UNKNOWN\none:1: refused", 1),
 ]
 
 

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from kraftctl.cli.doctor.checks import KEYS_CHECK, diagnoses
 from kraftctl.cli.doctor.diagnosis import ERROR, STATUS_CANNOT_TELL, WARN, Diagnosis, status_of
-from kraftctl.cli.doctor.subject import Subject, read_subject
-from kraftctl.cli.hidden_values import HiddenValues
+from kraftctl.cli.doctor.result_forms import json_of, text_of
+from kraftctl.cli.doctor.subject import read_subject
 from kraftctl.cli.parser import Parser
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
-from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import file_error
 
 NAME = "doctor"
 PRINTS_ONLY = True
-
-COLUMNS: Final = ("LEVEL", "CHECK", "KEY", "FOUND", "NEXT-STEP")
 
 
 def add_arguments(parser: Parser) -> None:
@@ -62,30 +57,9 @@ def examine(args: argparse.Namespace, command: str, *, with_upgrade: bool, is_st
     found = diagnoses(subject, with_upgrade=with_upgrade)
     if is_strict:
         found = [(name, _strict(name, each)) for name, each in found]
-    lines = [_cells(subject, name, each) for name, each in found]
-    print(_json(lines) if args.output == "json" else _table(lines))
+    print(json_of(subject, found) if args.output == "json" else text_of(subject, found))
     return status_of([each for _, each in found])
 
 
 def _strict(name: str, each: Diagnosis) -> Diagnosis:
     return replace(each, level=ERROR) if name == KEYS_CHECK and each.level == WARN else each
-
-
-def _cells(subject: Subject, name: str, each: Diagnosis) -> tuple[str, ...]:
-    hidden = HiddenValues(subject.properties)
-    texts = [hidden.hide(text) for text in (each.found, each.next_step)]
-    return tuple(escaped(text) for text in (each.level, name, each.key, *texts))
-
-
-def _table(lines: list[tuple[str, ...]]) -> str:
-    rows = [COLUMNS, *lines]
-    widths = [max(len(row[index]) for row in rows) for index in range(3)]
-    return "\n".join(
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), *row[3:]])
-        for row in rows
-    )
-
-
-def _json(lines: list[tuple[str, ...]]) -> str:
-    keys = ("level", "check", "key", "found", "next_step")
-    return json.dumps({"findings": [dict(zip(keys, line, strict=True)) for line in lines]}, indent=2)

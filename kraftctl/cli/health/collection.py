@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import ssl
 import urllib.error
@@ -131,26 +132,37 @@ class HealthCollector:
         ]
 
     def _read(self, url: str, pages: SimpleQueue[OperatePages], timeout_s: float) -> None:
-        page = OperatePages(url)
-        try:
-            page.status = json.loads(self._get(url + STATUS_PATH, timeout_s))
-            # A listener of another release may have no metrics.
-            with contextlib.suppress(OSError):
-                page.metrics = self._get(url + METRICS_PATH, timeout_s)
-        except (OSError, ValueError) as error:
-            page.problem = str(error) or type(error).__name__
-        pages.put(page)
+        pages.put(read_pages(url, token=self._token, context=self._context, timeout_s=timeout_s))
 
-    def _get(self, url: str, timeout_s: float) -> str:
-        headers = {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
-        request = urllib.request.Request(url, headers=headers)
-        # Neither a proxy of the environment nor a redirection gets the token.
-        opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), NoRedirection, urllib.request.HTTPSHandler(context=self._context)
-        )
-        with opener.open(request, timeout=timeout_s) as response:
-            content: bytes = response.read(PAGE_BYTES_MAX)
-        return content.decode(errors="replace")
+
+def read_pages(
+    url: str, *, token: str | None, context: ssl.SSLContext | None, timeout_s: float
+) -> OperatePages:
+    """Reads the pages of one listener; it never raises what the listener can cause."""
+    page = OperatePages(url)
+    try:
+        status = json.loads(_get(url + STATUS_PATH, token, context, timeout_s))
+        if not isinstance(status, dict):
+            raise ValueError(f"{STATUS_PATH} is no JSON object")
+        page.status = status
+        # A listener of another release may have no metrics.
+        with contextlib.suppress(OSError):
+            page.metrics = _get(url + METRICS_PATH, token, context, timeout_s)
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        page.problem = str(error) or type(error).__name__
+    return page
+
+
+def _get(url: str, token: str | None, context: ssl.SSLContext | None, timeout_s: float) -> str:
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    request = urllib.request.Request(url, headers=headers)
+    # Neither a proxy of the environment nor a redirection gets the token.
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), NoRedirection, urllib.request.HTTPSHandler(context=context)
+    )
+    with opener.open(request, timeout=timeout_s) as response:
+        content: bytes = response.read(PAGE_BYTES_MAX)
+    return content.decode(errors="replace")
 
 
 class NoRedirection(urllib.request.HTTPRedirectHandler):

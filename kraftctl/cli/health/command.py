@@ -15,7 +15,7 @@ from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.health.collection import SCHEMES, HealthCollector
 from kraftctl.cli.health.forms import FORMS, NAGIOS, STATUSES, status_of
-from kraftctl.cli.health.verdict import CANNOT_TELL, HEALTHY, LAG_MS_MAX, health_of
+from kraftctl.cli.health.verdict import HEALTHY, LAG_MS_MAX, NOT_KNOWN, health_of
 from kraftctl.cli.parser import Parser
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
         raise
     except OSError as unplaced:
         print(f"kraftctl health: {unplaced_error(unplaced)}", file=sys.stderr)
-    return NAGIOS[CANNOT_TELL][1] if args.output == "nagios" else STATUSES[CANNOT_TELL]
+    return NAGIOS[NOT_KNOWN][1] if args.output == "nagios" else STATUSES[NOT_KNOWN]
 
 
 def _collector(args: argparse.Namespace, properties: ResolvedProperties | None) -> HealthCollector:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from kraftctl.cli.health.verdict import CANNOT_TELL, HEALTHY, UNHEALTHY, ClusterHealth
+from kraftctl.cli.health.verdict import HEALTHY, NOT_KNOWN, UNHEALTHY, ClusterHealth
 from kraftctl_protocol.escaped_text import escaped
 
-STATUSES: Final = {HEALTHY: 0, UNHEALTHY: 10, CANNOT_TELL: 1}
+STATUSES: Final = {HEALTHY: 0, UNHEALTHY: 10, NOT_KNOWN: 1}
 
-NAGIOS: Final = {HEALTHY: ("OK", 0), UNHEALTHY: ("CRITICAL", 2), CANNOT_TELL: ("UNKNOWN", 3)}
+NAGIOS: Final = {HEALTHY: ("OK", 0), UNHEALTHY: ("CRITICAL", 2), NOT_KNOWN: ("UNKNOWN", 3)}
 """Nagios knows only the statuses 0 to 3."""
 
 
@@ -28,7 +28,7 @@ def text_of(health: ClusterHealth) -> str:
 
 
 def json_of(health: ClusterHealth) -> str:
-    """Returns one line."""
+    """Returns the verdict as one line."""
     return json.dumps(
         {
             "verdict": health.kind,

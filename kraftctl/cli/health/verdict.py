@@ -15,7 +15,7 @@ from kraftctl_security.blocking_connection import Endpoint, endpoint_text
 
 HEALTHY: Final = "healthy"
 UNHEALTHY: Final = "unhealthy"
-CANNOT_TELL: Final = "cannot tell"
+NOT_KNOWN: Final = "unknown"
 
 LAG_MS_MAX: Final = 3_000
 """A voter fetches twice a second, and has then everything that its leader had."""
@@ -48,7 +48,7 @@ class ClusterHealth:
 
 
 def health_of(collected: Collected, lag_ms_max: int = LAG_MS_MAX) -> ClusterHealth:
-    """Returns the verdict."""
+    """Returns the verdict, and the reasons for it."""
     quorum = collected.quorum()
     notes = tuple(_notes(collected))
     if quorum is None:
@@ -78,13 +78,13 @@ def _without_leader(collected: Collected, notes: tuple[str, ...]) -> ClusterHeal
     reached = [each for each in collected.nodes.values() if each.is_reached]
     if not reached:
         texts = [f"{endpoint_text(each)}: {answers.problem}" for each, answers in collected.nodes.items()]
-        return ClusterHealth(CANNOT_TELL, tuple(texts), notes=notes)
+        return ClusterHealth(NOT_KNOWN, tuple(texts), notes=notes)
     if all(each.quorum_error in MAY_NOT for each in reached):
         texts = [
             f"{endpoint_text(each.endpoint)} answers DescribeQuorum with {each.quorum_error.name}"
             for each in reached
         ]
-        return ClusterHealth(CANNOT_TELL, tuple(texts), notes=notes)
+        return ClusterHealth(NOT_KNOWN, tuple(texts), notes=notes)
     reasons = ["no leader answers", *(_state(each) for each in collected.nodes.values())]
     return ClusterHealth(UNHEALTHY, tuple(reasons), notes=notes)
 
@@ -105,7 +105,7 @@ def _voter(collected: Collected, quorum: QuorumInfo, voter: QuorumReplica, lag_m
         return LEADER
     now_ms = max((each.last_fetch_ms or 0 for each in quorum.voters), default=0)
     if now_ms and voter.last_caught_up_ms is None:
-        return "it has not caught up with this leader"
+        return "it has had nothing of this leader yet"
     if voter.last_caught_up_ms is not None and now_ms - voter.last_caught_up_ms > lag_ms_max:
         seconds = (now_ms - voter.last_caught_up_ms) / 1000
         lag = quorum.high_watermark - voter.log_end_offset
