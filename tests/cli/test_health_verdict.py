@@ -170,6 +170,14 @@ def test_a_leader_of_each_release_is_asked(name: str, capsys: pytest.CaptureFixt
     assert said["voters"][str(case.quorum.leader_id)] == "leader"
 
 
+def test_what_others_have_chosen_is_one_line() -> None:
+    page = OperatePages("u", {"ready": False, "node_id": 1, "reasons": ["a\nvoter 9: b\x1b[2J"]})
+    printed = FORMS["text"](health_of(collected(*ALL, pages=(page,))))
+    assert printed.splitlines()[-1] == "note: u: controller 1 is not ready: a\\nvoter 9: b\\x1b[2J".replace(
+        "\\n", "\\x0a"
+    )
+
+
 def test_a_wrong_url_and_a_wrong_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "client.properties"
     file.write_text("request.timeout.ms=x\n")

@@ -91,13 +91,16 @@ def check_room(subject: Subject) -> Iterator[Diagnosis]:
     except OSError as error:
         yield of_sentence(UNKNOWN, file_error("look at", log_dir, error), (), LOG_DIR_KEY)
         return
-    free_bytes = found.f_bavail * found.f_frsize
+    yield judged_room(log_dir, found.f_bavail * found.f_frsize)
+
+
+def judged_room(log_dir: str, free_bytes: int) -> Diagnosis:
+    """Judges the room on the disk of a directory."""
     text = f"{free_bytes // (1024 * 1024):,} MiB are free on the disk of {log_dir}"
-    if free_bytes >= FREE_BYTES_WARNING and found.f_favail != 0:
-        yield ok(text, LOG_DIR_KEY)
-        return
+    if free_bytes >= FREE_BYTES_WARNING:
+        return ok(text, LOG_DIR_KEY)
     level = ERROR if free_bytes < FREE_BYTES_MIN else WARN
-    yield Diagnosis(level, text, "make room, and leave the files of the controller as they are", LOG_DIR_KEY)
+    return Diagnosis(level, text, "make room, and leave the files of the controller as they are", LOG_DIR_KEY)
 
 
 def check_flushes(subject: Subject) -> Iterator[Diagnosis]:
@@ -127,16 +130,19 @@ def judged_flushes(taken_ms: list[float], fetch_timeout_ms: int) -> Diagnosis:
 def check_open_files(subject: Subject) -> Iterator[Diagnosis]:
     """Checks how many connections the hard limit of open files allows."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    yield judged_limit(hard)
+
+
+def judged_limit(hard: int) -> Diagnosis:
+    """Judges the hard limit of open files, to which a start raises its own."""
     if hard == resource.RLIM_INFINITY:
-        yield ok("open files have no limit")
-        return
+        return ok("open files have no limit")
     allowed = connections_max(hard, ODD_OPEN_FILES, 0)
     text = f"the hard limit of open files is {hard}: it allows {allowed} connections"
     if allowed >= CONNECTIONS_WARNING:
-        yield ok(text)
-    else:
-        level = ERROR if allowed <= CONNECTIONS_MIN else WARN
-        yield Diagnosis(level, text, "raise it: ulimit -Hn, LimitNOFILE of systemd")
+        return ok(text)
+    level = ERROR if allowed <= CONNECTIONS_MIN else WARN
+    return Diagnosis(level, text, "raise it: ulimit -Hn, LimitNOFILE of systemd")
 
 
 def _flushes_ms(directory: str, clock: Clock) -> list[float]:

@@ -9,7 +9,7 @@ from kraftctl.cli.doctor.diagnosis import ERROR, UNKNOWN, WARN, Diagnosis, ok
 from kraftctl.cli.doctor.subject import Subject
 from kraftctl.config.node_principals import ALLOWED_KEY, NODES_KEY, is_of_node
 from kraftctl.server.security.peer_authorization_check import own_principal
-from kraftctl_protocol.principal import USER_TYPE, KafkaPrincipal
+from kraftctl_protocol.principal import ANONYMOUS, USER_TYPE, KafkaPrincipal
 from kraftctl_security.tls.store_error import StoreError
 
 SUPER_USERS: Final = "super.users"
@@ -64,7 +64,13 @@ def _own(subject: Subject, own: KafkaPrincipal | None) -> Iterator[Diagnosis]:
             step = f"give it a certificate or user of {expected[0]}, or correct {NODES_KEY}"
             yield Diagnosis(ERROR, text, step, NODES_KEY)
             return
-    if name in config.super_users:
+    if own == ANONYMOUS:
+        text = f"this controller connects to others as {name}, as every client without SSL and SASL does"
+        if name in config.super_users:
+            text += ", and that is a super user"
+        step = f"let {config.controller_listener_names[0]} authenticate its clients"
+        yield Diagnosis(WARN, text, f"{step} (docs/operations/move-to-ssl.md)", SUPER_USERS)
+    elif name in config.super_users:
         yield ok(f"this controller connects to others as {name}, a super user", SUPER_USERS)
     else:
         yield Diagnosis(

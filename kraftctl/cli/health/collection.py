@@ -148,7 +148,7 @@ def read_pages(
         # A listener of another release may have no metrics.
         with contextlib.suppress(OSError):
             page.metrics = _get(url + METRICS_PATH, token, context, timeout_s)
-    except (OSError, ValueError, http.client.HTTPException) as error:
+    except (OSError, ValueError, RecursionError, http.client.HTTPException) as error:
         page.problem = str(error) or type(error).__name__
     return page
 

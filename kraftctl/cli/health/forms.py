@@ -24,7 +24,7 @@ def text_of(health: ClusterHealth) -> str:
     shown = {f"voter {voter_id}: {said}" for voter_id, said in health.voters.items()}
     lines += [each for each in health.reasons if each not in shown]
     lines += [f"note: {each}" for each in health.notes]
-    return escaped("\n".join(lines), keep="\n")
+    return "\n".join(map(escaped, lines))
 
 
 def json_of(health: ClusterHealth) -> str:

@@ -131,7 +131,7 @@ def _other_clusters(collected: Collected) -> Iterator[str]:
 
 def _fenced(collected: Collected) -> list[str]:
     fenced = {
-        broker.node_id
+        str(broker.node_id)
         for answers in collected.nodes.values()
         if not collected.to_controllers
         for broker in answers.registered or []
@@ -141,8 +141,8 @@ def _fenced(collected: Collected) -> list[str]:
         brokers = (page.status or {}).get("brokers")
         for broker in brokers if isinstance(brokers, list) else []:
             if isinstance(broker, dict) and broker.get("fenced") is True:
-                fenced.add(int(broker.get("id", -1)))
-    return [f"broker {each} is fenced" for each in sorted(fenced)]
+                fenced.add(str(broker.get("id")))
+    return [f"broker {each} is fenced" for each in sorted(fenced, key=lambda each: (len(each), each))]
 
 
 def _partitions(page: OperatePages) -> Iterator[str]:
