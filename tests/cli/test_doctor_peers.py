@@ -5,6 +5,7 @@ Controllers run with the directories that are examined.
 
 from __future__ import annotations
 
+import datetime
 import json
 import random
 import re
@@ -22,6 +23,7 @@ from kraftctl.storage.meta_properties import write_meta_properties
 from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.uuids import random_uuid
 from tests.operate.operated_quorum import CLUSTER_ID, OperatedController, OperatedQuorum
+from tests.support.certificates import Authority
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(200)]
 
@@ -199,3 +201,38 @@ def test_a_directory_that_was_replaced(tmp_path: Path, capsys: pytest.CaptureFix
         main(["doctor", str(file), "--override", f"log.dirs={copy}", "--output", "json"])
         rows: Rows = json.loads(capsys.readouterr().out)["findings"]
         assert "the voter 1 has directory.id" in texts(rows, "peers", "ERROR")
+
+
+def test_over_ssl_with_the_keys_of_the_controller(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Doctor connects as the controller does; health has properties of a client."""
+    authority = Authority(valid=datetime.timedelta(days=1000))
+    identity = authority.issue("CN=controller", valid=datetime.timedelta(days=90))
+    keys = {
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(tmp_path / "keystore.pem"),
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(tmp_path / "authority.pem"),
+    }
+    (tmp_path / "keystore.pem").write_text(identity.pem())
+    (tmp_path / "authority.pem").write_text(authority.pem)
+
+    def change(properties: dict[str, str]) -> None:
+        properties |= {f"listener.name.controller.{key}": value for key, value in keys.items()}
+        properties["listener.security.protocol.map"] = "CONTROLLER:SSL"
+        properties["listener.name.controller.ssl.client.auth"] = "required"
+
+    with OperatedQuorum(tmp_path, 1, change=change) as alone:
+        alone.await_ready()
+        (controller,) = alone.controllers
+        main(["doctor", str(controller.file), "--output", "json"])
+        rows: Rows = json.loads(capsys.readouterr().out)["findings"]
+        assert {
+            each["level"] for each in rows if each["check"] in ("addresses", "peers", "certificates")
+        } == {"OK"}
+        client = tmp_path / "client.properties"
+        asked = ["health", "--bootstrap-controllers", address(controller), "--timeout-ms", "2000"]
+        client.write_text(
+            "".join(f"{key}={value}\n" for key, value in {**keys, "security.protocol": "SSL"}.items())
+        )
+        assert main([*asked, "--command-config", str(client)]) == 0
+        assert main(asked) == 1
