@@ -175,6 +175,10 @@ def test_a_dead_voter_then_a_lost_majority(commands: Commands) -> None:
     )
     assert re.search(said_alone, text), text
     assert commands.health(output="nagios")[0] == 2
+    rows = commands.doctor(survivor.file)
+    assert sorted(levels(rows, "addresses")) == ["OK", "WARN", "WARN"]
+    assert levels(rows, "peers") == ["OK"], "a controller without a leader still confirms its cluster id"
+    assert levels(rows, "clock") == []
     for each in (dead, second):
         each.start()
     status, printed = commands.health("--exit-when-healthy", "--wait-ms", "60000", "--interval-ms", "200")

@@ -9,6 +9,7 @@ import pytest
 from kraftctl.cli.doctor.registrations import Registrations, read_registrations
 from kraftctl.cli.doctor.upgrade import upgrade_of
 from kraftctl.metadata import features
+from kraftctl_protocol.batch_framing import InvalidBatchError
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.register_broker_record import BrokerFeature, RegisterBrokerRecord
 from kraftctl_protocol.generated.register_controller_record import (
@@ -124,12 +125,31 @@ EXPECTED = Registrations(
 )
 
 
-def test_what_a_log_says(tmp_path: Path) -> None:
-    """From segments alone, the second of which begins within the records."""
-    directory = tmp_path / PARTITION_DIRECTORY
+def write_segments(log_dir: Path) -> list[Path]:
+    """Two segments, the second of which begins within the records."""
+    files: list[Path] = []
+    directory = log_dir / PARTITION_DIRECTORY
     directory.mkdir()
     for start, end in ((0, 4), (4, len(RECORDS))):
         values = [encode_metadata_record(each, each.LOWEST_VERSION) for each in RECORDS[start:end]]
         batch = encode_batch(start, 1, 0, values)
-        (directory / segment_file_name(start)).write_bytes(batch)
+        files.append(directory / segment_file_name(start))
+        files[-1].write_bytes(batch)
+    return files
+
+
+def test_what_a_log_says(tmp_path: Path) -> None:
+    write_segments(tmp_path)
     assert read_registrations(tmp_path) == EXPECTED
+
+
+def test_a_batch_that_is_being_written_is_left_out(tmp_path: Path) -> None:
+    """The end of the last segment only: anywhere else it is damage."""
+    first, last = write_segments(tmp_path)
+    with last.open("ab") as file:
+        file.write(bytes(70))
+    assert read_registrations(tmp_path) == EXPECTED
+    with first.open("ab") as file:
+        file.write(bytes(70))
+    with pytest.raises(InvalidBatchError):
+        read_registrations(tmp_path)

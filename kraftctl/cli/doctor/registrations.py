@@ -14,6 +14,7 @@ from pathlib import Path
 from kraftctl.storage.checkpoint_reader import CheckpointReader
 from kraftctl.storage.directory_entries import names_in
 from kraftctl.storage.recovery import scan_file
+from kraftctl_protocol.batch_framing import InvalidBatchError
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.register_broker_record import BrokerFeature, RegisterBrokerRecord
 from kraftctl_protocol.generated.register_controller_record import (
@@ -76,19 +77,23 @@ def read_registrations(log_dir: Path) -> Registrations:
     for index, (base, name) in enumerate(bases):
         if index + 1 < len(bases) and bases[index + 1][0] <= start:
             continue
-        for offset, record in _records(directory / name, base):
+        for offset, record in _records(directory / name, base, is_last=index + 1 == len(bases)):
             if offset >= start:
                 found.replay(record)
     return found
 
 
-def _records(path: Path, base_offset: int) -> Iterator[tuple[int, Message]]:
+def _records(path: Path, base_offset: int, *, is_last: bool) -> Iterator[tuple[int, Message]]:
+    """Yields the records; a running controller may be writing the end of the last segment."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         for place in scan_file(descriptor, base_offset, 0):
             batch = read_batch(os.pread(descriptor, place.size_bytes, place.position), 0, verify_crc=False)
             for record in () if batch.header.is_control else batch.records:
                 yield record.offset, decode_metadata_record(record.value or b"").record
+    except InvalidBatchError:
+        if not is_last:
+            raise
     finally:
         os.close(descriptor)
 
