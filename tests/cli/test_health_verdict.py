@@ -59,6 +59,7 @@ def leader(*behind_ms: int | None) -> NodeAnswers:
 
 ACTIVE = {"is_active_controller": True}
 ALL = (leader(), standby(TWO, leader_id=1), standby(THREE, leader_id=1))
+SHORT = "kraftctl_under_min_isr_partitions 2\n"
 OFFLINE = "# TYPE x gauge\nkafka_controller_kafkacontroller_offlinepartitionscount 4\n"
 
 VERDICTS = [
@@ -168,6 +169,16 @@ def test_a_leader_of_each_release_is_asked(name: str, capsys: pytest.CaptureFixt
     assert status in (0, 10)
     assert said["leader_id"] == case.quorum.leader_id
     assert said["voters"][str(case.quorum.leader_id)] == "leader"
+
+
+def test_it_is_repeated_until_the_time_is_over(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also with a cluster that is healthy; --exit-when-healthy ends with the first such round."""
+    with leader_node(CASES["all-voters-at-the-same-offset"].quorum) as node:
+        asked = ["health", "--bootstrap-controllers", node.address, "--output", "json", "--interval-ms", "10"]
+        assert main([*asked, "--watch", "--wait-ms", "100"]) == 0
+        assert len(capsys.readouterr().out.splitlines()) > 1
+        assert main([*asked, "--exit-when-healthy", "--wait-ms", "60000"]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == 1
 
 
 def test_what_others_have_chosen_is_one_line() -> None:

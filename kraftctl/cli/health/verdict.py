@@ -23,9 +23,8 @@ LAG_MS_MAX: Final = 3_000
 OFFLINE_PARTITIONS: Final = re.compile(
     r"^kafka_controller_kafkacontroller_offlinepartitionscount(?:\{[^}]*\})? (\d+)", re.MULTILINE
 )
-UNDER_MIN_ISR: Final = re.compile(
-    r"^kafka_\w*undermin(?:_)?isr\w*count(?:\{[^}]*\})? (\d+)", re.MULTILINE | re.IGNORECASE
-)
+UNDER_MIN_ISR: Final = re.compile(r"^kraftctl_under_min_isr_partitions(?:\{[^}]*\})? (\d+)", re.MULTILINE)
+"""A release that does not count them has no such line."""
 
 MAY_NOT: Final = frozenset(
     (Errors.CLUSTER_AUTHORIZATION_FAILED, Errors.TOPIC_AUTHORIZATION_FAILED, Errors.UNSUPPORTED_VERSION)
