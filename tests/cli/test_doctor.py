@@ -316,6 +316,13 @@ def test_start_check_starts_nothing(doctor: Doctor, flags: list[str], status: in
     assert not (doctor.data / "__cluster_metadata-0").exists()
 
 
+def test_flags_of_the_check_start_nothing_without_it(doctor: Doctor) -> None:
+    doctor.command = ["start"]
+    doctor.write()
+    assert doctor.run() == 2
+    assert "--check" in doctor.printed
+
+
 def test_an_override_replaces_what_the_file_has(doctor: Doctor) -> None:
     doctor.write()
     doctor.flags.append("--override=num.partitions=0")
