@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli.doctor.registrations import Registrations, read_registrations
-from kraftctl.cli.doctor.upgrade import upgrade_of
+from kraftctl.cli.doctor.upgrade import present_in, upgrade_of
+from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
 from kraftctl.metadata import features
 from kraftctl_protocol.batch_framing import InvalidBatchError
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
@@ -23,6 +24,7 @@ from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, segment_file_n
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
+from tests.cli.quorum_cases import directory_id
 
 NEWEST = features.LATEST_PRODUCTION
 OLD = features.IBP_4_0_IV3
@@ -123,6 +125,31 @@ EXPECTED = Registrations(
     {5: {"metadata.version": (7, 30)}},
     {1: {"metadata.version": (7, 32)}},
 )
+
+
+def described(node_id: int, fetched_ms: int | None) -> QuorumReplica:
+    return QuorumReplica(node_id, directory_id(node_id), 1, fetched_ms, fetched_ms)
+
+
+QUORUMS: list[tuple[list[int | None], list[int | None], set[int]]] = [
+    ([100_000, 99_000], [100_000], {1, 2, 11}),
+    ([100_000, None], [90_001, 90_000, None], {1, 2, 11}),
+    ([None, None], [None, None], {1, 2, 11, 12}),
+]
+
+
+@pytest.mark.parametrize(("voters", "observers", "expected"), QUORUMS)
+def test_who_is_present(voters: list[int | None], observers: list[int | None], expected: set[int]) -> None:
+    """A voter is one, running or not; the leader lists an observer long after its last fetch."""
+    quorum = QuorumInfo(
+        1,
+        1,
+        1,
+        tuple(described(node_id, fetched_ms) for node_id, fetched_ms in enumerate(voters, 1)),
+        tuple(described(node_id, fetched_ms) for node_id, fetched_ms in enumerate(observers, 11)),
+        {},
+    )
+    assert present_in(quorum) == expected
 
 
 def write_segments(log_dir: Path) -> list[Path]:

@@ -69,10 +69,18 @@ def test_a_broker_that_is_fenced(pair: Cluster, capsys: pytest.CaptureFixture[st
 
 
 def test_the_level_that_is_possible(pair: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
-    """The files of Kafka's controller have the same registrations; the broker before is stopped."""
-    main(["doctor", str(pair.controller.properties_file), "--upgrade", "--output", "json"])
-    rows = [each for each in json.loads(capsys.readouterr().out)["findings"] if each["check"] == "upgrade"]
-    limits = [each["found"] for each in rows if "supports metadata.version up to" in each["found"]]
-    assert any(each.startswith(f"broker {pair.brokers[1].node_id} supports") for each in limits), rows
-    (gone,) = [each for each in limits if each.endswith("and it neither votes nor fetches")]
-    assert gone.startswith(f"broker {pair.brokers[0].node_id} supports")
+    """The files of Kafka's controller have the same registrations. The first broker is stopped, and its
+    leader lists it for minutes.
+    """
+    names = [f"broker {each.node_id} supports metadata.version up to " for each in pair.brokers]
+    gone = "and it neither votes nor fetches"
+
+    def limits() -> list[str] | None:
+        main(["doctor", str(pair.controller.properties_file), "--upgrade", "--output", "json"])
+        rows: list[dict[str, str]] = json.loads(capsys.readouterr().out)["findings"]
+        found = [each["found"] for each in rows if each["check"] == "upgrade"]
+        return found if any(each.endswith(gone) for each in found) else None
+
+    found = await_result(limits, "the first broker is gone", 60.0, 1.0)
+    assert [each.endswith(gone) for each in found if each.startswith(names[0])] == [True]
+    assert [each.endswith(gone) for each in found if each.startswith(names[1])] == [False]

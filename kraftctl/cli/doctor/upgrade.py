@@ -9,6 +9,8 @@ from typing import Final
 from kraftctl.cli.doctor.diagnosis import ERROR, UNKNOWN, WARN, Diagnosis, of_sentence, ok
 from kraftctl.cli.doctor.registrations import Ranges, Registrations, read_registrations
 from kraftctl.cli.doctor.subject import Subject, addresses_of
+from kraftctl.cli.quorum.quorum_info import QuorumInfo
+from kraftctl.cli.quorum.replacement_steps import SILENT_MS
 from kraftctl.metadata import features
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.batch_framing import InvalidBatchError
@@ -93,9 +95,18 @@ def _highest(ranges: Ranges) -> int:
 
 def _fetching(subject: Subject) -> set[int] | None:
     quorums = [each.quorum for each in subject.answers.values() if each.quorum is not None]
-    if not quorums:
-        return None
-    quorum = max(quorums, key=lambda each: each.leader_epoch)
-    return {quorum.leader_id} | {
-        each.replica_id for each in (*quorum.voters, *quorum.observers) if each.last_fetch_ms is not None
-    }
+    return present_in(max(quorums, key=lambda each: each.leader_epoch)) if quorums else None
+
+
+def present_in(quorum: QuorumInfo) -> set[int]:
+    """Returns the ids of voters, and of observers that fetch: a leader lists them minutes after the last one.
+
+    All observers count if a release before 3.3 reports no times.
+    """
+    now_ms = max((each.last_fetch_ms or 0 for each in quorum.voters), default=0)
+    observers = [
+        each.replica_id
+        for each in quorum.observers
+        if not now_ms or (each.last_fetch_ms is not None and now_ms - each.last_fetch_ms < SILENT_MS)
+    ]
+    return {quorum.leader_id, *observers, *(each.replica_id for each in quorum.voters)}
