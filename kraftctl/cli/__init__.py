@@ -16,6 +16,12 @@ COMMANDS = {
     "start": ("kraftctl.cli.start", "run a controller until SIGTERM or SIGINT"),
     "format": ("kraftctl.cli.format_storage", "prepare the directories of a new controller"),
     "storage": ("kraftctl.cli.storage.command", "show or prepare the directories of a controller"),
+    "doctor": (
+        "kraftctl.cli.doctor.command",
+        "look for what will not work in a properties file and around it",
+    ),
+    "health": ("kraftctl.cli.health.command", "say whether a quorum and its brokers are healthy"),
+    "debug-bundle": ("kraftctl.cli.debug_bundle", "collect what a question needs, without secrets"),
     "random-uuid": ("kraftctl.cli.random_uuid", "print an id for a new cluster"),
     "quorum": ("kraftctl.cli.quorum.command", "describe the quorum of controllers"),
     "features": ("kraftctl.cli.features.command", "describe or change the levels of features"),

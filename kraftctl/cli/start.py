@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import logging
 import random
+import sys
 from pathlib import Path
+from typing import cast
 
 import uvloop
 
 import kraftctl
 from kraftctl.cli import signals
 from kraftctl.cli.config_file import read_config_file
+from kraftctl.cli.parser import Parser
 from kraftctl.cli.readable_secrets import other_readable_files, readable_secrets
 from kraftctl.cli.refused_start import HALTED_STATUS, refuse
 from kraftctl.cli.unknown_keys import unknown_keys_of_node
@@ -67,9 +71,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--strict", action="store_true", help="refuse keys that Kafka does not know, instead of a warning"
     )
     parser.add_argument("--log-level", choices=sorted(LEVELS), default="info", help="default: info")
+    check = parser.add_argument_group("check only")
+    check.add_argument("--check", action="store_true", help="start nothing: do what kraftctl doctor does")
+    check.add_argument("--offline", action="store_true", help="with --check: ask no other controller")
+    check.add_argument("--output", choices=["text", "json"], help="with --check; default: text")
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.check:
+        # The checks need modules that a controller does not: they are loaded as those of a command.
+        doctor = importlib.import_module("kraftctl.cli.doctor.command")
+        return cast(int, doctor.examine(args, "start --check", with_upgrade=False, is_strict=args.strict))
+    if args.offline or args.output is not None:
+        print("kraftctl start: error: --offline and --output are for --check", file=sys.stderr)
+        return Parser.usage_status
     occupy_closed_descriptors()
     configure_logging(None, args.log_level)
     try:

@@ -56,6 +56,14 @@ def unknown_keys_of_node(properties: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def nearest_key_of_node(key: str, properties: Mapping[str, str]) -> str | None:
+    """Returns the key that an unknown one is probably meant to be."""
+    if key in REMOVED_CONFIGS or key == SECURITY_PROTOCOL:
+        return None
+    listeners = listener_names(dict(properties))
+    return _meant(key, lambda name: _nearest_of_node(name, listeners), properties)
+
+
 def unknown_keys_of_client(properties: Mapping[str, str]) -> dict[str, str]:
     """Returns the same for an admin client's file, which may be that of other clients or of a node, too."""
     return {
@@ -100,10 +108,14 @@ def _sentence(key: str, nearest: Callable[[str], str | None], properties: Mappin
             f"{key} is a configuration of clients: it does not secure a listener. Next step: set"
             " listener.security.protocol.map"
         )
-    meant = KnownKeys(_provider_keys(properties)).nearest(key) or nearest(key)
+    meant = _meant(key, nearest, properties)
     if meant is not None:
         return f"Kafka has no configuration {key}: did you mean {meant}?"
     return f"Kafka has no configuration {key}: it has no effect. Next step: check its name, or remove it"
+
+
+def _meant(key: str, nearest: Callable[[str], str | None], properties: Mapping[str, str]) -> str | None:
+    return KnownKeys(_provider_keys(properties)).nearest(key) or nearest(key)
 
 
 def _nearest_of_node(key: str, listeners: list[str]) -> str | None:

@@ -1,0 +1,59 @@
+"""The forms of a verdict: text for people, JSON for programs, and the line of a plugin of Nagios."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from kraftctl.cli.health.verdict import HEALTHY, NOT_KNOWN, UNHEALTHY, ClusterHealth
+from kraftctl_protocol.escaped_text import escaped
+
+STATUSES: Final = {HEALTHY: 0, UNHEALTHY: 10, NOT_KNOWN: 1}
+
+NAGIOS: Final = {HEALTHY: ("OK", 0), UNHEALTHY: ("CRITICAL", 2), NOT_KNOWN: ("UNKNOWN", 3)}
+"""Nagios knows only the statuses 0 to 3."""
+
+
+def text_of(health: ClusterHealth) -> str:
+    lines = [health.kind.upper()]
+    if health.leader_id >= 0:
+        lines.append(
+            f"leader {health.leader_id}, epoch {health.leader_epoch}, high watermark {health.high_watermark}"
+        )
+    lines += [f"voter {voter_id}: {said}" for voter_id, said in health.voters.items()]
+    shown = {f"voter {voter_id}: {said}" for voter_id, said in health.voters.items()}
+    lines += [each for each in health.reasons if each not in shown]
+    lines += [f"note: {each}" for each in health.notes]
+    return "\n".join(map(escaped, lines))
+
+
+def json_of(health: ClusterHealth) -> str:
+    """Returns the verdict as one line."""
+    return json.dumps(
+        {
+            "verdict": health.kind,
+            "reasons": list(health.reasons),
+            "leader_id": health.leader_id,
+            "leader_epoch": health.leader_epoch,
+            "high_watermark": health.high_watermark,
+            "voters": {str(voter_id): said for voter_id, said in health.voters.items()},
+            "notes": list(health.notes),
+        }
+    )
+
+
+def nagios_of(health: ClusterHealth) -> str:
+    """Returns one line; a vertical bar begins the figures, so reasons have none."""
+    name, _ = NAGIOS[health.kind]
+    what = "; ".join(health.reasons) or f"leader {health.leader_id}, {len(health.voters)} voters"
+    well = sum(said in ("leader", "follower") for said in health.voters.values())
+    figures = f"voters={len(health.voters)} voters_well={well} epoch={health.leader_epoch}"
+    return f"KRAFT {name} - {escaped(what).replace('|', '/')} | {figures}"
+
+
+FORMS: Final = {"text": text_of, "json": json_of, "nagios": nagios_of}
+
+
+def status_of(health: ClusterHealth, form: str) -> int:
+    """Returns the exit status."""
+    return NAGIOS[health.kind][1] if form == "nagios" else STATUSES[health.kind]

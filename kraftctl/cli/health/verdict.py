@@ -1,0 +1,171 @@
+"""Decides whether a cluster is healthy: a function of what was collected, and of nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from kraftctl.cli.admin.node_answers import NodeAnswers
+from kraftctl.cli.health.collection import Collected, OperatePages
+from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
+from kraftctl_protocol.errors import Errors
+from kraftctl_security.blocking_connection import Endpoint, endpoint_text
+
+HEALTHY: Final = "healthy"
+UNHEALTHY: Final = "unhealthy"
+NOT_KNOWN: Final = "unknown"
+
+LAG_MS_MAX: Final = 3_000
+"""A voter fetches twice a second, and has then everything that its leader had."""
+
+OFFLINE_PARTITIONS: Final = re.compile(
+    r"^kafka_controller_kafkacontroller_offlinepartitionscount(?:\{[^}]*\})? (\d+)", re.MULTILINE
+)
+UNDER_MIN_ISR: Final = re.compile(r"^kraftctl_under_min_isr_partitions(?:\{[^}]*\})? (\d+)", re.MULTILINE)
+"""A release that does not count them has no such line."""
+
+MAY_NOT: Final = frozenset(
+    (Errors.CLUSTER_AUTHORIZATION_FAILED, Errors.TOPIC_AUTHORIZATION_FAILED, Errors.UNSUPPORTED_VERSION)
+)
+
+
+@dataclass(frozen=True)
+class ClusterHealth:
+    """The verdict, with all reasons; `leader_id` is -1 without a leader."""
+
+    kind: str
+    reasons: tuple[str, ...]
+    leader_id: int = -1
+    leader_epoch: int = -1
+    high_watermark: int = -1
+    voters: Mapping[int, str] = field(default_factory=dict)
+    """What is known of each voter: `leader`, `follower`, or a problem."""
+    notes: tuple[str, ...] = ()
+    """What is not known, or no reason to call it unhealthy."""
+
+
+def health_of(collected: Collected, lag_ms_max: int = LAG_MS_MAX) -> ClusterHealth:
+    """Returns the verdict, and the reasons for it."""
+    quorum = collected.quorum()
+    notes = tuple(_notes(collected))
+    if quorum is None:
+        return _without_leader(collected, notes)
+    voters = {each.replica_id: _voter(collected, quorum, each, lag_ms_max) for each in quorum.voters}
+    reasons = [f"voter {voter_id}: {said}" for voter_id, said in voters.items() if said not in WELL]
+    reasons += _other_clusters(collected)
+    reasons += _fenced(collected)
+    reasons += [text for page in collected.pages for text in _partitions(page)]
+    return ClusterHealth(
+        UNHEALTHY if reasons else HEALTHY,
+        tuple(reasons),
+        quorum.leader_id,
+        quorum.leader_epoch,
+        quorum.high_watermark,
+        voters,
+        notes,
+    )
+
+
+LEADER: Final = "leader"
+FOLLOWER: Final = "follower"
+WELL: Final = (LEADER, FOLLOWER)
+
+
+def _without_leader(collected: Collected, notes: tuple[str, ...]) -> ClusterHealth:
+    reached = [each for each in collected.nodes.values() if each.is_reached]
+    if not reached:
+        texts = [f"{endpoint_text(each)}: {answers.problem}" for each, answers in collected.nodes.items()]
+        return ClusterHealth(NOT_KNOWN, tuple(texts), notes=notes)
+    if all(each.quorum_error in MAY_NOT for each in reached):
+        texts = [
+            f"{endpoint_text(each.endpoint)} answers DescribeQuorum with {each.quorum_error.name}"
+            for each in reached
+        ]
+        return ClusterHealth(NOT_KNOWN, tuple(texts), notes=notes)
+    reasons = ["no leader answers", *(_state(each) for each in collected.nodes.values())]
+    return ClusterHealth(UNHEALTHY, tuple(reasons), notes=notes)
+
+
+def _state(answers: NodeAnswers) -> str:
+    where = endpoint_text(answers.endpoint)
+    if not answers.is_reached:
+        return f"{where} is not reached: {answers.problem}"
+    if answers.leader_id >= 0:
+        return f"{where} says that controller {answers.leader_id} leads epoch {answers.epoch}"
+    if answers.epoch >= 0:
+        return f"{where} knows no leader of epoch {answers.epoch}"
+    return f"{where} answers {answers.quorum_error.name}"
+
+
+def _voter(collected: Collected, quorum: QuorumInfo, voter: QuorumReplica, lag_ms_max: int) -> str:
+    if voter.replica_id == quorum.leader_id:
+        return LEADER
+    now_ms = max((each.last_fetch_ms or 0 for each in quorum.voters), default=0)
+    if now_ms and voter.last_caught_up_ms is None:
+        return "it has had nothing of this leader yet"
+    if voter.last_caught_up_ms is not None and now_ms - voter.last_caught_up_ms > lag_ms_max:
+        seconds = (now_ms - voter.last_caught_up_ms) / 1000
+        lag = quorum.high_watermark - voter.log_end_offset
+        return f"it had everything {seconds:.1f} s ago, and lacks {max(0, lag)} records"
+    return (
+        _reached(collected, collected.addresses(voter.replica_id)) if collected.to_controllers else FOLLOWER
+    )
+
+
+def _reached(collected: Collected, addresses: list[Endpoint]) -> str:
+    """Returns what is known of a voter at these addresses; the leader sees that it fetches."""
+    answers = [collected.nodes[each] for each in addresses if each in collected.nodes]
+    if not answers or any(each.is_reached for each in answers):
+        return FOLLOWER
+    return f"it is not reached at {endpoint_text(answers[0].endpoint)}: {answers[0].problem}"
+
+
+def _other_clusters(collected: Collected) -> Iterator[str]:
+    ids = sorted({each.cluster_id for each in collected.nodes.values() if each.cluster_id is not None})
+    if len(ids) > 1:
+        yield f"the addresses are of several clusters: {', '.join(ids)}"
+
+
+def _fenced(collected: Collected) -> list[str]:
+    fenced = {
+        str(broker.node_id)
+        for answers in collected.nodes.values()
+        if not collected.to_controllers
+        for broker in answers.registered or []
+        if broker.is_fenced
+    }
+    for page in collected.pages:
+        brokers = (page.status or {}).get("brokers")
+        for broker in brokers if isinstance(brokers, list) else []:
+            if isinstance(broker, dict) and broker.get("fenced") is True:
+                fenced.add(str(broker.get("id")))
+    return [f"broker {each} is fenced" for each in sorted(fenced, key=lambda each: (len(each), each))]
+
+
+def _partitions(page: OperatePages) -> Iterator[str]:
+    """Reads the counts that the active controller has."""
+    quorum = (page.status or {}).get("quorum")
+    if not isinstance(quorum, dict) or quorum.get("is_active_controller") is not True:
+        return
+    for pattern, text in (
+        (OFFLINE_PARTITIONS, "partitions have no leader"),
+        (UNDER_MIN_ISR, "partitions have fewer replicas in sync than min.insync.replicas"),
+    ):
+        found = pattern.search(page.metrics)
+        if found is not None and int(found.group(1)):
+            yield f"{found.group(1)} {text}"
+
+
+def _notes(collected: Collected) -> Iterator[str]:
+    for page in collected.pages:
+        if page.problem is not None:
+            yield f"{page.url}: {page.problem}"
+        elif page.status is not None and page.status.get("ready") is False:
+            reasons = page.status.get("reasons")
+            texts = "; ".join(map(str, reasons)) if isinstance(reasons, list) else ""
+            yield f"{page.url}: controller {page.status.get('node_id')} is not ready: {texts}"
+    for endpoint, answers in collected.nodes.items():
+        if collected.quorum() is not None and endpoint in collected.asked and not answers.is_reached:
+            yield f"{endpoint_text(endpoint)} is not reached: {answers.problem}"

@@ -1,0 +1,200 @@
+"""The verdict of `kraftctl health` as a function of what was collected, and its forms."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kraftctl.cli import main
+from kraftctl.cli.admin.node_answers import NamedNode, NodeAnswers
+from kraftctl.cli.health.collection import Collected, OperatePages
+from kraftctl.cli.health.forms import FORMS, status_of
+from kraftctl.cli.health.verdict import HEALTHY, NOT_KNOWN, UNHEALTHY, health_of
+from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica, VoterEndpoint
+from kraftctl_protocol.errors import Errors
+from tests.cli.quorum_cases import CASES, directory_id, leader_node
+
+NOW_MS = 1_790_000_000_000
+
+ONE, TWO, THREE = ("one", 1), ("two", 2), ("three", 3)
+ADDRESSES = {1: ONE, 2: TWO, 3: THREE}
+
+
+def replica(node_id: int, behind_ms: int | None = 0, end_offset: int = 90) -> QuorumReplica:
+    time_ms = None if behind_ms is None else NOW_MS - behind_ms
+    return QuorumReplica(node_id, directory_id(node_id), end_offset, time_ms, time_ms)
+
+
+def quorum(*behind_ms: int | None, leader_id: int = 1) -> QuorumInfo:
+    return QuorumInfo(
+        leader_id=leader_id,
+        leader_epoch=7,
+        high_watermark=90,
+        voters=tuple(replica(node_id, behind) for node_id, behind in enumerate(behind_ms, 1)),
+        observers=(),
+        endpoints={node_id: (VoterEndpoint("C", *ADDRESSES[node_id]),) for node_id in ADDRESSES},
+    )
+
+
+def reached(endpoint: tuple[str, int], **answers: object) -> NodeAnswers:
+    return replace(NodeAnswers(endpoint, is_reached=True, is_controller=True), **answers)  # type: ignore[arg-type]
+
+
+def standby(endpoint: tuple[str, int], **answers: object) -> NodeAnswers:
+    return reached(endpoint, quorum_error=Errors.NOT_LEADER_OR_FOLLOWER, epoch=7, **answers)
+
+
+def collected(
+    *answers: NodeAnswers, pages: tuple[OperatePages, ...] = (), to_controllers: bool = True
+) -> Collected:
+    return Collected({each.endpoint: each for each in answers}, pages, to_controllers, [ONE])
+
+
+def leader(*behind_ms: int | None) -> NodeAnswers:
+    return reached(ONE, quorum=quorum(*behind_ms or (0, 100, 200)), cluster_id="a")
+
+
+ACTIVE = {"is_active_controller": True}
+ALL = (leader(), standby(TWO, leader_id=1), standby(THREE, leader_id=1))
+SHORT = "kraftctl_under_min_isr_partitions 2\n"
+OFFLINE = "# TYPE x gauge\nkafka_controller_kafkacontroller_offlinepartitionscount 4\n"
+
+VERDICTS = [
+    pytest.param(collected(*ALL), HEALTHY, [], id="all-three"),
+    pytest.param(
+        collected(*ALL[:2], NodeAnswers(THREE, "refused")), UNHEALTHY,
+        ["voter 3: it is not reached at three:3: refused"], id="one-is-not-reached",
+    ),
+    pytest.param(
+        collected(leader(0, 9_000, 0), *ALL[1:]), UNHEALTHY,
+        ["voter 2: it had everything 9.0 s ago, and lacks 0 records"], id="one-lags",
+    ),
+    pytest.param(
+        collected(leader(0, None, 0), *ALL[1:]), UNHEALTHY,
+        ["voter 2: it has had nothing of this leader yet"], id="one-has-never-fetched",
+    ),
+    pytest.param(
+        collected(standby(ONE), standby(TWO, leader_id=3), NodeAnswers(THREE, "refused")), UNHEALTHY,
+        ["no leader answers", "one:1 knows no leader of epoch 7",
+         "two:2 says that controller 3 leads epoch 7", "three:3 is not reached: refused"],
+        id="no-leader",
+    ),
+    pytest.param(collected(NodeAnswers(ONE, "refused")), NOT_KNOWN, ["one:1: refused"], id="unreached"),
+    pytest.param(
+        collected(reached(ONE, quorum_error=Errors.CLUSTER_AUTHORIZATION_FAILED)), NOT_KNOWN,
+        ["one:1 answers DescribeQuorum with CLUSTER_AUTHORIZATION_FAILED"], id="without-the-right",
+    ),
+    pytest.param(
+        collected(*ALL[:2], standby(THREE, cluster_id="b")), UNHEALTHY,
+        ["the addresses are of several clusters: a, b"], id="two-clusters",
+    ),
+    pytest.param(
+        collected(*ALL, pages=(OperatePages("u", {"quorum": ACTIVE, "brokers": [
+            {"id": 5, "fenced": True}, {"id": 4, "fenced": False}]}),)),
+        UNHEALTHY, ["broker 5 is fenced"], id="a-fenced-broker-of-a-status",
+    ),
+    pytest.param(
+        collected(reached(ONE, quorum=quorum(0, 0, 0), registered=[NamedNode(5, "h", 1, is_fenced=True)]),
+                  to_controllers=False),
+        UNHEALTHY, ["broker 5 is fenced"], id="a-fenced-broker-of-a-broker",
+    ),
+    pytest.param(
+        collected(*ALL, pages=(OperatePages("u", {"quorum": ACTIVE}, OFFLINE),)),
+        UNHEALTHY, ["4 partitions have no leader"], id="leaderless-partitions",
+    ),
+    pytest.param(
+        collected(*ALL, pages=(OperatePages("u", {"quorum": {"is_active_controller": False}}, OFFLINE),)),
+        HEALTHY, [], id="counts-of-a-standby",
+    ),
+    pytest.param(
+        collected(*ALL, pages=(OperatePages("u", problem="refused"),)), HEALTHY, [], id="a-status-is-missing"
+    ),
+    pytest.param(
+        collected(*ALL, pages=(OperatePages("u", {"brokers": "x", "quorum": 3}),)), HEALTHY, [],
+        id="a-status-of-another-shape",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("found", "kind", "reasons"), VERDICTS)
+def test_verdicts(found: Collected, kind: str, reasons: list[str]) -> None:
+    health = health_of(found)
+    assert (health.kind, list(health.reasons)) == (kind, reasons)
+
+
+def test_the_leader_of_the_highest_epoch_counts() -> None:
+    old = reached(TWO, quorum=replace(quorum(0, 99_000, 99_000, leader_id=2), leader_epoch=6))
+    assert health_of(collected(ALL[0], old, ALL[2])).leader_id == 1
+
+
+FORMS_OF: list[tuple[str, int, str, int]] = [
+    ("text", 0, "HEALTHY\nleader 1, epoch 7, high watermark 90\nvoter 1: leader\nvoter 2: follower", 0),
+    ("nagios", 0, "KRAFT OK - leader 1, 3 voters | voters=3 voters_well=3 epoch=7", 0),
+    (
+        "nagios",
+        1,
+        "KRAFT CRITICAL - voter 3: it is not reached at three:3: refused | voters=3 voters_well=2",
+        2,
+    ),
+    ("nagios", 5, "KRAFT UNKNOWN - one:1: refused | voters=0 voters_well=0 epoch=-1", 3),
+    ("text", 5, "UNKNOWN\none:1: refused", 1),
+]
+
+
+@pytest.mark.parametrize(("form", "index", "text", "status"), FORMS_OF)
+def test_forms(form: str, index: int, text: str, status: int) -> None:
+    health = health_of(VERDICTS[index].values[0])  # type: ignore[arg-type]
+    assert FORMS[form](health).startswith(text)
+    assert status_of(health, form) == status
+
+
+def test_json_is_one_line() -> None:
+    printed = FORMS["json"](health_of(collected(*ALL)))
+    assert json.loads(printed)["verdict"] == HEALTHY
+    assert "\n" not in printed
+
+
+@pytest.mark.parametrize("name", ["three-voters-and-observers", "before-timestamps", "before-directory-ids"])
+def test_a_leader_of_each_release_is_asked(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only the leader can be reached: what it says of the others decides where it names no addresses."""
+    case = CASES[name]
+    with leader_node(case.quorum, case.versions) as node:
+        status = main(
+            ["health", "--bootstrap-controllers", node.address, "--timeout-ms", "700", "--output", "json"]
+        )
+    said = json.loads(capsys.readouterr().out)
+    assert status in (0, 10)
+    assert said["leader_id"] == case.quorum.leader_id
+    assert said["voters"][str(case.quorum.leader_id)] == "leader"
+
+
+def test_it_is_repeated_until_the_time_is_over(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also with a cluster that is healthy; --exit-when-healthy ends with the first such round."""
+    with leader_node(CASES["all-voters-at-the-same-offset"].quorum) as node:
+        asked = ["health", "--bootstrap-controllers", node.address, "--output", "json", "--interval-ms", "10"]
+        assert main([*asked, "--watch", "--wait-ms", "100"]) == 0
+        assert len(capsys.readouterr().out.splitlines()) > 1
+        assert main([*asked, "--exit-when-healthy", "--wait-ms", "60000"]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_what_others_have_chosen_is_one_line() -> None:
+    page = OperatePages("u", {"ready": False, "node_id": 1, "reasons": ["a\nvoter 9: b\x1b[2J"]})
+    printed = FORMS["text"](health_of(collected(*ALL, pages=(page,))))
+    assert printed.splitlines()[-1] == "note: u: controller 1 is not ready: a\\nvoter 9: b\\x1b[2J".replace(
+        "\\n", "\\x0a"
+    )
+
+
+def test_a_wrong_url_and_a_wrong_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("request.timeout.ms=x\n")
+    asked = ["health", "--bootstrap-controllers", "h:1"]
+    assert main([*asked, "--operate", "file:///etc/passwd"]) == 1
+    assert main([*asked, "--command-config", str(file)]) == 1
+    assert main([*asked, "--command-config", str(tmp_path / "none")]) == 1
+    assert main([*asked, "--command-config", str(file), "--output", "nagios"]) == 3
+    assert "request.timeout.ms" in capsys.readouterr().err
