@@ -41,6 +41,11 @@ VERDICTS = {
         "is compiled only, never matched; PATTERNS_COST_MAX limits what the expressions of a request take"
     ),
     ("server/connections/foreign_protocols.py", "pattern"): "each of them is proved at its call",
+    ("cli/doctor/diagnosis.py", "'[a-z][a-z0-9]*"): PROPERTIES,
+    (
+        "cli/shell/tree_node.py",
+        "expression",
+    ): "a pattern that is typed into the shell, for the names of one folder",
     ("dev/nodes.py", "'(?m)^directory\\\\.id=(.*)$'"): DEVELOPMENT,
     ("dev/processes.py", "pattern"): DEVELOPMENT,
     ("config_providers/provider_files.py", "'/+'"): PROPERTIES,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -91,7 +90,7 @@ def double_text(value: float) -> str:
 def time_text(time_ms: int) -> str:
     """Returns what Java prints of a time in UTC, in which trailing zeros are left out."""
     text = datetime.fromtimestamp(time_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
-    return f"{re.sub(r'[.]?0+$', '', text)}Z[UTC]"
+    return f"{text.rstrip('0').removesuffix('.')}Z[UTC]"
 
 
 def _java_order(directory_id: Uuid) -> tuple[int, ...]:
