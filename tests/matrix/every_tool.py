@@ -44,6 +44,7 @@ VARIES = (
     (re.compile(r'"size":\d+'), '"size":N'),
     (re.compile(r"[ \t]+"), " "),
     (re.compile(r"^(\d+ ID )\d+ \d+", re.MULTILINE), r"\1N N"),
+    (re.compile(r'(Observers: .)(\{"id": 2[^}]*\}), (\{"id": 1[^}]*\})'), r"\1\3, \2"),
     (re.compile(r"perf-consumer-\d+"), "perf-consumer-N"),
     (re.compile(r"localhost:port of broker-\d \(\d\)"), "COORDINATOR"),
     (re.compile(r"^w \d \d+ ", re.MULTILINE), "w COORDINATOR PRODUCER "),
