@@ -31,6 +31,8 @@ BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"\s+#\s.*")
 
 WITH_A_CLUSTER = (
+    "kraftctl health --bootstrap-controllers localhost:9093",
+    "kraftctl explain quorum --bootstrap-controllers localhost:9093",
     "kraftctl-export run --bootstrap-controllers localhost:9093 --output tables --available-now",
     "kraftctl-export report --output tables --to report.html",
     "kraftctl quorum --bootstrap-server localhost:9092 describe --replication --human-readable",
