@@ -89,6 +89,21 @@ class TestIncremental:
         for _ in range(2):
             assert written(active, request)[0] == [(4, "1", "log.cleaner.threads", "2")]
 
+    @pytest.mark.parametrize("names", [("interval.ms", "unknown"), ("unknown", "interval.ms")])
+    def test_names_are_checked_before_values(self, active, names):
+        """As Kafka's ClientMetricsConfigs does: the code of the response depends on it."""
+        resource = (resources.CLIENT_METRICS, "s")
+        configs = [legacy.AlterableConfig(name, "x") for name in names]
+        asked = legacy.AlterConfigsRequest(resources=[legacy.AlterConfigsResource(*resource, configs)])
+        assert written(active, asked) == ([], [Errors.INVALID_REQUEST])
+
+    def test_resources_of_unknown_types_are_not_compared(self, active):
+        """Kafka has a result for each."""
+        unknown = ((99, "1"), "a", SET, "1")
+        codes = [Errors.UNSUPPORTED_VERSION, Errors.UNSUPPORTED_VERSION]
+        request = IncrementalAlterConfigsRequest(resources=incremental(unknown).resources * 2)
+        assert written(active, request) == ([], codes)
+
     def test_unknown_broker_keys_are_the_brokers_business(self, active):
         assert written(active, incremental((CLUSTER, "zzz", SET, "1"))) == ([(4, "", "zzz", "1")], [0])
 
@@ -353,7 +368,7 @@ class TestDescribe:
         result = self.describe(active, 2, "t")
         shown = {config.name: (config.value, config.config_source) for config in result.configs}
         assert shown["segment.ms"] == ("77", sources.TOPIC_CONFIG)
-        assert shown["preallocate"] == ("true", sources.DYNAMIC_BROKER_CONFIG)
+        assert shown["preallocate"] == ("false", sources.DEFAULT_CONFIG), "no broker has a controller's own"
         assert shown["max.message.bytes"] == ("99", sources.DYNAMIC_DEFAULT_BROKER_CONFIG)
         assert shown["retention.ms"] == ("7200000", sources.DEFAULT_CONFIG), "Kafka looks at log.retention.ms"
         assert shown["compression.type"] == ("zstd", sources.STATIC_BROKER_CONFIG)

@@ -82,7 +82,9 @@ class ConfigAlteration:
             if error is None:
                 self._open.add(resource)
             else:
-                self.refuse(resource, error)
+                # As in Kafka, types that are not known are not compared.
+                for _ in range(1 if resource[0] in config_resource.NAMES else count):
+                    self.refuse(resource, error)
 
     @property
     def has_too_many_records(self) -> bool:

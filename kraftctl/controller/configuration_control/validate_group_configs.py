@@ -131,14 +131,15 @@ class GroupConfigCheck:
 def parsed_configs(
     keys: dict[str, ConfigKey], configs: dict[str, str], unknown: Errors
 ) -> tuple[dict[str, ConfigValue], ApiError | None]:
-    """Returns the values of `configs`, or the error of the first that is `unknown` or invalid."""
+    """Returns the values of `configs`, or the error of one that is `unknown`, then of an invalid one."""
     values: dict[str, ConfigValue] = {}
-    for name in sorted(configs):
-        definition = keys.get(name)
-        if definition is None:
+    names = sorted(configs)
+    for name in names:
+        if name not in keys:
             return values, ApiError(unknown, f"Unknown config name: {name}")
+    for name in names:
         try:
-            values[name] = definition.parse(configs[name])
+            values[name] = keys[name].parse(configs[name])
         except InvalidConfigValueError as error:
             return values, ApiError(Errors.INVALID_CONFIG, str(error))
     return values, None
