@@ -66,10 +66,12 @@ class EffectiveConfig:
 
 
 def broker_layers(image: MetadataImage, config: ControllerConfig) -> list[ConfigLayer]:
-    """Returns the layers of broker configs, highest precedence first."""
+    """Returns the layers of broker configs, highest precedence first; of its own what a controller obeys."""
     configurations = image.configurations
+    own = configurations.config(BROKER, str(config.node_id))
+    obeyed = {key: value for key, value in own.items() if key in OBEYED_CONFIGS}
     return [
-        ConfigLayer(config_source.DYNAMIC_BROKER_CONFIG, configurations.config(BROKER, str(config.node_id))),
+        ConfigLayer(config_source.DYNAMIC_BROKER_CONFIG, obeyed),
         ConfigLayer(
             config_source.DYNAMIC_DEFAULT_BROKER_CONFIG, configurations.config(BROKER, CLUSTER_DEFAULT)
         ),

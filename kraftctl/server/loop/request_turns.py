@@ -79,7 +79,7 @@ class RequestTurns:
         self._begun: TurnQueue[Callable[[], None]] = TurnQueue(self._times)
         self._new: TurnQueue[Callable[[], None]] = TurnQueue(self._times)
         self._steps: TurnQueue[Callable[[], None]] = TurnQueue(self._times)
-        self._urgent = UrgentRequests(now_ns, self._times, TURN_NS)
+        self._urgent = UrgentRequests(now_ns, TURN_NS)
         self._spent_ns = 0
         self._spent_before_ns = 0
         self._is_asked = False
@@ -187,7 +187,7 @@ class RequestTurns:
         urgent.begin_turn()
         try:
             while urgent.waiting and not self.is_spent and not self._is_paused():
-                self._run(urgent.waiting)
+                self._run_urgent()
             self._spent_ns = 0
             while not self.is_spent:
                 queue = self._next_queue()
@@ -213,17 +213,28 @@ class RequestTurns:
         """Makes the first call of the queue, and charges its address."""
         address, call = queue.take()
         began_ns, spent_ns = self._now_ns(), self._spent_ns
-        self._runs, self._has_turn = True, queue is self._new or queue is self._urgent.waiting
+        self._runs, self._has_turn = True, queue is self._new
         try:
             call()
         finally:
             self._runs = self._has_turn = False
             self._charge(address, spent_ns, began_ns)
 
+    def _run_urgent(self) -> None:
+        """Makes the first call of urgent requests, with which no address is charged."""
+        _, call = self._urgent.waiting.take()
+        began_ns, spent_ns = self._now_ns(), self._spent_ns
+        self._has_turn = True
+        try:
+            call()
+        finally:
+            self._has_turn = False
+            self._spent_ns = spent_ns + self._now_ns() - began_ns
+
     def _charge(self, address: bytes, spent_before_ns: int, began_ns: int) -> None:
         duration_ns = self._now_ns() - began_ns
         self._spent_ns = spent_before_ns + duration_ns
-        waiting = len(self._begun) + len(self._new) + len(self._steps) + len(self._urgent.waiting)
+        waiting = len(self._begun) + len(self._new) + len(self._steps)
         if waiting and not self._runs:
             self._times.charge(address, duration_ns, waiting)
 

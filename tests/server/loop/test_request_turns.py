@@ -156,6 +156,19 @@ def test_a_crowd_of_urgent_requests_has_a_turn_as_others_have() -> None:
     assert [*begun, *[number for number in then if len(number) > 3]] == [str(number) for _, number in crowd]
 
 
+def test_a_heartbeat_behind_a_crowd_does_not_wait_for_what_its_address_has_used() -> None:
+    """A broker that has forwarded much is to keep its session."""
+    world = BusyWorld()
+    world.takes = {**TAKES_NS, FETCH: TURN_NS // 100}
+    world.read(*[(BULK, number) for number in range(10)], address=HERE)
+    world.read((BULK, 20), address=THERE)
+    for _ in range(4):
+        world.next_turn()
+    world.read(*[(FETCH, number) for number in range(1_000, 4_000)], address=THERE)
+    assert world.read((BEAT, 3), address=HERE) == []
+    assert world.next_turn()[1] == "3"
+
+
 def test_urgent_requests_that_waited_need_no_memory() -> None:
     """What large requests wait for may depend on them."""
     world = BusyWorld()
