@@ -12,7 +12,6 @@ import asyncio
 import importlib
 import logging
 import random
-import sys
 from pathlib import Path
 from typing import cast
 
@@ -82,11 +81,10 @@ def run(args: argparse.Namespace) -> int:
         # The checks need modules that a controller does not: they are loaded as those of a command.
         doctor = importlib.import_module("kraftctl.cli.doctor.command")
         return cast(int, doctor.examine(args, "start --check", with_upgrade=False, is_strict=args.strict))
-    if args.offline or args.output is not None:
-        print("kraftctl start: error: --offline and --output are for --check", file=sys.stderr)
-        return Parser.usage_status
     occupy_closed_descriptors()
     configure_logging(None, args.log_level)
+    if args.offline or args.output is not None:
+        return refuse(["--offline and --output are for --check"], Parser.usage_status)
     try:
         properties = read_config_file(args.file, args.override)
         config = _checked(properties, strict=args.strict)

@@ -36,7 +36,7 @@ from kraftctl_protocol.generated.incremental_alter_configs_request import (
 from kraftctl_protocol.generated.incremental_alter_configs_response import IncrementalAlterConfigsResponse
 from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kraftctl_protocol.generated.update_features_response import UpdateFeaturesResponse
-from tests.support.active_controller import NODE_ID, ActiveController
+from tests.support.active_controller import ActiveController
 
 Resource = tuple[int, str]
 
@@ -214,24 +214,17 @@ def test_several_items_of_a_list_are_appended_and_subtracted_each_on_its_own() -
 
 
 @pytest.mark.prevents("KAFKA-13807")
-@pytest.mark.parametrize(
-    ("resource", "source"),
-    [
-        pytest.param(CLUSTER, config_source.DYNAMIC_DEFAULT_BROKER_CONFIG, id="cluster"),
-        pytest.param((resources.BROKER, str(NODE_ID)), config_source.DYNAMIC_BROKER_CONFIG, id="node"),
-    ],
-)
-def test_log_flush_interval_ms_can_be_set_and_is_what_topics_inherit(resource: Resource, source: int) -> None:
+def test_log_flush_interval_ms_can_be_set_and_is_what_topics_inherit() -> None:
     """KAFKA-13807: it, and not log.flush.scheduler.interval.ms, is the first synonym of flush.ms."""
     active = ActiveController()
     active.start_brokers(1)
     active.create_topic("t")
-    assert alter(active, resource, "log.flush.scheduler.interval.ms", SET, "7000") == Errors.NONE
-    assert alter(active, resource, "log.flush.interval.ms", SET, "9000") == Errors.NONE
+    assert alter(active, CLUSTER, "log.flush.scheduler.interval.ms", SET, "7000") == Errors.NONE
+    assert alter(active, CLUSTER, "log.flush.interval.ms", SET, "9000") == Errors.NONE
     wanted = DescribeConfigsResource(
         resource_type=resources.TOPIC, resource_name="t", configuration_keys=["flush.ms"]
     )
     response = active.request(DescribeConfigsRequest(resources=[wanted]))
     assert isinstance(response, DescribeConfigsResponse)
     [shown] = response.results[0].configs
-    assert (shown.value, shown.config_source) == ("9000", source)
+    assert (shown.value, shown.config_source) == ("9000", config_source.DYNAMIC_DEFAULT_BROKER_CONFIG)

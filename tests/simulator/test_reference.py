@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.short_isrs import ShortIsrs
 from kraftctl.image.replay import replay
 from kraftctl.metadata.partition_registration import PartitionRegistration
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
@@ -230,6 +231,8 @@ def test_a_loss_in_each_attribute_of_an_image_is_noticed(part: str, name: str) -
     if isinstance(value, dict):
         assert value
         value.popitem()
+    elif isinstance(value, ShortIsrs):
+        value.topic_counts.popitem()
     elif isinstance(value, int):
         setattr(getattr(image, part), name, value + 1_000)
     else:

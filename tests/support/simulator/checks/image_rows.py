@@ -187,10 +187,13 @@ PARTS: Final[dict[str, dict[str, Callable[[Any], Rows] | str]]] = {
         "leaderless_count": DERIVED,
         "imbalanced_count": DERIVED,
         "reassigning_count": DERIVED,
+        "recovering_count": DERIVED,
+        "short_isrs": DERIVED,
         "elections": "how many there were since it was loaded",
     },
     "configurations": {
         "_journal": JOURNAL,
+        "_topics": "the part that counts what is under min ISR",
         "resources": _resources,
         "broker_changes": "how often it changed",
     },
@@ -244,6 +247,8 @@ def derived_of_image(image: MetadataImage) -> Derived:
         "leaderless_count": topics.leaderless_count,
         "imbalanced_count": topics.imbalanced_count,
         "reassigning_count": topics.reassigning_count,
+        "recovering_count": topics.recovering_count,
+        "short_isrs": topics.short_isrs.topic_counts,
         "index": {
             (acl_id, entry.identity)
             for acls in image.acls.index.types()
@@ -279,9 +284,13 @@ def _of_partitions(state: State) -> Derived:
         "imbalanced_counts": Counter(),
         "reassigning_counts": Counter(),
     }
-    count = 0
+    count = recovering = 0
+    short: dict[int, Counter[bytes]] = {}
     for (_, topic_id, _), partition in rows_of(state, "partition"):
         count += 1
+        recovering += partition.leader_recovery_state
+        if len(partition.isr) < len(partition.replicas):
+            short.setdefault(len(partition.isr), Counter())[topic_id] += 1
         alone = partition.leader == NO_LEADER and len(partition.isr) == 1
         for broker_id in partition.isr:
             kind = "last_member_counts" if alone else "isr_counts"
@@ -297,4 +306,5 @@ def _of_partitions(state: State) -> Derived:
         if partition.reassigning:
             topics["reassigning_counts"][topic_id] += 1
     totals = {name.removesuffix("s"): sum(each.values()) for name, each in topics.items()}
-    return {**members, **topics, **totals, "leader_counts": leaders, "partition_count": count}
+    counts = {"partition_count": count, "recovering_count": recovering, "short_isrs": short}
+    return {**members, **topics, **totals, **counts, "leader_counts": leaders}
