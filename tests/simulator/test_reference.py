@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.image.short_isrs import ShortIsrs
 from kraftctl.image.replay import replay
+from kraftctl.image.short_isrs import ShortIsrs
 from kraftctl.metadata.partition_registration import PartitionRegistration
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
