@@ -93,12 +93,18 @@ NEVER_COMPILED = (
     *(f"tests/{name}" for name in ("packaging", "security", "supply_chain")),
     *(
         f"tests/test_{name}.py"
-        for name in ("compose", "import_contracts", "lanes", "pages", "repository_files", "tidy")
+        for name in ("compose", "fields", "import_contracts", "kafkas_sentences", "lanes", "pages")
     ),
-    "tests/test_reliability_docs.py",
+    *(
+        f"tests/test_{name}.py"
+        for name in ("reliability_docs", "repository_files", "tidy", "troubleshooting")
+    ),
+    *(f"tests/server/security/test_{name}.py" for name in ("hostile_reloading", "store_reader")),
+    "tests/storage/test_file_errors.py",
     *(f"tests/record_types/test_{name}.py" for name in ("exporter", "new_type")),
 )
-"""What these test is never compiled: lanes `others`, `spark`, `faults` and `attacks` run the same."""
+"""What these test is never compiled, or is the calls of processes: lanes `others`, `spark`, `faults` and
+`attacks` run the same."""
 
 WHOLE_QUORUMS = tuple(
     f"tests/simulator/test_{name}.py" for name in ("clients", "rare_sequences", "rot", "flush_and_truncation")
