@@ -57,10 +57,20 @@ FAULTS = (
     PlantedFault(
         "no-replicas-on-fenced-brokers",
         f"{REPLICATION}/replica_assignment.py",
-        "        if not broker.in_controlled_shutdown and",
+        "        if (broker.fenced or not broker.in_controlled_shutdown) and",
         "        if not broker.fenced and",
         (f"{REGISTRATION_BUGS}::test_after_a_failover_fenced_brokers_that_sent_no_heartbeat_get_replicas",),
         "KAFKA-13841: no topic can be created while brokers are restarted.",
+    ),
+    PlantedFault(
+        "no-replicas-on-brokers-that-have-shut-down",
+        f"{REPLICATION}/replica_assignment.py",
+        "        if (broker.fenced or not broker.in_controlled_shutdown) and",
+        "        if not broker.in_controlled_shutdown and",
+        (
+            "tests/controller/test_create_topics.py::test_a_broker_that_has_shut_down_gets_replicas_of_new_topics",
+        ),
+        "With three brokers, no topic can be created while one of them is restarted.",
     ),
     PlantedFault(
         "reassignment-does-not-wait-for-what-it-adds",

@@ -133,8 +133,8 @@ FAULTS = (
     PlantedFault(
         "a-message-of-a-node-has-lines",
         "kraftctl/cli/admin/errors.py",
-        "{plain_text(message or error.message)}",
-        "{message or error.message}",
+        "        self.reason = plain_text(message or error.message)\n",
+        "        self.reason = message or error.message\n",
         (NODES,),
         "A node writes a next step of its own below the error.",
     ),

@@ -57,8 +57,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "rollback-leaves-the-indexes",
         "kraftctl/image/topics_image.py",
-        "        topic.partitions.put(index, old)\n"
-        "        self._update_indexes(topic.topic_id, current, old)\n",
+        "        topic.partitions.put(index, old)\n        self._update_indexes(topic, current, old)\n",
         "        topic.partitions.put(index, old)\n",
         "A former leader does not find the partitions of a broker.",
         "brokers",
