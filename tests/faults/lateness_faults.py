@@ -232,14 +232,6 @@ FAULTS = (
         "3,000 connections that fetch together hold up all heartbeats for 150 ms.",
     ),
     PlantedFault(
-        "urgent-requests-that-waited-count-with-others",
-        "kraftctl/server/loop/request_turns.py",
-        "                self._run_urgent()\n",
-        "                self._run(urgent.waiting)\n",
-        (TURNS,),
-        "A request of heartbeats that waited waits again: it has no turn of its own.",
-    ),
-    PlantedFault(
         "urgent-requests-that-waited-wait-for-memory",
         "kraftctl/server/loop/request_turns.py",
         "            while urgent.waiting and not self.is_spent and not self._is_paused():\n",
