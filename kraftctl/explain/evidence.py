@@ -86,6 +86,12 @@ class ClusterEvidence:
         """Returns what the leader knows of a replica; None if no leader was asked, or knows nothing."""
         return None if self.quorum is None else self.quorum.replicas.get(replica_id)
 
+    def is_heard(self, broker_id: int) -> bool:
+        """Returns whether the active controller had a heartbeat of a broker just before its status."""
+        contact = self.contacts.get(broker_id)
+        age_ms = None if contact is None else contact.heartbeat_age_ms
+        return age_ms is not None and age_ms <= RECENT_MS
+
     def contact_text(self, broker_id: int) -> str:
         """Returns when a broker was heard of, as far as a controller says so; otherwise an empty text."""
         parts: list[str] = []

@@ -44,6 +44,16 @@ class BrokerMarks:
     lost_directories: Mark | None = None
     lost_leadership: Mark | None = None
     """The newest record that gave a partition of which it was the leader another one."""
+    left_isr: Mark | None = None
+    """The newest record that removed it from an ISR."""
+
+    @property
+    def left(self) -> Mark | None:
+        """The last change of its controlled shutdown: the others have to read it."""
+        if self.leaves is None:
+            return None
+        changes = [self.leaves, self.lost_leadership or self.leaves, self.left_isr or self.leaves]
+        return max(changes, key=lambda each: each.offset)
 
 
 @dataclass
@@ -157,12 +167,17 @@ class RecordMarks:
         has_other_leader = before.leader_after(record) != leader
         if has_other_leader and leader != NO_LEADER and leader in self.brokers:
             self.brokers[leader].lost_leadership = mark
+        has_other_isr = record.isr is not None and set(record.isr) != set(before.isr)
+        if has_other_isr and (leader != NO_LEADER or len(before.isr) > 1):
+            for broker_id in set(before.isr).difference(record.isr or ()):
+                if broker_id in self.brokers:
+                    self.brokers[broker_id].left_isr = mark
         marks = self.partitions.get((record.topic_id, record.partition_id))
         if marks is None:
             return
         if has_other_leader:
             marks.leader = mark
-        if record.isr is not None and set(record.isr) != set(before.isr):
+        if has_other_isr:
             marks.isr = mark
         if record.adding_replicas or record.removing_replicas:
             marks.reassigning = mark
