@@ -24,6 +24,7 @@ from tests.support.explained_situations import (
     ghost_at_33,
     ghost_limits,
     healthy,
+    known_ghost_limits,
     lagging_voter,
     leaving_an_isr_last,
     leaving_in_a_snapshot,
@@ -243,6 +244,15 @@ CASES = [
         ghost_limits,
         of_feature(),
         "metadata.version cannot be raised from 30 (4.3-IV0) to 33 (4.4-IV2)",
+        "controller 9 supports levels 7 to 30 of metadata.version, and may be a ghost: registered, but no"
+        " voter",
+        "ask with --bootstrap-controllers, with the right DESCRIBE on the cluster, whether it runs",
+        id="perhaps-a-ghost-limits-a-feature",
+    ),
+    pytest.param(
+        known_ghost_limits,
+        of_feature(),
+        "metadata.version cannot be raised from 30 (4.3-IV0) to 33 (4.4-IV2)",
         "controller 9 supports levels 7 to 30 of metadata.version, and is a ghost: registered, but no voter"
         " and not running",
         "metadata.version 4.3-IV0 cannot unregister controllers: start a controller of Kafka 4.4 or kraftctl"
@@ -295,9 +305,7 @@ CASES = [
         of_controller(9),
         "Controller 9 may be a ghost",
         "it is registered, and is no voter",
-        "metadata.version 4.3-IV0 cannot unregister controllers: start a controller of Kafka 4.4 or kraftctl"
-        " with node.id 9 once, which registers again, raise metadata.version to 4.4-IV2, stop it, then"
-        " kafka-cluster unregister-controller --id 9",
+        "ask with --bootstrap-controllers, with the right DESCRIBE on the cluster, whether it runs",
         id="perhaps-a-ghost",
     ),
     pytest.param(
@@ -331,6 +339,22 @@ CASES = [
         "voter 2 has not fetched for 60 s",
         "start controller 2; its log says why it does not reach controller 1",
         id="quorum-with-a-silent-voter",
+    ),
+    pytest.param(
+        lagging_voter,
+        of_controller(2),
+        "Controller 2 is a voter, and lags",
+        "voter 2 was caught up 40 s ago: its log ends at 50, 0 is committed",
+        "see the log of controller 2, and the disk of its metadata.log.dir",
+        id="lagging-voter",
+    ),
+    pytest.param(
+        silent_voter,
+        of_controller(3),
+        "Nothing is wrong: controller 3 is a voter, registered",
+        None,
+        "",
+        id="voter-that-is-caught-up",
     ),
     pytest.param(
         replaced_disk,

@@ -249,6 +249,11 @@ def ghost_limits(log: ExplainedLog) -> None:
     log.brokers(2, levels=(7, 33))
 
 
+def known_ghost_limits(log: ExplainedLog) -> None:
+    ghost_limits(log)
+    log.fetched(1, 0, voter=True)
+
+
 def ghost_at_33(log: ExplainedLog) -> None:
     log.feature("metadata.version", 33)
     log.voters(1)
