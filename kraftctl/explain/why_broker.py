@@ -62,7 +62,7 @@ def explain_broker(evidence: ClusterEvidence, broker_id: int) -> Explanation:
         return Explanation(
             subject,
             ExplainedCause(f"{name} serves, but {lost.text}", lost.since),
-            facts=facts,
+            facts=[fact for fact in facts if fact != lost.text],
             next_step=f"replace the disk of that directory, then restart broker {broker_id}",
         )
     known_marks = marks.brokers.get(broker_id)

@@ -17,6 +17,7 @@ from tests.support.explained_situations import (
     can_be_raised,
     ended_at_start,
     fenced_but_fetching,
+    fenced_but_heard,
     fenced_in_a_snapshot_and_unheard,
     fenced_in_a_snapshot_but_fetching,
     fenced_in_a_snapshot_but_heard,
@@ -126,6 +127,14 @@ CASES = [
         "it fetches the metadata log, but none of its heartbeats is accepted",
         "see the log of broker 1 for BrokerHeartbeat: it may not reach the active controller",
         id="fenced-in-a-snapshot-and-without-a-session",
+    ),
+    pytest.param(
+        fenced_but_heard,
+        of_broker(1),
+        "Broker 1 is fenced: its heartbeats arrive, and it is not unfenced yet",
+        "it has read the metadata log up to offset 104, and does not ask to be unfenced yet",
+        "see the log of broker 1: log recovery, or a listener that does not start",
+        id="fenced-but-heard",
     ),
     pytest.param(
         shut_down,
@@ -405,6 +414,16 @@ def test_a_broker_is_fenced_since_the_first_record_that_says_so() -> None:
     first = log.fence(1)
     log.fence(1)
     assert explain_broker(log.evidence(), 1).statement.since == first
+
+
+def test_replicas_without_their_directory_are_counted_once() -> None:
+    log = ExplainedLog()
+    restarted_without_a_directory(log)
+    assert explain_broker(log.evidence(), 1).facts == ["it leads 3 partitions and is in 3 ISRs"]
+    log.fence(1)
+    assert explain_broker(log.evidence(), 1).facts[-1] == (
+        "2 of its replicas are in log directories that it does not have"
+    )
 
 
 @pytest.mark.parametrize("elr", [False, True])

@@ -111,6 +111,12 @@ def fenced_but_fetching(log: ExplainedLog) -> None:
     log.fetched(1, 400)
 
 
+def fenced_but_heard(log: ExplainedLog) -> None:
+    session_expired(log)
+    log.fetched(1, 30_000, end=60)
+    log.contacts[1] = BrokerContact(heartbeat_age_ms=500, metadata_offset=104)
+
+
 def fenced_in_a_snapshot_but_fetching(log: ExplainedLog) -> None:
     log.in_snapshot = True
     log.register(1)
