@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from kraftctl.explain.mark import age_text
 from kraftctl.explain.replayed_log import ReplayedLog
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.metadata.config_definitions.config_key import ConfigValue, InvalidConfigValueError
+from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC
 
 RECENT_MS = 3_000
@@ -14,6 +16,10 @@ RECENT_MS = 3_000
 
 SILENT_MS = 8_000
 """A replica that has not fetched for this long is not running, or cannot reach the leader."""
+
+OF_TOPIC = "topic"
+OF_CLUSTER = "cluster"
+"""Sources of configs."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,12 @@ class ClusterEvidence:
         """Returns what the leader knows of a replica; None if no leader was asked, or knows nothing."""
         return None if self.quorum is None else self.quorum.replicas.get(replica_id)
 
+    def is_heard(self, broker_id: int) -> bool:
+        """Returns whether the active controller had a heartbeat of a broker just before its status."""
+        contact = self.contacts.get(broker_id)
+        age_ms = None if contact is None else contact.heartbeat_age_ms
+        return age_ms is not None and age_ms <= RECENT_MS
+
     def contact_text(self, broker_id: int) -> str:
         """Returns when a broker was heard of, as far as a controller says so; otherwise an empty text."""
         parts: list[str] = []
@@ -106,19 +118,22 @@ class ClusterEvidence:
         first = parts[0] if parts[0].startswith(("sent", "has")) else f": {parts[0]}"
         return f"broker {broker_id}{' ' if first[0] != ':' else ''}{'; '.join([first, *parts[1:]])}"
 
-    def topic_config(self, topic: str, name: str, default: str) -> tuple[str, str]:
+    def topic_config(self, topic: str, name: str) -> tuple[ConfigValue | None, str]:
         """Returns the value of a topic config that the log has, and its source.
 
-        The properties files of controllers are not in the log: the default counts without a value there.
+        One that cannot be used is inherited, as the service does it. The properties files of controllers are
+        not in the log: the default counts without a value there.
         """
-        configurations = self.image.configurations
-        value = configurations.config(TOPIC, topic).get(name)
-        if value is not None:
-            return value, "topic"
-        value = configurations.config(BROKER, CLUSTER_DEFAULT).get(name)
-        if value is not None:
-            return value, "cluster"
-        return default, "default; the properties files of controllers may have another"
+        definition, configurations = TOPIC_CONFIG_KEYS[name], self.image.configurations
+        for kind, resource, source in ((TOPIC, topic, OF_TOPIC), (BROKER, CLUSTER_DEFAULT, OF_CLUSTER)):
+            text = configurations.config(kind, resource).get(name)
+            if text is None:
+                continue
+            try:
+                return definition.parse(text), source
+            except InvalidConfigValueError:
+                continue
+        return definition.default_value, "default; the properties files of controllers may have another"
 
 
 def brokers_text(ids: list[int]) -> str:

@@ -12,8 +12,12 @@ from dataclasses import dataclass
 from kraftctl.explain.mark import Mark
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.broker_registration_change import FENCE, IN_CONTROLLED_SHUTDOWN, UNFENCE
+from kraftctl.metadata.config_definitions.min_insync_replicas import MIN_INSYNC_REPLICAS
 from kraftctl.metadata.partition_registration import NO_LEADER
+from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
+from kraftctl_protocol.generated.clear_elr_record import ClearElrRecord
+from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.fence_broker_record import FenceBrokerRecord
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
@@ -44,6 +48,16 @@ class BrokerMarks:
     lost_directories: Mark | None = None
     lost_leadership: Mark | None = None
     """The newest record that gave a partition of which it was the leader another one."""
+    left_isr: Mark | None = None
+    """The newest record that removed it from an ISR."""
+
+    @property
+    def left(self) -> Mark | None:
+        """The last change of its controlled shutdown: the others have to read it."""
+        if self.leaves is None:
+            return None
+        changes = [self.leaves, self.lost_leadership or self.leaves, self.left_isr or self.leaves]
+        return max(changes, key=lambda each: each.offset)
 
 
 @dataclass
@@ -54,6 +68,8 @@ class PartitionMarks:
     leader: Mark
     isr: Mark
     reassigning: Mark | None = None
+    elr: Mark | None = None
+    """The record that changed the ELR (KIP-966)."""
 
 
 class RecordMarks:
@@ -71,6 +87,8 @@ class RecordMarks:
         self.topics: dict[str, Mark] = {}
         self.partitions: dict[tuple[Uuid, int], PartitionMarks] = {}
         self.features: dict[str, Mark] = {}
+        self.min_isr_configs: dict[str, Mark] = {}
+        """The newest records of min.insync.replicas by topic; the empty name is the cluster's default."""
 
     def note(self, image: MetadataImage, record: Message, mark: Mark) -> None:
         """Notes a record before it is replayed into `image`."""
@@ -88,6 +106,11 @@ class RecordMarks:
                 self.topics[record.name] = mark
         elif isinstance(record, RemoveTopicRecord):
             self._note_deletion(image, record.topic_id, mark)
+        elif isinstance(record, ConfigRecord):
+            if record.name == MIN_INSYNC_REPLICAS and self._is_of_partitions(record):
+                self.min_isr_configs[record.resource_name] = mark
+        elif isinstance(record, ClearElrRecord):
+            self._note_cleared_elrs(image, record.topic_name, mark)
         elif isinstance(record, FeatureLevelRecord):
             self.features[record.name] = mark
         elif isinstance(record, RegisterControllerRecord):
@@ -157,15 +180,35 @@ class RecordMarks:
         has_other_leader = before.leader_after(record) != leader
         if has_other_leader and leader != NO_LEADER and leader in self.brokers:
             self.brokers[leader].lost_leadership = mark
+        has_other_isr = record.isr is not None and set(record.isr) != set(before.isr)
+        if has_other_isr and (leader != NO_LEADER or len(before.isr) > 1):
+            for broker_id in set(before.isr).difference(record.isr or ()):
+                if broker_id in self.brokers:
+                    self.brokers[broker_id].left_isr = mark
         marks = self.partitions.get((record.topic_id, record.partition_id))
         if marks is None:
             return
         if has_other_leader:
             marks.leader = mark
-        if record.isr is not None and set(record.isr) != set(before.isr):
+        if has_other_isr:
             marks.isr = mark
+        elr = record.eligible_leader_replicas
+        if elr is not None and set(elr) != set(before.elr):
+            marks.elr = mark
         if record.adding_replicas or record.removing_replicas:
             marks.reassigning = mark
+
+    def _is_of_partitions(self, record: ConfigRecord) -> bool:
+        if record.resource_type == TOPIC:
+            return self._is_watched(record.resource_name)
+        return record.resource_type == BROKER and record.resource_name == CLUSTER_DEFAULT
+
+    def _note_cleared_elrs(self, image: MetadataImage, topic_name: str, mark: Mark) -> None:
+        """Notes the partitions that have an ELR; without a name those of all topics lose it."""
+        for (topic_id, index), marks in self.partitions.items():
+            topic = image.topics.topics.get(topic_id)
+            if topic is not None and topic_name in ("", topic.name) and topic.partitions[index].elr:
+                marks.elr = mark
 
     def _note_deletion(self, image: MetadataImage, topic_id: Uuid, mark: Mark) -> None:
         topic = image.topics.topics.get(topic_id)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from kraftctl.explain.evidence import RECENT_MS, ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
+from kraftctl.explain.lost_directories import failed_directories, lost_directories, offline_replicas_text
 from kraftctl.explain.mark import Mark
 from kraftctl.explain.record_marks import BrokerMarks
 from kraftctl.metadata.broker_registration import BrokerRegistration
@@ -56,12 +57,12 @@ def explain_broker(evidence: ClusterEvidence, broker_id: int) -> Explanation:
     if trouble is not None:
         statement = trouble.as_cause(name)
         return Explanation(subject, statement, trouble.causes, facts, trouble.next_step)
-    lost = _lost_directories(cluster.brokers[broker_id], marks.brokers.get(broker_id))
+    lost = lost_directories(evidence, broker_id)
     if lost is not None:
         return Explanation(
             subject,
             ExplainedCause(f"{name} serves, but {lost.text}", lost.since),
-            facts=facts,
+            facts=[fact for fact in facts if fact != lost.text],
             next_step=f"replace the disk of that directory, then restart broker {broker_id}",
         )
     known_marks = marks.brokers.get(broker_id)
@@ -92,20 +93,20 @@ def _fenced(
     if marks.unfenced is None and not marks.fenced.is_latest_possible:
         return _never_unfenced(evidence, registration, marks)
     if registration.in_controlled_shutdown:
-        causes = [ExplainedCause("it was stopped in order, by a controlled shutdown", marks.leaves)]
-        return BrokerTrouble(broker_id, "is fenced", marks.fenced, causes, start)
-    fetch = evidence.fetch_of(broker_id)
-    is_running = fetch is not None and fetch.fetch_age_ms is not None and fetch.fetch_age_ms <= RECENT_MS
-    if is_running:
-        causes = [
-            ExplainedCause("it fetches the metadata log, but none of its heartbeats is accepted"),
-            *([ExplainedCause(contact)] if contact else []),
-        ]
-        step = (
-            f"see the log of broker {broker_id} for BrokerHeartbeat: it may not reach the active controller"
+        text = (
+            "it was in its controlled shutdown: it stopped in order, or was killed before the end; the log"
+            " has the same for both"
         )
-        return BrokerTrouble(broker_id, "is fenced", marks.fenced, causes, step)
-    lost = _lost_directories(registration, marks)
+        causes = [ExplainedCause(text, marks.leaves)]
+        return BrokerTrouble(broker_id, "is fenced", marks.fenced, causes, start)
+    if evidence.is_heard(broker_id):
+        causes, step = _progress(evidence, registration, marks)
+        what = "is fenced: its heartbeats arrive, and it is not unfenced yet"
+        return BrokerTrouble(broker_id, what, marks.fenced, causes, step)
+    fetch = evidence.fetch_of(broker_id)
+    if fetch is not None and fetch.fetch_age_ms is not None and fetch.fetch_age_ms <= RECENT_MS:
+        return _fenced_but_fetching(evidence, broker_id, marks)
+    lost = failed_directories(registration, marks)
     causes = [] if lost is None else [lost]
     if not contact or not _has_expired(marks):
         causes.append(ExplainedCause(_why_fenced(marks)))
@@ -114,8 +115,26 @@ def _fenced(
     return BrokerTrouble(broker_id, "is fenced", marks.fenced, causes, start)
 
 
+def _fenced_but_fetching(evidence: ClusterEvidence, broker_id: int, marks: BrokerMarks) -> BrokerTrouble:
+    step = f"see the log of broker {broker_id} for BrokerHeartbeat: it may not reach the active controller"
+    text = "it fetches the metadata log, but none of its heartbeats is accepted"
+    if marks.unfenced is None and broker_id not in evidence.contacts:
+        # A snapshot has whether it is fenced, and not whether it was unfenced before that.
+        text = (
+            "it fetches the metadata log: it is starting (not unfenced since it registered), or its"
+            " heartbeats do not arrive"
+        )
+        step = f"see the log of broker {broker_id} for its start, and for BrokerHeartbeat"
+    contact = evidence.contact_text(broker_id)
+    causes = [ExplainedCause(text), *([ExplainedCause(contact)] if contact else [])]
+    return BrokerTrouble(broker_id, "is fenced", marks.fenced, causes, step)
+
+
 def _has_expired(marks: BrokerMarks) -> bool:
-    """Returns whether it led partitions when it was fenced: one that stops in order leads none by then."""
+    """Returns whether it seems to have led partitions when it was fenced, by the times of the batches alone.
+
+    A broker that stops in order leads none by then; two batches may have the same time.
+    """
     fenced, lost = marks.fenced, marks.lost_leadership
     return fenced is not None and lost is not None and lost.timestamp_ms == fenced.timestamp_ms
 
@@ -124,7 +143,10 @@ def _why_fenced(marks: BrokerMarks) -> str:
     if marks.fenced is not None and marks.fenced.is_latest_possible:
         return "it was fenced before the snapshot that was read, which does not say why"
     if _has_expired(marks):
-        return "its session expired: no heartbeat came within broker.session.timeout.ms"
+        return (
+            "its session seems to have expired (broker.session.timeout.ms): it lost leaderships at the time"
+            " of its fencing"
+        )
     return "its session expired, or it was stopped while it led no partition: the log has the same for both"
 
 
@@ -132,16 +154,28 @@ def _never_unfenced(
     evidence: ClusterEvidence, registration: BrokerRegistration, marks: BrokerMarks
 ) -> BrokerTrouble:
     """Handles a broker that is starting, or did not finish its start."""
+    causes, step = _progress(evidence, registration, marks)
+    what = "is fenced: it was not unfenced since it registered"
+    return BrokerTrouble(registration.id, what, marks.fenced, causes, step)
+
+
+def _progress(
+    evidence: ClusterEvidence, registration: BrokerRegistration, marks: BrokerMarks
+) -> tuple[list[ExplainedCause], str]:
+    """Returns how far the start of a broker has come, as far as its fetches and heartbeats say so."""
     broker_id = registration.id
-    target = evidence.image.cluster.registration_offsets.get(broker_id, registration.epoch)
+    target = registration.epoch
+    if not marks.registered.is_latest_possible:
+        target = evidence.image.cluster.registration_offsets.get(broker_id, target)
     contact, fetch = evidence.contacts.get(broker_id), evidence.fetch_of(broker_id)
     read = contact.metadata_offset if contact is not None else None
     if read is None and fetch is not None and fetch.log_end_offset >= 0:
         read = fetch.log_end_offset - 1
     silent = fetch is not None and fetch.fetch_age_ms is not None and fetch.fetch_age_ms > RECENT_MS
+    silent = (silent or (evidence.quorum is not None and fetch is None)) and not evidence.is_heard(broker_id)
     causes: list[ExplainedCause] = []
     step = f"see the log of broker {broker_id}: it starts, and is unfenced when it is ready"
-    if silent or (evidence.quorum is not None and fetch is None):
+    if silent:
         causes = [ExplainedCause(evidence.contact_text(broker_id))]
         step = f"start broker {broker_id}; its log says why it ended"
     elif read is not None and read < target:
@@ -152,9 +186,7 @@ def _never_unfenced(
         text = f"it has read the metadata log up to offset {read}, and does not ask to be unfenced yet"
         causes = [ExplainedCause(text)]
         step = f"see the log of broker {broker_id}: log recovery, or a listener that does not start"
-    return BrokerTrouble(
-        broker_id, "is fenced: it was not unfenced since it registered", marks.fenced, causes, step
-    )
+    return causes, step
 
 
 def _leaving(
@@ -164,18 +196,21 @@ def _leaving(
     since = None if marks is None else marks.leaves
     led = evidence.image.topics.leader_counts.get(broker_id, 0)
     if led:
-        causes = [ExplainedCause(f"it leads {_counted(led, 'partition')} that no other replica takes over")]
-        step = f"see kraftctl explain reassignment, and the replicas of what broker {broker_id} leads"
+        text = f"the active controller is still moving its leaderships: it leads {_counted(led, 'partition')}"
+        causes = [ExplainedCause(text)]
+        step = "wait; if it lasts, see the log of the active controller"
         return BrokerTrouble(broker_id, "is in controlled shutdown", since, causes, step)
-    target = None if marks is None else marks.lost_leadership or marks.leaves
+    target = None if marks is None else marks.left
     causes = []
     step = f"see the log of broker {broker_id} for its controlled shutdown"
-    if target is not None:
+    if target is not None and target.is_latest_possible:
+        text = "all active brokers have to read its last change, whose offset is not known: a snapshot has it"
+        causes = [ExplainedCause(text)]
+        step = "wait; a broker that does not read on delays it, and its log says why"
+    elif target is not None:
         behind = _behind(evidence, broker_id, target.offset)
         who = f": {behind}" if behind else ""
-        text = (
-            f"all active brokers have to read up to offset {target.offset}, where it lost its last leadership"
-        )
+        text = f"all active brokers have to read up to offset {target.offset}, the last change as it leaves"
         causes = [ExplainedCause(f"{text}{who}")]
         step = "wait; a broker that does not read on delays it, and its log says why"
     return BrokerTrouble(broker_id, "is in controlled shutdown", since, causes, step)
@@ -192,12 +227,15 @@ def _behind(evidence: ClusterEvidence, leaving_id: int, offset: int) -> str:
     return ", ".join(named)
 
 
-def _lost_directories(registration: BrokerRegistration, marks: BrokerMarks | None) -> ExplainedCause | None:
-    if marks is None or marks.directories_count <= len(registration.directories):
-        return None
-    lost = marks.directories_count - len(registration.directories)
-    text = f"{lost} of its {marks.directories_count} log directories failed"
-    return ExplainedCause(text, marks.lost_directories)
+def _leaderless_count(evidence: ClusterEvidence, broker_id: int) -> int:
+    """Returns how many partitions without leader have the broker in their ISR, or in the ELR without one."""
+    topics = evidence.image.topics
+    counts = (topics.isr_counts, topics.last_member_counts, topics.elr_counts)
+    return sum(
+        not partition.has_leader and broker_id in (partition.isr or partition.elr)
+        for topic_id in {each for by_broker in counts for each in by_broker.get(broker_id, {})}
+        for partition in topics.topics[topic_id].partitions.values()
+    )
 
 
 def _facts(evidence: ClusterEvidence, broker_id: int) -> list[str]:
@@ -206,13 +244,17 @@ def _facts(evidence: ClusterEvidence, broker_id: int) -> list[str]:
     in_isr = sum(topics.isr_counts.get(broker_id, {}).values())
     alone = sum(topics.last_member_counts.get(broker_id, {}).values())
     facts = [f"it leads {_counted(led, 'partition')} and is in {_counted(in_isr + alone, 'ISR')}"]
-    if alone:
-        facts.append(f"it is the last member of the ISR of {_counted(alone, 'partition')} without a leader")
+    leaderless = _leaderless_count(evidence, broker_id)
+    if leaderless:
+        facts.append(f"it may lead {_counted(leaderless, 'partition')} without a leader when it is active")
     eligible = sum(topics.elr_counts.get(broker_id, {}).values())
     if eligible:
         facts.append(f"it is in {_counted(eligible, 'ELR')}")
     if registration is not None and registration.cordoned_directories:
         facts.append(f"{len(registration.cordoned_directories)} of its log directories are cordoned")
+    offline = offline_replicas_text(evidence, broker_id)
+    if offline:
+        facts.append(offline)
     contact = evidence.contact_text(broker_id)
     if contact and registration is not None and registration.active:
         facts.append(contact)

@@ -8,11 +8,14 @@ from __future__ import annotations
 from kraftctl.explain.evidence import SILENT_MS, ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
 from kraftctl.explain.mark import age_text
+from kraftctl.explain.voter_lag import lag_text, lags, step_for_lag
 from kraftctl.metadata import features
 
 REPLACE_VOTER = (
     "kraftctl quorum --command-config FILE replace-voter, with the properties file of that controller"
 )
+
+ASK_LEADER = "ask with --bootstrap-controllers, with the right DESCRIBE on the cluster, whether it runs"
 
 
 def is_running(evidence: ClusterEvidence, controller_id: int) -> bool | None:
@@ -30,6 +33,11 @@ def is_ghost(evidence: ClusterEvidence, controller_id: int) -> bool:
     """Returns whether a registered controller is no voter and, as far as known, does not run."""
     voters = evidence.voters
     return bool(voters) and controller_id not in voters and not is_running(evidence, controller_id)
+
+
+def step_for_ghost(evidence: ClusterEvidence, controller_id: int) -> str:
+    """Returns how to remove a ghost; while it may be an observer that runs, how to find that out."""
+    return ASK_LEADER if evidence.quorum is None else removal_of_ghost(evidence, controller_id)
 
 
 def removal_of_ghost(evidence: ClusterEvidence, controller_id: int) -> str:
@@ -73,12 +81,9 @@ def explain_controller(evidence: ClusterEvidence, controller_id: int) -> Explana
         if is_known:
             causes.append(ExplainedCause("it does not fetch from the leader, so it does not run"))
         else:
-            facts.append(
-                "only the leader knows whether it runs as an observer: ask with --bootstrap-controllers"
-            )
-        return Explanation(
-            subject, ExplainedCause(text), causes, facts, removal_of_ghost(evidence, controller_id)
-        )
+            facts.append("only the leader knows whether it runs as an observer")
+        step = step_for_ghost(evidence, controller_id)
+        return Explanation(subject, ExplainedCause(text), causes, facts, step)
     if not voters:
         text = f"Controller {controller_id} is registered, and the voters are not known; registered"
         step = "ask the leader, with --bootstrap-controllers"
@@ -108,6 +113,11 @@ def _explain_voter(evidence: ClusterEvidence, controller_id: int, facts: list[st
         statement = ExplainedCause(f"{name} is a voter, and does not run or does not reach the leader")
         step = f"start controller {controller_id}; its log says why it does not reach the leader"
         return Explanation(subject, statement, [ExplainedCause(seen)], facts, step)
+    quorum, fetch = evidence.quorum, evidence.fetch_of(controller_id)
+    if quorum is not None and fetch is not None and controller_id != quorum.leader_id and lags(fetch):
+        statement = ExplainedCause(f"{name} is a voter, and lags")
+        causes = [ExplainedCause(lag_text(quorum, fetch))]
+        return Explanation(subject, statement, causes, facts, step_for_lag(controller_id))
     level = evidence.image.features.metadata_version
     is_registered = controller_id in evidence.image.cluster.controllers
     if not is_registered and features.is_controller_registration_supported(level):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from kraftctl.explain.evidence import ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
-from kraftctl.explain.why_controller import is_ghost, removal_of_ghost
+from kraftctl.explain.why_controller import is_ghost, step_for_ghost
 from kraftctl.metadata import features
 from kraftctl.metadata.endpoint import VersionRange
 
 NO_LEVELS = VersionRange(0, 0)
+
+GHOST = ", and is a ghost: registered, but no voter and not running"
+PERHAPS_GHOST = ", and may be a ghost: registered, but no voter"
 
 
 def explain_feature(evidence: ClusterEvidence, name: str, level: int | None = None) -> Explanation:
@@ -75,8 +78,8 @@ def _limits(
         levels = controllers[controller_id] or NO_LEVELS
         text = f"controller {controller_id} supports levels {levels.min} to {levels.max} of {name}"
         if is_ghost(evidence, controller_id):
-            text += ", and is a ghost: registered, but no voter and not running"
-            steps.append(removal_of_ghost(evidence, controller_id))
+            text += GHOST if evidence.quorum is not None else PERHAPS_GHOST
+            steps.append(step_for_ghost(evidence, controller_id))
         else:
             steps.append(f"upgrade controller {controller_id}")
         causes.append(ExplainedCause(text, marks.controllers.get(controller_id)))

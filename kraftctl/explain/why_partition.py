@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kraftctl.explain.evidence import ClusterEvidence, brokers_text
+from kraftctl.explain.evidence import OF_TOPIC, ClusterEvidence, brokers_text
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
 from kraftctl.explain.mark import Mark
 from kraftctl.explain.record_marks import PartitionMarks
 from kraftctl.explain.why_broker import BrokerTrouble, broker_trouble
+from kraftctl.metadata.config_definitions.min_insync_replicas import MIN_INSYNC_REPLICAS
 from kraftctl.metadata.leader_recovery_state import RECOVERING
 from kraftctl.metadata.partition_registration import PartitionRegistration
+from kraftctl_protocol.config_resource import CLUSTER_DEFAULT
 from kraftctl_protocol.uuids import Uuid
 
-MIN_INSYNC_REPLICAS = "min.insync.replicas"
 UNCLEAN_LEADER_ELECTION_ENABLE = "unclean.leader.election.enable"
 
 NO_LEADER_KIND = "no leader"
@@ -40,6 +41,12 @@ class NamedPartition:
     @property
     def leader_since(self) -> Mark | None:
         return None if self.marks is None else self.marks.leader
+
+    @property
+    def eligible_since(self) -> Mark | None:
+        """When the ISR or the ELR became what it is, whichever came later."""
+        found = [] if self.marks is None else [self.marks.isr, self.marks.elr or self.marks.isr]
+        return max(found, key=lambda each: each.offset, default=None)
 
     @property
     def isr_since(self) -> Mark | None:
@@ -115,8 +122,9 @@ def partition_kind(evidence: ClusterEvidence, partition: NamedPartition) -> str 
 
 def min_isr(evidence: ClusterEvidence, topic: str) -> tuple[int, str]:
     """Returns min.insync.replicas of a topic, and the source of the value."""
-    text, source = evidence.topic_config(topic, MIN_INSYNC_REPLICAS, "1")
-    return (int(text) if text.isdecimal() else 1), source
+    value, source = evidence.topic_config(topic, MIN_INSYNC_REPLICAS)
+    assert isinstance(value, int)
+    return value, source
 
 
 def replica_trouble(
@@ -177,7 +185,7 @@ def _nothing_eligible(
     state = partition.state
     causes = [
         ExplainedCause(
-            "no replica is known to have all records: its ISR and ELR are empty", partition.isr_since
+            "no replica is known to have all records: its ISR and ELR are empty", partition.eligible_since
         )
     ]
     unclean = (
@@ -200,17 +208,17 @@ def _eligible_facts(evidence: ClusterEvidence, partition: NamedPartition, eligib
     state = partition.state
     where = "ISR" if state.isr else "ELR"
     named = f"{{{', '.join(str(each) for each in eligible)}}} ({where})" if eligible else "none"
-    value, source = evidence.topic_config(partition.topic, UNCLEAN_LEADER_ELECTION_ENABLE, "false")
+    is_allowed, source = evidence.topic_config(partition.topic, UNCLEAN_LEADER_ELECTION_ENABLE)
     others = [each for each in state.replicas if each not in eligible]
     live = [each for each in others if replica_trouble(evidence, partition, each) is None]
     if not live:
         unclean = "no other replica is available for an unclean election"
-    elif value == "true":
+    elif is_allowed is True:
         unclean = f"{brokers_text(live)} may lack records, and an unclean election is allowed"
         unclean += f" ({UNCLEAN_LEADER_ELECTION_ENABLE}=true, {source})"
     else:
         unclean = f"{brokers_text(live)} may lack records, and an unclean election is refused"
-        unclean += f" ({UNCLEAN_LEADER_ELECTION_ENABLE}={value}, {source})"
+        unclean += f" ({UNCLEAN_LEADER_ELECTION_ENABLE}=false, {source})"
     facts = [f"eligible: {named}; {unclean}"]
     if state.reassigning:
         facts.append(_reassignment_fact(state))
@@ -253,10 +261,22 @@ def _too_few_in_sync(evidence: ClusterEvidence, partition: NamedPartition, kind:
         causes = [ExplainedCause(f"it has {len(state.replicas)} replicas, fewer than {MIN_INSYNC_REPLICAS}")]
         steps = ["reassign the partition to more brokers, or lower the config"]
     text = f"{partition} has {len(state.isr)} of {len(state.replicas)} replicas in sync"
+    since = partition.isr_since
     if kind == UNDER_MIN_ISR_KIND:
         text += f", and {MIN_INSYNC_REPLICAS} is {least} ({source}): acks=all is refused"
-    statement = ExplainedCause(text, partition.isr_since)
+        if _has_newer_min_isr(evidence, partition, is_own=source == OF_TOPIC):
+            since = None
+    statement = ExplainedCause(text, since)
     return Explanation(f"partition {partition}", statement, causes, _facts(evidence, partition), steps[0])
+
+
+def _has_newer_min_isr(evidence: ClusterEvidence, partition: NamedPartition, *, is_own: bool) -> bool:
+    """Returns whether a config was changed after the ISR: then the ISR does not say since when it is too
+    small.
+    """
+    since, configs = partition.isr_since, evidence.log.marks.min_isr_configs
+    found = [configs.get(partition.topic), None if is_own else configs.get(CLUSTER_DEFAULT)]
+    return since is not None and any(each is not None and each.offset > since.offset for each in found)
 
 
 def _not_preferred(evidence: ClusterEvidence, partition: NamedPartition) -> Explanation:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from kraftctl.explain.evidence import SILENT_MS, ClusterEvidence, LeaderView, NoLeaderView, ReplicaFetch
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation
 from kraftctl.explain.mark import age_text
+from kraftctl.explain.voter_lag import lag_text, lags, step_for_lag
 from kraftctl.explain.why_controller import REPLACE_VOTER
-
-LAGS_MS = 3_000
-"""A voter that was not caught up for this long lags: it fetches each half second."""
 
 SUBJECT = "quorum"
 
@@ -36,7 +34,7 @@ def explain_quorum(evidence: ClusterEvidence) -> Explanation:
     voters = [each for each in quorum.replicas.values() if each.is_voter]
     followers = [each for each in voters if each.replica_id != quorum.leader_id]
     silent = [each for each in followers if each.fetch_age_ms is None or each.fetch_age_ms > SILENT_MS]
-    lagging = [each for each in followers if each not in silent and _lags(each)]
+    lagging = [each for each in followers if each not in silent and lags(each)]
     facts = _facts(quorum, voters)
     leader = f"controller {quorum.leader_id} leads epoch {quorum.leader_epoch}"
     since = evidence.log.leader_mark if evidence.log.leader_id == quorum.leader_id else None
@@ -47,7 +45,7 @@ def explain_quorum(evidence: ClusterEvidence) -> Explanation:
     needed = len(voters) // 2 + 1
     may_lose = max(0, running - needed)
     causes = [ExplainedCause(_silent_text(quorum, each)) for each in silent]
-    causes += [ExplainedCause(_lag_text(quorum, each)) for each in lagging]
+    causes += [ExplainedCause(lag_text(quorum, each)) for each in lagging]
     statement = ExplainedCause(
         f"{running} of {len(voters)} voters fetch, and {may_lose} more may be lost"
         if silent
@@ -58,7 +56,7 @@ def explain_quorum(evidence: ClusterEvidence) -> Explanation:
     if first in quorum.returned_ids:
         step = REPLACE_VOTER
     if not silent:
-        step = f"see the log of controller {first}, and the disk of its metadata.log.dir"
+        step = step_for_lag(first)
     return Explanation(SUBJECT, statement, causes, [leader, *facts], step)
 
 
@@ -73,26 +71,12 @@ def _from_log(evidence: ClusterEvidence) -> Explanation:
     return Explanation(SUBJECT, ExplainedCause(text, log.leader_mark), facts=facts, is_healthy=True)
 
 
-def _lags(replica: ReplicaFetch) -> bool:
-    return replica.caught_up_age_ms is None or replica.caught_up_age_ms > LAGS_MS
-
-
 def _silent_text(quorum: LeaderView, replica: ReplicaFetch) -> str:
     if replica.replica_id in quorum.returned_ids:
         return f"voter {replica.replica_id} fetches with another directory, which is no voter"
     if replica.fetch_age_ms is None:
         return f"voter {replica.replica_id} has not fetched under this leader"
     return f"voter {replica.replica_id} has not fetched for {age_text(replica.fetch_age_ms)}"
-
-
-def _lag_text(quorum: LeaderView, replica: ReplicaFetch) -> str:
-    since = "was never caught up under this leader"
-    if replica.caught_up_age_ms is not None:
-        since = f"was caught up {age_text(replica.caught_up_age_ms)} ago"
-    return (
-        f"voter {replica.replica_id} {since}: its log ends at {replica.log_end_offset},"
-        f" {quorum.high_watermark} is committed"
-    )
 
 
 def _facts(quorum: LeaderView, voters: list[ReplicaFetch]) -> list[str]:

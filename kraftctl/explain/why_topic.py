@@ -52,7 +52,7 @@ def explain_topic(evidence: ClusterEvidence, topic: str) -> Explanation:
     found = kinds[worst]
     explained = [(str(partition), explain_named(evidence, partition)) for partition in found]
     text = f"{len(found)} of {len(partitions)} partitions of {topic} {PHRASES[worst][len(found) > 1]}"
-    statement = ExplainedCause(text, found[0].leader_since if worst == NO_LEADER_KIND else found[0].isr_since)
+    statement = ExplainedCause(text, explained[0][1].statement.since)
     facts += [
         f"{len(kinds[kind])} {PHRASES[kind][len(kinds[kind]) > 1]}"
         for kind in KINDS

@@ -270,8 +270,9 @@ OWN: Final = (
     _own(
         "under_min_isr_partitions",
         GAUGE,
-        "Partitions whose ISR has fewer members than min.insync.replicas, and than they have replicas;"
-        " those without leader are among them",
+        "Partitions whose ISR has fewer members than min.insync.replicas, and than they have replicas. One"
+        " without leader counts only by its ISR, which without ELR keeps its last member: all of those are"
+        " in offlinepartitionscount",
     ),
     _own(
         "recovering_partitions",

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli.shell.java_texts import double_text, time_text
+from kraftctl.cli.shell.loaded_metadata import load_metadata
 from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
@@ -188,6 +189,15 @@ def test_a_directory_is_a_snapshot_and_the_log_after_it(tmp_path: Path) -> None:
         assert called.status == 0, called.errors
         assert {"orders", "t1"} <= set(called.output.splitlines())
     assert shell(tmp_path, "cat", "/image/provenance").output.startswith("offset 1643, epoch 2, ")
+
+
+@pytest.mark.parametrize("end", [(), ((AbortTransactionRecord(), 0), TOPIC)], ids=["plain", "aborted"])
+def test_nothing_is_kept_for_undoing(tmp_path: Path, end: tuple[tuple[Message, int], ...]) -> None:
+    begin = ((BeginTransactionRecord(), 0),) if end else ()
+    path = segment(tmp_path, 0, batch(0, *begin, TOPIC, *end, PARTITION))
+    image = load_metadata(path).image
+    assert (list(image.topics.ids_by_name), image.topics.partition_count) == (["orders"], 1)
+    assert image.journal.entry_count == 0
 
 
 def test_an_aborted_transaction_leaves_nothing(tmp_path: Path) -> None:

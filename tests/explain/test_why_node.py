@@ -8,7 +8,7 @@ from kraftctl.explain.why_broker import explain_broker
 from kraftctl.explain.why_controller import explain_controller
 from kraftctl.explain.why_feature import explain_feature
 from kraftctl.explain.why_quorum import explain_quorum
-from tests.support.explained_log import Ask, ExplainedLog, Make, check_explanation
+from tests.support.explained_log import Ask, ExplainedLog, Make, change, check_explanation, partition
 from tests.support.explained_situations import (
     all_but_one_directory_failed,
     at_the_top,
@@ -17,18 +17,27 @@ from tests.support.explained_situations import (
     can_be_raised,
     ended_at_start,
     fenced_but_fetching,
+    fenced_but_heard,
+    fenced_in_a_snapshot_and_unheard,
+    fenced_in_a_snapshot_but_fetching,
+    fenced_in_a_snapshot_but_heard,
     fenced_without_leaderships,
     ghost_at_33,
     ghost_limits,
     healthy,
+    known_ghost_limits,
     lagging_voter,
+    leaving_an_isr_last,
+    leaving_in_a_snapshot,
     leaving_waits_for_others,
     leaving_with_leaderships,
+    leaving_without_partitions,
     never_ready,
     not_caught_up,
     one_directory_failed,
     only_replica_fenced,
     replaced_disk,
+    restarted_without_a_directory,
     running_observer,
     session_expired,
     session_expired_by_status,
@@ -57,7 +66,8 @@ CASES = [
         session_expired,
         of_broker(1),
         "Broker 1 is fenced",
-        "its session expired: no heartbeat came within broker.session.timeout.ms",
+        "its session seems to have expired (broker.session.timeout.ms): it lost leaderships at the time of"
+        " its fencing",
         "start broker 1",
         id="session-expired",
     ),
@@ -94,12 +104,46 @@ CASES = [
         id="fenced-but-fetching",
     ),
     pytest.param(
+        fenced_in_a_snapshot_but_fetching,
+        of_broker(1),
+        "Broker 1 is fenced",
+        "it fetches the metadata log: it is starting (not unfenced since it registered), or its heartbeats do"
+        " not arrive",
+        "see the log of broker 1 for its start, and for BrokerHeartbeat",
+        id="fenced-in-a-snapshot-but-fetching",
+    ),
+    pytest.param(
+        fenced_in_a_snapshot_but_heard,
+        of_broker(1),
+        "Broker 1 is fenced: its heartbeats arrive, and it is not unfenced yet",
+        "it has read the metadata log up to offset 59, and has to read its registration, 100",
+        "wait; if the offset stays, see the log of broker 1",
+        id="fenced-in-a-snapshot-but-heard",
+    ),
+    pytest.param(
+        fenced_in_a_snapshot_and_unheard,
+        of_broker(1),
+        "Broker 1 is fenced",
+        "it fetches the metadata log, but none of its heartbeats is accepted",
+        "see the log of broker 1 for BrokerHeartbeat: it may not reach the active controller",
+        id="fenced-in-a-snapshot-and-without-a-session",
+    ),
+    pytest.param(
+        fenced_but_heard,
+        of_broker(1),
+        "Broker 1 is fenced: its heartbeats arrive, and it is not unfenced yet",
+        "it has read the metadata log up to offset 104, and does not ask to be unfenced yet",
+        "see the log of broker 1: log recovery, or a listener that does not start",
+        id="fenced-but-heard",
+    ),
+    pytest.param(
         shut_down,
         of_broker(1),
         "Broker 1 is fenced",
-        "it was stopped in order, by a controlled shutdown",
+        "it was in its controlled shutdown: it stopped in order, or was killed before the end; the log has"
+        " the same for both",
         "start broker 1",
-        id="shut-down-in-order",
+        id="fenced-in-its-controlled-shutdown",
     ),
     pytest.param(
         not_caught_up,
@@ -153,18 +197,49 @@ CASES = [
         leaving_with_leaderships,
         of_broker(1),
         "Broker 1 is in controlled shutdown",
-        "it leads 1 partition that no other replica takes over",
-        "see kraftctl explain reassignment, and the replicas of what broker 1 leads",
+        "the active controller is still moving its leaderships: it leads 1 partition",
+        "wait; if it lasts, see the log of the active controller",
         id="leaving-but-leading",
     ),
     pytest.param(
         leaving_waits_for_others,
         of_broker(1),
         "Broker 1 is in controlled shutdown",
-        "all active brokers have to read up to offset 107, where it lost its last leadership:"
-        " broker 2 is at 103",
+        "all active brokers have to read up to offset 107, the last change as it leaves: broker 2 is at 103",
         "wait; a broker that does not read on delays it, and its log says why",
         id="leaving-waits-for-an-offset",
+    ),
+    pytest.param(
+        leaving_an_isr_last,
+        of_broker(1),
+        "Broker 1 is in controlled shutdown",
+        "all active brokers have to read up to offset 109, the last change as it leaves",
+        "wait; a broker that does not read on delays it, and its log says why",
+        id="leaving-an-isr-last",
+    ),
+    pytest.param(
+        leaving_without_partitions,
+        of_broker(1),
+        "Broker 1 is in controlled shutdown",
+        "all active brokers have to read up to offset 108, the last change as it leaves",
+        "wait; a broker that does not read on delays it, and its log says why",
+        id="leaving-after-its-leaderships-have-moved",
+    ),
+    pytest.param(
+        leaving_in_a_snapshot,
+        of_broker(1),
+        "Broker 1 is in controlled shutdown",
+        "all active brokers have to read its last change, whose offset is not known: a snapshot has it",
+        "wait; a broker that does not read on delays it, and its log says why",
+        id="leaving-in-a-snapshot",
+    ),
+    pytest.param(
+        restarted_without_a_directory,
+        of_broker(1),
+        "Broker 1 serves, but 2 of its replicas are in log directories that it does not have",
+        None,
+        "replace the disk of that directory, then restart broker 1",
+        id="restarted-without-a-directory",
     ),
     pytest.param(
         healthy,
@@ -176,6 +251,15 @@ CASES = [
     ),
     pytest.param(
         ghost_limits,
+        of_feature(),
+        "metadata.version cannot be raised from 30 (4.3-IV0) to 33 (4.4-IV2)",
+        "controller 9 supports levels 7 to 30 of metadata.version, and may be a ghost: registered, but no"
+        " voter",
+        "ask with --bootstrap-controllers, with the right DESCRIBE on the cluster, whether it runs",
+        id="perhaps-a-ghost-limits-a-feature",
+    ),
+    pytest.param(
+        known_ghost_limits,
         of_feature(),
         "metadata.version cannot be raised from 30 (4.3-IV0) to 33 (4.4-IV2)",
         "controller 9 supports levels 7 to 30 of metadata.version, and is a ghost: registered, but no voter"
@@ -230,9 +314,7 @@ CASES = [
         of_controller(9),
         "Controller 9 may be a ghost",
         "it is registered, and is no voter",
-        "metadata.version 4.3-IV0 cannot unregister controllers: start a controller of Kafka 4.4 or kraftctl"
-        " with node.id 9 once, which registers again, raise metadata.version to 4.4-IV2, stop it, then"
-        " kafka-cluster unregister-controller --id 9",
+        "ask with --bootstrap-controllers, with the right DESCRIBE on the cluster, whether it runs",
         id="perhaps-a-ghost",
     ),
     pytest.param(
@@ -266,6 +348,22 @@ CASES = [
         "voter 2 has not fetched for 60 s",
         "start controller 2; its log says why it does not reach controller 1",
         id="quorum-with-a-silent-voter",
+    ),
+    pytest.param(
+        lagging_voter,
+        of_controller(2),
+        "Controller 2 is a voter, and lags",
+        "voter 2 was caught up 40 s ago: its log ends at 50, 0 is committed",
+        "see the log of controller 2, and the disk of its metadata.log.dir",
+        id="lagging-voter",
+    ),
+    pytest.param(
+        silent_voter,
+        of_controller(3),
+        "Nothing is wrong: controller 3 is a voter, registered",
+        None,
+        "",
+        id="voter-that-is-caught-up",
     ),
     pytest.param(
         replaced_disk,
@@ -316,6 +414,29 @@ def test_a_broker_is_fenced_since_the_first_record_that_says_so() -> None:
     first = log.fence(1)
     log.fence(1)
     assert explain_broker(log.evidence(), 1).statement.since == first
+
+
+def test_replicas_without_their_directory_are_counted_once() -> None:
+    log = ExplainedLog()
+    restarted_without_a_directory(log)
+    assert explain_broker(log.evidence(), 1).facts == ["it leads 3 partitions and is in 3 ISRs"]
+    log.fence(1)
+    assert explain_broker(log.evidence(), 1).facts[-1] == (
+        "2 of its replicas are in log directories that it does not have"
+    )
+
+
+@pytest.mark.parametrize("elr", [False, True])
+def test_partitions_that_a_broker_leaves_without_a_leader_are_counted(elr: bool) -> None:
+    log = ExplainedLog()
+    log.brokers(1, 2)
+    log.topic("orders", partition([1]), partition([1, 2]), partition([1, 2], isr=[1], leader=-1))
+    isr = {"isr": [], "eligible_leader_replicas": [1]} if elr else {}
+    log.leave(1, change("orders", 0, leader=-1, **isr), change("orders", 1, leader=2, isr=[2]))
+    facts = explain_broker(log.evidence(), 1).facts
+    assert "it may lead 2 partitions without a leader when it is active" in facts
+    assert explain_broker(log.evidence(), 2).facts[0] == "it leads 1 partition and is in 1 ISR"
+    assert not [fact for fact in explain_broker(log.evidence(), 2).facts if fact.startswith("it may lead")]
 
 
 def test_a_broker_that_serves_was_heard_of() -> None:

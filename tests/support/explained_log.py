@@ -40,6 +40,8 @@ class ExplainedLog:
     def __init__(self) -> None:
         self.log = ReplayedLog()
         self.offset = 99
+        self.in_snapshot = False
+        """Whether the records up to now are read from a snapshot."""
         self.now_ms = BEGAN_MS
         self.contacts: dict[int, BrokerContact] = {}
         self.fetches: dict[int, ReplicaFetch] = {}
@@ -52,7 +54,7 @@ class ExplainedLog:
         first = self.offset + 1
         for record in records:
             self.offset += 1
-            self.log.apply(record, Mark(self.offset, self.now_ms))
+            self.log.apply(record, Mark(self.offset, self.now_ms, self.in_snapshot))
         self.log.end_offset = self.offset + 1
         return Mark(first, self.now_ms)
 

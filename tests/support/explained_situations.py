@@ -111,6 +111,28 @@ def fenced_but_fetching(log: ExplainedLog) -> None:
     log.fetched(1, 400)
 
 
+def fenced_but_heard(log: ExplainedLog) -> None:
+    session_expired(log)
+    log.fetched(1, 30_000, end=60)
+    log.contacts[1] = BrokerContact(heartbeat_age_ms=500, metadata_offset=104)
+
+
+def fenced_in_a_snapshot_but_fetching(log: ExplainedLog) -> None:
+    log.in_snapshot = True
+    log.register(1)
+    log.fetched(1, 400, end=60)
+
+
+def fenced_in_a_snapshot_but_heard(log: ExplainedLog) -> None:
+    fenced_in_a_snapshot_but_fetching(log)
+    log.contacts[1] = BrokerContact(heartbeat_age_ms=900, metadata_offset=59)
+
+
+def fenced_in_a_snapshot_and_unheard(log: ExplainedLog) -> None:
+    fenced_in_a_snapshot_but_fetching(log)
+    log.contacts[1] = BrokerContact(heartbeat_age_ms=None, metadata_offset=None)
+
+
 def shut_down(log: ExplainedLog) -> None:
     log.brokers(1)
     log.leave(1)
@@ -162,6 +184,34 @@ def leaving_waits_for_others(log: ExplainedLog) -> None:
     log.contacts[1] = BrokerContact(heartbeat_age_ms=200, metadata_offset=90)
 
 
+def leaving_an_isr_last(log: ExplainedLog) -> None:
+    log.brokers(1, 2)
+    log.topic("orders", partition([1, 2]), partition([2, 1]))
+    log.leave(1, change("orders", 0, leader=2, isr=[2]), change("orders", 1, isr=[2]))
+
+
+def leaving_without_partitions(log: ExplainedLog) -> None:
+    """It has lost its last leadership, and left its last ISR, before it began to leave."""
+    log.brokers(1, 2)
+    log.topic("orders", partition([1, 2]))
+    log.write(change("orders", 0, leader=2), change("orders", 0, isr=[2]))
+    log.leave(1)
+
+
+def leaving_in_a_snapshot(log: ExplainedLog) -> None:
+    log.brokers(1)
+    log.in_snapshot = True
+    log.leave(1)
+
+
+def restarted_without_a_directory(log: ExplainedLog) -> None:
+    """One replica is in the directory that is left, one is in none, and one is in another."""
+    log.brokers(1, directories=2)
+    places = (directory(1), bytes(15) + b"\x02", directory(1, 1))
+    log.topic("orders", *[partition([1], directories=[each]) for each in places])
+    log.brokers(1)
+
+
 def reassigning(log: ExplainedLog) -> None:
     log.brokers(1, 2)
     log.topic("orders", partition([1]))
@@ -203,6 +253,11 @@ def ghost_limits(log: ExplainedLog) -> None:
     log.controllers(1, levels=(7, 33))
     log.controllers(9)
     log.brokers(2, levels=(7, 33))
+
+
+def known_ghost_limits(log: ExplainedLog) -> None:
+    ghost_limits(log)
+    log.fetched(1, 0, voter=True)
 
 
 def ghost_at_33(log: ExplainedLog) -> None:

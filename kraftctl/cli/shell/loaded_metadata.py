@@ -30,6 +30,7 @@ class LoadedMetadata:
 
     def __init__(self) -> None:
         self.image = MetadataImage()
+        self.image.journal.enabled = False
         self.last_offset = -1
         self.last_epoch = -1
         self.time_ms = 0

@@ -1,0 +1,46 @@
+"""Says which log directories a broker has lost (KIP-858): those that failed, and those that replicas name."""
+
+from __future__ import annotations
+
+from kraftctl.explain.evidence import ClusterEvidence
+from kraftctl.explain.explanation import ExplainedCause
+from kraftctl.explain.record_marks import BrokerMarks
+from kraftctl.metadata.broker_registration import BrokerRegistration
+
+
+def lost_directories(evidence: ClusterEvidence, broker_id: int) -> ExplainedCause | None:
+    """Returns what a registered broker has lost; None if nothing is known to be lost.
+
+    A broker that was restarted has registered without the directory that failed: its replicas still name it.
+    """
+    failed = failed_directories(
+        evidence.image.cluster.brokers[broker_id], evidence.log.marks.brokers.get(broker_id)
+    )
+    if failed is not None:
+        return failed
+    text = offline_replicas_text(evidence, broker_id)
+    return ExplainedCause(text) if text else None
+
+
+def failed_directories(registration: BrokerRegistration, marks: BrokerMarks | None) -> ExplainedCause | None:
+    """Returns how many directories have failed since the broker registered."""
+    if marks is None or marks.directories_count <= len(registration.directories):
+        return None
+    lost = marks.directories_count - len(registration.directories)
+    text = f"{lost} of its {marks.directories_count} log directories failed"
+    return ExplainedCause(text, marks.lost_directories)
+
+
+def offline_replicas_text(evidence: ClusterEvidence, broker_id: int) -> str:
+    """Returns how many replicas are in directories that the broker has not; it looks at all partitions."""
+    registration = evidence.image.cluster.brokers.get(broker_id)
+    if registration is None:
+        return ""
+    count = 0
+    for topic in evidence.image.topics.topics.values():
+        for partition in topic.partitions.values():
+            directory = partition.directory(broker_id)
+            count += directory is not None and not registration.has_online_directory(directory)
+    if not count:
+        return ""
+    return f"{count} of its replicas {'is' if count == 1 else 'are'} in log directories that it does not have"
