@@ -84,7 +84,7 @@ def _parts(subject: Subject, log: str | None) -> Iterator[tuple[str, str]]:
     """Yields name and text of each part."""
     yield "versions.json", json.dumps(_versions(), indent=2)
     yield "controller.properties", format_properties(shown_properties(subject.properties), [])
-    yield "doctor.json", results_json(subject, diagnoses(subject, with_upgrade=False))
+    yield "doctor.json", results_json(subject, diagnoses(subject, with_upgrade=False, with_flushes=False))
     yield "quorum.txt", _quorum(subject)
     pages = [] if subject.is_offline else _own_pages(subject)
     collected = Collected(subject.answers, pages)
