@@ -44,6 +44,9 @@ UNREGISTER = (
     "if it is gone for good: kafka-cluster.sh unregister-controller --bootstrap-controller h:1 --id 3"
     " --command-config FILE"
 )
+UNREGISTER_BROKER = (
+    "if it is gone for good: kafka-cluster.sh unregister --bootstrap-controller h:1 --id 5 --config FILE"
+)
 NOTHING_UNREGISTERS = (
     "nothing unregisters a controller below metadata.version 4.4-IV2. Only in a dynamic quorum: start a"
     " controller of a later release with node.id=3 as an observer, until it has registered."
@@ -87,8 +90,7 @@ CASES = [
     pytest.param(
         registered(OLD, {1: NEWEST}, {5: features.IBP_4_3_IV0}), {1},
         [("WARN", "broker 5 supports metadata.version up to 4.3-IV0, and it neither votes nor fetches",
-          "if it is gone for good: kafka-cluster.sh unregister --bootstrap-controller h:1 --id 5 "
-          + "--config FILE"),
+          UNREGISTER_BROKER),
          ("OK", "metadata.version is 4.0-IV3, and can be raised to 4.3-IV0",
           RAISE + "4.3-IV0")],
         id="a-broker-that-is-gone-limits-it",
