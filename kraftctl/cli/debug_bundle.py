@@ -38,6 +38,7 @@ from kraftctl_protocol.file_errors import file_error, unplaced_error
 from kraftctl_protocol.java_properties import format_properties
 from kraftctl_protocol.secrets import REDACTED
 from kraftctl_security.tls.store_error import StoreError
+from kraftctl_security.tls.stores import load_keystore
 
 NAME = "debug-bundle"
 PRINTS_ONLY = False
@@ -166,8 +167,6 @@ def _own_certificate(config: ControllerConfig) -> ssl.SSLContext:
 
     It need not name the address here, and only the owner of its key can show it.
     """
-    from kraftctl_security.tls.stores import load_keystore
-
     keystore = config.ssl[config.operate.ssl_listener].keystore
     assert keystore is not None, "a listener with SSL requires it"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

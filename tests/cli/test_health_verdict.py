@@ -112,6 +112,15 @@ VERDICTS = [
         id="a-leader-without-an-address",
     ),
     pytest.param(
+        collected(
+            standby(TWO, leader_id=3, registered=[NamedNode(3, *THREE)]), NodeAnswers(THREE, "refused")
+        ),
+        NOT_KNOWN,
+        ["controller 3 leads epoch 7, says two:2, and it is not reached at three:3: refused",
+         "two:2 says that controller 3 leads epoch 7", "three:3 is not reached: refused"],
+        id="the-address-of-a-registration",
+    ),
+    pytest.param(
         collected(standby(TWO, leader_id=3, leader_endpoint=THREE), standby(THREE)), UNHEALTHY,
         ["no leader answers", "two:2 says that controller 3 leads epoch 7",
          "three:3 knows no leader of epoch 7"],

@@ -114,12 +114,14 @@ def _unreached_leader(collected: Collected) -> str | None:
         if each.epoch < epoch or each.leader_id < 0:
             continue
         leader = f"controller {each.leader_id} leads epoch {epoch}, says {endpoint_text(each.endpoint)}, and"
-        if each.leader_endpoint is None:
+        named = [] if each.leader_endpoint is None else [each.leader_endpoint]
+        addresses = named or collected.addresses(each.leader_id)
+        if not addresses:
             return f"{leader} its address is not known"
-        answers = collected.nodes.get(each.leader_endpoint)
-        if answers is None or not answers.is_reached:
-            problem = "it was not asked" if answers is None else answers.problem
-            return f"{leader} it is not reached at {endpoint_text(each.leader_endpoint)}: {problem}"
+        asked = [collected.nodes[address] for address in addresses if address in collected.nodes]
+        if not any(answers.is_reached for answers in asked):
+            problem = asked[0].problem if asked else "it was not asked"
+            return f"{leader} it is not reached at {endpoint_text(addresses[0])}: {problem}"
     return None
 
 
