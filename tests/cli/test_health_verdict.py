@@ -22,8 +22,19 @@ from kraftctl.cli.health.verdict import (
     health_of,
 )
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica, VoterEndpoint
+from kraftctl.dev.ports import free_port
 from kraftctl_protocol.errors import Errors
-from tests.cli.quorum_cases import CASES, directory_id, leader_node
+from kraftctl_protocol.generated.describe_quorum_request import DescribeQuorumRequest
+from kraftctl_protocol.generated.fetch_request import FetchRequest
+from kraftctl_protocol.generated.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+)
+from kraftctl_protocol.generated.fetch_response import PartitionData as FetchedPartition
+from tests.cli.quorum_cases import CASES, ScriptedQuorum, directory_id, leader_node
+from tests.support.wire.scripted_node import Script, ScriptedNode
 
 NOW_MS = 1_790_000_000_000
 
@@ -245,6 +256,31 @@ def test_a_leader_of_each_release_is_asked(name: str, capsys: pytest.CaptureFixt
     assert status in (0, 10)
     assert said["leader_id"] == case.quorum.leader_id
     assert said["voters"][str(case.quorum.leader_id)] == "leader"
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_a_follower_names_its_leader(is_running: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without the right Alter, only Fetch has the address of the leader."""
+    with leader_node(CASES["all-voters-at-the-same-offset"].quorum) as leading:
+        port = leading.port if is_running else free_port()
+        partition = FetchedPartition(
+            error_code=int(Errors.NOT_LEADER_OR_FOLLOWER), current_leader=LeaderIdAndEpoch(3, 7)
+        )
+        fetched = FetchResponse(
+            responses=[FetchableTopicResponse(partitions=[partition])],
+            node_endpoints=[NodeEndpoint(node_id=3, host="127.0.0.1", port=port)],
+        )
+        refused = ScriptedQuorum(3, [], error=Errors.NOT_LEADER_OR_FOLLOWER).described()
+        script: Script = {DescribeQuorumRequest: lambda _: refused, FetchRequest: lambda _: fetched}
+        with ScriptedNode(script) as follower:
+            asked = ["health", "--bootstrap-controllers", follower.address, "--timeout-ms", "2000"]
+            status = main([*asked, "--output", "json"])
+    said = json.loads(capsys.readouterr().out)
+    if is_running:
+        assert (status, said["leader_id"]) == (0, 3)
+    else:
+        assert (status, said["verdict"]) == (1, NOT_KNOWN)
+        assert f"it is not reached at 127.0.0.1:{port}" in said["reasons"][0]
 
 
 def test_it_is_repeated_until_the_time_is_over(capsys: pytest.CaptureFixture[str]) -> None:
