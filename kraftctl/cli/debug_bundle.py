@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from cryptography.hazmat.primitives.serialization import Encoding
+
 import kraftctl
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.doctor.checks import diagnoses
@@ -26,18 +28,26 @@ from kraftctl.cli.health.forms import json_of as health_json
 from kraftctl.cli.health.verdict import health_of
 from kraftctl.cli.hidden_values import HiddenValues, shown_properties
 from kraftctl.cli.quorum.describe import replication_text, status_text
+from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.config.operate_config import HTTPS
 from kraftctl.node import controller_node
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import file_error, unplaced_error
 from kraftctl_protocol.java_properties import format_properties
 from kraftctl_protocol.secrets import REDACTED
+from kraftctl_security.tls.store_error import StoreError
+from kraftctl_security.tls.stores import load_keystore
 
 NAME = "debug-bundle"
 PRINTS_ONLY = False
 
 LOG_BYTES_MAX: Final = 4 * 1024 * 1024
 """The end of a log of some hours."""
+
+PROBLEM_PART: Final = "operate-problem.txt"
+"""Why status.json or metrics.txt is missing."""
 
 ENTRIES_MAX: Final = 10_000
 PAGE_SECONDS: Final = 5.0
@@ -66,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
         subject = read_subject(args.file, [], clock, is_offline=args.offline)
         log = None if args.log is None else _end_of(args.log)
         parts = dict(_parts(subject, log))
+        problem = parts.get(PROBLEM_PART)
         _write(args.to, parts, clock.wall_ms() // 1000, BundleSecrets(subject))
     except StorageError as error:
         print(f"kraftctl {NAME}: {error}", file=sys.stderr)
@@ -77,6 +88,9 @@ def run(args: argparse.Namespace) -> int:
         print(f"kraftctl {NAME}: {unplaced_error(unplaced)}", file=sys.stderr)
         return 1
     print(f"{args.to} has {', '.join(sorted(parts))}. Addresses, ids and names of users are in it")
+    if problem is not None:
+        print(f"kraftctl {NAME}: it is not complete: {escaped(problem)}", file=sys.stderr)
+        return 1
     return 0
 
 
@@ -84,7 +98,7 @@ def _parts(subject: Subject, log: str | None) -> Iterator[tuple[str, str]]:
     """Yields name and text of each part."""
     yield "versions.json", json.dumps(_versions(), indent=2)
     yield "controller.properties", format_properties(shown_properties(subject.properties), [])
-    yield "doctor.json", results_json(subject, diagnoses(subject, with_upgrade=False))
+    yield "doctor.json", results_json(subject, diagnoses(subject, with_upgrade=False, with_flushes=False))
     yield "quorum.txt", _quorum(subject)
     pages = [] if subject.is_offline else _own_pages(subject)
     collected = Collected(subject.answers, pages)
@@ -94,6 +108,8 @@ def _parts(subject: Subject, log: str | None) -> Iterator[tuple[str, str]]:
         if page.status is not None:
             yield "status.json", json.dumps(page.status, indent=2)
             yield "metrics.txt", page.metrics
+        if page.problem is not None:
+            yield PROBLEM_PART, f"{page.url}: {page.problem}"
     yield "files.txt", "\n".join(_files(subject))
     if log is not None:
         yield "log.txt", log
@@ -137,7 +153,27 @@ def _own_pages(subject: Subject) -> list[OperatePages]:
     host = endpoint.host if endpoint.host not in (None, "0.0.0.0", "::") else "127.0.0.1"
     where = f"[{host}]" if ":" in str(host) else host
     url = f"{endpoint.listener}://{where}:{endpoint.port}"
-    return [read_pages(url, token=_token(subject) or None, context=None, timeout_s=PAGE_SECONDS)]
+    context = None
+    if endpoint.listener == HTTPS:
+        try:
+            context = _own_certificate(subject.config)
+        except StoreError as error:
+            return [OperatePages(url, problem=str(error))]
+    return [read_pages(url, token=_token(subject) or None, context=context, timeout_s=PAGE_SECONDS)]
+
+
+def _own_certificate(config: ControllerConfig) -> ssl.SSLContext:
+    """Returns a context that trusts only the certificate which this listener shows. Raises StoreError.
+
+    It need not name the address here, and only the owner of its key can show it.
+    """
+    keystore = config.ssl[config.operate.ssl_listener].keystore
+    assert keystore is not None, "a listener with SSL requires it"
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.load_verify_locations(cadata=load_keystore(keystore).chain[0].public_bytes(Encoding.DER))
+    return context
 
 
 def _token(subject: Subject) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import struct
 from pathlib import Path
 
 from kraftctl.storage.durable_files import FILE_MODE
@@ -20,6 +21,9 @@ HELD = (errno.EAGAIN, errno.EACCES)
 """The errors of lockf when another process has the lock: POSIX allows both."""
 
 MAY_BE_IN_USE = "Whether another process uses the directory is not known, and two would destroy it."
+
+_FLOCK = struct.Struct("hhqqi0q")
+"""The struct flock of Linux: type, whence, start, length and process."""
 
 _locked_here: set[Path] = set()
 
@@ -54,6 +58,24 @@ class DirectoryLock:
     def release(self) -> None:
         _locked_here.discard(self.path)
         os.close(self._descriptor)
+
+
+def is_in_use(log_dir: Path) -> bool:
+    """Returns whether a process has the lock, without taking it. Raises OSError."""
+    path = Path(os.path.realpath(log_dir)) / FILE_NAME
+    # To close any descriptor of the file ends a lock that this process has.
+    if path in _locked_here:
+        return True
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        found: int = _FLOCK.unpack(fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))[0]
+    finally:
+        os.close(descriptor)
+    return found != fcntl.F_UNLCK
 
 
 def _in_use(log_dir: Path, holder: str) -> StorageError:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import json
+import ssl
 import stat
 import tarfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -14,7 +20,7 @@ from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.health.verdict import OFFLINE_PARTITIONS
 from kraftctl.cli.hidden_values import HiddenValues, shown_properties
 from kraftctl_security.resolved_properties import ResolvedProperties
-from tests.cli.test_doctor import SECRET_KEYS, Doctor, doctor, plant
+from tests.cli.test_doctor import SECRET_KEYS, Doctor, doctor, plant, with_ssl
 from tests.operate.operated_quorum import OperatedQuorum
 
 __all__ = ["doctor"]
@@ -63,7 +69,9 @@ def test_what_is_not_secret_is_in_it(doctor: Doctor) -> None:
     found = parts(archive)
     assert "num.partitions=7" in found["controller.properties"]
     assert "meta.properties" in found["files.txt"]
-    assert json.loads(found["doctor.json"])["findings"]
+    checks = {each["check"] for each in json.loads(found["doctor.json"])["findings"]}
+    assert "room" in checks
+    assert "flushes" not in checks, "a bundle may be made of a cluster in trouble: it puts no load on disks"
     assert json.loads(found["versions.json"])["libraries"]["cryptography"] != "none"
 
 
@@ -79,6 +87,76 @@ def test_without_the_file_there_is_no_archive(tmp_path: Path) -> None:
     archive = tmp_path / "bundle.tar.gz"
     assert main(["debug-bundle", str(tmp_path / "none"), "--to", str(archive)]) == 1
     assert not archive.exists()
+
+
+class Pages(BaseHTTPRequestHandler):
+    """Serves a status, and metrics unless they are taken away."""
+
+    has_metrics = True
+
+    def do_GET(self) -> None:
+        is_status = self.path == "/status.json"
+        self.send_response(200 if is_status or self.has_metrics else 500)
+        self.end_headers()
+        self.wfile.write(b'{"ready": true}' if is_status else b"kraftctl_ready 1")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def serving(handler: type[Pages], context: ssl.SSLContext | None) -> Iterator[int]:
+    with HTTPServer(("127.0.0.1", 0), handler) as server:
+        if context is not None:
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+
+
+def bundled(doctor: Doctor, scheme: str, port: int) -> tuple[int, dict[str, str]]:
+    doctor.properties["kraftctl.operate.listeners"] = f"{scheme}://127.0.0.1:{port}"
+    doctor.write()
+    archive = doctor.directory / "bundle.tar.gz"
+    status = main(["debug-bundle", str(doctor.file), "--to", str(archive)])
+    return status, parts(archive)
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_the_listener_has_a_private_certificate(doctor: Doctor, is_own: bool) -> None:
+    """The file of its own is in the properties; another one at this address gets no token."""
+    with_ssl(doctor, datetime.timedelta(days=90))
+    keystore = doctor.directory / "keystore.pem"
+    shown = doctor.directory / "shown.pem"
+    shown.write_bytes(keystore.read_bytes())
+    if not is_own:
+        with_ssl(doctor, datetime.timedelta(days=90))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(shown, password="key-password")
+    with serving(Pages, context) as port:
+        status, found = bundled(doctor, "https", port)
+    if is_own:
+        assert status == 0
+        assert found["metrics.txt"] == "kraftctl_ready 1"
+        assert "operate-problem.txt" not in found
+    else:
+        assert status == 1
+        assert found["operate-problem.txt"].startswith(f"https://127.0.0.1:{port}: /status.json: ")
+        assert "status.json" not in found
+
+
+def test_metrics_that_are_missing_are_a_problem(doctor: Doctor, capsys: pytest.CaptureFixture[str]) -> None:
+    class WithoutMetrics(Pages):
+        has_metrics = False
+
+    with serving(WithoutMetrics, None) as port:
+        status, found = bundled(doctor, "http", port)
+    assert status == 1
+    assert "status.json" in found
+    assert "/metrics: HTTP Error 500" in found["operate-problem.txt"]
+    assert "/metrics: HTTP Error 500" in capsys.readouterr().err
 
 
 @pytest.mark.slow

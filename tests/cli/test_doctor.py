@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import errno
 import json
 import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,8 @@ from kraftctl.cli import main
 from kraftctl.cli.doctor import directory_checks
 from kraftctl.cli.doctor.configuration_checks import concerns_security
 from kraftctl.cli.doctor.directory_checks import judged_flushes, judged_limit, judged_room
-from kraftctl.storage.directory_lock import DirectoryLock
+from kraftctl.storage.directory_lock import DirectoryLock, is_in_use
+from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import write_meta_properties
 from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.uuids import random_uuid
@@ -254,6 +258,61 @@ def test_nothing_is_written_and_no_lock_is_taken(doctor: Doctor) -> None:
         assert doctor.bad() == []
     finally:
         lock.release()
+
+
+def flushes(doctor: Doctor) -> str:
+    (row,) = [each for each in doctor.rows() if each["check"] == "flushes"]
+    return row["found"]
+
+
+def test_the_disk_of_a_running_controller_is_not_measured(doctor: Doctor) -> None:
+    """A process of its own has the lock, as a controller has it."""
+    doctor.write()
+    assert flushes(doctor).startswith("fsync of 1 writes")
+    program = (
+        "import sys; from pathlib import Path; from kraftctl.storage.directory_lock import DirectoryLock;"
+        " lock = DirectoryLock.acquire(Path(sys.argv[1])); print(flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(doctor.data)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"\n"
+        assert flushes(doctor).startswith("not measured: a controller runs; see its metrics")
+        with pytest.raises(StorageError, match="another process"):
+            DirectoryLock.acquire(doctor.data)
+        holder.communicate()
+    assert flushes(doctor).startswith("fsync of 1 writes")
+
+
+def test_the_lock_of_this_process_is_kept(doctor: Doctor) -> None:
+    """To close a descriptor of the file would end it."""
+    lock = DirectoryLock.acquire(doctor.data)
+    try:
+        assert is_in_use(doctor.data)
+        program = (
+            "import sys; from pathlib import Path; from kraftctl.storage.directory_lock import is_in_use;"
+            " print(is_in_use(Path(sys.argv[1])))"
+        )
+        asked = [sys.executable, "-c", program, str(doctor.data)]
+        assert subprocess.run(asked, capture_output=True, check=True).stdout == b"True\n"
+    finally:
+        lock.release()
+    assert not is_in_use(doctor.data)
+
+
+def test_nothing_is_measured_by_a_file_with_a_name(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = os.open
+
+    def refuse(path: str, flags: int, mode: int = 0o777) -> int:
+        if flags & os.O_TMPFILE == os.O_TMPFILE:
+            raise OSError(errno.EOPNOTSUPP, "no such files")
+        assert not (flags & os.O_CREAT and Path(path).parent == doctor.data), path
+        return opened(path, flags, mode)
+
+    doctor.write()
+    monkeypatch.setattr(os, "open", refuse)
+    assert flushes(doctor) == "not measured: this file system has no files without a name"
 
 
 def with_ssl(doctor: Doctor, valid: datetime.timedelta, password: str = "key-password") -> None:

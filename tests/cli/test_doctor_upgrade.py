@@ -42,10 +42,20 @@ def registered(level: int, controllers: dict[int, int], brokers: dict[int, int])
 
 UNREGISTER = (
     "if it is gone for good: kafka-cluster.sh unregister-controller --bootstrap-controller h:1 --id 3"
+    " --command-config FILE"
+)
+UNREGISTER_BROKER = (
+    "if it is gone for good: kafka-cluster.sh unregister --bootstrap-controller h:1 --id 5 --config FILE"
 )
 NOTHING_UNREGISTERS = (
-    "nothing unregisters a controller below metadata.version 4.4-IV2: start a controller of a later"
-    " release with node.id=3 as an observer, until it has registered"
+    "nothing unregisters a controller below metadata.version 4.4-IV2. Only in a dynamic quorum: start a"
+    " controller of a later release with node.id=3 as an observer, until it has registered."
+    " Format its directory with --no-initial-controllers and the cluster id of this cluster, and leave"
+    " controller.quorum.auto.join.enable at false: it must not become a voter"
+)
+RAISE = (
+    "it cannot be lowered again in general; try --dry-run first: kafka-features.sh --bootstrap-controller h:1"
+    " --command-config FILE upgrade --dry-run --release-version "
 )
 
 CASES = [
@@ -57,7 +67,7 @@ CASES = [
     pytest.param(
         registered(OLD, {1: NEWEST}, {5: NEWEST}), {1, 5},
         [("OK", "metadata.version is 4.0-IV3, and can be raised to 4.4-IV2",
-          "kafka-features.sh --bootstrap-controller h:1 upgrade --release-version 4.4-IV2")],
+          RAISE + "4.4-IV2")],
         id="can-be-raised",
     ),
     pytest.param(
@@ -80,9 +90,9 @@ CASES = [
     pytest.param(
         registered(OLD, {1: NEWEST}, {5: features.IBP_4_3_IV0}), {1},
         [("WARN", "broker 5 supports metadata.version up to 4.3-IV0, and it neither votes nor fetches",
-          "if it is gone for good: kafka-cluster.sh unregister --bootstrap-controller h:1 --id 5"),
+          UNREGISTER_BROKER),
          ("OK", "metadata.version is 4.0-IV3, and can be raised to 4.3-IV0",
-          "kafka-features.sh --bootstrap-controller h:1 upgrade --release-version 4.3-IV0")],
+          RAISE + "4.3-IV0")],
         id="a-broker-that-is-gone-limits-it",
     ),
     pytest.param(

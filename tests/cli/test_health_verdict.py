@@ -12,10 +12,29 @@ from kraftctl.cli import main
 from kraftctl.cli.admin.node_answers import NamedNode, NodeAnswers
 from kraftctl.cli.health.collection import Collected, OperatePages
 from kraftctl.cli.health.forms import FORMS, status_of
-from kraftctl.cli.health.verdict import HEALTHY, NOT_KNOWN, UNHEALTHY, health_of
+from kraftctl.cli.health.verdict import (
+    BROKERS_NOT_CHECKED,
+    HEALTHY,
+    NO_ACTIVE_PAGE,
+    NOT_KNOWN,
+    PARTITIONS_NOT_CHECKED,
+    UNHEALTHY,
+    health_of,
+)
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica, VoterEndpoint
+from kraftctl.dev.ports import free_port
 from kraftctl_protocol.errors import Errors
-from tests.cli.quorum_cases import CASES, directory_id, leader_node
+from kraftctl_protocol.generated.describe_quorum_request import DescribeQuorumRequest
+from kraftctl_protocol.generated.fetch_request import FetchRequest
+from kraftctl_protocol.generated.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+)
+from kraftctl_protocol.generated.fetch_response import PartitionData as FetchedPartition
+from tests.cli.quorum_cases import CASES, ScriptedQuorum, directory_id, leader_node
+from tests.support.wire.scripted_node import Script, ScriptedNode
 
 NOW_MS = 1_790_000_000_000
 
@@ -61,6 +80,9 @@ ACTIVE = {"is_active_controller": True}
 ALL = (leader(), standby(TWO, leader_id=1), standby(THREE, leader_id=1))
 SHORT = "kraftctl_under_min_isr_partitions 2\n"
 OFFLINE = "# TYPE x gauge\nkafka_controller_kafkacontroller_offlinepartitionscount 4\n"
+FENCED = "kafka_controller_kafkacontroller_fencedbrokercount {}\n"
+WELL = OFFLINE.replace(" 4", " 0") + FENCED.format(0)
+COUNTED = WELL.replace("fencedbrokercount 0", "fencedbrokercount 102")
 
 VERDICTS = [
     pytest.param(collected(*ALL), HEALTHY, [], id="all-three"),
@@ -77,8 +99,9 @@ VERDICTS = [
         ["voter 2: it has had nothing of this leader yet"], id="one-has-never-fetched",
     ),
     pytest.param(
-        collected(standby(ONE), standby(TWO, leader_id=3), NodeAnswers(THREE, "refused")), UNHEALTHY,
-        ["no leader answers", "one:1 knows no leader of epoch 7",
+        collected(replace(standby(ONE), epoch=8), standby(TWO, leader_id=3), NodeAnswers(THREE, "refused")),
+        UNHEALTHY,
+        ["no leader answers", "one:1 knows no leader of epoch 8",
          "two:2 says that controller 3 leads epoch 7", "three:3 is not reached: refused"],
         id="no-leader",
     ),
@@ -88,13 +111,49 @@ VERDICTS = [
         ["one:1 answers DescribeQuorum with CLUSTER_AUTHORIZATION_FAILED"], id="without-the-right",
     ),
     pytest.param(
+        collected(standby(TWO, leader_id=3, leader_endpoint=THREE), NodeAnswers(THREE, "refused")), NOT_KNOWN,
+        ["controller 3 leads epoch 7, says two:2, and it is not reached at three:3: refused",
+         "two:2 says that controller 3 leads epoch 7", "three:3 is not reached: refused"],
+        id="a-leader-that-is-not-reached",
+    ),
+    pytest.param(
+        collected(standby(TWO, leader_id=3)), NOT_KNOWN,
+        ["controller 3 leads epoch 7, says two:2, and its address is not known",
+         "two:2 says that controller 3 leads epoch 7"],
+        id="a-leader-without-an-address",
+    ),
+    pytest.param(
+        collected(
+            standby(TWO, leader_id=3, registered=[NamedNode(3, *THREE)]), NodeAnswers(THREE, "refused")
+        ),
+        NOT_KNOWN,
+        ["controller 3 leads epoch 7, says two:2, and it is not reached at three:3: refused",
+         "two:2 says that controller 3 leads epoch 7", "three:3 is not reached: refused"],
+        id="the-address-of-a-registration",
+    ),
+    pytest.param(
+        collected(standby(TWO, leader_id=3, leader_endpoint=THREE), standby(THREE)), UNHEALTHY,
+        ["no leader answers", "two:2 says that controller 3 leads epoch 7",
+         "three:3 knows no leader of epoch 7"],
+        id="a-leader-that-does-not-lead",
+    ),
+    pytest.param(
         collected(*ALL[:2], standby(THREE, cluster_id="b")), UNHEALTHY,
         ["the addresses are of several clusters: a, b"], id="two-clusters",
     ),
     pytest.param(
         collected(*ALL, pages=(OperatePages("u", {"quorum": ACTIVE, "brokers": [
-            {"id": 5, "fenced": True}, {"id": 4, "fenced": False}]}),)),
+            {"id": 5, "fenced": True}, {"id": 4, "fenced": False}]}, WELL),)),
         UNHEALTHY, ["broker 5 is fenced"], id="a-fenced-broker-of-a-status",
+    ),
+    pytest.param(
+        collected(*ALL, pages=(OperatePages("u", {"quorum": ACTIVE, "brokers": [
+            {"id": 5, "fenced": True}]}, COUNTED),)),
+        UNHEALTHY, ["broker 5 is fenced", "101 more brokers are fenced"], id="more-than-a-status-lists",
+    ),
+    pytest.param(
+        collected(*ALL, pages=(OperatePages("u", {"quorum": ACTIVE}, COUNTED),)),
+        UNHEALTHY, ["102 brokers are fenced"], id="fenced-brokers-of-the-metrics",
     ),
     pytest.param(
         collected(reached(ONE, quorum=quorum(0, 0, 0), registered=[NamedNode(5, "h", 1, is_fenced=True)]),
@@ -102,19 +161,32 @@ VERDICTS = [
         UNHEALTHY, ["broker 5 is fenced"], id="a-fenced-broker-of-a-broker",
     ),
     pytest.param(
-        collected(*ALL, pages=(OperatePages("u", {"quorum": ACTIVE}, OFFLINE),)),
+        collected(*ALL, pages=(OperatePages("u", {"quorum": ACTIVE}, OFFLINE + FENCED.format(0)),)),
         UNHEALTHY, ["4 partitions have no leader"], id="leaderless-partitions",
     ),
     pytest.param(
+        collected(*ALL, pages=(OperatePages("u", {"quorum": ACTIVE}, WELL), OperatePages("v", problem="no"))),
+        HEALTHY, [], id="the-page-of-the-active-one-is-enough",
+    ),
+    pytest.param(
         collected(*ALL, pages=(OperatePages("u", {"quorum": {"is_active_controller": False}}, OFFLINE),)),
-        HEALTHY, [], id="counts-of-a-standby",
+        NOT_KNOWN, [NO_ACTIVE_PAGE], id="counts-of-a-standby",
     ),
     pytest.param(
-        collected(*ALL, pages=(OperatePages("u", problem="refused"),)), HEALTHY, [], id="a-status-is-missing"
+        collected(*ALL, pages=(OperatePages("u", {"node_id": 3, "quorum": ACTIVE}, WELL),)),
+        NOT_KNOWN, [NO_ACTIVE_PAGE], id="counts-of-a-former-leader",
     ),
     pytest.param(
-        collected(*ALL, pages=(OperatePages("u", {"brokers": "x", "quorum": 3}),)), HEALTHY, [],
-        id="a-status-of-another-shape",
+        collected(*ALL, pages=(OperatePages("u", {"quorum": ACTIVE}, problem="/metrics: refused"),)),
+        NOT_KNOWN, [NO_ACTIVE_PAGE], id="metrics-are-missing",
+    ),
+    pytest.param(
+        collected(*ALL, pages=(OperatePages("u", problem="refused"),)), NOT_KNOWN, [NO_ACTIVE_PAGE],
+        id="a-status-is-missing",
+    ),
+    pytest.param(
+        collected(*ALL, pages=(OperatePages("u", {"brokers": "x", "quorum": 3}),)), NOT_KNOWN,
+        [NO_ACTIVE_PAGE], id="a-status-of-another-shape",
     ),
 ]  # fmt: skip
 
@@ -132,15 +204,20 @@ def test_the_leader_of_the_highest_epoch_counts() -> None:
 
 FORMS_OF: list[tuple[str, int, str, int]] = [
     ("text", 0, "HEALTHY\nleader 1, epoch 7, high watermark 90\nvoter 1: leader\nvoter 2: follower", 0),
-    ("nagios", 0, "KRAFT OK - leader 1, 3 voters | voters=3 voters_well=3 epoch=7", 0),
+    (
+        "nagios",
+        0,
+        "KRAFT OK - leader 1, 3 voters; partitions and brokers were not checked | voters=3 voters_well=3",
+        0,
+    ),
     (
         "nagios",
         1,
-        "KRAFT CRITICAL - voter 3: it is not reached at three:3: refused | voters=3 voters_well=2",
+        "KRAFT CRITICAL - voter 3: it is not reached at three:3: refused; partitions and brokers",
         2,
     ),
-    ("nagios", 5, "KRAFT UNKNOWN - one:1: refused | voters=0 voters_well=0 epoch=-1", 3),
-    ("text", 5, "UNKNOWN\none:1: refused", 1),
+    ("nagios", 5, "KRAFT UNKNOWN - one:1: refused; partitions and brokers were not checked | voters=0", 3),
+    ("text", 5, "UNKNOWN\none:1: refused\nnote: partitions and brokers were not checked", 1),
 ]
 
 
@@ -149,6 +226,16 @@ def test_forms(form: str, index: int, text: str, status: int) -> None:
     health = health_of(VERDICTS[index].values[0])  # type: ignore[arg-type]
     assert FORMS[form](health).startswith(text)
     assert status_of(health, form) == status
+
+
+def test_what_was_not_checked_is_a_note() -> None:
+    assert health_of(collected(*ALL)).notes == (BROKERS_NOT_CHECKED,)
+    assert health_of(collected(*ALL, to_controllers=False)).notes == (PARTITIONS_NOT_CHECKED,)
+    page = OperatePages("u", {"quorum": ACTIVE, "ready": False, "node_id": 1}, problem="/metrics: refused")
+    assert health_of(collected(*ALL, pages=(page,))).notes == (
+        "u: /metrics: refused",
+        "u: controller 1 is not ready: ",
+    )
 
 
 def test_json_is_one_line() -> None:
@@ -169,6 +256,31 @@ def test_a_leader_of_each_release_is_asked(name: str, capsys: pytest.CaptureFixt
     assert status in (0, 10)
     assert said["leader_id"] == case.quorum.leader_id
     assert said["voters"][str(case.quorum.leader_id)] == "leader"
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_a_follower_names_its_leader(is_running: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without the right Alter, only Fetch has the address of the leader."""
+    with leader_node(CASES["all-voters-at-the-same-offset"].quorum) as leading:
+        port = leading.port if is_running else free_port()
+        partition = FetchedPartition(
+            error_code=int(Errors.NOT_LEADER_OR_FOLLOWER), current_leader=LeaderIdAndEpoch(3, 7)
+        )
+        fetched = FetchResponse(
+            responses=[FetchableTopicResponse(partitions=[partition])],
+            node_endpoints=[NodeEndpoint(node_id=3, host="127.0.0.1", port=port)],
+        )
+        refused = ScriptedQuorum(3, [], error=Errors.NOT_LEADER_OR_FOLLOWER).described()
+        script: Script = {DescribeQuorumRequest: lambda _: refused, FetchRequest: lambda _: fetched}
+        with ScriptedNode(script) as follower:
+            asked = ["health", "--bootstrap-controllers", follower.address, "--timeout-ms", "2000"]
+            status = main([*asked, "--output", "json"])
+    said = json.loads(capsys.readouterr().out)
+    if is_running:
+        assert (status, said["leader_id"]) == (0, 3)
+    else:
+        assert (status, said["verdict"]) == (1, NOT_KNOWN)
+        assert f"it is not reached at 127.0.0.1:{port}" in said["reasons"][0]
 
 
 def test_it_is_repeated_until_the_time_is_over(capsys: pytest.CaptureFixture[str]) -> None:

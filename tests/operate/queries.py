@@ -19,16 +19,20 @@ ALERTS: dict[str, dict[str, Any]] = {
 RULE_TESTS: dict[str, Any] = yaml.safe_load((RULES.parent / "kraftctl-alerts-test.yml").read_text())
 
 WORDS = frozenset(
-    ("sum", "max", "min", "count", "by", "on", "and", "rate", "increase", "histogram_quantile", "time")
+    ("sum", "max", "min", "count", "absent", "by", "on", "and", "rate", "increase")
+    + ("histogram_quantile", "time")
 )
 """The functions and operators of PromQL that are used here."""
 
 OF_PROMETHEUS = frozenset(("job", "instance"))
 """Labels that a scrape adds."""
 
+SERIES_OF_PROMETHEUS = frozenset(("up",))
+"""Series that a scrape adds."""
+
 STRING = r'"[^"]*"'
 SELECTOR = re.compile(rf"(\b[a-z_]\w*)\s*(\{{(?:[^\"}}]|{STRING})*\}})?")
-MATCHER = re.compile(rf"(\w+)\s*(!=|=)\s*({STRING})")
+MATCHER = re.compile(rf"(\w+)\s*(!=|=~|=)\s*({STRING})")
 GROUPING = re.compile(r"\b(?:by|on) \(([\w, ]*)\)")
 
 
@@ -56,7 +60,7 @@ def read(text: str) -> Query:
     for name, braces in SELECTOR.findall(rest):
         if name in WORDS:
             continue
-        if not name.startswith(("kafka_", "kraftctl_", "process_")):
+        if name not in SERIES_OF_PROMETHEUS and not name.startswith(("kafka_", "kraftctl_", "process_")):
             raise ValueError(f"{name} in {text!r}")
         matchers = tuple((label, how, value.strip('"')) for label, how, value in MATCHER.findall(braces))
         selectors.append(Selector(name, matchers))

@@ -32,6 +32,7 @@ from kraftctl_protocol.metadata_topic import (
     METADATA_TOPIC_ID,
     is_of_one_partition,
 )
+from kraftctl_protocol.peer_limits import is_address
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.authentication_failures import AuthenticationFailedError
 from kraftctl_security.blocking_connection import BlockingConnection, Endpoint, UnservedRequestError
@@ -75,6 +76,8 @@ class NodeAnswers:
     """The wall clock of this host when the quorum was described."""
     epoch: int = -1
     leader_id: int = -1
+    leader_endpoint: Endpoint | None = None
+    """The address that it has for this leader; a release before 3.9 says none."""
     fetch_error: Errors = Errors.NONE
 
 
@@ -195,6 +198,9 @@ class NodeInquiry:
             return
         leader = response.responses[0].partitions[0].current_leader
         found.epoch, found.leader_id = leader.leader_epoch, leader.leader_id
+        for node in response.node_endpoints:
+            if node.node_id == leader.leader_id and is_address(node.host, node.port):
+                found.leader_endpoint = (node.host, node.port)
 
 
 def fetch_of(cluster_id: str | None) -> FetchRequest:

@@ -53,6 +53,7 @@ class DoctorCheck:
 
 
 KEYS_CHECK: Final = "keys"
+FLUSHES_CHECK: Final = "flushes"
 
 CHECKS: Final = (
     DoctorCheck("configuration", Needs.FILE, check_configuration),
@@ -64,7 +65,7 @@ CHECKS: Final = (
     DoctorCheck("identity", Needs.CONFIGURATION, check_identity),
     DoctorCheck("access", Needs.CONFIGURATION, check_access),
     DoctorCheck("room", Needs.CONFIGURATION, check_room),
-    DoctorCheck("flushes", Needs.CONFIGURATION, check_flushes),
+    DoctorCheck(FLUSHES_CHECK, Needs.CONFIGURATION, check_flushes),
     DoctorCheck("open-files", Needs.FILE, check_open_files),
     DoctorCheck("addresses", Needs.NETWORK, check_addresses),
     DoctorCheck("peers", Needs.NETWORK, check_peer_identity),
@@ -75,8 +76,13 @@ CHECKS: Final = (
 UPGRADE_CHECK: Final = DoctorCheck("upgrade", Needs.CONFIGURATION, check_upgrade)
 
 
-def diagnoses(subject: Subject, *, with_upgrade: bool) -> list[tuple[str, Diagnosis]]:
-    """Carries out the checks whose needs are met; each result has the name of its check."""
+def diagnoses(
+    subject: Subject, *, with_upgrade: bool, with_flushes: bool = True
+) -> list[tuple[str, Diagnosis]]:
+    """Carries out the checks whose needs are met; each result has the name of its check.
+
+    Without `with_flushes` nothing is written.
+    """
     met = {Needs.FILE}
     if subject.config is not None:
         met.add(Needs.CONFIGURATION)
@@ -84,4 +90,9 @@ def diagnoses(subject: Subject, *, with_upgrade: bool) -> list[tuple[str, Diagno
             subject.ask_peers()
             met.add(Needs.NETWORK)
     rows = (*CHECKS, UPGRADE_CHECK) if with_upgrade else CHECKS
-    return [(row.name, each) for row in rows if row.needs in met for each in row.run(subject)]
+    return [
+        (row.name, each)
+        for row in rows
+        if row.needs in met and (with_flushes or row.name != FLUSHES_CHECK)
+        for each in row.run(subject)
+    ]

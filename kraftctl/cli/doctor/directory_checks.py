@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import resource
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,7 @@ from kraftctl.cli.doctor.subject import Subject
 from kraftctl.operate.readiness import FREE_BYTES_MIN
 from kraftctl.server.listeners.descriptors import CONNECTIONS_MIN, connections_max
 from kraftctl.server.process.clock import Clock
+from kraftctl.storage.directory_lock import is_in_use
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.halt import FILE_NAME as HALT_FILE
 from kraftctl.storage.log_directories import check_directories, log_directories
@@ -32,6 +33,8 @@ FREE_BYTES_WARNING: Final = 1024 * 1024 * 1024
 FSYNCS_COUNT: Final = 50
 FSYNC_BYTES: Final = 4096
 FSYNC_SECONDS_MAX: Final = 5.0
+NO_UNNAMED_FILES: Final = (errno.EOPNOTSUPP, errno.EISDIR)
+"""NFS and overlays, and kernels before 3.11; a file with a name might remain in the directory."""
 FSYNC_WARNING_MS: Final = 50.0
 """Each commit waits for a flush of a majority."""
 
@@ -104,11 +107,21 @@ def judged_room(log_dir: str, free_bytes: int) -> Diagnosis:
 
 
 def check_flushes(subject: Subject) -> Iterator[Diagnosis]:
-    """Measures how long the disk takes to force 4 KiB, in a file that has no name."""
+    """Measures how long the disk takes to force 4 KiB, in a file that has no name.
+
+    A running controller waits for the same disk, so nothing is measured beside one.
+    """
     config = subject.checked()
     try:
+        if is_in_use(Path(config.metadata_log_dir)):
+            text = "not measured: a controller runs; see its metrics (kraftctl_disk_wait_seconds)"
+            yield ok(text, LOG_DIR_KEY)
+            return
         taken_ms = _flushes_ms(config.metadata_log_dir, subject.clock)
     except OSError as error:
+        if error.errno in NO_UNNAMED_FILES:
+            yield ok("not measured: this file system has no files without a name", LOG_DIR_KEY)
+            return
         path = config.metadata_log_dir
         yield of_sentence(UNKNOWN, file_error("write to", path, error), (), LOG_DIR_KEY)
         return
@@ -150,7 +163,8 @@ def _flushes_ms(directory: str, clock: Clock) -> list[float]:
     taken_ms: list[float] = []
     data = bytes(FSYNC_BYTES)
     began_ns = clock.now_ns()
-    with tempfile.TemporaryFile(dir=directory) as file:
+    descriptor = os.open(directory, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
         while len(taken_ms) < FSYNCS_COUNT:
             before_ns = clock.now_ns()
             file.write(data)

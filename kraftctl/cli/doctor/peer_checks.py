@@ -106,7 +106,7 @@ def _identity(
     if is_other or answers.fetch_error == Errors.INCONSISTENT_CLUSTER_ID:
         other = f" {answers.cluster_id}" if answers.cluster_id is not None else ""
         text = f"{where} is a controller of another cluster{other}, and this one is of {cluster_id}"
-        yield Diagnosis(ERROR, text, "correct the address, or meta.properties of this controller", key)
+        yield Diagnosis(ERROR, text, "correct the address, or mount the directory of this cluster", key)
         return
     if answers.cluster_id is None and answers.epoch < 0:
         text = f"{where} does not confirm its cluster id ({answers.fetch_error.name})"

@@ -70,21 +70,25 @@ def _summary(level: int, reachable: int, bootstrap: str, *, limited: bool) -> It
     name = features.metadata_version_name
     if reachable > level:
         text = f"metadata.version is {name(level)}, and can be raised to {name(reachable)}"
-        command = f"kafka-features.sh --bootstrap-controller {bootstrap} upgrade --release-version"
-        yield Diagnosis("OK", text, f"{command} {name(reachable)}", KEY)
+        command = f"kafka-features.sh --bootstrap-controller {bootstrap} --command-config FILE upgrade"
+        step = f"it cannot be lowered again in general; try --dry-run first: {command} --dry-run"
+        yield Diagnosis("OK", text, f"{step} --release-version {name(reachable)}", KEY)
     elif not limited:
         yield ok(f"metadata.version is {name(level)}, the newest that this release supports", KEY)
 
 
 def _removal(kind: str, node_id: int, level: int, bootstrap: str) -> str:
-    tool = f"kafka-cluster.sh {{}} --bootstrap-controller {bootstrap} --id {node_id}"
+    where = f"--bootstrap-controller {bootstrap} --id {node_id}"
     if kind == "broker":
-        return f"if it is gone for good: {tool.format('unregister')}"
+        return f"if it is gone for good: kafka-cluster.sh unregister {where} --config FILE"
     if features.is_controller_unregistration_supported(level):
-        return f"if it is gone for good: {tool.format('unregister-controller')}"
+        command = f"kafka-cluster.sh unregister-controller {where} --command-config FILE"
+        return f"if it is gone for good: {command}"
     return (
-        f"nothing unregisters a controller below metadata.version 4.4-IV2: start a controller of a later"
-        f" release with node.id={node_id} as an observer, until it has registered"
+        f"nothing unregisters a controller below metadata.version 4.4-IV2. Only in a dynamic quorum: start a"
+        f" controller of a later release with node.id={node_id} as an observer, until it has registered."
+        " Format its directory with --no-initial-controllers and the cluster id of this cluster, and leave"
+        " controller.quorum.auto.join.enable at false: it must not become a voter"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import json
 import ssl
@@ -26,6 +25,9 @@ METRICS_PATH: Final = "/metrics"
 
 PAGE_BYTES_MAX: Final = 64 * 1024 * 1024
 """A status has an entry for each broker, and metrics have some thousand lines."""
+
+HOPS_MAX: Final = 2
+"""A follower names its leader, and that names all voters."""
 
 SCHEMES: Final = ("http://", "https://")
 
@@ -99,9 +101,13 @@ class HealthCollector:
             Thread(target=self._read, args=(url, pages, self._round_ms / 1000), daemon=True).start()
         nodes = self._ask([*self._bootstrap, *self._named], deadline_ms)
         if self._to_controllers:
-            self._named = [each for each in _named_by(nodes.values()) if each not in self._bootstrap]
-            further = [each for each in self._named if each not in nodes]
-            nodes |= self._ask(further, max(deadline_ms, self._clock.now_ms() + self._round_ms // 2))
+            later_ms = max(deadline_ms, self._clock.now_ms() + self._round_ms // 2)
+            for _ in range(HOPS_MAX):
+                self._named = [each for each in _named_by(nodes.values()) if each not in self._bootstrap]
+                further = [each for each in self._named if each not in nodes]
+                if not further:
+                    break
+                nodes |= self._ask(further, later_ms)
         return Collected(nodes, self._pages(pages, deadline_ms), self._to_controllers, self._bootstrap)
 
     def _ask(self, endpoints: Sequence[Endpoint], deadline_ms: int) -> dict[Endpoint, NodeAnswers]:
@@ -145,11 +151,10 @@ def read_pages(
         if not isinstance(status, dict):
             raise ValueError(f"{STATUS_PATH} is no JSON object")
         page.status = status
-        # A listener of another release may have no metrics.
-        with contextlib.suppress(OSError):
-            page.metrics = _get(url + METRICS_PATH, token, context, timeout_s)
+        page.metrics = _get(url + METRICS_PATH, token, context, timeout_s)
     except (OSError, ValueError, RecursionError, http.client.HTTPException) as error:
-        page.problem = str(error) or type(error).__name__
+        path = STATUS_PATH if page.status is None else METRICS_PATH
+        page.problem = f"{path}: {str(error) or type(error).__name__}"
     return page
 
 
@@ -183,4 +188,6 @@ def _named_by(answers: Iterable[NodeAnswers]) -> list[Endpoint]:
                     found += [(listener.host, listener.port) for listener in listeners[:1]]
         if each.quorum is None or not each.quorum.endpoints:
             found += [(node.host, node.port) for node in each.registered or []]
+        if each.leader_endpoint is not None:
+            found.append(each.leader_endpoint)
     return [each for each in dict.fromkeys(found) if is_address(*each)]

@@ -5,7 +5,14 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from kraftctl.cli.health.verdict import HEALTHY, NOT_KNOWN, UNHEALTHY, ClusterHealth
+from kraftctl.cli.health.verdict import (
+    BROKERS_NOT_CHECKED,
+    HEALTHY,
+    NOT_KNOWN,
+    PARTITIONS_NOT_CHECKED,
+    UNHEALTHY,
+    ClusterHealth,
+)
 from kraftctl_protocol.escaped_text import escaped
 
 STATUSES: Final = {HEALTHY: 0, UNHEALTHY: 10, NOT_KNOWN: 1}
@@ -46,6 +53,8 @@ def nagios_of(health: ClusterHealth) -> str:
     """Returns one line; a vertical bar begins the figures, so reasons have none."""
     name, _ = NAGIOS[health.kind]
     what = "; ".join(health.reasons) or f"leader {health.leader_id}, {len(health.voters)} voters"
+    unchecked = [note for note in health.notes if note in (BROKERS_NOT_CHECKED, PARTITIONS_NOT_CHECKED)]
+    what += "".join(f"; {note.partition(':')[0]}" for note in unchecked)
     well = sum(said in ("leader", "follower") for said in health.voters.values())
     figures = f"voters={len(health.voters)} voters_well={well} epoch={health.leader_epoch}"
     return f"KRAFT {name} - {escaped(what).replace('|', '/')} | {figures}"

@@ -23,8 +23,19 @@ LAG_MS_MAX: Final = 3_000
 OFFLINE_PARTITIONS: Final = re.compile(
     r"^kafka_controller_kafkacontroller_offlinepartitionscount(?:\{[^}]*\})? (\d+)", re.MULTILINE
 )
+FENCED_BROKERS: Final = re.compile(
+    r"^kafka_controller_kafkacontroller_fencedbrokercount(?:\{[^}]*\})? (\d+)", re.MULTILINE
+)
 UNDER_MIN_ISR: Final = re.compile(r"^kraftctl_under_min_isr_partitions(?:\{[^}]*\})? (\d+)", re.MULTILINE)
 """A release that does not count them has no such line."""
+
+PARTITIONS_NOT_CHECKED: Final = "partitions were not checked: --operate names the listeners for probes"
+BROKERS_NOT_CHECKED: Final = (
+    "partitions and brokers were not checked: --operate names the listeners for probes"
+)
+NO_ACTIVE_PAGE: Final = (
+    "partitions and brokers are not known: no page of the active controller was read completely"
+)
 
 MAY_NOT: Final = frozenset(
     (Errors.CLUSTER_AUTHORIZATION_FAILED, Errors.TOPIC_AUTHORIZATION_FAILED, Errors.UNSUPPORTED_VERSION)
@@ -55,10 +66,15 @@ def health_of(collected: Collected, lag_ms_max: int = LAG_MS_MAX) -> ClusterHeal
     voters = {each.replica_id: _voter(collected, quorum, each, lag_ms_max) for each in quorum.voters}
     reasons = [f"voter {voter_id}: {said}" for voter_id, said in voters.items() if said not in WELL]
     reasons += _other_clusters(collected)
-    reasons += _fenced(collected)
-    reasons += [text for page in collected.pages for text in _partitions(page)]
+    active = [page for page in collected.pages if _is_active(page, quorum.leader_id)]
+    reasons += _fenced(collected, active)
+    reasons += [text for page in active for text in _partitions(page)]
+    kind = UNHEALTHY if reasons else HEALTHY
+    if collected.pages and not any(map(_is_complete, active)):
+        kind = UNHEALTHY if reasons else NOT_KNOWN
+        reasons.append(NO_ACTIVE_PAGE)
     return ClusterHealth(
-        UNHEALTHY if reasons else HEALTHY,
+        kind,
         tuple(reasons),
         quorum.leader_id,
         quorum.leader_epoch,
@@ -84,8 +100,29 @@ def _without_leader(collected: Collected, notes: tuple[str, ...]) -> ClusterHeal
             for each in reached
         ]
         return ClusterHealth(NOT_KNOWN, tuple(texts), notes=notes)
+    unreached = _unreached_leader(collected)
+    if unreached is not None:
+        return ClusterHealth(NOT_KNOWN, (unreached, *map(_state, collected.nodes.values())), notes=notes)
     reasons = ["no leader answers", *(_state(each) for each in collected.nodes.values())]
     return ClusterHealth(UNHEALTHY, tuple(reasons), notes=notes)
+
+
+def _unreached_leader(collected: Collected) -> str | None:
+    """Returns which leader of the latest epoch was not reached; None if none is named, or it was reached."""
+    epoch = max(each.epoch for each in collected.nodes.values())
+    for each in collected.nodes.values():
+        if each.epoch < epoch or each.leader_id < 0:
+            continue
+        leader = f"controller {each.leader_id} leads epoch {epoch}, says {endpoint_text(each.endpoint)}, and"
+        named = [] if each.leader_endpoint is None else [each.leader_endpoint]
+        addresses = named or collected.addresses(each.leader_id)
+        if not addresses:
+            return f"{leader} its address is not known"
+        asked = [collected.nodes[address] for address in addresses if address in collected.nodes]
+        if not any(answers.is_reached for answers in asked):
+            problem = asked[0].problem if asked else "it was not asked"
+            return f"{leader} it is not reached at {endpoint_text(addresses[0])}: {problem}"
+    return None
 
 
 def _state(answers: NodeAnswers) -> str:
@@ -128,7 +165,21 @@ def _other_clusters(collected: Collected) -> Iterator[str]:
         yield f"the addresses are of several clusters: {', '.join(ids)}"
 
 
-def _fenced(collected: Collected) -> list[str]:
+def _is_active(page: OperatePages, leader_id: int) -> bool:
+    """Returns whether the page is of the leader: one that is cut off may believe that it is active, too."""
+    status = page.status or {}
+    quorum = status.get("quorum")
+    is_active = isinstance(quorum, dict) and quorum.get("is_active_controller") is True
+    return is_active and status.get("node_id", leader_id) == leader_id
+
+
+def _is_complete(page: OperatePages) -> bool:
+    """Returns whether it has the counts; a release that has no under_min_isr_partitions lacks only those."""
+    return all(pattern.search(page.metrics) is not None for pattern in (OFFLINE_PARTITIONS, FENCED_BROKERS))
+
+
+def _fenced(collected: Collected, active: list[OperatePages]) -> list[str]:
+    """Names the fenced brokers; a status lists at most 100, so the metrics have how many there are."""
     fenced = {
         str(broker.node_id)
         for answers in collected.nodes.values()
@@ -136,19 +187,22 @@ def _fenced(collected: Collected) -> list[str]:
         for broker in answers.registered or []
         if broker.is_fenced
     }
-    for page in collected.pages:
+    count = 0
+    for page in active:
+        found = FENCED_BROKERS.search(page.metrics)
+        count = max(count, int(found.group(1)) if found is not None else 0)
         brokers = (page.status or {}).get("brokers")
         for broker in brokers if isinstance(brokers, list) else []:
             if isinstance(broker, dict) and broker.get("fenced") is True:
                 fenced.add(str(broker.get("id")))
-    return [f"broker {each} is fenced" for each in sorted(fenced, key=lambda each: (len(each), each))]
+    texts = [f"broker {each} is fenced" for each in sorted(fenced, key=lambda each: (len(each), each))]
+    if count > len(fenced):
+        texts.append(f"{count - len(fenced)} {'more ' if fenced else ''}brokers are fenced")
+    return texts
 
 
 def _partitions(page: OperatePages) -> Iterator[str]:
     """Reads the counts that the active controller has."""
-    quorum = (page.status or {}).get("quorum")
-    if not isinstance(quorum, dict) or quorum.get("is_active_controller") is not True:
-        return
     for pattern, text in (
         (OFFLINE_PARTITIONS, "partitions have no leader"),
         (UNDER_MIN_ISR, "partitions have fewer replicas in sync than min.insync.replicas"),
@@ -159,10 +213,12 @@ def _partitions(page: OperatePages) -> Iterator[str]:
 
 
 def _notes(collected: Collected) -> Iterator[str]:
+    if not collected.pages:
+        yield BROKERS_NOT_CHECKED if collected.to_controllers else PARTITIONS_NOT_CHECKED
     for page in collected.pages:
         if page.problem is not None:
             yield f"{page.url}: {page.problem}"
-        elif page.status is not None and page.status.get("ready") is False:
+        if page.status is not None and page.status.get("ready") is False:
             reasons = page.status.get("reasons")
             texts = "; ".join(map(str, reasons)) if isinstance(reasons, list) else ""
             yield f"{page.url}: controller {page.status.get('node_id')} is not ready: {texts}"
