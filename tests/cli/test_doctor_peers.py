@@ -122,6 +122,8 @@ def test_an_address_of_another_cluster(commands: Commands, tmp_path: Path) -> No
         rows = commands.doctor(file)
         assert f"127.0.0.1:{other.port} is a controller of another cluster" in texts(rows, "peers", "ERROR")
         assert CLUSTER_ID in texts(rows, "peers", "ERROR")
+        (step,) = [each["next_step"] for each in rows if (each["check"], each["level"]) == ("peers", "ERROR")]
+        assert step == "correct the address, or mount the directory of this cluster"
         assert levels(rows, "peers").count("OK") == 1
     finally:
         other.kill()
