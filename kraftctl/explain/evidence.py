@@ -19,7 +19,7 @@ SILENT_MS = 8_000
 
 OF_TOPIC = "topic"
 OF_CLUSTER = "cluster"
-"""Sources of configs."""
+"""A config comes from the topic itself, or from the cluster."""
 
 
 @dataclass(frozen=True)

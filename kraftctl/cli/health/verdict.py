@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -20,14 +19,12 @@ NOT_KNOWN: Final = "unknown"
 LAG_MS_MAX: Final = 3_000
 """A voter fetches twice a second, and has then everything that its leader had."""
 
-OFFLINE_PARTITIONS: Final = re.compile(
-    r"^kafka_controller_kafkacontroller_offlinepartitionscount(?:\{[^}]*\})? (\d+)", re.MULTILINE
-)
-FENCED_BROKERS: Final = re.compile(
-    r"^kafka_controller_kafkacontroller_fencedbrokercount(?:\{[^}]*\})? (\d+)", re.MULTILINE
-)
-UNDER_MIN_ISR: Final = re.compile(r"^kraftctl_under_min_isr_partitions(?:\{[^}]*\})? (\d+)", re.MULTILINE)
+OFFLINE_PARTITIONS: Final = "kafka_controller_kafkacontroller_offlinepartitionscount"
+FENCED_BROKERS: Final = "kafka_controller_kafkacontroller_fencedbrokercount"
+UNDER_MIN_ISR: Final = "kraftctl_under_min_isr_partitions"
 """A release that does not count them has no such line."""
+
+DIGITS_MAX: Final = 18
 
 PARTITIONS_NOT_CHECKED: Final = "partitions were not checked: --operate names the listeners for probes"
 BROKERS_NOT_CHECKED: Final = (
@@ -175,7 +172,16 @@ def _is_active(page: OperatePages, leader_id: int) -> bool:
 
 def _is_complete(page: OperatePages) -> bool:
     """Returns whether it has the counts; a release that has no under_min_isr_partitions lacks only those."""
-    return all(pattern.search(page.metrics) is not None for pattern in (OFFLINE_PARTITIONS, FENCED_BROKERS))
+    return all(count_of(page.metrics, name) is not None for name in (OFFLINE_PARTITIONS, FENCED_BROKERS))
+
+
+def count_of(metrics: str, name: str) -> int | None:
+    """Returns a count of a page of metrics; None if the page does not have it."""
+    for line in metrics.splitlines():
+        if line.startswith((f"{name} ", f"{name}{{")):
+            digits = line.rpartition(" ")[2].partition(".")[0]
+            return int(digits) if digits.isdecimal() and len(digits) <= DIGITS_MAX else None
+    return None
 
 
 def _fenced(collected: Collected, active: list[OperatePages]) -> list[str]:
@@ -189,8 +195,7 @@ def _fenced(collected: Collected, active: list[OperatePages]) -> list[str]:
     }
     count = 0
     for page in active:
-        found = FENCED_BROKERS.search(page.metrics)
-        count = max(count, int(found.group(1)) if found is not None else 0)
+        count = max(count, count_of(page.metrics, FENCED_BROKERS) or 0)
         brokers = (page.status or {}).get("brokers")
         for broker in brokers if isinstance(brokers, list) else []:
             if isinstance(broker, dict) and broker.get("fenced") is True:
@@ -203,13 +208,13 @@ def _fenced(collected: Collected, active: list[OperatePages]) -> list[str]:
 
 def _partitions(page: OperatePages) -> Iterator[str]:
     """Reads the counts that the active controller has."""
-    for pattern, text in (
+    for name, text in (
         (OFFLINE_PARTITIONS, "partitions have no leader"),
         (UNDER_MIN_ISR, "partitions have fewer replicas in sync than min.insync.replicas"),
     ):
-        found = pattern.search(page.metrics)
-        if found is not None and int(found.group(1)):
-            yield f"{found.group(1)} {text}"
+        count = count_of(page.metrics, name)
+        if count:
+            yield f"{count} {text}"
 
 
 def _notes(collected: Collected) -> Iterator[str]:
