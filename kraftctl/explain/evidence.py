@@ -19,7 +19,7 @@ SILENT_MS = 8_000
 
 OF_TOPIC = "topic"
 OF_CLUSTER = "cluster"
-"""Sources of configs."""
+"""Sources that a value of a config may have; the third is the default."""
 
 
 @dataclass(frozen=True)
