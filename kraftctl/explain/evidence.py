@@ -19,7 +19,7 @@ SILENT_MS = 8_000
 
 OF_TOPIC = "topic"
 OF_CLUSTER = "cluster"
-"""A config comes from the topic itself, or from the cluster."""
+"""A config has its value from one of these, or from the default."""
 
 
 @dataclass(frozen=True)
