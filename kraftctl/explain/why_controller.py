@@ -12,7 +12,8 @@ from kraftctl.explain.voter_lag import lag_text, lags, step_for_lag
 from kraftctl.metadata import features
 
 REPLACE_VOTER = (
-    "kraftctl quorum --command-config FILE replace-voter, with the properties file of that controller"
+    "mount the directory that it had, if it is there. If it is lost: kraftctl quorum --command-config FILE"
+    " replace-voter, with the properties file of that controller"
 )
 
 ASK_LEADER = "ask with --bootstrap-controllers, with the right DESCRIBE on the cluster, whether it runs"

@@ -201,6 +201,11 @@ def _nothing_eligible(
                 causes,
                 f"{trouble.next_step}; the last leader is elected when it is unfenced. Otherwise {unclean}",
             )
+        causes.append(ExplainedCause(f"its last leader, broker {last}, is available and not elected yet"))
+        return causes, f"ask again; the last leader is elected by itself. If it stays so, {unclean}"
+    stopped = [each for each in state.replicas if replica_trouble(evidence, partition, each) is not None]
+    if stopped:
+        return causes, f"start {brokers_text(stopped)} first, which may have more records. Then {unclean}"
     return causes, unclean
 
 

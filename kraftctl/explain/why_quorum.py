@@ -17,7 +17,7 @@ def explain_no_leader(view: NoLeaderView) -> Explanation:
     count = f"{view.reached_count} of the {view.asked_count} controllers that were asked"
     verb = "is" if view.reached_count == 1 else "are"
     if view.reached_count < needed:
-        causes = [ExplainedCause(f"{count} {verb} reached, and a majority is {needed}")]
+        causes = [ExplainedCause(f"{count} {verb} reached; if these are the voters, a majority is {needed}")]
         step = "start the controllers that are not reached"
     else:
         causes = [ExplainedCause(f"{count} {verb} reached, and none of them leads or reaches a leader")]

@@ -195,7 +195,8 @@ def test_no_controller_is_reached(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "quorum", "--bootstrap-controllers", address]) == 0
     assert capsys.readouterr().out.startswith(
         "The quorum has no leader that answers\n"
-        "  because 0 of the 1 controllers that were asked are reached, and a majority is 1\n"
+        "  because 0 of the 1 controllers that were asked are reached; if these are the voters, a majority"
+        " is 1\n"
         f"  {address} is not reached: "
     )
 
@@ -212,7 +213,9 @@ def test_those_that_are_reached_are_counted(capsys: pytest.CaptureFixture[str]) 
     assert reached == (
         "2 of the 3 controllers that were asked are reached, and none of them leads or reaches a leader"
     )
-    assert unreached == "1 of the 2 controllers that were asked is reached, and a majority is 2"
+    assert unreached == (
+        "1 of the 2 controllers that were asked is reached; if these are the voters, a majority is 2"
+    )
 
 
 def test_a_leader_that_does_not_let_its_log_be_read_has_a_reason(capsys: pytest.CaptureFixture[str]) -> None:

@@ -370,7 +370,8 @@ CASES = [
         explain_quorum,
         "2 of 3 voters fetch, and 0 more may be lost",
         "voter 2 fetches with another directory, which is no voter",
-        "kraftctl quorum --command-config FILE replace-voter, with the properties file of that controller",
+        "mount the directory that it had, if it is there. If it is lost: kraftctl quorum --command-config"
+        " FILE replace-voter, with the properties file of that controller",
         id="quorum-with-a-replaced-disk",
     ),
     pytest.param(
@@ -378,7 +379,8 @@ CASES = [
         of_controller(2),
         "Controller 2 is a voter with another directory than the one that it has now",
         "its last fetch was 60 s ago",
-        "kraftctl quorum --command-config FILE replace-voter, with the properties file of that controller",
+        "mount the directory that it had, if it is there. If it is lost: kraftctl quorum --command-config"
+        " FILE replace-voter, with the properties file of that controller",
         id="voter-with-a-replaced-disk",
     ),
     pytest.param(

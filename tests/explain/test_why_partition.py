@@ -17,7 +17,9 @@ from tests.support.explained_situations import (
     directory_lost,
     electable,
     healthy,
+    last_leader_available,
     last_of_isr_unregistered,
+    no_last_leader,
     only_replica_fenced,
     preferred_fenced,
     preferred_in_sync,
@@ -77,6 +79,24 @@ CASES = [
         "start broker 1; the last leader is elected when it is unfenced. Otherwise kafka-leader-election"
         " --election-type unclean --topic orders --partition 0 elects any live replica, AND LOSES RECORDS",
         id="isr-and-elr-are-empty",
+    ),
+    pytest.param(
+        last_leader_available,
+        of_partition("orders"),
+        "orders-0 has no leader",
+        "no replica is known to have all records: its ISR and ELR are empty",
+        "ask again; the last leader is elected by itself. If it stays so, kafka-leader-election"
+        " --election-type unclean --topic orders --partition 0 elects any live replica, AND LOSES RECORDS",
+        id="the-last-leader-is-available",
+    ),
+    pytest.param(
+        no_last_leader,
+        of_partition("orders"),
+        "orders-0 has no leader",
+        "no replica is known to have all records: its ISR and ELR are empty",
+        "start brokers 1 and 2 first, which may have more records. Then kafka-leader-election"
+        " --election-type unclean --topic orders --partition 0 elects any live replica, AND LOSES RECORDS",
+        id="no-last-leader-is-known",
     ),
     pytest.param(
         last_of_isr_unregistered,

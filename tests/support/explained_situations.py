@@ -36,6 +36,19 @@ def unclean_shutdowns(log: ExplainedLog) -> None:
     log.fence(1, change("orders", 0, isr=[], leader=-1, last_known_elr=[1]))
 
 
+def last_leader_available(log: ExplainedLog) -> None:
+    log.brokers(1, 2)
+    log.topic("orders", partition([1, 2], isr=[1]))
+    log.write(change("orders", 0, isr=[], leader=-1, last_known_elr=[1]))
+
+
+def no_last_leader(log: ExplainedLog) -> None:
+    log.brokers(1, 2)
+    log.topic("orders", partition([1, 2]))
+    log.fence(2, change("orders", 0, isr=[1]))
+    log.fence(1, change("orders", 0, isr=[], leader=-1))
+
+
 def last_of_isr_unregistered(log: ExplainedLog) -> None:
     log.brokers(1, 2)
     log.topic("orders", partition([1, 2], isr=[2], leader=2))
