@@ -129,12 +129,7 @@ TEST = (
         seed=500,
     ),
     *(replace(lane, seed=500) for lane in QUICK),
-    Lane(
-        "others",
-        ("tests", *(f"--ignore={path}" for path in (*APART, SIMULATION))),
-        "24000-28000",
-        effort="0.5",
-    ),
+    Lane("others", ("tests", *(f"--ignore={path}" for path in (*APART, SIMULATION))), "24000-28000"),
     Lane("spark", ("tests/spark", *(f"--ignore={file}" for file in EXPORTS)), "20000-24000"),
     Lane("interop", ("tests/interop", *(f"--ignore={file}" for file in QUORUMS)), "16000-20000"),
     Lane("attacks", ("-s", "tests/attack", "tests/chaos"), "32500-32700"),
@@ -144,8 +139,8 @@ TEST = (
     Lane("simulator", ("-s", SIMULATION), "32700-32701"),
 )
 """Those of the sources run while `BUILD` compiles; then the longest first, so that no long lane runs alone at
-the end. The sources use other seeds than compiled code, and half as many or less: equal seeds would find the
-same. `make test-compiled` and `make soak` use more."""
+the end. The sources use other seeds than compiled code, and a quarter as many or less: equal seeds would find
+the same."""
 
 LONG = (
     Lane(
