@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,18 @@ from kraftctl.storage.properties_file import read_properties
 from kraftctl_security.config_providers.resolve import resolve_properties
 from kraftctl_security.config_values import ConfigException
 from kraftctl_security.resolved_properties import ResolvedProperties
+
+
+def add_config_file_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments that `read_config_file` takes: `file`, and `override` as often as it is given."""
+    parser.add_argument("file", metavar="FILE", type=Path, help="the controller's properties file")
+    parser.add_argument(
+        "--override",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a property that replaces the one in the file; may be given many times",
+    )
 
 
 def read_config_file(file: Path, overrides: Sequence[str] = ()) -> ResolvedProperties:

@@ -19,7 +19,7 @@ import uvloop
 
 import kraftctl
 from kraftctl.cli import signals
-from kraftctl.cli.config_file import read_config_file
+from kraftctl.cli.config_file import add_config_file_arguments, read_config_file
 from kraftctl.cli.parser import Parser
 from kraftctl.cli.readable_secrets import other_readable_files, readable_secrets
 from kraftctl.cli.refused_start import HALTED_STATUS, refuse
@@ -58,14 +58,7 @@ logger = logging.getLogger("kraftctl.server")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", type=Path, help="the controller's properties file")
-    parser.add_argument(
-        "--override",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="a property that replaces the one in the file; may be given many times",
-    )
+    add_config_file_arguments(parser)
     parser.add_argument(
         "--strict", action="store_true", help="refuse keys that Kafka does not know, instead of a warning"
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
-from pathlib import Path
 
+from kraftctl.cli.config_file import add_config_file_arguments
 from kraftctl.cli.doctor.checks import KEYS_CHECK, diagnoses
 from kraftctl.cli.doctor.diagnosis import ERROR, STATUS_CANNOT_TELL, WARN, Diagnosis, status_of
 from kraftctl.cli.doctor.result_forms import json_of, text_of
@@ -21,16 +21,9 @@ PRINTS_ONLY = True
 
 
 def add_arguments(parser: Parser) -> None:
-    parser.add_argument("file", metavar="FILE", type=Path, help="the controller's properties file")
+    add_config_file_arguments(parser)
     parser.add_argument("--offline", action="store_true", help="ask no other controller")
     parser.add_argument("--output", choices=["text", "json"], default="text", help="default: text")
-    parser.add_argument(
-        "--override",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="a property that replaces the one in the file; may be given many times",
-    )
     parser.add_argument(
         "--upgrade",
         action="store_true",
