@@ -34,7 +34,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
 SOURCES := .:protocol:spark
 # For the C compiler: quick to compile, where setup.py builds a release. `make build OPT_LEVEL=3` builds, and
 # `make bench OPT_LEVEL=3` measures, one.
-OPT_LEVEL ?= 1
+OPT_LEVEL ?= g
 export KRAFTCTL_OPT_LEVEL := $(OPT_LEVEL)
 PYTEST_ARGS ?=
 DEV_ARGS ?=
@@ -44,7 +44,7 @@ BENCH_ARGS ?=
 
 PACKAGED := $(shell find kraftctl protocol/kraftctl_observer protocol/kraftctl_protocol protocol/kraftctl_security spark/kraftctl_spark -name '*.py' -o -name '*.typed' -o -name '*.java' -o -name '*.sql' 2>/dev/null | sort)
 # Removing a source changes no timestamp of the others: this checksum of all names changes instead.
-TREE := $(shell printf '%s\n' $(filter-out 1,$(OPT_LEVEL)) $(PACKAGED) | cksum | cut -d' ' -f1)
+TREE := $(shell printf '%s\n' $(filter-out g,$(OPT_LEVEL)) $(PACKAGED) | cksum | cut -d' ' -f1)
 WHEEL := build/wheel/.built-$(TREE)
 
 .PHONY: build setup dev export-demo test test-long test-quick test-compiled test-pure check format bench bench-core bench-full bench-publish bench-failover bench-ssl bench-audit bench-export bench-scale generate lock clean

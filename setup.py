@@ -26,7 +26,7 @@ PURE = os.environ.get("KRAFTCTL_PURE", "")
 """1 to install the sources as they are, 0 never to, empty to compile if there is a C compiler."""
 
 OPT_LEVEL = os.environ.get("KRAFTCTL_OPT_LEVEL", "3")
-"""How far the C compiler optimises: 3 for a release, 1 for a quick build (docs/adr/0008)."""
+"""How far the C compiler optimises: 3 for a release, g for a quick build (docs/adr/0008)."""
 
 RELEASE_FLAGS = ["-flto", "-fno-semantic-interposition"] if OPT_LEVEL == "3" else []
 """Functions of other modules are inlined, too: up to 8 % less processor time (docs/performance.md)."""

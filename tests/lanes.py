@@ -86,11 +86,9 @@ APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/
 """The folders that no other lane names."""
 
 NEVER_COMPILED = (
-    *(
-        f"tests/{name}"
-        for name in ("spark", "faults", "soak", "bench", "chaos", "cli", "clients", "dev", "differential")
-    ),
-    *(f"tests/{name}" for name in ("packaging", "security", "supply_chain")),
+    *(f"tests/{name}" for name in ("attack", "bench", "chaos", "cli", "clients", "dev", "differential")),
+    *(f"tests/{name}" for name in ("explain", "faults", "matrix", "operate", "packaging", "security")),
+    *(f"tests/{name}" for name in ("soak", "spark", "supply_chain")),
     *(
         f"tests/test_{name}.py"
         for name in ("compose", "fields", "import_contracts", "kafkas_sentences", "lanes", "pages")
@@ -107,7 +105,15 @@ NEVER_COMPILED = (
 `attacks` run the same."""
 
 WHOLE_QUORUMS = tuple(
-    f"tests/simulator/test_{name}.py" for name in ("clients", "rare_sequences", "rot", "flush_and_truncation")
+    f"tests/simulator/test_{name}.py"
+    for name in (
+        "clients",
+        "flush_and_truncation",
+        "operator",
+        "rare_sequences",
+        "responses_in_runs",
+        "rot",
+    )
 )
 """What takes longest from source; random runs of all profiles are tested from source nevertheless."""
 
@@ -129,7 +135,12 @@ TEST = (
         seed=500,
     ),
     *(replace(lane, seed=500) for lane in QUICK),
-    Lane("others", ("tests", *(f"--ignore={path}" for path in (*APART, SIMULATION))), "24000-28000"),
+    Lane(
+        "others",
+        ("tests", *(f"--ignore={path}" for path in (*APART, SIMULATION))),
+        "24000-28000",
+        effort="0.5",
+    ),
     Lane("spark", ("tests/spark", *(f"--ignore={file}" for file in EXPORTS)), "20000-24000"),
     Lane("interop", ("tests/interop", *(f"--ignore={file}" for file in QUORUMS)), "16000-20000"),
     Lane("attacks", ("-s", "tests/attack", "tests/chaos"), "32500-32700"),
@@ -139,7 +150,7 @@ TEST = (
     Lane("simulator", ("-s", SIMULATION), "32700-32701"),
 )
 """Those of the sources run while `BUILD` compiles; then the longest first, so that no long lane runs alone at
-the end. The sources use other seeds than compiled code, and a quarter as many or less: equal seeds would find
+the end. The sources use other seeds than compiled code, and half as many or less: equal seeds would find
 the same."""
 
 LONG = (
