@@ -1,4 +1,5 @@
-"""The suite in lanes: parts that run in parallel, two at a time, each an ordinary pytest run.
+"""The suite in lanes: parts that run in parallel, each an ordinary pytest run. Two run at a time, and a third
+one that knows no clock takes what they leave of the processor.
 
 `lanes.py quick`, `lanes.py test` or `lanes.py long`, then pytest's options except paths and -m;
 `--without-browser` leaves out tests that need Chromium. Every test is in one lane of `test`, or of `long`
@@ -22,6 +23,10 @@ ROOT = Path(__file__).resolve().parents[1]
 AT_A_TIME = 2
 """One core each, and memory for one cluster of brokers and one Spark. With three, tests that wait for
 elections, or for responses within a time-out, fail now and then."""
+
+BEHIND = ("nice", "-n", "10")
+"""Before the command of a lane that takes what the others leave: half a core, most of the time. At a lower
+priority a test waits for minutes while two others compile or run Spark."""
 
 NOTHING_COLLECTED = 5
 """Pytest's exit status when a selection leaves no test of a lane."""
@@ -49,6 +54,8 @@ class Lane:
     compiled: bool = True
     effort: str = "1"
     seed: int = 0
+    behind: bool = False
+    """Runs beside two others, at a lower priority: its tests compute, and wait for nothing."""
 
 
 CORE = ("tests/raft", "tests/node", "tests/kafkas_bugs")
@@ -82,7 +89,7 @@ QUORUMS = tuple(
 )
 """More than half of the time that tests with brokers take: several controllers, often of both kinds."""
 
-APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/chaos")
+APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/chaos", "tests/simulator")
 """The folders that no other lane names."""
 
 NEVER_COMPILED = (
@@ -134,20 +141,27 @@ TEST = (
         effort="0.25",
         seed=500,
     ),
-    *(replace(lane, seed=500) for lane in QUICK),
+    *(replace(lane, seed=500, behind=True) for lane in QUICK),
+    Lane(
+        "pure",
+        (*CORE, *CODEC, *RULES, "tests/simulator", f"--ignore={SIMULATION}"),
+        "23000-24000",
+        effort="0.5",
+        behind=True,
+    ),
+    Lane("simulator", ("-s", SIMULATION), "32700-32701", behind=True),
     Lane(
         "others",
-        ("tests", *(f"--ignore={path}" for path in (*APART, SIMULATION))),
+        ("tests", *(f"--ignore={path}" for path in (*APART, *CORE, *CODEC, *RULES))),
         "24000-28000",
         effort="0.5",
     ),
-    Lane("spark", ("tests/spark", *(f"--ignore={file}" for file in EXPORTS)), "20000-24000"),
+    Lane("spark", ("tests/spark", *(f"--ignore={file}" for file in EXPORTS)), "20000-23000"),
     Lane("interop", ("tests/interop", *(f"--ignore={file}" for file in QUORUMS)), "16000-20000"),
     Lane("attacks", ("-s", "tests/attack", "tests/chaos"), "32500-32700"),
     Lane("exports", EXPORTS, "13000-16000"),
     Lane("quorums", QUORUMS, "10000-12000"),
     Lane("faults", ("tests/faults",), "32000-32500"),
-    Lane("simulator", ("-s", SIMULATION), "32700-32701"),
 )
 """Those of the sources run while `BUILD` compiles; then the longest first, so that no long lane runs alone at
 the end. The sources use other seeds than compiled code, and half as many or less: equal seeds would find
@@ -222,13 +236,8 @@ def run(lane: Lane, options: list[str], built: Future[Outcome] | None) -> Outcom
     if lane.compiled and built is not None and built.result().status != 0:
         return Outcome(lane.name, 1, "not run", [], 0.0)
     command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-o",
-        f"cache_dir=.pytest_cache/{lane.name}",
-        "-m",
-        lane.markers,
+        *(BEHIND if lane.behind else ()),
+        *(sys.executable, "-m", "pytest", "-o", f"cache_dir=.pytest_cache/{lane.name}", "-m", lane.markers),
     ]
     return printed_as(lane.name, [*command, *lane.arguments, *options], environment(lane))
 
@@ -265,9 +274,10 @@ def main() -> int:
     if not lanes:
         raise SystemExit(f"lanes.py {'|'.join(TIERS)} [PYTEST OPTION ...]")
     began = time.monotonic()
-    with ThreadPoolExecutor(AT_A_TIME) as pool:
+    with ThreadPoolExecutor(AT_A_TIME) as pool, ThreadPoolExecutor(1) as beside:
         built = pool.submit(build) if any(lane.compiled for lane in lanes) else None
-        outcomes = list(pool.map(lambda lane: run(lane, options, built), lanes))
+        begun = [(beside if lane.behind else pool).submit(run, lane, options, built) for lane in lanes]
+        outcomes = [each.result() for each in begun]
     print()
     if built is not None:
         report(built.result())

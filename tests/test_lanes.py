@@ -10,7 +10,21 @@ from pathlib import Path
 import pytest
 
 from tests import lanes
-from tests.lanes import APART, EXPORTS, LONG, NEVER_COMPILED, QUICK, QUORUMS, ROOT, SIMULATION, TEST, Lane
+from tests.lanes import (
+    APART,
+    CODEC,
+    CORE,
+    EXPORTS,
+    LONG,
+    NEVER_COMPILED,
+    QUICK,
+    QUORUMS,
+    ROOT,
+    RULES,
+    SIMULATION,
+    TEST,
+    Lane,
+)
 
 
 def test_every_folder_is_in_one_compiled_lane() -> None:
@@ -21,7 +35,7 @@ def test_every_folder_is_in_one_compiled_lane() -> None:
         word.removeprefix("--ignore=") for words in compiled for word in words if word.startswith("--ignore=")
     ]
     assert sorted(named) == sorted(["tests", *left_out])
-    assert sorted(left_out) == sorted([*APART, SIMULATION, *EXPORTS, *QUORUMS])
+    assert sorted(left_out) == sorted([*APART, *CORE, *CODEC, *RULES, SIMULATION, *EXPORTS, *QUORUMS])
     assert [path for path in (*named, *NEVER_COMPILED) if not (ROOT / path).exists()] == []
 
 
@@ -40,6 +54,7 @@ def run(
     file.write_text("def test_sound():\n    pass\n\n\ndef test_wrong():\n    assert [1] == [2]\n")
     small = tuple(Lane(name, (str(file),), "0-1", compiled=False) for name in ("one", "two"))
     monkeypatch.setitem(lanes.TIERS, "small", small)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # Hypothesis alone takes a second to import.
 
     def run_lanes(*options: str) -> tuple[int, list[str]]:
         monkeypatch.setattr("sys.argv", ["lanes.py", "small", *options])
@@ -108,3 +123,16 @@ def test_a_lane_without_a_selected_test_is_no_failure(run: Callable[..., tuple[i
     one, two = lanes.TIERS["small"]
     lanes.TIERS["small"] = (one, replace(two, markers="java"))
     assert run("-k", "sound")[0] == 0
+
+
+@pytest.mark.slow
+def test_a_lane_behind_has_a_lower_priority(
+    run: Callable[..., tuple[int, list[str]]], tmp_path: Path
+) -> None:
+    file = tmp_path / "test_priority.py"
+    file.write_text("import os\n\n\ndef test_sound():\n    print('nice', os.nice(0))\n")
+    one, two = (replace(lane, arguments=("-s", str(file))) for lane in lanes.TIERS["small"])
+    lanes.TIERS["small"] = (one, replace(two, behind=True))
+    status, lines = run()
+    assert status == 0
+    assert [line.split()[-1] for line in lines if " nice " in line] == [str(os.nice(0)), str(os.nice(0) + 10)]
