@@ -210,7 +210,7 @@ def _watched(args: argparse.Namespace) -> Callable[[str], bool]:
         return lambda name: name == args.topic
     if args.subject in ("partition", "reassignment"):
         named = args.partition
-        return lambda name: named is None or name == named[0]
+        return lambda name: named is not None and name == named[0]
     return lambda _: False
 
 
