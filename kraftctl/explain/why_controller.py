@@ -143,7 +143,6 @@ def _facts(evidence: ClusterEvidence, controller_id: int) -> list[str]:
     fetch, quorum = evidence.fetch_of(controller_id), evidence.quorum
     if fetch is not None and quorum is not None and controller_id != quorum.leader_id:
         age = "never" if fetch.fetch_age_ms is None else f"{age_text(fetch.fetch_age_ms)} ago"
-        facts.append(
-            f"its log ends at {fetch.log_end_offset}, {quorum.high_watermark} is committed, last fetch {age}"
-        )
+        end = "has no known end" if fetch.log_end_offset < 0 else f"ends at {fetch.log_end_offset}"
+        facts.append(f"its log {end}, {quorum.high_watermark} is committed, last fetch {age}")
     return facts
