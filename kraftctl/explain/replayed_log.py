@@ -38,6 +38,8 @@ class ReplayedLog:
         self.image.journal.enabled = False
         self.marks = RecordMarks(is_watched)
         self.end_offset = 0
+        self.snapshot: OffsetAndEpoch | None = None
+        """The snapshot that was read before the log."""
         self.last_timestamp_ms = 0
         """The time of the newest batch."""
         self.leader_id = -1
@@ -63,6 +65,7 @@ class ReplayedLog:
                     self._take_control(record, mark, snapshot.epoch)
                 else:
                     self._take(record.value, mark)
+        self.snapshot = snapshot
         self.end_offset = snapshot.offset
         self.last_timestamp_ms = max(self.last_timestamp_ms, timestamp_ms or 0)
 

@@ -21,6 +21,7 @@ from kraftctl.cli.explain.log_source import read_directory, read_quorum
 from kraftctl.cli.parser import Parser
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, NoLeaderError, QuorumSurvey
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
+from kraftctl.explain.as_of import as_of_json, as_of_text
 from kraftctl.explain.controller_status import UnusableStatusError, contacts_of
 from kraftctl.explain.evidence import BrokerContact, ClusterEvidence, LeaderView, NoLeaderView
 from kraftctl.explain.explanation import (
@@ -29,6 +30,7 @@ from kraftctl.explain.explanation import (
     explanation_json,
     explanation_text,
 )
+from kraftctl.explain.replayed_log import ReplayedLog
 from kraftctl.explain.why_broker import explain_broker
 from kraftctl.explain.why_controller import explain_controller
 from kraftctl.explain.why_feature import explain_feature
@@ -126,11 +128,7 @@ def run(args: argparse.Namespace) -> int:
             for sentence in unknown_keys_of_client(properties).values():
                 print(f"{args.command_config}: {sentence}", file=sys.stderr)
         config = parse_client_config({} if properties is None else properties)
-        explanation, now_ms, end_offset = _explain(args, config)
-        if args.output == "json":
-            print(json.dumps(explanation_json(explanation, now_ms, end_offset)))
-        else:
-            print(explanation_text(explanation, now_ms))
+        _print(args, *_explain(args, config))
     except BrokenPipeError:
         raise
     except (
@@ -151,8 +149,19 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanation, int, int | None]:
-    """Returns the explanation, its time, and the end of what was read, if anything was."""
+def _print(args: argparse.Namespace, explanation: Explanation, now_ms: int, log: ReplayedLog | None) -> None:
+    """Prints the explanation; of a directory, which may be a copy, also of when it is."""
+    if args.output == "json":
+        found = explanation_json(explanation, now_ms, None if log is None else log.end_offset)
+        print(json.dumps(found if log is None else {**found, **as_of_json(log)}))
+        return
+    print(explanation_text(explanation, now_ms))
+    if args.directory is not None and log is not None:
+        print(as_of_text(log))
+
+
+def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanation, int, ReplayedLog | None]:
+    """Returns the explanation, its time, and the log that was read, if one was."""
     clock = Clock()
     contacts = {} if args.status is None else _read_status(args.status)
     explainer: Explainer = args.explainer
@@ -176,7 +185,7 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
     if log.unknown_records:
         count, types = log.unknown_records.total(), sorted(log.unknown_records)
         print(f"{count} records of types {types}, which a newer release wrote, are left out", file=sys.stderr)
-    return explainer(evidence, args), evidence.now_ms, log.end_offset
+    return explainer(evidence, args), evidence.now_ms, log
 
 
 def _ask_leader(bootstrap: list[tuple[str, int]], config: ClientConfig, clock: Clock) -> LeaderView | None:
