@@ -78,6 +78,7 @@ def test_the_text_has_times_offsets_and_the_next_step(
     status = {
         "quorum": {"is_active_controller": True},
         "brokers": [{"id": 3, "heartbeat_age_ms": 9_000, "metadata_offset": 12}],
+        "left_out": {"brokers": 7},
     }
     (tmp_path / "status.json").write_text(json.dumps(status))
     arguments = ["--directory", data, "--status", str(tmp_path / "status.json")]
@@ -90,6 +91,16 @@ def test_the_text_has_times_offsets_and_the_next_step(
         "Next: start broker 3; it is elected when it is unfenced\n"
         "As of 2027-01-15 08:00:11 UTC, the newest record, before offset 14; read from the log\n"
     )
+
+
+def test_a_status_that_leaves_brokers_out_says_nothing_of_them(
+    data: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = {"quorum": {"is_active_controller": True}, "brokers": [], "left_out": {"brokers": 7}}
+    (tmp_path / "status.json").write_text(json.dumps(status))
+    main(["explain", "broker", "3", "--directory", data, "--status", str(tmp_path / "status.json")])
+    expected = "the status shows 0 brokers and leaves out 7, with broker 3: its heartbeats are not known"
+    assert expected in capsys.readouterr().out
 
 
 def test_a_directory_has_the_same_explanation_as_its_records(

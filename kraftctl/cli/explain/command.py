@@ -22,7 +22,7 @@ from kraftctl.cli.parser import Parser
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, NoLeaderError, QuorumSurvey
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.explain.as_of import as_of_json, as_of_text
-from kraftctl.explain.controller_status import UnusableStatusError, contacts_of
+from kraftctl.explain.controller_status import UnusableStatusError, contacts_of, left_out_of
 from kraftctl.explain.evidence import BrokerContact, ClusterEvidence, LeaderView, NoLeaderView
 from kraftctl.explain.explanation import (
     Explanation,
@@ -163,12 +163,12 @@ def _print(args: argparse.Namespace, explanation: Explanation, now_ms: int, log:
 def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanation, int, ReplayedLog | None]:
     """Returns the explanation, its time, and the log that was read, if one was."""
     clock = Clock()
-    contacts = {} if args.status is None else _read_status(args.status)
+    contacts, left_out = ({}, 0) if args.status is None else _read_status(args.status)
     explainer: Explainer = args.explainer
     if args.directory is not None:
         log = read_directory(args.directory, _watched(args), assume_committed=args.assume_committed)
         # It may be a copy: what it does not have yet is not known.
-        evidence = ClusterEvidence(log, log.last_timestamp_ms, contacts=contacts)
+        evidence = ClusterEvidence(log, log.last_timestamp_ms, contacts=contacts, left_out_contacts=left_out)
     else:
         began_ms = clock.now_ms()
         bootstrap = parse_bootstrap(args.bootstrap_controllers)
@@ -181,7 +181,7 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
             return explain_no_leader(found), clock.wall_ms(), None
         left_ms = max(READ_MS_MIN, began_ms + ALL_MS - clock.now_ms())
         log = read_quorum(bootstrap, config, left_ms / 1000, _watched(args))
-        evidence = ClusterEvidence(log, clock.wall_ms(), view, contacts)
+        evidence = ClusterEvidence(log, clock.wall_ms(), view, contacts, left_out)
     if log.unknown_records:
         count, types = log.unknown_records.total(), sorted(log.unknown_records)
         print(f"{count} records of types {types}, which a newer release wrote, are left out", file=sys.stderr)
@@ -205,10 +205,12 @@ def _ask_leader(bootstrap: list[tuple[str, int]], config: ClientConfig, clock: C
         return None
 
 
-def _read_status(file: Path) -> dict[int, BrokerContact]:
+def _read_status(file: Path) -> tuple[dict[int, BrokerContact], int]:
+    """Returns what the status says of brokers, and of how many it says nothing."""
     try:
         text = sys.stdin.read() if file == STDIN else file.read_text(encoding="utf-8")
-        return contacts_of(json.loads(text))
+        status = json.loads(text)
+        return contacts_of(status), left_out_of(status)
     except (ValueError, RecursionError, UnusableStatusError) as error:
         raise StatusError(f"--status {file} cannot be used: {error}") from error
 
