@@ -56,6 +56,8 @@ class NoLeaderView:
     asked_count: int
     reached_count: int
     lines: list[str]
+    unreached_leader_id: int | None = None
+    """The leader that controllers of the latest epoch name, and that was not reached."""
 
 
 @dataclass(frozen=True)

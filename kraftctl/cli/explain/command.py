@@ -1,7 +1,7 @@
 """`kraftctl explain`: why a broker, a partition, a topic, a reassignment or the quorum is as it is.
 
-It reads and changes nothing. The status is 0 when there is an explanation, 1 with the reason when there is
-none, and 2 for wrong arguments.
+It reads and changes nothing. The statuses are those of `kraftctl health`: 0 when nothing is wrong, 10 when
+something is, 1 when that cannot be said, and 2 for wrong arguments.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from kraftctl.cli.admin.errors import AdminError, RefusedError
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.explain.leader_view import leader_view_of
 from kraftctl.cli.explain.log_source import read_directory, read_quorum
+from kraftctl.cli.health.forms import STATUSES
 from kraftctl.cli.parser import Parser
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, NoLeaderError, QuorumSurvey
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
@@ -25,6 +26,7 @@ from kraftctl.explain.as_of import as_of_json, as_of_text
 from kraftctl.explain.controller_status import UnusableStatusError, contacts_of, left_out_of
 from kraftctl.explain.evidence import BrokerContact, ClusterEvidence, LeaderView, NoLeaderView
 from kraftctl.explain.explanation import (
+    NOT_KNOWN,
     Explanation,
     UnknownSubjectError,
     explanation_json,
@@ -120,7 +122,7 @@ def _add_source_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Returns 0, or 1 with the reason on standard error."""
+    """Returns the status of the verdict; without an explanation, its reason is on standard error."""
     properties = None
     try:
         if args.command_config is not None:
@@ -128,7 +130,9 @@ def run(args: argparse.Namespace) -> int:
             for sentence in unknown_keys_of_client(properties).values():
                 print(f"{args.command_config}: {sentence}", file=sys.stderr)
         config = parse_client_config({} if properties is None else properties)
-        _print(args, *_explain(args, config))
+        explanation, now_ms, log = _explain(args, config)
+        _print(args, explanation, now_ms, log)
+        return STATUSES[explanation.verdict]
     except BrokenPipeError:
         raise
     except (
@@ -142,11 +146,9 @@ def run(args: argparse.Namespace) -> int:
     ) as error:
         text = str(error) if properties is None else properties.hide(str(error))
         print(f"kraftctl explain: {escaped(text, keep=chr(10))}", file=sys.stderr)
-        return 1
     except OSError as unplaced:
         print(unplaced_error(unplaced), file=sys.stderr)
-        return 1
-    return 0
+    return STATUSES[NOT_KNOWN]
 
 
 def _print(args: argparse.Namespace, explanation: Explanation, now_ms: int, log: ReplayedLog | None) -> None:
@@ -177,7 +179,9 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
         except NoLeaderError as error:
             if args.subject != "quorum":
                 raise
-            found = NoLeaderView(error.asked_count, error.answered_count, error.lines)
+            found = NoLeaderView(
+                error.asked_count, error.answered_count, error.lines, error.unreached_leader_id
+            )
             return explain_no_leader(found), clock.wall_ms(), None
         left_ms = max(READ_MS_MIN, began_ms + ALL_MS - clock.now_ms())
         log = read_quorum(bootstrap, config, left_ms / 1000, _watched(args))

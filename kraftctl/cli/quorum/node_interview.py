@@ -68,6 +68,10 @@ class Statement:
     """Whether it closes the connection before its first response."""
     has_answered: bool = True
     """Whether the statement is about a response, and not about the lack of one."""
+    epoch: int = -1
+    leader_id: int = -1
+    """The leader of `epoch` that the node names; -1 for none."""
+    leader_endpoint: Endpoint | None = None
 
 
 @dataclass(frozen=True)
@@ -190,13 +194,19 @@ class NodeInterview:
         leader = response.responses[0].partitions[0].current_leader
         if leader.leader_id < 0:
             epoch = f", knows no leader of epoch {leader.leader_epoch}" if leader.leader_epoch >= 0 else ""
-            self._say(f"does not lead{epoch}")
+            self._say(f"does not lead{epoch}", epoch=leader.leader_epoch)
             return
         nodes = [node for node in response.node_endpoints if node.node_id == leader.leader_id]
         found = [(node.host, node.port) for node in nodes if is_address(node.host, node.port)]
         where = f", at {endpoint_text(found[0])}" if found else ""
         said = f"says that controller {leader.leader_id} leads epoch {leader.leader_epoch}{where}"
-        self._say(f"does not lead, {said}")
+        named = found[0] if found else None
+        self._say(
+            f"does not lead, {said}",
+            epoch=leader.leader_epoch,
+            leader_id=leader.leader_id,
+            leader_endpoint=named,
+        )
         self._report(Named(found))
 
     def _ask_for_others(self) -> None:
@@ -236,12 +246,24 @@ class NodeInterview:
         keys_to_check: str | None = None,
         is_closed_early: bool = False,
         has_answered: bool = True,
+        epoch: int = -1,
+        leader_id: int = -1,
+        leader_endpoint: Endpoint | None = None,
     ) -> None:
         self._has_said = True
         has_several = self._known.addresses.has_several()
         address = str(self._connection.address) if has_several and self._connection is not None else ""
         statement = Statement(
-            self._endpoint, text, address, is_unserved, keys_to_check, is_closed_early, has_answered
+            self._endpoint,
+            text,
+            address,
+            is_unserved,
+            keys_to_check,
+            is_closed_early,
+            has_answered,
+            epoch,
+            leader_id,
+            leader_endpoint,
         )
         self._report(statement)
 
