@@ -12,9 +12,10 @@ from threading import Event
 from typing import Final
 
 from kraftctl import __version__
-from kraftctl.cli.admin.admin_client import BROKER_ENDPOINTS, CONTROLLER_ENDPOINTS, NOT_ACTIVE
+from kraftctl.cli.admin.admin_client import BROKER_ENDPOINTS, CONTROLLER_ENDPOINTS
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import AdminError, RefusedError
+from kraftctl.cli.admin.repeated_errors import NOT_ACTIVE, RETRIABLE
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, error_in, quorum_info_of, quorum_request
 from kraftctl.server.process.clock import Clock
 from kraftctl_protocol.errors import Errors, error_of
@@ -48,7 +49,7 @@ PAUSE_SECONDS: Final = 0.2
 LAST_ROUND_SECONDS: Final = 0.5
 """A node that has responded is not asked again when less time is left: the response would come too late."""
 
-WAITING: Final = NOT_ACTIVE | {Errors.REQUEST_TIMED_OUT, Errors.BROKER_NOT_AVAILABLE}
+WAITING: Final = NOT_ACTIVE | RETRIABLE | {Errors.BROKER_NOT_AVAILABLE}
 """After these errors, another response is possible a moment later."""
 
 
