@@ -69,12 +69,18 @@ class ReplayedLog:
         self.end_offset = snapshot.offset
         self.last_timestamp_ms = max(self.last_timestamp_ms, timestamp_ms or 0)
 
-    def replay_batches(self, batches: Iterable[RecordBatch], end_offset: int) -> None:
-        """Replays the records from `self.end_offset` to `end_offset`, which are committed."""
+    def replay_batches(
+        self, batches: Iterable[RecordBatch], end_offset: int, until_ms: int | None = None
+    ) -> None:
+        """Replays the records from `self.end_offset` to `end_offset`, which are committed; with `until_ms`,
+        those before the first one of a later time.
+        """
         for batch in batches:
             for record in batch.records:
                 if not self.end_offset <= record.offset < end_offset:
                     continue
+                if until_ms is not None and record.timestamp_ms > until_ms:
+                    return
                 mark = Mark(record.offset, record.timestamp_ms)
                 if batch.header.is_control:
                     self._take_control(record, mark, batch.header.partition_leader_epoch)

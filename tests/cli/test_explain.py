@@ -16,41 +16,20 @@ import pytest
 from kraftctl.cli import main
 from kraftctl.dev.ports import free_port
 from kraftctl.explain.explanation import explanation_text
-from kraftctl.explain.mark import Mark
 from kraftctl.explain.why_partition import explain_partition
-from kraftctl_protocol.message import Message
-from kraftctl_protocol.metadata_record import encode_metadata_record
-from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_spark.cli import main as kraftctl_export
 from tests.cli.quorum_cases import CASES, leader_node
 from tests.cli.test_quorum_survey import standby
 from tests.spark.log_directory import LogDirectory
-from tests.support.explained_log import ExplainedLog, change, partition
+from tests.spark.typed_export import export_directory
+from tests.support.explained_log import change, partition
 from tests.support.processes.started_controller import StartedController
 from tests.support.wire.scripted_node import Script, ScriptedNode
+from tests.support.written_log import WrittenLog
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/operations/explain.md"
 SECONDS_MAX = 5.0
-
-
-class WrittenLog(ExplainedLog):
-    """The same records in a directory, too."""
-
-    def __init__(self, directory: LogDirectory) -> None:
-        super().__init__()
-        self.offset = -1
-        self._directory = directory
-
-    def write(self, *records: Message) -> Mark:
-        mark = super().write(*records)
-        self.write_values(*[encode_metadata_record(each, each.HIGHEST_VERSION) for each in records])
-        return mark
-
-    def write_values(self, *values: bytes) -> None:
-        """Writes values into the directory alone."""
-        log = self._directory.log
-        log.append(encode_batch(log.end_offset, 1, self.now_ms, list(values)))
-        log.flush()
 
 
 @pytest.fixture
@@ -314,20 +293,24 @@ def commands_of_the_page() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_every_command_of_the_page_runs(
-    controller: StartedController, data: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    controller: StartedController,
+    data: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    export_directory(Path(data), tmp_path / "tables")
     status = {"quorum": {"is_active_controller": True}, "brokers": []}
     (tmp_path / "status.json").write_text(json.dumps(status))
     commands = commands_of_the_page()
-    assert len(commands) >= 7
+    assert len(commands) >= 12
     for command in commands:
         text = command.replace("controller-1:9093", f"localhost:{controller.port}")
-        text = text.replace("/var/lib/kafka/metadata", data).replace(
-            "status.json", str(tmp_path / "status.json")
-        )
-        program, *arguments = shlex.split(text)
-        assert program == "kraftctl"
+        program, *arguments = shlex.split(text.replace("/var/lib/kafka/metadata", data))
+        run = {"kraftctl": main, "kraftctl-export": kraftctl_export}[program]
         # The broker and the partition of the page are in trouble.
-        assert main(arguments) in (0, 10), (command, capsys.readouterr().err)
+        assert run(arguments) in (0, 10), (command, capsys.readouterr().err)
     capsys.readouterr()

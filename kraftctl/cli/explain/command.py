@@ -17,12 +17,12 @@ from kraftctl.cli.admin.client_config import ClientConfig, parse_client_config
 from kraftctl.cli.admin.errors import AdminError, RefusedError
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.explain.leader_view import leader_view_of
-from kraftctl.cli.explain.log_source import read_directory, read_quorum
+from kraftctl.cli.explain.log_source import read_directory, read_history, read_quorum
 from kraftctl.cli.health.forms import STATUSES
 from kraftctl.cli.parser import Parser
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, NoLeaderError, QuorumSurvey
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
-from kraftctl.explain.as_of import as_of_json, as_of_text
+from kraftctl.explain.as_of import AsOf, NotKnownError, as_of_json, as_of_text, parse_as_of
 from kraftctl.explain.controller_status import UnusableStatusError, contacts_of, left_out_of
 from kraftctl.explain.evidence import BrokerContact, ClusterEvidence, LeaderView, NoLeaderView
 from kraftctl.explain.explanation import (
@@ -61,8 +61,8 @@ STDIN = Path("-")
 Explainer = Callable[[ClusterEvidence, argparse.Namespace], Explanation]
 
 
-class StatusError(Exception):
-    """The argument of --status cannot be used."""
+class UnusableFlagError(Exception):
+    """The argument of a flag cannot be used."""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -104,6 +104,18 @@ def _add_source_flags(parser: argparse.ArgumentParser) -> None:
     source.add_argument(
         "--directory", type=Path, metavar="DIR", help="metadata.log.dir of a controller, running or not"
     )
+    source.add_argument(
+        "--history",
+        type=Path,
+        metavar="DIR",
+        help="the tables of kraftctl-export run, which go back further than a log",
+    )
+    parser.add_argument(
+        "--as-of",
+        type=_place,
+        metavar="OFFSET|TIME",
+        help="with --directory or --history: how it was then, as 2026-11-21T12:00:00Z",
+    )
     parser.add_argument(
         "--assume-committed",
         action="store_true",
@@ -139,9 +151,10 @@ def run(args: argparse.Namespace) -> int:
         AdminError,
         ConfigException,
         DecodeError,
+        NotKnownError,
         ObserverError,
         PropertiesError,
-        StatusError,
+        UnusableFlagError,
         UnknownSubjectError,
     ) as error:
         text = str(error) if properties is None else properties.hide(str(error))
@@ -158,17 +171,19 @@ def _print(args: argparse.Namespace, explanation: Explanation, now_ms: int, log:
         print(json.dumps(found if log is None else {**found, **as_of_json(log)}))
         return
     print(explanation_text(explanation, now_ms))
-    if args.directory is not None and log is not None:
+    if args.bootstrap_controllers is None and log is not None:
         print(as_of_text(log))
 
 
 def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanation, int, ReplayedLog | None]:
     """Returns the explanation, its time, and the log that was read, if one was."""
     clock = Clock()
+    if args.as_of is not None and (args.bootstrap_controllers is not None or args.status is not None):
+        raise UnusableFlagError("--as-of is for --directory and --history, and a --status is of now")
     contacts, left_out = ({}, 0) if args.status is None else _read_status(args.status)
     explainer: Explainer = args.explainer
-    if args.directory is not None:
-        log = read_directory(args.directory, _watched(args), assume_committed=args.assume_committed)
+    if args.bootstrap_controllers is None:
+        log = _read_past(args)
         # It may be a copy: what it does not have yet is not known.
         evidence = ClusterEvidence(log, log.last_timestamp_ms, contacts=contacts, left_out_contacts=left_out)
     else:
@@ -190,6 +205,15 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
         count, types = log.unknown_records.total(), sorted(log.unknown_records)
         print(f"{count} records of types {types}, which a newer release wrote, are left out", file=sys.stderr)
     return explainer(evidence, args), evidence.now_ms, log
+
+
+def _read_past(args: argparse.Namespace) -> ReplayedLog:
+    """Reads a directory or a history, up to the place that is asked about."""
+    place, as_of = (None, None) if args.as_of is None else args.as_of
+    if args.history is not None:
+        return read_history(args.history, _watched(args), place)
+    committed = args.assume_committed
+    return read_directory(args.directory, _watched(args), assume_committed=committed, as_of=as_of)
 
 
 def _ask_leader(bootstrap: list[tuple[str, int]], config: ClientConfig, clock: Clock) -> LeaderView | None:
@@ -216,7 +240,7 @@ def _read_status(file: Path) -> tuple[dict[int, BrokerContact], int]:
         status = json.loads(text)
         return contacts_of(status), left_out_of(status)
     except (ValueError, RecursionError, UnusableStatusError) as error:
-        raise StatusError(f"--status {file} cannot be used: {error}") from error
+        raise UnusableFlagError(f"--status {file} cannot be used: {error}") from error
 
 
 def _watched(args: argparse.Namespace) -> Callable[[str], bool]:
@@ -232,6 +256,13 @@ def _watched(args: argparse.Namespace) -> Callable[[str], bool]:
 def _partition_name(text: str) -> tuple[str, int]:
     try:
         return split_partition_name(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _place(text: str) -> tuple[str, AsOf]:
+    try:
+        return text, parse_as_of(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
