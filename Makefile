@@ -200,7 +200,7 @@ lock: $(STAMPS)/dev
 	$(LOCK) --extra build -c requirements-dev.lock -o requirements.lock
 	$(LOCK) -c requirements-dev.lock -o requirements-run.lock
 	$(LOCK) --extra spark -c requirements-dev.lock -o requirements-export.lock
-	$(LOCK) --extra build --extra spark --extra report --resolution lowest-direct --upgrade -o requirements-lowest.lock
+	$(LOCK) --extra build --extra spark --extra report --extra completion --resolution lowest-direct --upgrade -o requirements-lowest.lock
 
 # What the lock files pin: known vulnerabilities (`python -m tests.supply_chain.audit` ends with 3 if no service could be
 # asked; make has 2 for any failure), licences, and a bill of materials of what kraftctl runs with.

@@ -6,7 +6,7 @@ import argparse
 import importlib
 import os
 import sys
-from typing import Protocol, cast
+from typing import NoReturn, Protocol, cast
 
 import kraftctl
 from kraftctl.cli.parser import KafkaToolParser, Parser
@@ -32,11 +32,15 @@ COMMANDS = {
     "dump": ("kraftctl.cli.dump", "show what a log, a snapshot or a directory contains"),
     "shell": ("kraftctl.cli.shell.command", "look around in the metadata of a snapshot or a log"),
     "inspect": ("kraftctl.cli.inspect_metrics", "list the metrics that a controller serves"),
+    "completion": ("kraftctl.cli.completion", "print the code by which a shell completes these commands"),
     "dev": ("kraftctl.cli.dev", "run a small cluster with real Kafka brokers on this machine"),
 }
 
 
 END_OF_OPTIONS = "--"
+
+COMPLETING = "_ARGCOMPLETE"
+"""A shell sets it for `kraftctl completion`, whose module nothing else has to load."""
 
 PRIVATE_UMASK = 0o077
 """What a command writes, libraries included, is closed to other accounts."""
@@ -67,6 +71,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _run(argv: list[str] | None, output: GuardedOutput | None) -> int:
+    if argv is None and COMPLETING in os.environ:
+        _complete()
     arguments = sys.argv[1:] if argv is None else argv
     chosen = next((argument for argument in arguments if not argument.startswith("-")), None)
     parser, command_parsers = _parsers(chosen)
@@ -87,6 +93,13 @@ def _run(argv: list[str] | None, output: GuardedOutput | None) -> int:
         return 130
     finally:
         os.umask(previous)
+
+
+def _complete() -> NoReturn:
+    completion = importlib.import_module(COMMANDS["completion"][0])
+    parser, _ = _parsers(completion.command_in(os.environ))
+    completion.complete(parser)
+    sys.exit(1)
 
 
 def _parsers(chosen: str | None) -> tuple[Parser, dict[str, Parser]]:

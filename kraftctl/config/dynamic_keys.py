@@ -69,3 +69,9 @@ def split_listener_key(key: str) -> tuple[str, str]:
         return "", key
     found = _LISTENER_KEY.fullmatch(key)
     return ("", key) if found is None else (found.group(1), found.group(2))
+
+
+def is_limit(key: str) -> bool:
+    """Returns whether a controller applies a dynamic config with this key to its connections."""
+    prefix, base = split_listener_key(key)
+    return base in (LISTENER_LIMIT_KEYS if prefix else LIMIT_KEYS)

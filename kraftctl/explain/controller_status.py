@@ -28,5 +28,12 @@ def contacts_of(status: object) -> dict[int, BrokerContact]:
     return found
 
 
+def left_out_of(status: object, what: str = "brokers") -> int:
+    """Returns how many entries a list of the status does not show."""
+    left_out = status.get("left_out") if isinstance(status, dict) else None
+    count = left_out.get(what) if isinstance(left_out, dict) else None
+    return count if isinstance(count, int) and count > 0 else 0
+
+
 def _known(value: object) -> int | None:
     return value if isinstance(value, int) and value >= 0 else None

@@ -56,6 +56,8 @@ class NoLeaderView:
     asked_count: int
     reached_count: int
     lines: list[str]
+    unreached_leader_id: int | None = None
+    """The leader that controllers of the latest epoch name, and that was not reached."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ class ClusterEvidence:
     now_ms: int
     quorum: LeaderView | None = None
     contacts: dict[int, BrokerContact] = field(default_factory=dict)
+    left_out_contacts: int = 0
+    """The number of brokers that the status does not show: nothing follows from their absence in it."""
 
     @property
     def image(self) -> MetadataImage:
@@ -117,6 +121,15 @@ class ClusterEvidence:
             return ""
         first = parts[0] if parts[0].startswith(("sent", "has")) else f": {parts[0]}"
         return f"broker {broker_id}{' ' if first[0] != ':' else ''}{'; '.join([first, *parts[1:]])}"
+
+    def left_out_text(self, broker_id: int) -> str:
+        """Returns that the status may leave a broker out; empty if it shows it, or all."""
+        if not self.left_out_contacts or broker_id in self.contacts:
+            return ""
+        return (
+            f"the status shows {len(self.contacts)} brokers and leaves out {self.left_out_contacts}, with"
+            f" broker {broker_id}: its heartbeats are not known"
+        )
 
     def topic_config(self, topic: str, name: str) -> tuple[ConfigValue | None, str]:
         """Returns the value of a topic config that the log has, and its source.

@@ -9,6 +9,11 @@ from kraftctl_protocol.escaped_text import escaped
 
 HEALTHY = "Nothing is wrong"
 
+FINE = "healthy"
+WRONG = "unhealthy"
+NOT_KNOWN = "unknown"
+"""Whether something is wrong cannot be said from what was read."""
+
 
 class UnknownSubjectError(Exception):
     """The metadata does not have what was asked for; the text says what it has."""
@@ -26,7 +31,8 @@ class ExplainedCause:
 class Explanation:
     """`statement` is what is wrong first, and `causes` why, each because of the next.
 
-    `facts` are true besides. An explanation without causes may still be one of a fault: `is_healthy` decides.
+    `facts` are true besides. An explanation without causes may still be one of a fault: `is_healthy` decides,
+    unless `is_known` is False: then what was read does not say whether something is wrong.
     """
 
     subject: str
@@ -35,6 +41,14 @@ class Explanation:
     facts: list[str] = field(default_factory=list)
     next_step: str = ""
     is_healthy: bool = False
+    is_known: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """The word for it, as `kraftctl health` has it."""
+        if not self.is_known:
+            return NOT_KNOWN
+        return FINE if self.is_healthy else WRONG
 
 
 def explanation_text(explanation: Explanation, now_ms: int) -> str:
@@ -57,6 +71,7 @@ def explanation_json(explanation: Explanation, now_ms: int, end_offset: int | No
     """
     return {
         "subject": explanation.subject,
+        "verdict": explanation.verdict,
         "healthy": explanation.is_healthy,
         "now_ms": now_ms,
         "end_offset": end_offset,

@@ -1,7 +1,7 @@
 """RecordMarks notes which record set what an explanation is about.
 
-The image has the state alone. Marks of partitions are kept for the topics that are asked about: a cluster may
-have a million of them.
+The image has the state alone. Marks of partitions are kept for the topics that are asked about, and for those
+that are being reassigned: a cluster may have a million others.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from kraftctl.explain.mark import Mark
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.broker_registration_change import FENCE, IN_CONTROLLED_SHUTDOWN, UNFENCE
 from kraftctl.metadata.config_definitions.min_insync_replicas import MIN_INSYNC_REPLICAS
-from kraftctl.metadata.partition_registration import NO_LEADER
+from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
 from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.clear_elr_record import ClearElrRecord
@@ -62,11 +62,13 @@ class BrokerMarks:
 
 @dataclass
 class PartitionMarks:
-    """The records that set the present state of one partition."""
+    """The records that set the present state of one partition.
 
-    created: Mark
-    leader: Mark
-    isr: Mark
+    Where only its reassignment is watched, what is older than that is None.
+    """
+
+    leader: Mark | None
+    isr: Mark | None
     reassigning: Mark | None = None
     elr: Mark | None = None
     """The record that changed the ELR (KIP-966)."""
@@ -76,7 +78,9 @@ class RecordMarks:
     """The marks after all records that `note` has seen."""
 
     def __init__(self, is_watched: Callable[[str], bool]) -> None:
-        """Takes `is_watched`, which decides by the name of a topic whether its partitions have marks."""
+        """Takes `is_watched`, which decides by the name of a topic whether its partitions have marks that do
+        not begin and end with a reassignment.
+        """
         self._is_watched = is_watched
         self._watched: set[Uuid] = set()
         self.brokers: dict[int, BrokerMarks] = {}
@@ -95,9 +99,9 @@ class RecordMarks:
         if isinstance(record, PartitionChangeRecord):
             self._note_partition_change(image, record, mark)
         elif isinstance(record, PartitionRecord):
-            if record.topic_id in self._watched:
-                begun = mark if record.adding_replicas or record.removing_replicas else None
-                marks = PartitionMarks(mark, mark, mark, begun)
+            begun = mark if record.adding_replicas or record.removing_replicas else None
+            if record.topic_id in self._watched or begun is not None:
+                marks = PartitionMarks(mark, mark, begun)
                 self.partitions[record.topic_id, record.partition_id] = marks
         elif isinstance(record, TopicRecord):
             self.deleted_topics.pop(record.name, None)
@@ -122,7 +126,7 @@ class RecordMarks:
             self._note_broker(image, record, mark)
 
     def partition(self, topic_id: Uuid, index: int) -> PartitionMarks | None:
-        """Returns the marks of a partition; None if its topic is not watched."""
+        """Returns the marks of a partition; None if neither its topic nor a reassignment is watched."""
         return self.partitions.get((topic_id, index))
 
     def _note_broker(self, image: MetadataImage, record: Message, mark: Mark) -> None:
@@ -185,7 +189,7 @@ class RecordMarks:
             for broker_id in set(before.isr).difference(record.isr or ()):
                 if broker_id in self.brokers:
                     self.brokers[broker_id].left_isr = mark
-        marks = self.partitions.get((record.topic_id, record.partition_id))
+        marks = self._marks_after(before, record)
         if marks is None:
             return
         if has_other_leader:
@@ -197,6 +201,21 @@ class RecordMarks:
             marks.elr = mark
         if record.adding_replicas or record.removing_replicas:
             marks.reassigning = mark
+
+    def _marks_after(
+        self, before: PartitionRegistration, record: PartitionChangeRecord
+    ) -> PartitionMarks | None:
+        """Returns the marks that a change of a partition continues: a reassignment begins and ends some."""
+        key = record.topic_id, record.partition_id
+        is_of_reassignment = record.adding_replicas is not None or record.removing_replicas is not None
+        if record.topic_id in self._watched or not is_of_reassignment:
+            return self.partitions.get(key)
+        adding = before.adding_replicas if record.adding_replicas is None else record.adding_replicas
+        removing = before.removing_replicas if record.removing_replicas is None else record.removing_replicas
+        if not adding and not removing:
+            self.partitions.pop(key, None)
+            return None
+        return self.partitions.setdefault(key, PartitionMarks(None, None))
 
     def _is_of_partitions(self, record: ConfigRecord) -> bool:
         if record.resource_type == TOPIC:
@@ -215,7 +234,7 @@ class RecordMarks:
         if topic is None:
             return
         self.deleted_topics[topic.name] = mark
-        if topic_id in self._watched:
+        if topic_id in self._watched or topic_id in image.topics.reassigning_counts:
             self.topics.pop(topic.name, None)
             for index in topic.partitions:
                 self.partitions.pop((topic_id, index), None)

@@ -38,6 +38,8 @@ class ReplayedLog:
         self.image.journal.enabled = False
         self.marks = RecordMarks(is_watched)
         self.end_offset = 0
+        self.snapshot: OffsetAndEpoch | None = None
+        """The snapshot that was read before the log."""
         self.last_timestamp_ms = 0
         """The time of the newest batch."""
         self.leader_id = -1
@@ -63,15 +65,22 @@ class ReplayedLog:
                     self._take_control(record, mark, snapshot.epoch)
                 else:
                     self._take(record.value, mark)
+        self.snapshot = snapshot
         self.end_offset = snapshot.offset
         self.last_timestamp_ms = max(self.last_timestamp_ms, timestamp_ms or 0)
 
-    def replay_batches(self, batches: Iterable[RecordBatch], end_offset: int) -> None:
-        """Replays the records from `self.end_offset` to `end_offset`, which are committed."""
+    def replay_batches(
+        self, batches: Iterable[RecordBatch], end_offset: int, until_ms: int | None = None
+    ) -> None:
+        """Replays the records from `self.end_offset` to `end_offset`, which are committed; with `until_ms`,
+        those before the first one of a later time.
+        """
         for batch in batches:
             for record in batch.records:
                 if not self.end_offset <= record.offset < end_offset:
                     continue
+                if until_ms is not None and record.timestamp_ms > until_ms:
+                    return
                 mark = Mark(record.offset, record.timestamp_ms)
                 if batch.header.is_control:
                     self._take_control(record, mark, batch.header.partition_leader_epoch)

@@ -224,6 +224,10 @@ def _behind(evidence: ClusterEvidence, leaving_id: int, offset: int) -> str:
         is_active = evidence.image.cluster.active(broker_id)
         if broker_id != leaving_id and is_active and read is not None and read < offset:
             named.append(f"broker {broker_id} is at {read}")
+    if evidence.left_out_contacts:
+        named.append(
+            f"of {evidence.left_out_contacts} brokers the status does not say how far they have read"
+        )
     return ", ".join(named)
 
 
@@ -258,6 +262,9 @@ def _facts(evidence: ClusterEvidence, broker_id: int) -> list[str]:
     contact = evidence.contact_text(broker_id)
     if contact and registration is not None and registration.active:
         facts.append(contact)
+    left_out = evidence.left_out_text(broker_id)
+    if left_out and registration is not None:
+        facts.append(left_out)
     return facts
 
 

@@ -84,11 +84,11 @@ def explain_controller(evidence: ClusterEvidence, controller_id: int) -> Explana
         else:
             facts.append("only the leader knows whether it runs as an observer")
         step = step_for_ghost(evidence, controller_id)
-        return Explanation(subject, ExplainedCause(text), causes, facts, step)
+        return Explanation(subject, ExplainedCause(text), causes, facts, step, is_known=is_known)
     if not voters:
         text = f"Controller {controller_id} is registered, and the voters are not known; registered"
         step = "ask the leader, with --bootstrap-controllers"
-        return Explanation(subject, ExplainedCause(text, since), facts=facts, next_step=step)
+        return Explanation(subject, ExplainedCause(text, since), facts=facts, next_step=step, is_known=False)
     statement = ExplainedCause(
         f"{HEALTHY}: controller {controller_id} runs, is registered and is no voter", since
     )
@@ -129,7 +129,9 @@ def _explain_voter(evidence: ClusterEvidence, controller_id: int, facts: list[st
     text = f"{HEALTHY}: controller {controller_id} is a voter"
     if evidence.quorum is not None and evidence.quorum.leader_id == controller_id:
         text = f"{HEALTHY}: controller {controller_id} leads epoch {evidence.quorum.leader_epoch}"
-    return Explanation(subject, ExplainedCause(f"{text}, registered", since), facts=facts, is_healthy=True)
+    statement = ExplainedCause(f"{text}, registered", since)
+    is_known = evidence.quorum is not None
+    return Explanation(subject, statement, facts=facts, is_healthy=is_known, is_known=is_known)
 
 
 def _facts(evidence: ClusterEvidence, controller_id: int) -> list[str]:
@@ -143,7 +145,6 @@ def _facts(evidence: ClusterEvidence, controller_id: int) -> list[str]:
     fetch, quorum = evidence.fetch_of(controller_id), evidence.quorum
     if fetch is not None and quorum is not None and controller_id != quorum.leader_id:
         age = "never" if fetch.fetch_age_ms is None else f"{age_text(fetch.fetch_age_ms)} ago"
-        facts.append(
-            f"its log ends at {fetch.log_end_offset}, {quorum.high_watermark} is committed, last fetch {age}"
-        )
+        end = "has no known end" if fetch.log_end_offset < 0 else f"ends at {fetch.log_end_offset}"
+        facts.append(f"its log {end}, {quorum.high_watermark} is committed, last fetch {age}")
     return facts

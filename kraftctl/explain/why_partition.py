@@ -45,8 +45,8 @@ class NamedPartition:
     @property
     def eligible_since(self) -> Mark | None:
         """When the ISR or the ELR became what it is, whichever came later."""
-        found = [] if self.marks is None else [self.marks.isr, self.marks.elr or self.marks.isr]
-        return max(found, key=lambda each: each.offset, default=None)
+        found = [] if self.marks is None else [self.marks.isr, self.marks.elr]
+        return max(filter(None, found), key=lambda each: each.offset, default=None)
 
     @property
     def isr_since(self) -> Mark | None:

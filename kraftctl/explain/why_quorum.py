@@ -12,18 +12,29 @@ SUBJECT = "quorum"
 
 
 def explain_no_leader(view: NoLeaderView) -> Explanation:
-    """Explains a quorum of which no controller that was asked is, or names, a leader that answers."""
-    needed = view.asked_count // 2 + 1
+    """Explains a quorum of which no controller that was asked is, or names, a leader that answers.
+
+    Only a leader names the voters, so how many are a majority is not known. Another leader may be where
+    this command does not reach it.
+    """
     count = f"{view.reached_count} of the {view.asked_count} controllers that were asked"
     verb = "is" if view.reached_count == 1 else "are"
-    if view.reached_count < needed:
-        causes = [ExplainedCause(f"{count} {verb} reached; if these are the voters, a majority is {needed}")]
+    leader_id = view.unreached_leader_id
+    if view.reached_count == 0:
+        text = f"{count} are reached: whether one leads is not known"
+        step = "start the controllers, or check the addresses and what lies between"
+    elif leader_id is not None:
+        text = f"{count} {verb} reached; controller {leader_id}, which they name as the leader, is not"
+        step = f"start controller {leader_id}, or run this where it is reached"
+    elif view.reached_count < view.asked_count:
+        text = f"{count} {verb} reached; the voters, and so how many are a majority, are not known"
         step = "start the controllers that are not reached"
     else:
-        causes = [ExplainedCause(f"{count} {verb} reached, and none of them leads or reaches a leader")]
+        text = f"{count} {verb} reached, and none of them leads or reaches a leader"
         step = "see the log of each controller, which says why it elects no leader"
     statement = ExplainedCause("The quorum has no leader that answers")
-    return Explanation(SUBJECT, statement, causes, view.lines, step)
+    is_known = view.reached_count > 0 and leader_id is None
+    return Explanation(SUBJECT, statement, [ExplainedCause(text)], view.lines, step, is_known=is_known)
 
 
 def explain_quorum(evidence: ClusterEvidence) -> Explanation:
@@ -68,7 +79,7 @@ def _from_log(evidence: ClusterEvidence) -> Explanation:
         f"voters: {sorted(log.voters)} ({kind}); committed up to offset {log.end_offset}",
         "only the leader knows which voters lag: ask with --bootstrap-controllers",
     ]
-    return Explanation(SUBJECT, ExplainedCause(text, log.leader_mark), facts=facts, is_healthy=True)
+    return Explanation(SUBJECT, ExplainedCause(text, log.leader_mark), facts=facts, is_known=False)
 
 
 def _silent_text(quorum: LeaderView, replica: ReplicaFetch) -> str:

@@ -72,7 +72,7 @@ def _replica(core: RaftCore, state: ReplicaState, version: int) -> DescribedRepl
         if version >= DIRECTORY_ID_FROM_VERSION
         else NO_DIRECTORY_ID,
         log_end_offset=core.log.end_offset if is_leader else state.end_offset,
-        last_fetch_timestamp=core.wall_ms if is_leader else state.last_fetch_wall_ms,
+        last_fetch_timestamp=core.wall_ms if is_leader else state.last_heard_wall_ms,
         last_caught_up_timestamp=core.wall_ms if is_leader else state.last_caught_up_wall_ms,
     )
 

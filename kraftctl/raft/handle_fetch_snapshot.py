@@ -10,6 +10,7 @@ from kraftctl.raft.leader_endpoint import FROM_VERSION, leader_for_observers, na
 from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.raft.raft_config import RESPONSE_BYTES_MAX
 from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.states import Leader
 from kraftctl.raft.validation import leader_only_error, request_error
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
@@ -63,9 +64,16 @@ def _serve(
         return
     leader = core.leader()
     assert leader is not None
-    if request.replica_id >= 0:
-        note_fetch_of_voter(core, leader, ReplicaKey(request.replica_id, wanted.replica_directory_id))
+    _note_slice(core, leader, ReplicaKey(request.replica_id, wanted.replica_directory_id))
     _answer_slice(core, event, info, wanted.position, request.max_bytes)
+
+
+def _note_slice(core: RaftCore, leader: Leader, key: ReplicaKey) -> None:
+    """Notes that a replica downloads, for those who look for silent ones; Kafka notes voters only."""
+    if key.id < 0 or key.id == core.key.id:
+        return
+    note_fetch_of_voter(core, leader, key)
+    leader.replica(key, core.now_ms).fetched_slice(core.now_ms, core.wall_ms)
 
 
 def _answer_slice(

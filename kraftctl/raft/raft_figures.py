@@ -12,7 +12,7 @@ class ReplicaFigures:
 
     `behind_ms` and `last_fetch_ms` are ages, `caught_up_ms` is a time. `behind_ms` is always known: a voter
     that had nothing in this epoch lacks its records at least since the leader was elected, an observer since
-    its first fetch.
+    its first fetch. A slice of a snapshot counts for `last_fetch_ms`, too.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ def _reached_voters_count(core: RaftCore, now_ms: int) -> int:
             continue
         if leader is not None:
             voter = leader.voter_states.get(voter_id)
-            heard_ms = -1 if voter is None else max(voter.heard_ms, voter.last_fetch_ms)
+            heard_ms = -1 if voter is None else voter.last_heard_ms
             if heard_ms >= 0 and now_ms - heard_ms < core.config.fetch_timeout_ms:
                 count += 1
         else:
@@ -112,7 +112,7 @@ def _replicas(core: RaftCore, leader: Leader, now_ms: int) -> list[ReplicaFigure
         lag = max(core.log.end_offset - state.end_offset, 0) if has_fetched else -1
         since_ms = max(state.caught_up_ms, state.known_since_ms, core.voter_watch.began_ms)
         behind_ms = 0 if lag == 0 else now_ms - since_ms
-        last_fetch_ms = -1 if state.last_fetch_ms < 0 else now_ms - state.last_fetch_ms
+        last_fetch_ms = -1 if state.last_heard_ms < 0 else now_ms - state.last_heard_ms
         figures.append(
             ReplicaFigures(
                 state.key,

@@ -18,7 +18,7 @@ class ReplicaState:
 
     `known_since_ms` is that of an observer: its first Fetch in this epoch.
 
-    `heard_ms` is when it last fetched records or a snapshot.
+    `heard_ms` is when it last fetched a slice of a snapshot; of a voter, records as well.
 
     `fetched_directory_id` is that of its latest Fetch: for a static voter, `key` has none (kraft.version 0).
     """
@@ -31,6 +31,7 @@ class ReplicaState:
         self.known_since_ms = -1
         self.last_fetch_ms = -1
         self.heard_ms = -1
+        self.last_slice_wall_ms = -1
         self.last_fetch_wall_ms = -1
         self.last_fetch_leader_end_offset = -1
         self.last_caught_up_wall_ms = -1
@@ -70,6 +71,19 @@ class ReplicaState:
         self.last_fetch_wall_ms = max(self.last_fetch_wall_ms, wall_ms)
         self.end_offset = fetch_offset
         self.has_acknowledged_leader = True
+
+    def fetched_slice(self, now_ms: int, wall_ms: int) -> None:
+        """Takes a FetchSnapshot: it runs, and what it has is not known to have changed."""
+        self.heard_ms = now_ms
+        self.last_slice_wall_ms = wall_ms
+
+    @property
+    def last_heard_ms(self) -> int:
+        return max(self.heard_ms, self.last_fetch_ms)
+
+    @property
+    def last_heard_wall_ms(self) -> int:
+        return max(self.last_slice_wall_ms, self.last_fetch_wall_ms)
 
     def was_answered(self, *, end_offset: int, gathers_until_ms: int) -> None:
         """Notes a response with what is committed below `end_offset`: further records are gathered until

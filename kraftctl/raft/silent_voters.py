@@ -44,7 +44,7 @@ def check_voters(core: RaftCore) -> None:
         watch.end()
         return
     others = [leader.voter_states[id_] for id_ in sorted(leader.voter_states) if id_ != core.key.id]
-    since_ms = {voter.key.id: max(voter.heard_ms, voter.last_fetch_ms, watch.began_ms) for voter in others}
+    since_ms = {voter.key.id: max(voter.last_heard_ms, watch.began_ms) for voter in others}
     due_ms = core.now_ms - SILENT_MS
     silent = {voter_id: at_ms for voter_id, at_ms in since_ms.items() if at_ms <= due_ms}
     next_ms = min([at_ms + SILENT_MS for at_ms in since_ms.values() if at_ms > due_ms], default=NEVER_MS)

@@ -439,7 +439,7 @@ class Leader(EpochState):
         self.observer_states = {
             key: state
             for key, state in self.observer_states.items()
-            if now_ms - state.last_fetch_ms < OBSERVER_SESSION_TIMEOUT_MS
+            if now_ms - state.last_heard_ms < OBSERVER_SESSION_TIMEOUT_MS
         }
 
     def update_local_end_offset(self, flushed_offset: int) -> None:

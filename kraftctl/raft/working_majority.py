@@ -66,7 +66,7 @@ def _replica(leader: Leader, key: ReplicaKey) -> ReplicaState | None:
 def _state(core: RaftCore, leader: Leader, key: ReplicaKey) -> str:
     """Returns for how long it is silent, and how far it is behind."""
     replica = _replica(leader, key)
-    heard_ms = -1 if replica is None else max(replica.heard_ms, replica.last_fetch_ms)
+    heard_ms = -1 if replica is None else replica.last_heard_ms
     if replica is None or heard_ms < 0:
         return f"silent since epoch {leader.epoch} began"
     lag = core.log.end_offset - max(replica.end_offset, 0)

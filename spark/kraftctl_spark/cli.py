@@ -5,6 +5,7 @@
     kraftctl-export status --output DIR [--json]
     kraftctl-export history --tables DIR [--output DIR]
     kraftctl-export report --output DIR --to FILE [--history DIR]
+    kraftctl-export log --output DIR --to DIR [--as-of OFFSET|TIME]
 
 `run` continues until SIGTERM or SIGINT, or with --available-now until it has caught up. What a killed process
 was writing is written again at the next start, under the same names.
@@ -24,7 +25,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from kraftctl_security.standard_output import guarded
-from kraftctl_spark.commands import compact, history, report, run, status
+from kraftctl_spark.commands import compact, history, report, run, status, write_log
 from kraftctl_spark.commands.log_lines import log_to_standard_error
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ COMMANDS: dict[str, tuple[ModuleType, str]] = {
     "compact": (compact, "merge small files"),
     "history": (history, "compute from when to when everything was so"),
     "report": (report, "write one HTML page of plots about what happened"),
+    "log": (write_log, "write records up to an offset or a time as the files of a controller"),
     "status": (status, "show how far the tables go, and what is in them"),
 }
 """Each command with its module in `kraftctl_spark.commands` and its purpose."""

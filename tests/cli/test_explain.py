@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import re
@@ -15,41 +16,20 @@ import pytest
 from kraftctl.cli import main
 from kraftctl.dev.ports import free_port
 from kraftctl.explain.explanation import explanation_text
-from kraftctl.explain.mark import Mark
 from kraftctl.explain.why_partition import explain_partition
-from kraftctl_protocol.message import Message
-from kraftctl_protocol.metadata_record import encode_metadata_record
-from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_spark.cli import main as kraftctl_export
 from tests.cli.quorum_cases import CASES, leader_node
 from tests.cli.test_quorum_survey import standby
 from tests.spark.log_directory import LogDirectory
-from tests.support.explained_log import ExplainedLog, change, partition
+from tests.spark.typed_export import export_directory
+from tests.support.explained_log import change, partition
 from tests.support.processes.started_controller import StartedController
-from tests.support.wire.scripted_node import ScriptedNode
+from tests.support.wire.scripted_node import Script, ScriptedNode
+from tests.support.written_log import WrittenLog
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/operations/explain.md"
 SECONDS_MAX = 5.0
-
-
-class WrittenLog(ExplainedLog):
-    """The same records in a directory, too."""
-
-    def __init__(self, directory: LogDirectory) -> None:
-        super().__init__()
-        self.offset = -1
-        self._directory = directory
-
-    def write(self, *records: Message) -> Mark:
-        mark = super().write(*records)
-        self.write_values(*[encode_metadata_record(each, each.HIGHEST_VERSION) for each in records])
-        return mark
-
-    def write_values(self, *values: bytes) -> None:
-        """Writes values into the directory alone."""
-        log = self._directory.log
-        log.append(encode_batch(log.end_offset, 1, self.now_ms, list(values)))
-        log.flush()
 
 
 @pytest.fixture
@@ -78,17 +58,29 @@ def test_the_text_has_times_offsets_and_the_next_step(
     status = {
         "quorum": {"is_active_controller": True},
         "brokers": [{"id": 3, "heartbeat_age_ms": 9_000, "metadata_offset": 12}],
+        "left_out": {"brokers": 7},
     }
     (tmp_path / "status.json").write_text(json.dumps(status))
     arguments = ["--directory", data, "--status", str(tmp_path / "status.json")]
-    assert main(["explain", "partition", "solo-0", *arguments]) == 0
+    assert main(["explain", "partition", "solo-0", *arguments]) == 10
     assert capsys.readouterr().out == (
         "solo-0 has no leader since 08:00:11 (0.0 s)\n"
         "  because its only replica, broker 3, is fenced since 08:00:11 (offset 12)\n"
         "  because broker 3 sent no heartbeat for 9.0 s\n"
         "  eligible: {3} (ELR); no other replica is available for an unclean election\n"
         "Next: start broker 3; it is elected when it is unfenced\n"
+        "As of 2027-01-15 08:00:11 UTC, the newest record, before offset 14; read from the log\n"
     )
+
+
+def test_a_status_that_leaves_brokers_out_says_nothing_of_them(
+    data: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = {"quorum": {"is_active_controller": True}, "brokers": [], "left_out": {"brokers": 7}}
+    (tmp_path / "status.json").write_text(json.dumps(status))
+    main(["explain", "broker", "3", "--directory", data, "--status", str(tmp_path / "status.json")])
+    expected = "the status shows 0 brokers and leaves out 7, with broker 3: its heartbeats are not known"
+    assert expected in capsys.readouterr().out
 
 
 def test_a_directory_has_the_same_explanation_as_its_records(
@@ -96,17 +88,19 @@ def test_a_directory_has_the_same_explanation_as_its_records(
 ) -> None:
     evidence = written.evidence(after_ms=0)
     for topic in ("solo", "orders"):
-        assert main(["explain", "partition", f"{topic}-0", "--directory", data]) == 0
+        status = main(["explain", "partition", f"{topic}-0", "--directory", data])
+        assert status == (10 if topic == "solo" else 0)
         expected = explanation_text(explain_partition(evidence, topic, 0), evidence.now_ms)
-        assert capsys.readouterr().out == f"{expected}\n"
+        assert capsys.readouterr().out.startswith(f"{expected}\nAs of ")
 
 
 def test_json_has_the_same_for_programs(
     written: WrittenLog, data: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["explain", "partition", "solo-0", "--directory", data, "--output", "json"]) == 0
+    assert main(["explain", "partition", "solo-0", "--directory", data, "--output", "json"]) == 10
     found = json.loads(capsys.readouterr().out)
     assert (found["healthy"], found["end_offset"]) == (False, written.offset + 1)
+    assert (found["last_record_ms"], found["snapshot"]) == (written.now_ms, None)
     assert found["causes"][0] == {
         "text": "its only replica, broker 3, is fenced",
         "since_ms": written.now_ms,
@@ -192,30 +186,82 @@ def test_no_controller_is_reached(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "broker", "1", "--bootstrap-controllers", address]) == 1
     assert time.monotonic() - began < SECONDS_MAX
     assert f"{address} is not reached" in capsys.readouterr().err
-    assert main(["explain", "quorum", "--bootstrap-controllers", address]) == 0
+    assert main(["explain", "quorum", "--bootstrap-controllers", address]) == 1
     assert capsys.readouterr().out.startswith(
         "The quorum has no leader that answers\n"
-        "  because 0 of the 1 controllers that were asked are reached; if these are the voters, a majority"
-        " is 1\n"
+        "  because 0 of the 1 controllers that were asked are reached: whether one leads is not known\n"
         f"  {address} is not reached: "
     )
 
 
-def test_those_that_are_reached_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    gone = f"127.0.0.1:{free_port()}"
-    with ScriptedNode(standby()) as one, ScriptedNode(standby(2, 9)) as two:
-        addresses = f"{one.address},{two.address},{gone}"
+GONE = ("127.0.0.1", 1)
+
+
+@pytest.mark.parametrize(
+    ("scripts", "is_one_gone", "status", "verdict", "cause"),
+    [
+        pytest.param(
+            [standby(), standby(3, 6)],
+            True,
+            10,
+            "unhealthy",
+            "2 of the 3 controllers that were asked are reached; the voters, and so how many are a majority,"
+            " are not known",
+            id="some-are-reached",
+        ),
+        pytest.param(
+            [standby()],
+            False,
+            10,
+            "unhealthy",
+            "1 of the 1 controllers that were asked is reached, and none of them leads or reaches a leader",
+            id="all-are-reached",
+        ),
+        pytest.param(
+            [standby(), standby(2, 9, GONE)],
+            False,
+            1,
+            "unknown",
+            "2 of the 3 controllers that were asked are reached; controller 2, which they name as the leader,"
+            " is not",
+            id="the-leader-is-not-reached",
+        ),
+        pytest.param(
+            [standby(2, 9)],
+            False,
+            1,
+            "unknown",
+            "1 of the 1 controllers that were asked is reached; controller 2, which they name as the leader,"
+            " is not",
+            id="the-address-of-the-leader-is-not-known",
+        ),
+    ],
+)
+def test_a_quorum_without_a_leader_that_answers(
+    scripts: list[Script],
+    is_one_gone: bool,
+    status: int,
+    verdict: str,
+    cause: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with contextlib.ExitStack() as stack:
+        nodes = [stack.enter_context(ScriptedNode(script)) for script in scripts]
+        addresses = [node.address for node in nodes] + [f"127.0.0.1:{free_port()}"] * is_one_gone
         began = time.monotonic()
-        assert main(["explain", "quorum", "--bootstrap-controllers", addresses]) == 0
+        arguments = ["--bootstrap-controllers", ",".join(addresses), "--output", "json"]
+        assert main(["explain", "quorum", *arguments]) == status
         assert time.monotonic() - began < SECONDS_MAX
-        assert main(["explain", "quorum", "--bootstrap-controllers", f"{gone},{one.address}"]) == 0
-    reached, unreached = re.findall(r"because (.*)", capsys.readouterr().out)
-    assert reached == (
-        "2 of the 3 controllers that were asked are reached, and none of them leads or reaches a leader"
-    )
-    assert unreached == (
-        "1 of the 2 controllers that were asked is reached; if these are the voters, a majority is 2"
-    )
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["causes"][0]["text"]) == (verdict, cause)
+
+
+@pytest.mark.parametrize("subject", [["quorum"], ["controller", "3000"]])
+def test_what_only_the_leader_knows_is_not_known_from_a_directory(
+    subject: list[str], data: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", *subject, "--directory", data, "--output", "json"]) == 1
+    assert json.loads(capsys.readouterr().out)["verdict"] == "unknown"
 
 
 def test_a_leader_that_does_not_let_its_log_be_read_has_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
@@ -247,19 +293,24 @@ def commands_of_the_page() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_every_command_of_the_page_runs(
-    controller: StartedController, data: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    controller: StartedController,
+    data: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    export_directory(Path(data), tmp_path / "tables")
     status = {"quorum": {"is_active_controller": True}, "brokers": []}
     (tmp_path / "status.json").write_text(json.dumps(status))
     commands = commands_of_the_page()
-    assert len(commands) >= 7
+    assert len(commands) >= 12
     for command in commands:
         text = command.replace("controller-1:9093", f"localhost:{controller.port}")
-        text = text.replace("/var/lib/kafka/metadata", data).replace(
-            "status.json", str(tmp_path / "status.json")
-        )
-        program, *arguments = shlex.split(text)
-        assert program == "kraftctl"
-        assert main(arguments) == 0, (command, capsys.readouterr().err)
+        program, *arguments = shlex.split(text.replace("/var/lib/kafka/metadata", data))
+        run = {"kraftctl": main, "kraftctl-export": kraftctl_export}[program]
+        # The broker and the partition of the page are in trouble.
+        assert run(arguments) in (0, 10), (command, capsys.readouterr().err)
     capsys.readouterr()

@@ -310,3 +310,14 @@ def test_a_wrong_url_and_a_wrong_file(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main([*asked, "--command-config", str(tmp_path / "none")]) == 1
     assert main([*asked, "--command-config", str(file), "--output", "nagios"]) == 3
     assert "request.timeout.ms" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("metrics", "kind"),
+    [pytest.param(WELL, HEALTHY, id="counted"), pytest.param("", NOT_KNOWN, id="uncounted")],
+)
+def test_brokers_that_a_status_leaves_out_are_counted_or_not_known(metrics: str, kind: str) -> None:
+    status = {"quorum": ACTIVE, "node_id": 1, "brokers": [], "left_out": {"brokers": 20}}
+    health = health_of(collected(*ALL, pages=(OperatePages("http://one", status, metrics),)))
+    assert health.kind == kind
+    assert health.notes == ("http://one: /status.json leaves out 20 brokers, which cannot be named",)

@@ -8,7 +8,9 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.dynamic_keys import LIMIT_KEYS, LISTENER_LIMIT_KEYS, STORE_KEYS, TRUST_KEYS
 from kraftctl.controller.configuration_control.incremental_alter_configs import APPEND, DELETE, SET
 from kraftctl.controller.configuration_control.node_configs import node_configs
+from kraftctl.controller.state.dynamic_broker_config import DynamicBrokerConfig
 from kraftctl.controller.state.effective_configs import OBEYED_CONFIGS
+from kraftctl.controller.state.obeyed_configs import ObeyedConfigs
 from kraftctl.metadata import features
 from kraftctl.metadata.config_definitions.config_key import BOOLEAN, DOUBLE, INT, LONG
 from kraftctl.metadata.config_definitions.config_source import DYNAMIC_DEFAULT_BROKER_CONFIG
@@ -309,3 +311,20 @@ def test_nobody_is_locked_out() -> None:
     assert alter(active, OWN, overrides, None) == Errors.NONE
     store(active, OWN, "max.connections.per.ip", "0")
     assert described(active)["max.connections.per.ip"].value == "2147483647"
+
+
+@pytest.mark.parametrize(
+    "prefix", ["", PREFIX, "listener.name.other."], ids=["node", "its-listener", "another"]
+)
+def test_what_is_shown_of_its_own_is_what_has_an_effect(prefix: str) -> None:
+    """Both ask one rule; a listener that only brokers have is shown, and has none here."""
+    config = ControllerConfig(BASE_PROPERTIES)
+    obeyed, dynamic = ObeyedConfigs(config), DynamicBrokerConfig(config)
+    for base in sorted(BROKER_CONFIG_KEYS):
+        key = f"{prefix}{base}"
+        why_not = obeyed.why_not(key)
+        assert dynamic._is_without_effect(key, prefix, base) == (
+            why_not is not None and prefix in ("", PREFIX)
+        )
+        unused = node_configs(config, {key: value_for(base)}, {}).unused
+        assert [each.reason for each in unused] == [why_not] or why_not is None, key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftctl.explain.as_of import as_of_json, as_of_text
 from kraftctl.explain.mark import Mark
 from kraftctl.explain.replayed_log import ReplayedLog
 from kraftctl_protocol.control_record import encode_control_record
@@ -73,9 +74,19 @@ def test_a_snapshot_says_only_how_old_its_states_are_at_least() -> None:
     log.replay_snapshot([*front, *batch(3, 9, topic("a"))], OffsetAndEpoch(50, 3))
     assert log.marks.topics == {"a": Mark(49, 5_000, is_latest_possible=True)}
     assert (log.end_offset, log.kraft_version) == (50, 1)
+    assert as_of_text(log).endswith("before offset 50; read from the snapshot 50-3")
     assert log.voters == {7: bytes(15) + b"\x07"}
     log.replay_batches(batch(50, 6_000, topic("b")), 51)
     assert log.marks.topics["b"] == Mark(50, 6_000)
+    assert as_of_text(log) == (
+        "As of 1970-01-01 00:00:06 UTC, the newest record, before offset 51; read from the snapshot 50-3 and"
+        " the log behind it"
+    )
+
+
+def test_a_log_of_which_nothing_is_committed_has_no_time() -> None:
+    assert as_of_text(ReplayedLog()) == ("As of the begin of the log: nothing in it is known to be committed")
+    assert as_of_json(ReplayedLog()) == {"last_record_ms": None, "snapshot": None}
 
 
 def test_the_log_names_the_leader_since_it_leads() -> None:

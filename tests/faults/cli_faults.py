@@ -15,7 +15,7 @@ FAULTS = (
     PlantedFault(
         "admin-trusts-the-first-refusal",
         "kraftctl/cli/admin/admin_client.py",
-        "if error not in NOT_ACTIVE:",
+        "if not is_repeated(request.NAME, error):",
         "if error:",
         (f"{CLIENT}::test_a_standby_that_names_a_former_leader_is_asked_again",),
         "A command fails because a standby was asked.",

@@ -396,8 +396,8 @@ FAULTS = (
     PlantedFault(
         "fetch-snapshot-is-no-sign-of-life",
         "kraftctl/raft/handle_fetch_snapshot.py",
-        "    if request.replica_id >= 0:\n        note_fetch_of_voter(",
-        "    if request.replica_id < -1:\n        note_fetch_of_voter(",
+        "    if key.id < 0 or key.id == core.key.id:\n        return\n",
+        "    if key.id >= 0:\n        return\n",
         ("tests/raft/test_check_quorum.py",),
         "A leader resigns while its only follower downloads a long snapshot, which then starts again.",
     ),

@@ -30,7 +30,7 @@ FAULTS = (
     PlantedFault(
         "silence-begins-before-the-epoch",
         "kraftctl/raft/silent_voters.py",
-        "max(voter.heard_ms, voter.last_fetch_ms, watch.began_ms)",
+        "max(voter.last_heard_ms, watch.began_ms)",
         "max(voter.heard_ms, voter.last_fetch_ms)",
         (f"{SILENT}::test_a_follower_that_never_started",),
         "What it has not seen before its epoch says nothing.",

@@ -90,7 +90,7 @@ FAULTS = (
     PlantedFault(
         "a-limit-without-effect-is-the-source-of-a-value",
         "kraftctl/controller/configuration_control/describe_node_configs.py",
-        " if key in used or not _is_limit(key)}\n",
+        " if key in used or not is_limit(key)}\n",
         "}\n",
         NODE_CONFIGS_TESTS,
         "An operator takes a value of the properties file for a dynamic one that is obeyed.",

@@ -24,7 +24,7 @@ from kraftctl_protocol.uuids import ONE_UUID
 from kraftctl_security.blocking_connection import Endpoint
 from kraftctl_spark.log import log_range
 from kraftctl_spark.log.client_config import ObserverConfig
-from kraftctl_spark.log.log_location import LogLocation, QuorumLocation
+from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation
 from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.durable import Hook, no_hook
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
@@ -86,6 +86,15 @@ def exporting(
             yield Exporter(output, settings, asking, run_tasks)
     finally:
         asking.close()
+
+
+def export_directory(source: Path, tables: Path) -> None:
+    """Exports what is in a controller's directory and is not in the tables yet."""
+    location = DirectoryLocation(source, assume_committed=True)
+    reader = location.open(None)
+    with exporting(tables, location, cluster_id=reader.cluster_id()) as exporter:
+        position = reader.position(0, 0)
+        exporter.export_to(position.high_watermark, position.leader_epoch)
 
 
 class KillAtStep:

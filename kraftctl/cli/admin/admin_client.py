@@ -15,6 +15,7 @@ from typing import TypeVar
 from kraftctl import __version__
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import AdminError, RefusedError, UnavailableError
+from kraftctl.cli.admin.repeated_errors import NOT_ACTIVE, is_repeated
 from kraftctl.cli.admin.unavailable import no_node_serves, no_node_was_asked
 from kraftctl.config.endpoints import parse_host_port
 from kraftctl.server.process.clock import Clock
@@ -43,8 +44,6 @@ CONTROLLER_ENDPOINTS = 2
 
 NODES_MAX = 32
 """The number of nodes to ask: bootstrap servers, and the controllers that these name."""
-
-NOT_ACTIVE = frozenset((Errors.NOT_CONTROLLER, Errors.NOT_LEADER_OR_FOLLOWER))
 
 M = TypeVar("M", bound=Message)
 
@@ -124,8 +123,8 @@ class AdminClient:
     ) -> M:
         """Returns the response without an error.
 
-        `error_in` takes code and message from a response. Raises RefusedError for an error other than "not
-        the active controller", and UnavailableError when no node responds otherwise in time, or no node
+        `error_in` takes code and message from a response. Raises RefusedError for an error after which the
+        request is not repeated, and UnavailableError when no node responds otherwise in time, or no node
         serves the request.
         """
         deadline_ms = self._clock.now_ms() + self._config.default_api_timeout_ms
@@ -142,10 +141,11 @@ class AdminClient:
                 error, message = error_in(response)
                 if error == Errors.NONE:
                     return response
-                if error not in NOT_ACTIVE:
+                if not is_repeated(request.NAME, error):
                     raise RefusedError(f"{request.NAME} at {endpoint_text(endpoint)}", error, message)
                 self._problems[endpoint] = error.name
-                self._try_another_address(endpoint, error.name)
+                if error in NOT_ACTIVE:
+                    self._try_another_address(endpoint, error.name)
             if self._without_api.issuperset(endpoints):
                 raise UnavailableError(no_node_serves(request.NAME, self._reasons()))
             if self._keys_to_check.keys() >= set(endpoints):

@@ -1,7 +1,7 @@
 """`kraftctl explain`: why a broker, a partition, a topic, a reassignment or the quorum is as it is.
 
-It reads and changes nothing. The status is 0 when there is an explanation, 1 with the reason when there is
-none, and 2 for wrong arguments.
+It reads and changes nothing. The statuses are those of `kraftctl health`: 0 when nothing is wrong, 10 when
+something is, 1 when that cannot be said, and 2 for wrong arguments.
 """
 
 from __future__ import annotations
@@ -17,18 +17,22 @@ from kraftctl.cli.admin.client_config import ClientConfig, parse_client_config
 from kraftctl.cli.admin.errors import AdminError, RefusedError
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.explain.leader_view import leader_view_of
-from kraftctl.cli.explain.log_source import read_directory, read_quorum
+from kraftctl.cli.explain.log_source import read_directory, read_history, read_quorum
+from kraftctl.cli.health.forms import STATUSES
 from kraftctl.cli.parser import Parser
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, NoLeaderError, QuorumSurvey
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
-from kraftctl.explain.controller_status import UnusableStatusError, contacts_of
+from kraftctl.explain.as_of import AsOf, NotKnownError, as_of_json, as_of_text, parse_as_of
+from kraftctl.explain.controller_status import UnusableStatusError, contacts_of, left_out_of
 from kraftctl.explain.evidence import BrokerContact, ClusterEvidence, LeaderView, NoLeaderView
 from kraftctl.explain.explanation import (
+    NOT_KNOWN,
     Explanation,
     UnknownSubjectError,
     explanation_json,
     explanation_text,
 )
+from kraftctl.explain.replayed_log import ReplayedLog
 from kraftctl.explain.why_broker import explain_broker
 from kraftctl.explain.why_controller import explain_controller
 from kraftctl.explain.why_feature import explain_feature
@@ -57,8 +61,8 @@ STDIN = Path("-")
 Explainer = Callable[[ClusterEvidence, argparse.Namespace], Explanation]
 
 
-class StatusError(Exception):
-    """The argument of --status cannot be used."""
+class UnusableFlagError(Exception):
+    """The argument of a flag cannot be used."""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -100,6 +104,18 @@ def _add_source_flags(parser: argparse.ArgumentParser) -> None:
     source.add_argument(
         "--directory", type=Path, metavar="DIR", help="metadata.log.dir of a controller, running or not"
     )
+    source.add_argument(
+        "--history",
+        type=Path,
+        metavar="DIR",
+        help="the tables of kraftctl-export run, which go back further than a log",
+    )
+    parser.add_argument(
+        "--as-of",
+        type=_place,
+        metavar="OFFSET|TIME",
+        help="with --directory or --history: how it was then, as 2026-11-21T12:00:00Z",
+    )
     parser.add_argument(
         "--assume-committed",
         action="store_true",
@@ -118,7 +134,7 @@ def _add_source_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Returns 0, or 1 with the reason on standard error."""
+    """Returns the status of the verdict; without an explanation, its reason is on standard error."""
     properties = None
     try:
         if args.command_config is not None:
@@ -126,40 +142,50 @@ def run(args: argparse.Namespace) -> int:
             for sentence in unknown_keys_of_client(properties).values():
                 print(f"{args.command_config}: {sentence}", file=sys.stderr)
         config = parse_client_config({} if properties is None else properties)
-        explanation, now_ms, end_offset = _explain(args, config)
-        if args.output == "json":
-            print(json.dumps(explanation_json(explanation, now_ms, end_offset)))
-        else:
-            print(explanation_text(explanation, now_ms))
+        explanation, now_ms, log = _explain(args, config)
+        _print(args, explanation, now_ms, log)
+        return STATUSES[explanation.verdict]
     except BrokenPipeError:
         raise
     except (
         AdminError,
         ConfigException,
         DecodeError,
+        NotKnownError,
         ObserverError,
         PropertiesError,
-        StatusError,
+        UnusableFlagError,
         UnknownSubjectError,
     ) as error:
         text = str(error) if properties is None else properties.hide(str(error))
         print(f"kraftctl explain: {escaped(text, keep=chr(10))}", file=sys.stderr)
-        return 1
     except OSError as unplaced:
         print(unplaced_error(unplaced), file=sys.stderr)
-        return 1
-    return 0
+    return STATUSES[NOT_KNOWN]
 
 
-def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanation, int, int | None]:
-    """Returns the explanation, its time, and the end of what was read, if anything was."""
+def _print(args: argparse.Namespace, explanation: Explanation, now_ms: int, log: ReplayedLog | None) -> None:
+    """Prints the explanation; of a directory, which may be a copy, also of when it is."""
+    if args.output == "json":
+        found = explanation_json(explanation, now_ms, None if log is None else log.end_offset)
+        print(json.dumps(found if log is None else {**found, **as_of_json(log)}))
+        return
+    print(explanation_text(explanation, now_ms))
+    if args.bootstrap_controllers is None and log is not None:
+        print(as_of_text(log))
+
+
+def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanation, int, ReplayedLog | None]:
+    """Returns the explanation, its time, and the log that was read, if one was."""
     clock = Clock()
-    contacts = {} if args.status is None else _read_status(args.status)
+    if args.as_of is not None and (args.bootstrap_controllers is not None or args.status is not None):
+        raise UnusableFlagError("--as-of is for --directory and --history, and a --status is of now")
+    contacts, left_out = ({}, 0) if args.status is None else _read_status(args.status)
     explainer: Explainer = args.explainer
-    if args.directory is not None:
-        log = read_directory(args.directory, _watched(args), assume_committed=args.assume_committed)
+    if args.bootstrap_controllers is None:
+        log = _read_past(args)
         # It may be a copy: what it does not have yet is not known.
-        evidence = ClusterEvidence(log, log.last_timestamp_ms, contacts=contacts)
+        evidence = ClusterEvidence(log, log.last_timestamp_ms, contacts=contacts, left_out_contacts=left_out)
     else:
         began_ms = clock.now_ms()
         bootstrap = parse_bootstrap(args.bootstrap_controllers)
@@ -168,15 +194,26 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
         except NoLeaderError as error:
             if args.subject != "quorum":
                 raise
-            found = NoLeaderView(error.asked_count, error.answered_count, error.lines)
+            found = NoLeaderView(
+                error.asked_count, error.answered_count, error.lines, error.unreached_leader_id
+            )
             return explain_no_leader(found), clock.wall_ms(), None
         left_ms = max(READ_MS_MIN, began_ms + ALL_MS - clock.now_ms())
         log = read_quorum(bootstrap, config, left_ms / 1000, _watched(args))
-        evidence = ClusterEvidence(log, clock.wall_ms(), view, contacts)
+        evidence = ClusterEvidence(log, clock.wall_ms(), view, contacts, left_out)
     if log.unknown_records:
         count, types = log.unknown_records.total(), sorted(log.unknown_records)
         print(f"{count} records of types {types}, which a newer release wrote, are left out", file=sys.stderr)
-    return explainer(evidence, args), evidence.now_ms, log.end_offset
+    return explainer(evidence, args), evidence.now_ms, log
+
+
+def _read_past(args: argparse.Namespace) -> ReplayedLog:
+    """Reads a directory or a history, up to the place that is asked about."""
+    place, as_of = (None, None) if args.as_of is None else args.as_of
+    if args.history is not None:
+        return read_history(args.history, _watched(args), place)
+    committed = args.assume_committed
+    return read_directory(args.directory, _watched(args), assume_committed=committed, as_of=as_of)
 
 
 def _ask_leader(bootstrap: list[tuple[str, int]], config: ClientConfig, clock: Clock) -> LeaderView | None:
@@ -196,12 +233,14 @@ def _ask_leader(bootstrap: list[tuple[str, int]], config: ClientConfig, clock: C
         return None
 
 
-def _read_status(file: Path) -> dict[int, BrokerContact]:
+def _read_status(file: Path) -> tuple[dict[int, BrokerContact], int]:
+    """Returns what the status says of brokers, and of how many it says nothing."""
     try:
         text = sys.stdin.read() if file == STDIN else file.read_text(encoding="utf-8")
-        return contacts_of(json.loads(text))
+        status = json.loads(text)
+        return contacts_of(status), left_out_of(status)
     except (ValueError, RecursionError, UnusableStatusError) as error:
-        raise StatusError(f"--status {file} cannot be used: {error}") from error
+        raise UnusableFlagError(f"--status {file} cannot be used: {error}") from error
 
 
 def _watched(args: argparse.Namespace) -> Callable[[str], bool]:
@@ -210,13 +249,20 @@ def _watched(args: argparse.Namespace) -> Callable[[str], bool]:
         return lambda name: name == args.topic
     if args.subject in ("partition", "reassignment"):
         named = args.partition
-        return lambda name: named is None or name == named[0]
+        return lambda name: named is not None and name == named[0]
     return lambda _: False
 
 
 def _partition_name(text: str) -> tuple[str, int]:
     try:
         return split_partition_name(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _place(text: str) -> tuple[str, AsOf]:
+    try:
+        return text, parse_as_of(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from kraftctl import __version__
 from kraftctl.cli.admin.client_config import ClientConfig
+from kraftctl.explain.as_of import AsOf, check_known
 from kraftctl.explain.replayed_log import ReplayedLog
 from kraftctl_observer.directory_reader import DirectoryReader
-from kraftctl_observer.log_reader import LogReader, OffsetsGoneError
+from kraftctl_observer.log_reader import LogReader, ObserverError, OffsetsGoneError
 from kraftctl_observer.metadata_directory import MetadataDirectory
 from kraftctl_observer.observer import QuorumObserver
 from kraftctl_protocol.uuids import ZERO_UUID
 from kraftctl_security.blocking_connection import Endpoint
 
 SOFTWARE: Final = "kraftctl", __version__
+
+EXPORTER: Final = "kraftctl_spark.cli"
 
 ATTEMPTS: Final = 3
 """The number of attempts when the leader deletes what is being read, and has a newer snapshot."""
@@ -41,10 +47,14 @@ def read_quorum(
 
 
 def read_directory(
-    directory: Path, is_watched: Callable[[str], bool], *, assume_committed: bool
+    directory: Path,
+    is_watched: Callable[[str], bool],
+    *,
+    assume_committed: bool,
+    as_of: AsOf | None = None,
 ) -> ReplayedLog:
-    """Reads the log of a controller's directory. Raises ObserverError, DecodeError."""
-    log = _read(DirectoryReader(directory, assume_committed=assume_committed), is_watched)
+    """Reads the log of a controller's directory. Raises ObserverError, DecodeError, NotKnownError."""
+    log = _read(DirectoryReader(directory, assume_committed=assume_committed), is_watched, as_of)
     if not log.voters:
         # No snapshot has those of a static quorum.
         static = MetadataDirectory(directory).static_voters() or []
@@ -52,25 +62,46 @@ def read_directory(
     return log
 
 
-def _read(reader: LogReader, is_watched: Callable[[str], bool]) -> ReplayedLog:
+def read_history(tables: Path, is_watched: Callable[[str], bool], place: str | None) -> ReplayedLog:
+    """Reads the tables of `kraftctl-export run`, which writes them as a log. Raises as `read_directory`.
+
+    The exporter is another distribution's worth of libraries, so it is a process of its own.
+    """
+    with TemporaryDirectory(prefix="kraftctl-explain-") as scratch:
+        log = Path(scratch) / "log"
+        command = [sys.executable, "-m", EXPORTER, "log", "--output", str(tables), "--to", str(log)]
+        command += [] if place is None else ["--as-of", place]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            reason = done.stderr.strip().rpartition("\n")[2] or f"status {done.returncode}"
+            raise ObserverError(f"{tables} cannot be read: {reason}")
+        return read_directory(log, is_watched, assume_committed=True)
+
+
+def _read(reader: LogReader, is_watched: Callable[[str], bool], as_of: AsOf | None = None) -> ReplayedLog:
     attempts = ATTEMPTS
     while True:
         attempts -= 1
         try:
-            return _replayed(reader, is_watched)
+            return _replayed(reader, is_watched, as_of)
         except OffsetsGoneError:
             if attempts == 0:
                 raise
 
 
-def _replayed(reader: LogReader, is_watched: Callable[[str], bool]) -> ReplayedLog:
+def _replayed(reader: LogReader, is_watched: Callable[[str], bool], as_of: AsOf | None) -> ReplayedLog:
     log = ReplayedLog(is_watched)
     position = reader.position(0, 0)
     epoch = 0
     if position.snapshot is not None:
         log.replay_snapshot(reader.read_snapshot(position.snapshot), position.snapshot)
         epoch = position.snapshot.epoch
-    if position.high_watermark > log.end_offset:
-        batches = reader.read(log.end_offset, epoch, position.high_watermark)
-        log.replay_batches(batches, position.high_watermark)
+    end_offset = position.high_watermark
+    if as_of is not None and as_of.end_offset is not None:
+        end_offset = min(end_offset, as_of.end_offset)
+    if end_offset > log.end_offset:
+        batches = reader.read(log.end_offset, epoch, end_offset)
+        log.replay_batches(batches, end_offset, None if as_of is None else as_of.time_ms)
+    if as_of is not None:
+        check_known(log, as_of, position.high_watermark)
     return log

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kraftctl.cli.admin.node_answers import NodeAnswers
-from kraftctl.cli.health.collection import Collected, OperatePages
+from kraftctl.cli.health.collection import STATUS_PATH, Collected, OperatePages
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
+from kraftctl.explain.controller_status import left_out_of
 from kraftctl_protocol.errors import Errors
 from kraftctl_security.blocking_connection import Endpoint, endpoint_text
 
@@ -185,7 +186,10 @@ def count_of(metrics: str, name: str) -> int | None:
 
 
 def _fenced(collected: Collected, active: list[OperatePages]) -> list[str]:
-    """Names the fenced brokers; a status lists at most 100, so the metrics have how many there are."""
+    """Names the fenced brokers; a status leaves out those above 100, so the metrics have how many there are.
+
+    Without the metrics health is not known: what a status leaves out may be fenced.
+    """
     fenced = {
         str(broker.node_id)
         for answers in collected.nodes.values()
@@ -221,6 +225,9 @@ def _notes(collected: Collected) -> Iterator[str]:
     if not collected.pages:
         yield BROKERS_NOT_CHECKED if collected.to_controllers else PARTITIONS_NOT_CHECKED
     for page in collected.pages:
+        left_out = left_out_of(page.status)
+        if left_out:
+            yield f"{page.url}: {STATUS_PATH} leaves out {left_out} brokers, which cannot be named"
         if page.problem is not None:
             yield f"{page.url}: {page.problem}"
         if page.status is not None and page.status.get("ready") is False:

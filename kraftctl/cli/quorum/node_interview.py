@@ -12,9 +12,10 @@ from threading import Event
 from typing import Final
 
 from kraftctl import __version__
-from kraftctl.cli.admin.admin_client import BROKER_ENDPOINTS, CONTROLLER_ENDPOINTS, NOT_ACTIVE
+from kraftctl.cli.admin.admin_client import BROKER_ENDPOINTS, CONTROLLER_ENDPOINTS
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import AdminError, RefusedError
+from kraftctl.cli.admin.repeated_errors import NOT_ACTIVE, RETRIABLE
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, error_in, quorum_info_of, quorum_request
 from kraftctl.server.process.clock import Clock
 from kraftctl_protocol.errors import Errors, error_of
@@ -48,7 +49,7 @@ PAUSE_SECONDS: Final = 0.2
 LAST_ROUND_SECONDS: Final = 0.5
 """A node that has responded is not asked again when less time is left: the response would come too late."""
 
-WAITING: Final = NOT_ACTIVE | {Errors.REQUEST_TIMED_OUT, Errors.BROKER_NOT_AVAILABLE}
+WAITING: Final = NOT_ACTIVE | RETRIABLE | {Errors.BROKER_NOT_AVAILABLE}
 """After these errors, another response is possible a moment later."""
 
 
@@ -68,6 +69,10 @@ class Statement:
     """Whether it closes the connection before its first response."""
     has_answered: bool = True
     """Whether the statement is about a response, and not about the lack of one."""
+    epoch: int = -1
+    leader_id: int = -1
+    """The leader of `epoch` that the node names; -1 for none."""
+    leader_endpoint: Endpoint | None = None
 
 
 @dataclass(frozen=True)
@@ -190,13 +195,19 @@ class NodeInterview:
         leader = response.responses[0].partitions[0].current_leader
         if leader.leader_id < 0:
             epoch = f", knows no leader of epoch {leader.leader_epoch}" if leader.leader_epoch >= 0 else ""
-            self._say(f"does not lead{epoch}")
+            self._say(f"does not lead{epoch}", epoch=leader.leader_epoch)
             return
         nodes = [node for node in response.node_endpoints if node.node_id == leader.leader_id]
         found = [(node.host, node.port) for node in nodes if is_address(node.host, node.port)]
         where = f", at {endpoint_text(found[0])}" if found else ""
         said = f"says that controller {leader.leader_id} leads epoch {leader.leader_epoch}{where}"
-        self._say(f"does not lead, {said}")
+        named = found[0] if found else None
+        self._say(
+            f"does not lead, {said}",
+            epoch=leader.leader_epoch,
+            leader_id=leader.leader_id,
+            leader_endpoint=named,
+        )
         self._report(Named(found))
 
     def _ask_for_others(self) -> None:
@@ -236,12 +247,24 @@ class NodeInterview:
         keys_to_check: str | None = None,
         is_closed_early: bool = False,
         has_answered: bool = True,
+        epoch: int = -1,
+        leader_id: int = -1,
+        leader_endpoint: Endpoint | None = None,
     ) -> None:
         self._has_said = True
         has_several = self._known.addresses.has_several()
         address = str(self._connection.address) if has_several and self._connection is not None else ""
         statement = Statement(
-            self._endpoint, text, address, is_unserved, keys_to_check, is_closed_early, has_answered
+            self._endpoint,
+            text,
+            address,
+            is_unserved,
+            keys_to_check,
+            is_closed_early,
+            has_answered,
+            epoch,
+            leader_id,
+            leader_endpoint,
         )
         self._report(statement)
 

@@ -29,8 +29,17 @@ LATE_MS: Final = 300
 class NoLeaderError(UnavailableError):
     """No node had the response of a leader in time; `lines` has the state of each that was asked."""
 
-    def __init__(self, text: str, asked_count: int, answered_count: int, lines: list[str]) -> None:
+    def __init__(
+        self,
+        text: str,
+        *,
+        asked_count: int,
+        answered_count: int,
+        lines: list[str],
+        unreached_leader_id: int | None,
+    ) -> None:
         super().__init__(text)
+        self.unreached_leader_id = unreached_leader_id
         self.asked_count = asked_count
         self.answered_count = answered_count
         self.lines = lines
@@ -85,7 +94,13 @@ class QuorumSurvey:
         finally:
             self._stop.set()
         answered = {each.endpoint for each in self._statements() if each.has_answered}
-        raise NoLeaderError(self._text(), len(self._threads), len(answered), self._lines())
+        raise NoLeaderError(
+            self._text(),
+            asked_count=len(self._threads),
+            answered_count=len(answered),
+            lines=self._lines(),
+            unreached_leader_id=self._unreached_leader(answered),
+        )
 
     def _interview(self, endpoints: list[Endpoint]) -> None:
         for endpoint in endpoints:
@@ -130,6 +145,15 @@ class QuorumSurvey:
 
     def _statements(self) -> list[Statement]:
         return [each for said in self._said.values() for each in said.values()]
+
+    def _unreached_leader(self, answered: set[Endpoint]) -> int | None:
+        """Returns the leader of the latest epoch that is named and was not reached."""
+        said = self._statements()
+        epoch = max((each.epoch for each in said), default=-1)
+        for each in said:
+            if each.epoch == epoch and each.leader_id >= 0 and each.leader_endpoint not in answered:
+                return each.leader_id
+        return None
 
     def _lines(self) -> list[str]:
         """Returns a line for each node, in the order in which they were named."""

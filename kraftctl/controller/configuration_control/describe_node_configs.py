@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.config.dynamic_keys import LIMIT_KEYS, LISTENER_LIMIT_KEYS, split_listener_key
+from kraftctl.config.dynamic_keys import is_limit, split_listener_key
 from kraftctl.controller.configuration_control.node_configs import NodeConfigs, node_configs
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.controller.state.dynamic_broker_config import DynamicBrokerConfig, base_synonyms
@@ -136,7 +136,7 @@ class NodeDescriptions:
 
 def _in_effect(dynamic: DynamicBrokerConfig, used: NodeConfigs) -> dict[str, str]:
     """Returns the properties, with limits of connections as this controller obeys them."""
-    limits = [key for key in {**dynamic.cluster, **dynamic.own} if _is_limit(key)]
+    limits = [key for key in {**dynamic.cluster, **dynamic.own} if is_limit(key)]
     if not limits:
         return dynamic.properties
     obeyed = used.over(dynamic.static)
@@ -150,12 +150,7 @@ def _in_effect(dynamic: DynamicBrokerConfig, used: NodeConfigs) -> dict[str, str
 
 def _without_unused_limits(stored: dict[str, str], used: dict[str, str]) -> dict[str, str]:
     """Returns the dynamic configs, without the limits that have no effect: they are no source of a value."""
-    return {key: value for key, value in stored.items() if key in used or not _is_limit(key)}
-
-
-def _is_limit(key: str) -> bool:
-    prefix, base = split_listener_key(key)
-    return base in (LISTENER_LIMIT_KEYS if prefix else LIMIT_KEYS)
+    return {key: value for key, value in stored.items() if key in used or not is_limit(key)}
 
 
 def _multiplied(name: str, text: str, factor: int) -> str:

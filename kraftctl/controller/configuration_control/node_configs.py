@@ -19,23 +19,19 @@ from kraftctl.config.connection_limits import ConnectionLimits
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.dynamic_keys import (
     DYNAMIC_TRUST,
-    LIMIT_KEYS,
-    LISTENER_LIMIT_KEYS,
     MAX_CONNECTION_CREATION_RATE,
     MAX_CONNECTIONS,
     MAX_CONNECTIONS_PER_IP,
     MAX_CONNECTIONS_PER_IP_OVERRIDES,
-    STORE_KEYS,
     changes_trust,
+    is_limit,
     split_listener_key,
 )
 from kraftctl.controller.state.effective_configs import OBEYED_CONFIGS, usable_value
-from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
-from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs import DYNAMIC_BROKER_CONFIGS
+from kraftctl.controller.state.obeyed_configs import ObeyedConfigs
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.secrets import shown_value
 from kraftctl_security.config_values import ConfigValues
-from kraftctl_security.tls.ssl_config import listener_prefix
 
 VALUE_CHARACTERS_MAX: Final = 100
 
@@ -43,12 +39,6 @@ _AT_LEAST_ONE: Final = (MAX_CONNECTIONS, MAX_CONNECTION_CREATION_RATE)
 """These are at least one, as in Kafka: zero would end the connections by which it could be undone."""
 
 PER_IP_KEYS: Final = (MAX_CONNECTIONS_PER_IP, MAX_CONNECTIONS_PER_IP_OVERRIDES)
-
-
-WITHOUT_TRUST: Final = (
-    "whom a controller trusts is decided by its properties file. Next step: set the truststore there, restart"
-    f" each controller, then delete it; or set {DYNAMIC_TRUST}=true"
-)
 
 
 class UnusedConfig:
@@ -88,10 +78,10 @@ class NodeConfigs:
 def node_configs(config: ControllerConfig, own: dict[str, str], cluster: dict[str, str]) -> NodeConfigs:
     """Judges the dynamic configs `own` and `cluster` as they are stored."""
     used = NodeConfigs({}, {}, [])
-    prefixes = [listener_prefix(endpoint.listener) for endpoint in config.listeners]
+    obeyed = ObeyedConfigs(config)
     for key, value in sorted(cluster.items()):
         prefix, _ = split_listener_key(key)
-        if prefix and prefix not in prefixes:
+        if not obeyed.has_listener(prefix):
             continue  # brokers may have such a listener
         reason = why_limit_invalid(key, value)
         if reason is not None:
@@ -99,7 +89,7 @@ def node_configs(config: ControllerConfig, own: dict[str, str], cluster: dict[st
         elif _is_used_of_cluster(key, value):
             used.cluster[key] = value
     for key, value in sorted(own.items()):
-        reason = _why_not_used(config, prefixes, key, value)
+        reason = _why_not_used(obeyed, key, value)
         if reason is not None:
             used.unused.append(UnusedConfig(str(config.node_id), key, value, reason))
         else:
@@ -111,7 +101,7 @@ def node_configs(config: ControllerConfig, own: dict[str, str], cluster: dict[st
 def why_limit_invalid(key: str, value: str) -> str | None:
     """Returns why a limit of connections cannot have this value; None if it can, and for all other keys."""
     _, base = split_listener_key(key)
-    if base not in (LIMIT_KEYS if base == key else LISTENER_LIMIT_KEYS):
+    if not is_limit(key):
         return None
     values = ConfigValues({base: value})
     ConnectionLimits(values, [])
@@ -161,33 +151,14 @@ def _let_some_client_connect(config: ControllerConfig, used: NodeConfigs) -> Non
 
 
 def _is_used_of_cluster(key: str, value: str) -> bool:
-    prefix, base = split_listener_key(key)
-    if key in OBEYED_CONFIGS:
-        return usable_value(key, value) is not None
-    return base in (LISTENER_LIMIT_KEYS if prefix else LIMIT_KEYS)
+    return usable_value(key, value) is not None if key in OBEYED_CONFIGS else is_limit(key)
 
 
-def _why_not_used(config: ControllerConfig, prefixes: list[str], key: str, value: str) -> str | None:
-    """Judges the dynamic configs that this node has of its own."""
-    prefix, base = split_listener_key(key)
+def _why_not_used(obeyed: ObeyedConfigs, key: str, value: str) -> str | None:
+    """Judges the dynamic configs that this node has of its own, by the key and then by the value."""
+    reason = obeyed.why_not(key)
+    if reason is not None:
+        return reason
     if key in OBEYED_CONFIGS:
         return None if usable_value(key, value) is not None else "it is not a valid value"
-    if prefix and prefix not in prefixes:
-        return "this controller has no such listener"
-    if prefix and base in STORE_KEYS:
-        if prefix not in _ssl_prefixes(config):
-            return "the listener does not use SSL"
-        return None if config.dynamic_trust or not changes_trust(key) else WITHOUT_TRUST
-    if base in (LISTENER_LIMIT_KEYS if prefix else LIMIT_KEYS):
-        return why_limit_invalid(key, value)
-    if key in STORE_KEYS:
-        return "a controller uses it only with the prefix of a listener, as listener.name.controller.ssl.*"
-    if base in BROKER_CONFIG_KEYS and base not in DYNAMIC_BROKER_CONFIGS:
-        return "it is read only when a node starts. Set it in the properties file"
-    if base in BROKER_CONFIG_KEYS or base in DYNAMIC_BROKER_CONFIGS:
-        return "a controller does not change it while it runs. Set it for brokers, or in the properties file"
-    return "Kafka has no such configuration"
-
-
-def _ssl_prefixes(config: ControllerConfig) -> list[str]:
-    return [listener_prefix(listener) for listener in config.ssl]
+    return why_limit_invalid(key, value)

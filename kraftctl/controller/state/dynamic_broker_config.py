@@ -23,15 +23,9 @@ from typing import Final
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.defined_values import names_a_class
-from kraftctl.config.dynamic_keys import (
-    LIMIT_KEYS,
-    LISTENER_LIMIT_KEYS,
-    STORE_KEYS,
-    changes_trust,
-    split_listener_key,
-)
+from kraftctl.config.dynamic_keys import LISTENER_LIMIT_KEYS, changes_trust, split_listener_key
 from kraftctl.config.kafka_config_checks import check_as_kafka
-from kraftctl.controller.state.effective_configs import OBEYED_CONFIGS
+from kraftctl.controller.state.obeyed_configs import ObeyedConfigs
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.config_definitions.config_key import (
     CLASS,
@@ -90,7 +84,7 @@ class DynamicBrokerConfig:
         self._config = config
         self._rules = broker_config_rules()
         self._prefixes = [listener_prefix(endpoint.listener) for endpoint in config.listeners]
-        self._ssl_prefixes = [listener_prefix(listener) for listener in config.ssl]
+        self._obeyed = ObeyedConfigs(config)
         self._broker_changes = NEVER
         self._taken_end = NEVER
         self._batch_ends: list[int] = []
@@ -174,13 +168,8 @@ class DynamicBrokerConfig:
 
     def _is_without_effect(self, key: str, prefix: str, base: str) -> bool:
         """Returns whether Kafka has this key, and no controller here obeys it while it runs."""
-        if base not in BROKER_CONFIG_KEYS or key in OBEYED_CONFIGS:
-            return False
-        if not prefix:
-            return base not in LIMIT_KEYS
-        if prefix in self._ssl_prefixes and base in STORE_KEYS:
-            return False
-        return prefix in self._prefixes and base not in LISTENER_LIMIT_KEYS
+        is_defined = base in BROKER_CONFIG_KEYS and self._obeyed.has_listener(prefix)
+        return is_defined and self._obeyed.why_not(key) is not None
 
     def _has_valid_value(self, definition: ConfigKey, text: str) -> bool:
         try:

@@ -1,0 +1,152 @@
+"""Exported records become the files of a controller again, and `kraftctl explain` reads the past in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from kraftctl.cli import main as kraftctl
+from kraftctl_observer.directory_reader import DirectoryReader
+from kraftctl_protocol.record_batch import RecordBatch
+from kraftctl_spark.cli import main as kraftctl_export
+from tests.spark.log_directory import CLUSTER_ID, LogDirectory
+from tests.spark.typed_export import export_directory
+from tests.support.explained_log import change, partition
+from tests.support.written_log import WrittenLog
+
+SOURCES = [
+    pytest.param(["--directory", "node"], id="log"),
+    pytest.param(["--history", "tables"], id="tables", marks=pytest.mark.slow),
+]
+
+
+@pytest.fixture
+def moments(tmp_path: Path) -> Iterator[dict[str, tuple[int, int]]]:
+    """The offset and the time at the end of each moment of one cluster, whose records are exported."""
+    directory = LogDirectory(tmp_path / "node")
+    log = WrittenLog(directory)
+    found: dict[str, tuple[int, int]] = {}
+    log.feature("metadata.version", 30)
+    log.brokers(1, 2, 3)
+    log.topic("solo", partition([3]))
+    found["well"] = log.offset, log.now_ms
+    log.now_ms += 60_000
+    log.fence(3, change("solo", 0, leader=-1, isr=[], eligible_leader_replicas=[3]))
+    found["fenced"] = log.offset, log.now_ms
+    log.now_ms += 60_000
+    log.brokers(4)
+    found["end"] = log.offset, log.now_ms
+    export_directory(tmp_path / "node", tmp_path / "tables")
+    yield found
+    directory.close()
+
+
+def iso(time_ms: int) -> str:
+    return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(("moment", "status"), [("well", 0), ("fenced", 10), ("end", 10), (None, 10)])
+def test_a_partition_is_explained_as_it_was(
+    source: list[str],
+    moment: str | None,
+    status: int,
+    moments: dict[str, tuple[int, int]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    offset, time_ms = moments[moment or "end"]
+    places = [] if moment is None else [str(offset), iso(time_ms)]
+    if moment in ("well", "fenced"):
+        places.append(iso(time_ms + 30_000))
+    if source[0] == "--history":
+        del places[1:2]
+    for flags in [["--as-of", place] for place in places] or [[]]:
+        arguments = ["explain", "partition", "solo-0", *source, *flags, "--output", "json"]
+        assert kraftctl(arguments) == status, capsys.readouterr()
+        found = json.loads(capsys.readouterr().out)
+        assert (found["end_offset"], found["last_record_ms"]) == (offset + 1, time_ms)
+        assert found["subject"] == "partition solo-0"
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_place_that_is_not_in_the_log_is_not_known(
+    source: list[str],
+    moments: dict[str, tuple[int, int]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    end, end_ms = moments["end"]
+    for place in (str(end + 1), iso(end_ms + 1), "2026-01-01T00:00:00Z"):
+        assert kraftctl(["explain", "quorum", *source, "--as-of", place]) == 1
+        assert "is not known: " in capsys.readouterr().err, place
+
+
+@pytest.mark.parametrize("place", ["yesterday", "2026-01-01T00:00:00", "-1"])
+def test_what_is_no_place_is_a_wrong_argument(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        kraftctl(["explain", "quorum", "--directory", "d", f"--as-of={place}"])
+    assert ended.value.code == 2
+    assert "argument --as-of: " in capsys.readouterr().err
+
+
+def test_a_running_quorum_has_no_past(capsys: pytest.CaptureFixture[str]) -> None:
+    assert kraftctl(["explain", "quorum", "--bootstrap-controllers", "h:1", "--as-of", "5"]) == 1
+    assert "--as-of is for --directory and --history" in capsys.readouterr().err
+
+
+def test_tables_that_are_none_have_a_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert kraftctl(["explain", "quorum", "--history", str(tmp_path)]) == 1
+    assert "holds no tables of kraftctl-export" in capsys.readouterr().err
+
+
+def records(batches: Iterator[RecordBatch]) -> list[tuple[object, ...]]:
+    return [
+        (record.offset, record.timestamp_ms, batch.header.partition_leader_epoch, record.key, record.value)
+        for batch in batches
+        for record in batch.records
+    ]
+
+
+def test_the_files_have_the_records_of_the_controller(tmp_path: Path) -> None:
+    """After a gap, the tables continue with a snapshot: before it, nothing is known."""
+    node = LogDirectory(tmp_path / "node", segment_bytes=1024)
+    tables, before, after = tmp_path / "tables", tmp_path / "before", tmp_path / "after"
+    node.append(20)
+    node.append_voters([3000])
+    export_directory(node.path, tables)
+    node.append(100, epoch=2)
+    node.checkpoint(90, 2, voters=[3000])
+    node.clean_before(90)
+    node.append(10, epoch=3)
+    export_directory(node.path, tables)
+    reader = DirectoryReader(node.path, assume_committed=True)
+    snapshot = reader.position(0, 0).snapshot
+    assert snapshot is not None
+    assert snapshot.offset == 90
+
+    log = ["log", "--output", str(tables)]
+    assert kraftctl_export([*log, "--to", str(after)]) == 0
+    copy = DirectoryReader(after, assume_committed=True)
+    assert copy.cluster_id() == CLUSTER_ID
+    position = copy.position(0, 0)
+    assert (position.snapshot, position.high_watermark) == (snapshot, node.end_offset)
+    wanted = [each for each in records(reader.read(90, 2, node.end_offset)) if each[0] >= 90]  # type: ignore[operator]
+    assert records(copy.read(90, 2, node.end_offset)) == wanted
+    assert records(copy.read_snapshot(snapshot)) == records(reader.read_snapshot(snapshot))
+
+    assert kraftctl_export([*log, "--to", str(before), "--as-of", "12"]) == 0
+    first = records(DirectoryReader(before, assume_committed=True).read(0, 1, 13))
+    assert [each[0] for each in first] == list(range(13))
+    assert kraftctl_export([*log, "--to", str(tmp_path / "gap"), "--as-of", "50"]) == 2
+    assert not (tmp_path / "gap").exists()
+    assert kraftctl_export([*log, "--to", str(after)]) == 2, "it exists"
+    node.close()
