@@ -8,6 +8,7 @@ from kraftctl.metadata import features
 from kraftctl_protocol.config_resource import BROKER, TOPIC
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
+from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
@@ -84,6 +85,35 @@ def test_unfencing_elects_in_partitions_without_leader_only() -> None:
     state.append_all(records)
     assert state.image.cluster.active(1)
     assert state.partition(3).leader == 1
+
+
+@pytest.mark.parametrize(
+    ("partition", "expected"),
+    [
+        pytest.param(
+            partition_record([1, 2], [2], leader=-1, adding=[2]),
+            [change(0, adding_replicas=[])],
+            id="the-added-replica-was-elected-uncleanly",
+        ),
+        pytest.param(
+            partition_record([1, 2], [1], leader=-1, removing=[2]),
+            [change(0, leader=-1, replicas=[1], directories=[directory(1)], removing_replicas=[])],
+            id="the-replica-that-stays-is-in-sync",
+        ),
+        pytest.param(partition_record([1, 2], [1], leader=-1, adding=[2]), [], id="it-waits"),
+    ],
+)
+def test_a_reassignment_ends_with_an_unfencing_though_the_partition_stays_without_leader(
+    partition: PartitionRecord, expected: list[Message]
+) -> None:
+    """As in Kafka, which visits all partitions without leader: its records are in tests/differential."""
+    state = MetadataState(elr=False)
+    state.brokers(1, 2, 3)
+    state.topic("foo", partition)
+    for broker in (1, 2, 3):
+        state.append_all(records_for_fenced_broker(state.image, state.controller.config, broker))
+    records = records_for_unfenced_broker(state.image, state.controller.config, 3)
+    assert messages(records) == [fencing(3, -1), *expected]
 
 
 def test_controlled_shutdown_marks_the_broker_first() -> None:

@@ -118,7 +118,11 @@ class DirectoryWalk(PartitionWalk):
 
 
 class LeaderlessWalk(PartitionWalk):
-    """Finds leaderless partitions of which an active broker has a replica; `added` counts as active."""
+    """Finds leaderless partitions of which an active broker has a replica; `added` counts as active.
+
+    Also those that are being reassigned: if their ISR has what the reassignment waits for, it ends, as in
+    Kafka, though they stay without leader.
+    """
 
     def __init__(self, topic_ids: list[Uuid], cluster: ClusterImage, added: int = NO_LEADER) -> None:
         super().__init__(topic_ids)
@@ -128,6 +132,8 @@ class LeaderlessWalk(PartitionWalk):
     def wanted(self, partition: PartitionRegistration) -> bool:
         if partition.leader != NO_LEADER:
             return False
+        if partition.reassigning:
+            return True
         for replica in partition.replicas:  # noqa: SIM110 - a generator is slow when compiled
             if replica == self._added or self._cluster.active(replica):
                 return True

@@ -52,7 +52,7 @@ def _unknown_recovery_state(body: Body, kafka: str) -> bool:
     named = [(repr(topic.get("TopicId")), each) for topic in body["Topics"] for each in topic["Partitions"]]
     if _twice((topic, each["PartitionIndex"]) for topic, each in named):
         return True
-    return any(each["LeaderRecoveryState"] not in (0, 1) for _, each in named)
+    return any(each.get("LeaderRecoveryState", 0) not in (0, 1) for _, each in named)
 
 
 def _partition_twice(body: Body, kafka: str) -> bool:
@@ -127,7 +127,8 @@ def _level_of_4_4(body: Body, kafka: str) -> bool:
 
 def _malformed_listener(body: Body, kafka: str) -> bool:
     return any(
-        not (each["Name"] and each["Host"] and each["Port"]) or each["SecurityProtocol"] not in range(4)
+        not (each["Name"] and each["Host"].strip() and each["Port"])
+        or each["SecurityProtocol"] not in range(4)
         for each in body["Listeners"]
     )
 
