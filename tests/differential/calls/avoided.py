@@ -15,6 +15,7 @@ APPEND, SUBTRACT = 2, 3
 BROKER = 4
 LOWEST_LEVEL_OF_4_4 = 31
 ELECTION = "unclean.leader.election.enable"
+INT_MAX = 2**31 - 1
 CODES_OF_ACLS = {
     "ResourceType": range(2, 8),
     "ResourcePatternType": range(3, 5),
@@ -114,6 +115,13 @@ def _odd_quota(body: Body, kafka: str) -> bool:
     return _twice(entities)
 
 
+def _more_partitions_than_an_integer_has(body: Body, kafka: str) -> bool:
+    """Returns whether Kafka's sum of them may wrap around."""
+    return (
+        sum(max(1, topic["NumPartitions"], len(topic["Assignments"])) for topic in body["Topics"]) > INT_MAX
+    )
+
+
 def _snapshot_of_nothing(body: Body, kafka: str) -> bool:
     return not body["Topics"] or not all(each["Partitions"] for each in body["Topics"])
 
@@ -147,6 +155,7 @@ CHECKS: dict[str, Callable[[Body, str], bool]] = {
     "ElectLeaders": _election_twice,
     "IncrementalAlterConfigs": _no_change_of_a_config,
     "AlterConfigs": _resource_twice,
+    "CreateTopics": _more_partitions_than_an_integer_has,
     "CreateAcls": _code_of_a_filter,
     "AlterClientQuotas": _odd_quota,
     "FetchSnapshot": _snapshot_of_nothing,
