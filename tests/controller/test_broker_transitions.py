@@ -101,9 +101,14 @@ def test_unfencing_elects_in_partitions_without_leader_only() -> None:
             id="the-replica-that-stays-is-in-sync",
         ),
         pytest.param(partition_record([1, 2], [1], leader=-1, adding=[2]), [], id="it-waits"),
+        pytest.param(
+            partition_record([1, 2], [], elr=[1]),
+            [change(0, eligible_leader_replicas=[])],
+            id="an-elr-ends-without-the-feature",
+        ),
     ],
 )
-def test_a_reassignment_ends_with_an_unfencing_though_the_partition_stays_without_leader(
+def test_what_is_over_ends_with_an_unfencing_though_the_partition_stays_without_leader(
     partition: PartitionRecord, expected: list[Message]
 ) -> None:
     """As in Kafka, which visits all partitions without leader: its records are in tests/differential."""
@@ -111,7 +116,7 @@ def test_a_reassignment_ends_with_an_unfencing_though_the_partition_stays_withou
     state.brokers(1, 2, 3)
     state.topic("foo", partition)
     for broker in (1, 2, 3):
-        state.append_all(records_for_fenced_broker(state.image, state.controller.config, broker))
+        state.append(fencing(broker, 1))
     records = records_for_unfenced_broker(state.image, state.controller.config, 3)
     assert messages(records) == [fencing(3, -1), *expected]
 

@@ -13,7 +13,7 @@ from typing import Final
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
 from kraftctl.controller.results.slice_budget import SliceBudget
-from kraftctl.image.cluster_image import ClusterImage
+from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.topics_image import TopicImage, TopicsImage
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
 from kraftctl_protocol.uuids import Uuid
@@ -120,19 +120,20 @@ class DirectoryWalk(PartitionWalk):
 class LeaderlessWalk(PartitionWalk):
     """Finds leaderless partitions of which an active broker has a replica; `added` counts as active.
 
-    Also those that are being reassigned: if their ISR has what the reassignment waits for, it ends, as in
-    Kafka, though they stay without leader.
+    As in Kafka, also others in which something changes, though they stay without leader: a reassignment ends
+    if the ISR has what it waits for, and an ELR ends without the feature (KIP-966).
     """
 
-    def __init__(self, topic_ids: list[Uuid], cluster: ClusterImage, added: int = NO_LEADER) -> None:
+    def __init__(self, topic_ids: list[Uuid], image: MetadataImage, added: int = NO_LEADER) -> None:
         super().__init__(topic_ids)
-        self._cluster = cluster
+        self._cluster = image.cluster
+        self._keeps_elrs = image.features.elr_enabled
         self._added = added
 
     def wanted(self, partition: PartitionRegistration) -> bool:
         if partition.leader != NO_LEADER:
             return False
-        if partition.reassigning:
+        if partition.reassigning or (partition.elr and not self._keeps_elrs):
             return True
         for replica in partition.replicas:  # noqa: SIM110 - a generator is slow when compiled
             if replica == self._added or self._cluster.active(replica):
