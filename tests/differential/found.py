@@ -60,6 +60,12 @@ def reassignment(topic: str, *replicas: int) -> Call:
     return Call("AlterPartitionReassignments", 1, {"AllowReplicationFactorChange": True, "Topics": topics})
 
 
+def unclean_elections(topic: str) -> Call:
+    config = {"Name": "unclean.leader.election.enable", "ConfigOperation": 0, "Value": "true"}
+    resource = {"ResourceType": 2, "ResourceName": topic, "Configs": [config]}
+    return Call("IncrementalAlterConfigs", 1, {"Resources": [resource]})
+
+
 def without_elr() -> Call:
     update = {"Feature": "eligible.leader.replicas.version", "MaxVersionLevel": 0, "UpgradeType": 2}
     return Call("UpdateFeatures", 1, {"FeatureUpdates": [update]})
@@ -141,5 +147,13 @@ FOUND: dict[str, list[Call]] = {
         heartbeat(22, WantFence=True),
         heartbeat(23, WantFence=True),
         heartbeat(23),
+    ],
+    "a fenced broker that shuts down leaves a leadership to a replica that the partition got meanwhile": [
+        *[call for broker in (23, 24) for call in (registration(broker), heartbeat(broker))],
+        Call("CreateTopics", 7, on_brokers("last", 24)),
+        unclean_elections("last"),
+        heartbeat(24, WantFence=True),
+        reassignment("last", 24, 23),
+        heartbeat(24, WantShutDown=True),
     ],
 }

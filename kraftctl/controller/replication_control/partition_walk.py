@@ -141,6 +141,17 @@ class LeaderlessWalk(PartitionWalk):
         return False
 
 
+class LastMemberWalk(LeaderlessWalk):
+    """Finds those of them whose ISR has the broker."""
+
+    def __init__(self, topic_ids: list[Uuid], image: MetadataImage, broker_id: int) -> None:
+        super().__init__(topic_ids, image)
+        self._broker_id = broker_id
+
+    def wanted(self, partition: PartitionRegistration) -> bool:
+        return self._broker_id in partition.isr and super().wanted(partition)
+
+
 class UncleanWalk(LeaderlessWalk):
     """Finds leaderless partitions of topics that allow unclean elections."""
 
