@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from kraftctl.controller.replication_control.broker_transitions import BrokerFencing
 from kraftctl.metadata import features
 from kraftctl_protocol.config_resource import BROKER, TOPIC
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
+from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
@@ -84,6 +86,73 @@ def test_unfencing_elects_in_partitions_without_leader_only() -> None:
     state.append_all(records)
     assert state.image.cluster.active(1)
     assert state.partition(3).leader == 1
+
+
+@pytest.mark.parametrize(
+    ("partition", "expected"),
+    [
+        pytest.param(
+            partition_record([1, 2], [2], leader=-1, adding=[2]),
+            [change(0, adding_replicas=[])],
+            id="the-added-replica-was-elected-uncleanly",
+        ),
+        pytest.param(
+            partition_record([1, 2], [1], leader=-1, removing=[2]),
+            [change(0, leader=-1, replicas=[1], directories=[directory(1)], removing_replicas=[])],
+            id="the-replica-that-stays-is-in-sync",
+        ),
+        pytest.param(partition_record([1, 2], [1], leader=-1, adding=[2]), [], id="it-waits"),
+        pytest.param(
+            partition_record([1, 2], [], elr=[1]),
+            [change(0, eligible_leader_replicas=[])],
+            id="an-elr-ends-without-the-feature",
+        ),
+    ],
+)
+def test_what_is_over_ends_with_an_unfencing_though_the_partition_stays_without_leader(
+    partition: PartitionRecord, expected: list[Message]
+) -> None:
+    """As in Kafka, which visits all partitions without leader: its records are in tests/differential."""
+    state = MetadataState(elr=False)
+    state.brokers(1, 2, 3)
+    state.topic("foo", partition)
+    for broker in (1, 2, 3):
+        state.append(fencing(broker, 1))
+    records = records_for_unfenced_broker(state.image, state.controller.config, 3)
+    assert messages(records) == [fencing(3, -1), *expected]
+
+
+@pytest.mark.parametrize(
+    ("partition", "expected"),
+    [
+        pytest.param(
+            partition_record([1, 2], [1], leader=-1, adding=[2]),
+            [change(0, isr=[2], leader=2, leader_recovery_state=1)],
+            id="another-replica-is-elected",
+        ),
+        pytest.param(partition_record([1, 3], [1], leader=-1), [], id="no-other-replica-is-active"),
+        pytest.param(
+            partition_record([1, 3], [1], leader=-1, elr=[3]),
+            [change(0, eligible_leader_replicas=[])],
+            id="an-elr-ends-without-the-feature",
+        ),
+    ],
+)
+def test_a_fenced_broker_that_leaves_again_visits_the_isrs_in_which_it_is_alone(
+    partition: PartitionRecord, expected: list[Message]
+) -> None:
+    """As in Kafka, without ELR: its records are in tests/differential."""
+    state = MetadataState(elr=False)
+    state.brokers(1, 2, 3)
+    state.config(TOPIC, "foo", unclean__leader__election__enable="true")
+    state.topic("foo", partition)
+    state.append(fencing(1, 1))
+    state.append(fencing(3, 1))
+    again = BrokerFencing(state.controller, 1, BROKER_EPOCH + 1, again=True)
+    assert messages(again.next_slice(state.moment()).records) == [*expected, fencing(1, 1)]
+    config = state.controller.config
+    records = records_for_new_incarnation(state.image, config, 1, clean_shutdown=True)
+    assert messages(records) == expected
 
 
 def test_controlled_shutdown_marks_the_broker_first() -> None:

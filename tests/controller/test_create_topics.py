@@ -257,6 +257,13 @@ def test_too_many_partitions_fail_the_whole_request() -> None:
     assert result.records == []
 
 
+def test_the_limit_counts_more_partitions_than_an_integer_has() -> None:
+    """Kafka's sum of them is less than nothing: it makes assignments until it has no memory."""
+    result = ask(three_brokers(), topic("foo", partitions=2**31 - 1, factor=1), topic("bar"))
+    codes = {name: Errors(answer.error_code) for name, answer in results(result).items()}
+    assert codes == {"foo": Errors.POLICY_VIOLATION, "bar": Errors.POLICY_VIOLATION}
+
+
 @pytest.mark.prevents("KAFKA-13916", "KAFKA-13841")
 @pytest.mark.parametrize("fenced", [[0], [0, 1]])
 def test_fenced_brokers_get_replicas_but_neither_lead_nor_are_in_sync(fenced: list[int]) -> None:

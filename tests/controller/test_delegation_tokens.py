@@ -153,6 +153,17 @@ def test_renewers_are_users():
     assert response.error_code == Errors.INVALID_PRINCIPAL_TYPE
 
 
+def test_an_owner_has_the_type_of_the_request():
+    """As Kafka's, an empty one is no User. Kafka answers one that is null with UNKNOWN_SERVER_ERROR."""
+    empty = ask(enabled(), CreateDelegationTokenRequest(owner_principal_type="", owner_principal_name="bob"))
+    assert (empty.error_code, empty.principal_type, empty.principal_name) == (0, "", "bob")
+    active = enabled()
+    start = active.end_offset
+    null = CreateDelegationTokenRequest(owner_principal_type=None, owner_principal_name="bob")
+    assert ask(active, null).error_code == Errors.INVALID_PRINCIPAL_TYPE
+    assert active.end_offset == start
+
+
 def test_a_token_for_another_owner():
     request = CreateDelegationTokenRequest(owner_principal_type="User", owner_principal_name="bob")
     response = ask(enabled(), request)

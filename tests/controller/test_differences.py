@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.metadata import features
+from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_partition_request as isr
 from kraftctl_protocol.generated import elect_leaders_request as elections
@@ -17,7 +18,13 @@ from kraftctl_protocol.generated.create_partitions_request import (
     CreatePartitionsTopic,
 )
 from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kraftctl_protocol.generated.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
+from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from tests.support.active_controller import ActiveController
 
 SESSION_MS = 9_000
@@ -119,6 +126,32 @@ def test_a_directory_of_a_deleted_topic_without_isr_may_fail() -> None:
     active.request(DeleteTopicsRequest(topics=[DeleteTopicState(name="t")], timeout_ms=10_000))
     assert active.heartbeat(1, offline=[used]).error_code == Errors.NONE
     assert used not in active.controller.image.cluster.brokers[1].directories
+
+
+def test_a_broker_leaves_after_a_topic_was_deleted_whose_elrs_were_cleared() -> None:
+    active = ActiveController(features.IBP_4_3_IV0)
+    active.start_brokers(1, 2)
+    active.create_topic("t", 1, 2)
+    active.request(_min_isr("2"))
+    active.heartbeat(1, fence=True)
+    topic = active.controller.image.topics.topic_by_name("t")
+    assert topic is not None
+    assert topic.partitions[0].elr == (1,)
+    active.request(_min_isr("1"))
+    cleared = active.controller.image.topics.topic_by_name("t")
+    assert cleared is not None
+    assert cleared.partitions[0].elr == ()
+    active.request(DeleteTopicsRequest(topics=[DeleteTopicState(name="t")], timeout_ms=10_000))
+    active.pass_time(2 * SESSION_MS)
+    assert active.register(1, number=9) > 0
+    assert active.request(UnregisterBrokerRequest(broker_id=1)).error_code == Errors.NONE
+    assert 1 not in active.controller.image.cluster.brokers
+
+
+def _min_isr(value: str) -> IncrementalAlterConfigsRequest:
+    change = AlterableConfig(name="min.insync.replicas", value=value)
+    resource = AlterConfigsResource(resource_type=TOPIC, resource_name="t", configs=[change])
+    return IncrementalAlterConfigsRequest(resources=[resource])
 
 
 def test_no_replica_is_placed_on_a_broker_that_is_unfenced_in_its_controlled_shutdown() -> None:

@@ -174,15 +174,25 @@ def _read(reader: Reader, field: Field, version: int, flexible: Versions) -> Any
     if kind == "uuid":
         return uuid_text(reader.take(16))
     if kind == "string":
-        size = reader.varint() - 1 if compact else reader.integer(2)
-        return None if size < 0 else reader.take(size).decode("utf-8", "surrogatepass")
+        size = _size(reader, field, version, 0 if compact else 2)
+        return None if size is None else reader.take(size).decode("utf-8", "surrogatepass")
     if kind in ("bytes", "records"):
-        size = reader.varint() - 1 if compact else reader.integer(4)
-        return None if size < 0 else reader.take(size)
+        size = _size(reader, field, version, 0 if compact else 4)
+        return None if size is None else reader.take(size)
     if kind.startswith("[]"):
-        count = reader.varint() - 1 if compact else reader.integer(4)
+        count = _size(reader, field, version, 0 if compact else 4)
         element = field.element
-        return None if count < 0 else [_read(reader, element, version, flexible) for _ in range(count)]
+        return None if count is None else [_read(reader, element, version, flexible) for _ in range(count)]
     if version in field.nullable and reader.integer(1) < 0:
         return None
     return _read_struct(reader, field.struct, version, flexible)
+
+
+def _size(reader: Reader, field: Field, version: int, size_bytes: int) -> int | None:
+    """Returns how long a value is, None for null; compact sizes have no `size_bytes`."""
+    size = reader.integer(size_bytes) if size_bytes else reader.varint() - 1
+    if size >= 0:
+        return size
+    if version not in field.nullable:
+        raise Undecodable(f"{field.name} is null")
+    return None

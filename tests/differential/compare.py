@@ -26,8 +26,8 @@ class Difference:
     place: str
     java: Any
     kraftctl: Any
-    avoided: bool = False
-    """Whether the call is one that is known to differ, and mostly not made."""
+    avoided: frozenset[str] = frozenset()
+    """How the call is known to differ (calls/avoided.py): it is mostly not made."""
 
     @property
     def in_the_log(self) -> bool:
@@ -86,11 +86,27 @@ def _walk(api: str, place: str, java: Any, ours: Any, found: list[Difference]) -
     if isinstance(java, dict) and isinstance(ours, dict):
         for name in [*java, *[each for each in ours if each not in java]]:
             _walk(api, f"{place}.{name}" if place else name, java.get(name), ours.get(name), found)
-    elif isinstance(java, list) and isinstance(ours, list) and len(java) == len(ours):
+    elif isinstance(java, list) and isinstance(ours, list) and len(java) != len(ours):
+        named, ours_named = _by_name(java), _by_name(ours)
+        if not named or not ours_named:
+            found.append(Difference(api, place, java, ours))
+            return
+        for name in [*named, *[each for each in ours_named if each not in named]]:
+            _walk(api, f"{place}[{name}]", named.get(name), ours_named.get(name), found)
+    elif isinstance(java, list) and isinstance(ours, list):
         for one, other in zip(java, ours, strict=True):
             _walk(api, f"{place}[]", one, other, found)
     else:
         found.append(Difference(api, place, java, ours))
+
+
+def _by_name(values: list[Any]) -> dict[Any, Any]:
+    """Returns structures by what each is about; empty if that is not clear."""
+    for key in ("Name", "ApiKey"):
+        found = {each.get(key): each for each in values if isinstance(each, dict)}
+        if len(found) == len(values) and None not in found:
+            return found
+    return {}
 
 
 def _are_texts(java: Any, ours: Any) -> bool:

@@ -54,6 +54,23 @@ def on_brokers(topic: str, *brokers: int) -> Body:
     }
 
 
+def reassignment(topic: str, *replicas: int) -> Call:
+    partition = {"PartitionIndex": 0, "Replicas": list(replicas)}
+    topics = [{"Name": topic, "Partitions": [partition]}]
+    return Call("AlterPartitionReassignments", 1, {"AllowReplicationFactorChange": True, "Topics": topics})
+
+
+def unclean_elections(topic: str) -> Call:
+    config = {"Name": "unclean.leader.election.enable", "ConfigOperation": 0, "Value": "true"}
+    resource = {"ResourceType": 2, "ResourceName": topic, "Configs": [config]}
+    return Call("IncrementalAlterConfigs", 1, {"Resources": [resource]})
+
+
+def without_elr() -> Call:
+    update = {"Feature": "eligible.leader.replicas.version", "MaxVersionLevel": 0, "UpgradeType": 2}
+    return Call("UpdateFeatures", 1, {"FeatureUpdates": [update]})
+
+
 ANYWHERE = {"Topics": [{"Name": "all", "NumPartitions": 1, "ReplicationFactor": 6, "Assignments": []}]}
 
 FOUND: dict[str, list[Call]] = {
@@ -117,5 +134,26 @@ FOUND: dict[str, list[Call]] = {
     "a reassignment of nothing": [
         Call("AlterPartitionReassignments", version, {"AllowReplicationFactorChange": False})
         for version in (0, 1)
+    ],
+    "a reassignment ends though its partition stays without leader, when another broker is unfenced": [
+        without_elr(),
+        *[call for broker in (21, 22, 23) for call in (registration(broker), heartbeat(broker))],
+        Call("CreateTopics", 7, on_brokers("stays", 21)),
+        reassignment("stays", 21, 22),
+        heartbeat(21, WantFence=True),
+        Call(
+            "ElectLeaders", 2, {"ElectionType": 1, "TopicPartitions": [{"Topic": "stays", "Partitions": [0]}]}
+        ),
+        heartbeat(22, WantFence=True),
+        heartbeat(23, WantFence=True),
+        heartbeat(23),
+    ],
+    "a fenced broker that shuts down leaves a leadership to a replica that the partition got meanwhile": [
+        *[call for broker in (23, 24) for call in (registration(broker), heartbeat(broker))],
+        Call("CreateTopics", 7, on_brokers("last", 24)),
+        unclean_elections("last"),
+        heartbeat(24, WantFence=True),
+        reassignment("last", 24, 23),
+        heartbeat(24, WantShutDown=True),
     ],
 }

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from kraftctl.dev.kafka_distribution import KafkaDistribution
 from tests.differential.call import CLOSED, SILENCE, SILENT, Call, Response
-from tests.differential.calls.avoided import is_avoided, may_unfence_without_a_directory
+from tests.differential.calls.avoided import why_avoided, why_heartbeat_avoided
+from tests.differential.calls.brokers import plain_heartbeat
 from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.mix import next_calls
 from tests.differential.compare import THROWS, Difference, compared_records, compared_responses, errors_of
@@ -35,6 +36,18 @@ READ_LATER = (
 PUBLISHED_SECONDS = 0.2
 
 FENCED_AGAIN = "a fenced broker is fenced again"
+
+A_FAULT = "Encountered quorum controller fault"
+"""Kafka's controller logs it when it resigns."""
+
+SECONDS_BETWEEN_HEARTBEATS = 4.0
+"""On a slow machine no session may end before it is meant to: it lasts 12 s."""
+
+QUORUM = Call(
+    "DescribeQuorum",
+    0,
+    {"Topics": [{"TopicName": "__cluster_metadata", "Partitions": [{"PartitionIndex": 0}]}]},
+)
 
 
 @dataclass
@@ -117,7 +130,7 @@ class Round:
         thrown = [each for each in found if each.place == THROWS]
         if thrown:
             why = self.pair.java.why_ended()
-            if "Renouncing" in why or _kinds(records[0]) != _kinds(records[1]):
+            if A_FAULT in why or _kinds(records[0]) != _kinds(records[1]) or self._kafka_has_resigned():
                 self.failed = f"Kafka throws at {call.api}, and kraftctl does not: {why}"
             return [Difference(call.api, THROWS, why, thrown[0].kraftctl)]
         found += again
@@ -164,6 +177,12 @@ class Round:
             if response.status == CLOSED and not _await_end(side):
                 self.failed = f"{side.controller.name} has ended at {call.api}: {side.why_ended()}"
 
+    def _kafka_has_resigned(self) -> bool:
+        java = self.pair.java
+        java.send(QUORUM)
+        body = java.receive(QUORUM).body
+        return body is None or any(errors_of(body))
+
     @property
     def _both_normalisers(self) -> tuple[Normaliser, Normaliser]:
         java, ours = self._normalisers
@@ -208,10 +227,14 @@ def run_round(
         try:
             _note(outcome, judge, [], this.start())
             pick = Chooser(chance, this.picture, this.versions)
+            sessions_s = time.monotonic() + SECONDS_BETWEEN_HEARTBEATS
             while len(outcome.calls) < most and not outcome.ended_by:
                 if until is not None and time.monotonic() >= until:
                     break
                 calls = next_calls(pick, judge.schemas, setting.kafka, without)
+                if time.monotonic() >= sessions_s:
+                    calls = [*(plain_heartbeat(broker) for broker in pick.live_brokers()), *calls]
+                    sessions_s = time.monotonic() + SECONDS_BETWEEN_HEARTBEATS
                 _make_some(this, outcome, judge, _with_deletions(calls))
         finally:
             this.pair.stop()
@@ -221,17 +244,25 @@ def run_round(
 def _make_some(this: Round, outcome: Outcome, judge: Judge, calls: list[Call]) -> None:
     for call in calls:
         outcome.calls.append(call)
-        found = _note(outcome, judge, outcome.calls, _marked(this.make(call), call, outcome.setting))
+        fenced = {each for each, broker in this.picture.brokers.items() if broker.fenced}
+        found = _note(outcome, judge, outcome.calls, _marked(this, this.make(call), call, fenced))
         parted = [each for each in found if each.in_the_log]
         if this.failed or parted:
             outcome.ended_by = this.failed or f"their logs have parted: {parted[0].signature[:200]}"
             return
 
 
-def _marked(found: list[Difference], call: Call, setting: Setting) -> list[Difference]:
-    """Returns the differences of a call; those of one that is known to differ say so."""
-    known = is_avoided(call, setting.kafka) or may_unfence_without_a_directory(call)
-    return [replace(each, avoided=True) for each in found] if known else found
+def _marked(this: Round, found: list[Difference], call: Call, fenced: set[int]) -> list[Difference]:
+    """Returns the differences of a call; those of one that is known to differ say so.
+
+    `fenced` are the brokers that were fenced before it.
+    """
+    if not found or call.api == SILENCE:
+        return found
+    body = this.pair.java.sent_body(call)
+    sent = call if body is None else replace(call, body=body)
+    known = why_avoided(sent, this.pair.setting.kafka) | why_heartbeat_avoided(sent, fenced)
+    return [replace(each, avoided=known) for each in found]
 
 
 def _with_deletions(calls: list[Call]) -> list[Call]:

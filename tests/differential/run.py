@@ -66,8 +66,10 @@ class Run:
             setting = Setting.random(self._options.kafka, chance, self._options.release)
             most = min(CALLS_PER_ROUND, self._options.calls - self.calls)
             until = None if self._options.minutes is None else self._began + self._options.minutes * 60
-            outcome = run_round(self._judge, setting, chance, most, until, self._without())
             self.rounds += 1
+            if self.rounds < self._options.first_round:
+                continue
+            outcome = run_round(self._judge, setting, chance, most, until, self._without())
             self.calls += len(outcome.calls)
             self._report(outcome)
 
@@ -129,6 +131,7 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--calls", type=int, default=None, help="how many in all [5000]")
     parser.add_argument("--minutes", type=float, default=None, help="instead of a number of calls")
+    parser.add_argument("--first-round", type=int, default=1, help="leave out the rounds before it")
     parser.add_argument("--kafka", default="4.3.1", help="the release of Kafka [4.3.1]")
     parser.add_argument("--release", default=None, help="the metadata.version of every round, as 4.3-IV0")
     parser.add_argument("--without", default="", help="APIs that are not called: A,B")

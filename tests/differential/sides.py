@@ -223,12 +223,21 @@ class Side:
         envelope = self._schemas.requests[58]
         return self._header(envelope, 0, {}) + encode(envelope, 0, body)
 
+    def sent_body(self, call: Call) -> Body | None:
+        """Returns the body as a controller reads it, damaged and with wrapped numbers; None if it cannot."""
+        schema = self._schemas.requests[self._api_keys[call.api]]
+        try:
+            return decode(schema, call.version, Reader(self._body(schema, call)))
+        except (Undecodable, UnicodeDecodeError):
+            return None
+
+    def _body(self, schema: Schema, call: Call) -> bytes:
+        data = encode(schema, call.version, self.names.resolve(call.body))
+        return data if call.damage is None else call.damage.apply(data)
+
     def _plain_frame(self, call: Call) -> bytes:
         schema = self._schemas.requests[self._api_keys[call.api]]
-        data = encode(schema, call.version, self.names.resolve(call.body))
-        if call.damage is not None:
-            data = call.damage.apply(data)
-        return self._header(schema, call.version, call.header) + data
+        return self._header(schema, call.version, call.header) + self._body(schema, call)
 
     def _header(self, schema: Schema, version: int, changed: Body) -> bytes:
         self._correlation += 1

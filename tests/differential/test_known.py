@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.differential.call import Call
-from tests.differential.calls.avoided import is_avoided
+from tests.differential.calls.avoided import why_avoided, why_heartbeat_avoided
 from tests.differential.compare import Difference
 from tests.differential.known import FILE, KnownDifferences
 
@@ -52,7 +52,7 @@ text = "*because of this*"
 [[difference]]
 name = "avoided"
 reason = "because"
-avoided = true
+avoided = "a partition twice"
 """
 
 
@@ -70,7 +70,8 @@ def test_an_entry_of_avoided_calls_covers_no_other(tmp_path: Path) -> None:
     file.write_text(NARROW)
     entries = KnownDifferences("4.3.1", file)
     assert entries.unknown([LOGGED]) == [LOGGED]
-    assert entries.unknown([replace(LOGGED, avoided=True)]) == []
+    assert entries.unknown([replace(LOGGED, avoided=frozenset({"no host"}))]) != []
+    assert entries.unknown([replace(LOGGED, avoided=frozenset({"no host", "a partition twice"}))]) == []
 
 
 @pytest.mark.parametrize(
@@ -84,12 +85,29 @@ def test_an_entry_of_avoided_calls_covers_no_other(tmp_path: Path) -> None:
     ],
 )
 def test_calls_that_are_known_to_end_a_round_are_avoided(call: Call, is_one: bool) -> None:
-    assert is_avoided(call, "4.3.1") == is_one
+    assert bool(why_avoided(call, "4.3.1")) == is_one
 
 
 def test_a_level_of_4_4_is_avoided_with_controllers_before_it() -> None:
     call = Call("UpdateFeatures", 1, {"FeatureUpdates": [{"Feature": "share.version", "MaxVersionLevel": 2}]})
-    assert (is_avoided(call, "4.3.1"), is_avoided(call, "4.4.0")) == (True, False)
+    assert (why_avoided(call, "4.3.1"), why_avoided(call, "4.4.0")) == ({"a level of 4.4"}, set())
+
+
+@pytest.mark.parametrize(
+    ("fence", "stop", "fenced", "expected"),
+    [
+        (False, False, set(), set()),
+        (True, False, {1}, set()),
+        (False, False, {1}, {"a directory fails with an unfencing"}),
+        (True, False, set(), {"a directory fails with a fencing"}),
+        (False, True, set(), {"a directory fails with a fencing"}),
+    ],
+)
+def test_only_a_directory_that_fails_while_its_broker_changes_is_known_to_differ(
+    fence: bool, stop: bool, fenced: set[int], expected: set[str]
+) -> None:
+    body = {"BrokerId": 1, "OfflineLogDirs": ["d"], "WantFence": fence, "WantShutDown": stop}
+    assert why_heartbeat_avoided(Call("BrokerHeartbeat", 1, body), fenced) == expected
 
 
 def test_an_entry_that_does_not_occur_is_stale(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from kraftctl.controller.cluster_control import broker_control_state
 from kraftctl.controller.cluster_control.asked_fencing import asked_fencing, asked_shutdown
+from kraftctl.controller.replication_control.broker_transitions import BrokerFencing
 from kraftctl.controller.replication_control.leader_elections import BrokerUnfencing
 from kraftctl.controller.replication_control.offline_directories import (
     OfflineDirectories,
@@ -23,7 +24,7 @@ from kraftctl.controller.state.broker_heartbeat_manager import SHUTDOWN_UNDER_WA
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
-from kraftctl.metadata.broker_registration_change import cordoned_log_dirs_record, fencing_record
+from kraftctl.metadata.broker_registration_change import cordoned_log_dirs_record
 from kraftctl.metadata.registration_limits import why_directories_too_many
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
@@ -120,8 +121,8 @@ def _begin_transition(
     if current == following:
         return ControllerResult.of([])
     if registration.fenced and following == broker_control_state.SHUTDOWN_NOW:
-        # It is in no ISR, and each such heartbeat writes that it is fenced, as in Kafka.
-        return ControllerResult.of([fencing_record(registration)])
+        # Each such heartbeat writes that it is fenced, as in Kafka.
+        return BrokerFencing(state, registration.id, registration.epoch, again=True).next_slice(moment)
     return _transition_to(state, registration, following, offline).next_slice(moment)
 
 

@@ -20,13 +20,19 @@ from kraftctl.metadata.broker_registration_change import controlled_shutdown_rec
 
 
 class BrokerFencing(SlicedWork):
-    """Removes the broker from all ISRs, then fences it: no fenced broker is ever seen in an ISR (KIP-841)."""
+    """Removes the broker from all ISRs, then fences it: no fenced broker is ever seen in an ISR (KIP-841).
 
-    def __init__(self, state: ControllerState, broker_id: int, broker_epoch: int) -> None:
+    Without ELR it is seen there if it is alone. `again`: it is fenced already, which is written once more.
+    """
+
+    def __init__(
+        self, state: ControllerState, broker_id: int, broker_epoch: int, *, again: bool = False
+    ) -> None:
         super().__init__(f"fence broker {broker_id} at epoch {broker_epoch}")
         self._state = state
         self._broker_id = broker_id
         self._broker_epoch = broker_epoch
+        self._again = again
         self._memberships = Memberships(broker_id)
         self.departure = Departure(state.heartbeats.leaving)
 
@@ -34,7 +40,7 @@ class BrokerFencing(SlicedWork):
         """Ends without a record if the broker is fenced, unregistered or registered again by now."""
         state, broker_id = self._state, self._broker_id
         registration = incarnation_of(state, broker_id, self._broker_epoch)
-        if registration is None or registration.fenced:
+        if registration is None or registration.fenced != self._again:
             self.spent = 0
             return ControllerResult.of([], None, DepartureEnds(self.departure))
         updates = PartitionUpdates(state, removed=broker_id)

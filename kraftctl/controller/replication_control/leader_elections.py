@@ -66,7 +66,7 @@ def preferred_elections(state: ControllerState) -> LeaderElections:
 
 def unclean_elections(state: ControllerState) -> LeaderElections:
     """Returns the elections of the timer for leaderless partitions with unclean elections (KIP-704)."""
-    walk = UncleanWalk(in_order(state.image.topics.leaderless_counts), state.image.cluster)
+    walk = UncleanWalk(in_order(state.image.topics.leaderless_counts), state.image)
     return LeaderElections(state, "elect unclean leaders", walk)
 
 
@@ -74,7 +74,7 @@ def leaderless_elections(state: ControllerState) -> LeaderElections:
     """Returns the elections in all partitions without leader that can have one, as a former controller
     left them.
     """
-    walk = LeaderlessWalk(in_order(state.image.topics.leaderless_counts), state.image.cluster)
+    walk = LeaderlessWalk(in_order(state.image.topics.leaderless_counts), state.image)
     return LeaderElections(state, "elect leaders where there are none", walk)
 
 
@@ -113,7 +113,7 @@ class BrokerUnfencing(SlicedWork):
         if self._walk is None:
             updates.records.append(unfencing_record(registration))
             topic_ids = in_order(state.image.topics.leaderless_counts)
-            self._walk = LeaderlessWalk(topic_ids, state.image.cluster, broker_id)
+            self._walk = LeaderlessWalk(topic_ids, state.image, broker_id)
         budget = SliceBudget(moment.units)
         is_over = self._walk.take(state.image.topics, updates, budget)
         self.spent = budget.spent

@@ -10,7 +10,13 @@ from itertools import islice
 from typing import Final
 
 from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
-from kraftctl.controller.replication_control.partition_walk import ElrWalk, IsrWalk, PartitionWalk, in_order
+from kraftctl.controller.replication_control.partition_walk import (
+    ElrWalk,
+    IsrWalk,
+    LastMemberWalk,
+    PartitionWalk,
+    in_order,
+)
 from kraftctl.controller.results.slice_budget import SliceBudget
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.uuids import Uuid
@@ -20,12 +26,17 @@ TOPICS_PER_PLAN_MAX: Final = 4_096
 
 
 class Memberships:
-    """The memberships of one broker. With ELR it also leaves the ISRs in which it is alone (KIP-966)."""
+    """The memberships of one broker. With ELR it also leaves the ISRs in which it is alone (KIP-966).
+
+    Without ELR it stays in these. They are visited once, as in Kafka: a replica that such a partition got
+    while it had no leader is elected, if the topic allows unclean elections.
+    """
 
     def __init__(self, broker_id: int) -> None:
         self._broker_id = broker_id
         self._walks: list[PartitionWalk] = []
         self._planned_count = 0
+        self._has_visited_last = False
 
     def take(
         self, image: MetadataImage, updates: PartitionUpdates, budget: SliceBudget, *, leaves_elrs: bool
@@ -48,6 +59,10 @@ class Memberships:
         in_isrs = self._first(topics.isr_counts.get(broker_id))
         if image.features.elr_enabled:
             in_isrs = in_isrs | self._first(topics.last_member_counts.get(broker_id))
+        elif not self._has_visited_last and broker_id in topics.last_member_counts:
+            alone_in = in_order(topics.last_member_counts[broker_id])
+            self._walks.append(LastMemberWalk(alone_in, image, broker_id))
+        self._has_visited_last = True
         if in_isrs:
             self._walks.append(IsrWalk(in_order(in_isrs), broker_id))
         in_elrs = self._first(topics.elr_counts.get(broker_id)) if leaves_elrs else {}

@@ -13,7 +13,7 @@ from typing import Final
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
 from kraftctl.controller.results.slice_budget import SliceBudget
-from kraftctl.image.cluster_image import ClusterImage
+from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.topics_image import TopicImage, TopicsImage
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
 from kraftctl_protocol.uuids import Uuid
@@ -118,20 +118,38 @@ class DirectoryWalk(PartitionWalk):
 
 
 class LeaderlessWalk(PartitionWalk):
-    """Finds leaderless partitions of which an active broker has a replica; `added` counts as active."""
+    """Finds leaderless partitions of which an active broker has a replica; `added` counts as active.
 
-    def __init__(self, topic_ids: list[Uuid], cluster: ClusterImage, added: int = NO_LEADER) -> None:
+    As in Kafka, also others in which something changes, though they stay without leader: a reassignment ends
+    if the ISR has what it waits for, and an ELR ends without the feature (KIP-966).
+    """
+
+    def __init__(self, topic_ids: list[Uuid], image: MetadataImage, added: int = NO_LEADER) -> None:
         super().__init__(topic_ids)
-        self._cluster = cluster
+        self._cluster = image.cluster
+        self._keeps_elrs = image.features.elr_enabled
         self._added = added
 
     def wanted(self, partition: PartitionRegistration) -> bool:
         if partition.leader != NO_LEADER:
             return False
+        if partition.reassigning or (partition.elr and not self._keeps_elrs):
+            return True
         for replica in partition.replicas:  # noqa: SIM110 - a generator is slow when compiled
             if replica == self._added or self._cluster.active(replica):
                 return True
         return False
+
+
+class LastMemberWalk(LeaderlessWalk):
+    """Finds those of them whose ISR has the broker."""
+
+    def __init__(self, topic_ids: list[Uuid], image: MetadataImage, broker_id: int) -> None:
+        super().__init__(topic_ids, image)
+        self._broker_id = broker_id
+
+    def wanted(self, partition: PartitionRegistration) -> bool:
+        return self._broker_id in partition.isr and super().wanted(partition)
 
 
 class UncleanWalk(LeaderlessWalk):

@@ -56,7 +56,7 @@ def create_delegation_token(
     requester = context.principal
     owner = requester
     if request.owner_principal_name:
-        owner = KafkaPrincipal(request.owner_principal_type or USER_TYPE, request.owner_principal_name)
+        owner = KafkaPrincipal(request.owner_principal_type or "", request.owner_principal_name)
     response = CreateDelegationTokenResponse(
         principal_type=owner.type,
         principal_name=owner.name,
@@ -65,6 +65,8 @@ def create_delegation_token(
         response.token_requester_principal_type = requester.type
         response.token_requester_principal_name = requester.name
     error = _why_not_served(state, context)
+    if error is None and request.owner_principal_name and request.owner_principal_type is None:
+        error = ApiError(Errors.INVALID_PRINCIPAL_TYPE, "the owner has a name and no type")
     if error is None and owner != requester:
         error = _why_not_for_others(state, context, str(owner))
     if error is not None:

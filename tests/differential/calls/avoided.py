@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from tests.differential.call import Call
@@ -13,8 +13,10 @@ MADE_SHARE = 0.01
 
 APPEND, SUBTRACT = 2, 3
 BROKER = 4
-LOWEST_LEVEL_OF_4_4 = 31
+LAST_LEVELS_OF_4_3 = {"metadata.version": 30, "share.version": 1}
 ELECTION = "unclean.leader.election.enable"
+INT_MAX = 2**31 - 1
+PARTITIONS_MAX = 10_000
 CODES_OF_ACLS = {
     "ResourceType": range(2, 8),
     "ResourcePatternType": range(3, 5),
@@ -23,10 +25,28 @@ CODES_OF_ACLS = {
 }
 
 
-def is_avoided(call: Call, kafka: str) -> bool:
-    """Returns whether the call meets a known difference that parts the logs, or ends Kafka's controller."""
-    check = CHECKS.get(call.api)
-    return check is not None and check(call.body, kafka)
+def why_avoided(call: Call, kafka: str) -> frozenset[str]:
+    """Returns which known differences the call meets: they part the logs, or end Kafka's controller.
+
+    An entry of known_differences.toml says which of them it is about.
+    """
+    checks = CHECKS.get(call.api, {})
+    if kafka < "4.4":
+        checks = checks | CHECKS_OF_4_3.get(call.api, {})
+    return frozenset(name for name, check in checks.items() if check(call.body))
+
+
+def why_heartbeat_avoided(call: Call, fenced: Collection[int]) -> frozenset[str]:
+    """Returns which differences a heartbeat meets that reports a failed directory; `fenced` before it."""
+    body = call.body
+    if call.api != "BrokerHeartbeat" or not body.get("OfflineLogDirs"):
+        return frozenset()
+    is_fenced = body["BrokerId"] in fenced
+    if is_fenced and not body["WantFence"]:
+        return frozenset({"a directory fails with an unfencing"})
+    if not is_fenced and (body["WantFence"] or body["WantShutDown"]):
+        return frozenset({"a directory fails with a fencing"})
+    return frozenset()
 
 
 def slows_down(call: Call) -> bool:
@@ -37,50 +57,51 @@ def slows_down(call: Call) -> bool:
     return any(each["Key"] == "request_percentage" and 0 < each["Value"] < 1000 for each in operations)
 
 
-def may_unfence_without_a_directory(call: Call) -> bool:
-    """Returns whether a heartbeat may unfence a broker and report that a directory has failed."""
-    body = call.body
-    return call.api == "BrokerHeartbeat" and bool(body.get("OfflineLogDirs")) and not body["WantFence"]
-
-
 def _twice(values: Iterable[Any]) -> bool:
     found = [repr(each) for each in values]
     return len(set(found)) < len(found)
 
 
-def _unknown_recovery_state(body: Body, kafka: str) -> bool:
-    named = [(repr(topic.get("TopicId")), each) for topic in body["Topics"] for each in topic["Partitions"]]
-    if _twice((topic, each["PartitionIndex"]) for topic, each in named):
-        return True
-    return any(each["LeaderRecoveryState"] not in (0, 1) for _, each in named)
+def _unknown_recovery_state(body: Body) -> bool:
+    return any(
+        each.get("LeaderRecoveryState", 0) not in (0, 1)
+        for topic in body["Topics"]
+        for each in topic["Partitions"]
+    )
 
 
-def _partition_twice(body: Body, kafka: str) -> bool:
+def _partition_of_an_id_twice(body: Body) -> bool:
+    topics = body["Topics"]
+    return _twice(
+        (topic["TopicId"], each["PartitionIndex"]) for topic in topics for each in topic["Partitions"]
+    )
+
+
+def _partition_twice(body: Body) -> bool:
     topics = body["Topics"] or []
     named = [(topic["Name"], each["PartitionIndex"]) for topic in topics for each in topic["Partitions"]]
     return _twice(named) or _twice(topic["Name"] for topic in topics)
 
 
-def _election_twice(body: Body, kafka: str) -> bool:
+def _election_twice(body: Body) -> bool:
     topics = body["TopicPartitions"] or []
     return _twice((topic["Topic"], index) for topic in topics for index in topic["Partitions"])
 
 
-def _no_change_of_a_config(body: Body, kafka: str) -> bool:
+def _no_change_of_a_config(body: Body) -> bool:
     for resource in body["Resources"]:
         for config in resource["Configs"]:
             operation = config["ConfigOperation"]
             if operation not in range(4) or (operation in (APPEND, SUBTRACT) and config["Value"] is None):
                 return True
-    return _not_what_a_broker_can_read(body, kafka)
+    return False
 
 
-def _resource_twice(body: Body, kafka: str) -> bool:
-    named = [(each["ResourceType"], each["ResourceName"]) for each in body["Resources"]]
-    return _twice(named) or _not_what_a_broker_can_read(body, kafka)
+def _resource_twice(body: Body) -> bool:
+    return _twice((each["ResourceType"], each["ResourceName"]) for each in body["Resources"])
 
 
-def _not_what_a_broker_can_read(body: Body, kafka: str) -> bool:
+def _not_what_a_broker_can_read(body: Body) -> bool:
     return any(
         config["Value"] is not None and not _is_readable(config["Name"], config["Value"])
         for resource in body["Resources"]
@@ -95,62 +116,96 @@ def _is_readable(name: str, value: str) -> bool:
     return name != "min.insync.replicas" or value.isdecimal()
 
 
-def _code_of_a_filter(body: Body, kafka: str) -> bool:
-    for creation in body["Creations"]:
-        if any(creation[name] not in codes for name, codes in CODES_OF_ACLS.items()):
-            return True
-        host = creation["Host"]
-        if kafka < "4.4" and ("/" in host or not host):
-            return True
-    return False
+def _code_of_a_filter(body: Body) -> bool:
+    creations = body["Creations"]
+    return any(each[name] not in codes for each in creations for name, codes in CODES_OF_ACLS.items())
 
 
-def _odd_quota(body: Body, kafka: str) -> bool:
-    entities = []
-    for entry in body["Entries"]:
-        entities.append(sorted((each["EntityType"], str(each["EntityName"])) for each in entry["Entity"]))
-        if any(abs(each["Value"]) == float("inf") for each in entry["Ops"]):
-            return True
-    return _twice(entities)
+def _network(body: Body) -> bool:
+    return any("/" in creation["Host"] for creation in body["Creations"])
 
 
-def _snapshot_of_nothing(body: Body, kafka: str) -> bool:
-    return not body["Topics"] or not all(each["Partitions"] for each in body["Topics"])
+def _no_host(body: Body) -> bool:
+    return any(not creation["Host"] for creation in body["Creations"])
 
 
-def _level_of_4_4(body: Body, kafka: str) -> bool:
-    last = {"metadata.version": LOWEST_LEVEL_OF_4_4 - 1, "share.version": 1}
-    return kafka < "4.4" and any(
-        each["MaxVersionLevel"] > last.get(each["Feature"], 2**15) for each in body["FeatureUpdates"]
+def _more_partitions_than_an_integer_has(body: Body) -> bool:
+    """Returns whether Kafka's sum of them may wrap around."""
+    return (
+        sum(max(1, topic["NumPartitions"], len(topic["Assignments"])) for topic in body["Topics"]) > INT_MAX
     )
 
 
-def _malformed_listener(body: Body, kafka: str) -> bool:
+def _too_many_partitions(body: Body) -> bool:
+    return any(topic["Count"] > PARTITIONS_MAX for topic in body["Topics"])
+
+
+def _entity_twice(body: Body) -> bool:
+    return _twice(
+        sorted((each["EntityType"], str(each["EntityName"])) for each in entry["Entity"])
+        for entry in body["Entries"]
+    )
+
+
+def _infinite_quota(body: Body) -> bool:
+    values = [each["Value"] for entry in body["Entries"] for each in entry["Ops"]]
+    return any(value != value or abs(value) == float("inf") for value in values)
+
+
+def _snapshot_of_nothing(body: Body) -> bool:
+    return not body["Topics"] or not all(each["Partitions"] for each in body["Topics"])
+
+
+def _level_of_4_4(body: Body) -> bool:
     return any(
-        not (each["Name"] and each["Host"] and each["Port"]) or each["SecurityProtocol"] not in range(4)
+        each["MaxVersionLevel"] > LAST_LEVELS_OF_4_3.get(each["Feature"], 2**15)
+        for each in body["FeatureUpdates"]
+    )
+
+
+def _malformed_listener(body: Body) -> bool:
+    return any(
+        not (each["Name"] and each["Host"].strip() and each["Port"])
+        or each["SecurityProtocol"] not in range(4)
         for each in body["Listeners"]
     )
 
 
-def _malformed_broker(body: Body, kafka: str) -> bool:
-    return body["BrokerId"] < 0 or _malformed_listener(body, kafka)
+def _negative_id(body: Body) -> bool:
+    return bool(body["BrokerId"] < 0)
 
 
-def _nameless_listener(body: Body, kafka: str) -> bool:
+def _nameless_listener(body: Body) -> bool:
     return any(not each["Name"] for each in body["Listeners"])
 
 
-CHECKS: dict[str, Callable[[Body, str], bool]] = {
-    "AlterPartition": _unknown_recovery_state,
-    "AlterPartitionReassignments": _partition_twice,
-    "ElectLeaders": _election_twice,
-    "IncrementalAlterConfigs": _no_change_of_a_config,
-    "AlterConfigs": _resource_twice,
-    "CreateAcls": _code_of_a_filter,
-    "AlterClientQuotas": _odd_quota,
-    "FetchSnapshot": _snapshot_of_nothing,
-    "UpdateFeatures": _level_of_4_4,
-    "BrokerRegistration": _malformed_broker,
-    "ControllerRegistration": _malformed_listener,
-    "AddRaftVoter": _nameless_listener,
+Checks = dict[str, Callable[[Body], bool]]
+
+CHECKS: dict[str, Checks] = {
+    "AlterPartition": {
+        "an unknown recovery state": _unknown_recovery_state,
+        "a partition twice": _partition_of_an_id_twice,
+    },
+    "AlterPartitionReassignments": {"a partition twice": _partition_twice},
+    "ElectLeaders": {"a partition twice": _election_twice},
+    "IncrementalAlterConfigs": {
+        "no change of a config": _no_change_of_a_config,
+        "an unreadable config": _not_what_a_broker_can_read,
+    },
+    "AlterConfigs": {
+        "a resource twice": _resource_twice,
+        "an unreadable config": _not_what_a_broker_can_read,
+    },
+    "CreateTopics": {"more partitions than an integer has": _more_partitions_than_an_integer_has},
+    "CreatePartitions": {"too many new partitions": _too_many_partitions},
+    "CreateAcls": {"a code of a filter": _code_of_a_filter},
+    "AlterClientQuotas": {"an entity twice": _entity_twice, "an infinite quota": _infinite_quota},
+    "FetchSnapshot": {"a snapshot of nothing": _snapshot_of_nothing},
+    "BrokerRegistration": {"a malformed listener": _malformed_listener, "a negative id": _negative_id},
+    "ControllerRegistration": {"a malformed listener": _malformed_listener},
+    "AddRaftVoter": {"a nameless listener": _nameless_listener},
+}
+CHECKS_OF_4_3: dict[str, Checks] = {
+    "CreateAcls": {"a network": _network, "no host": _no_host},
+    "UpdateFeatures": {"a level of 4.4": _level_of_4_4},
 }

@@ -72,8 +72,10 @@ def heartbeat(pick: Chooser, broker: int, *, fence: bool = False, shut_down: boo
         "OfflineLogDirs": [],
         "CordonedLogDirs": [],
     }
-    if pick.often(0.06) and (fence or broker in pick.live_brokers() or pick.often(MADE_SHARE)):
-        body["OfflineLogDirs"] = pick.some(lambda: pick.directory(broker), 2)
+    if pick.often(0.06):
+        stays = not shut_down and fence != (broker in pick.live_brokers())
+        if stays or pick.often(MADE_SHARE):
+            body["OfflineLogDirs"] = pick.some(lambda: pick.directory(broker), 2)
     if pick.often(0.06):
         body["CordonedLogDirs"] = pick.some(lambda: pick.directory(broker), 2)
     return Call("BrokerHeartbeat", pick.version("BrokerHeartbeat"), body)

@@ -1,0 +1,31 @@
+"""Lists of different lengths are compared by the names in them."""
+
+from __future__ import annotations
+
+from tests.differential.call import ANSWERED, Call, Response
+from tests.differential.codec import Body
+from tests.differential.compare import compared_responses
+from tests.differential.names import Names, Normaliser
+
+
+def places(java: Body, ours: Body) -> list[str]:
+    normalisers = Normaliser(Names(1, "/one"), {}), Normaliser(Names(2, "/other"), {})
+    responses = Response(ANSWERED, java), Response(ANSWERED, ours)
+    return [each.place for each in compared_responses(Call("A", 0), responses, normalisers)]
+
+
+def config(name: str, value: str) -> Body:
+    return {"Name": name, "Value": value}
+
+
+def test_what_one_side_lacks_is_named_and_the_rest_is_compared() -> None:
+    java = {"Configs": [config("a", "1"), config("c", "1")]}
+    ours = {"Configs": [config("a", "2"), config("b", "1"), config("c", "1")]}
+    assert places(java, ours) == ["Configs[a].Value", "Configs[b]"]
+
+
+def test_a_list_without_names_differs_as_a_whole() -> None:
+    assert places({"Configs": [{"Value": 1}]}, {"Configs": []}) == ["Configs"]
+    assert places({"Configs": [config("a", "1"), config("a", "1")]}, {"Configs": [config("a", "1")]}) == [
+        "Configs"
+    ]
