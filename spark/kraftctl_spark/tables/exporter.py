@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from kraftctl_observer.log_reader import LogChangedError, LogReader
 from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
+from kraftctl_spark.rows.decoder import decoder_name
 from kraftctl_spark.rows.transactions import Transactions, resolve
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings
 from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output, Position
@@ -143,6 +144,7 @@ class Exporter:
             snapshot=snapshot,
             missing=tuple(offset for report in ordered for offset in report.missing),
             secrets=self._settings.include_secrets,
+            decoder=decoder_name(),
         )
         return manifest, ordered[-1].timestamp_ms
 
