@@ -148,10 +148,22 @@ def _history(options: argparse.Namespace, output: Output) -> list[Callable[[], N
 
 
 def clean_up(output: Output, grace_ms: int) -> None:
-    """Removes leftovers of exports and compactions; readers of the bare directory could find rows twice."""
+    """Removes leftovers of exports and compactions; readers of the bare directory could find rows twice.
+
+    What an earlier release did not understand is decoded again.
+    """
+    from pyarrow import ArrowInvalid
+
+    from kraftctl_spark.tables.decoding_again import decode_again
+    from kraftctl_spark.tables.manifest import ExportRefusedError
+
     removed = output.remove_leftovers()
     with output.compacting(wait=False) as alone:
         if alone:
+            try:
+                decode_again(output)
+            except (ExportRefusedError, OSError, ArrowInvalid) as error:
+                log.warning("records are not decoded again for now: %s", error)
             removed += output.remove_replaced(grace_ms)
     if removed:
         log.info("removed %d files that had been left behind or replaced", removed)

@@ -58,7 +58,9 @@ class HistoryManifest:
         return json.dumps({**fields, "files": [file.to_dict() for file in self.files]}, indent=1) + "\n"
 
     @staticmethod
-    def of_files(cluster_id: str, end: int, files: list[TableFile], decoders: frozenset[str] = frozenset()) -> HistoryManifest:
+    def of_files(
+        cluster_id: str, end: int, files: list[TableFile], decoders: frozenset[str] = frozenset()
+    ) -> HistoryManifest:
         """Returns a manifest whose order does not depend on how the files were made."""
         order = list(SCHEMAS)
         files = sorted(files, key=lambda file: (order.index(file.table), file.path))

@@ -14,6 +14,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kraftctl_protocol.batch_framing import CONTROL_BIT, MAGIC
 from kraftctl_protocol.control_record import encode_control_key
 from kraftctl_protocol.record_batch import BatchHeader, Record, RecordBatch
 from kraftctl_spark.rows.decoder import decoder_name
@@ -22,13 +23,22 @@ from kraftctl_spark.rows.redaction import redact
 from kraftctl_spark.rows.tables import RECORDS, RowCounts, encode_tables, in_schema, table_schemas
 from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.export_tasks import SNAPSHOT_PREFIX
+from kraftctl_spark.tables.file_schemas import has_files, is_later
 from kraftctl_spark.tables.manifest import Manifest, Output
-from kraftctl_spark.tables.not_understood import NOT_UNDERSTOOD, TypedPlaces, has_tags
+from kraftctl_spark.tables.not_understood import NOT_UNDERSTOOD, TypedPlaces
 from kraftctl_spark.tables.table_files import RangeWriter, StagedFile, publish_files, range_name
 
 log = logging.getLogger(__name__)
 
-_KEPT = ("offset", "log_epoch", "timestamp", "aborted", "snapshot_end_offset", "snapshot_index", "batch_offset")
+_KEPT = (
+    "offset",
+    "log_epoch",
+    "timestamp",
+    "aborted",
+    "snapshot_end_offset",
+    "snapshot_index",
+    "batch_offset",
+)
 """The columns of a place that no decoder changes."""
 
 
@@ -37,7 +47,7 @@ def decode_again(output: Output) -> int:
 
     The caller holds `output.compacting`, and calls `output.remove_replaced` afterwards.
     """
-    due = [one for one in output.manifests() if is_due(one)]
+    due = [one for one in output.manifests() if is_due(one) and not has_files(output, one, is_later)]
     for manifest in due:
         with ExitStack() as failed:
             failed.callback(output.remove_merge_leftovers)
@@ -65,6 +75,7 @@ class _Again:
         self._manifest = manifest
         self._place = "snapshot_index" if manifest.snapshot else "offset"
         self._counts = RowCounts()
+        self._newly_redacted = 0
         self._decoded = self._decode()
 
     def written(self) -> Manifest:
@@ -94,21 +105,32 @@ class _Again:
         return {**before, **{name: again[name] for name in NOT_UNDERSTOOD}, "redacted": redacted}
 
     def _decode(self) -> dict[str, pa.Table]:
-        """Returns the rows of all tables for the records that are decoded again."""
+        """Returns the rows of all tables for the records that are decoded again.
+
+        Where some have new fields, those are all: which ones an earlier release did not know is in no file.
+        """
         found: dict[str, list[pa.Table]] = {}
-        self._newly_redacted = 0
+        everything = bool(self._manifest.counts.get("newer_fields"))
         typed = TypedPlaces(self._output.directory, self._manifest, self._place)
         for rows in self._groups(RECORDS):
-            chosen = rows.filter(pc.or_(pc.invert(typed.has(rows)), pa.array(has_tags(rows))))
+            chosen = rows if everything else rows.filter(pc.invert(typed.has(rows)))
+            lost = pc.is_null(chosen.column("payload"))
+            self._count_lost(chosen.filter(lost))
+            chosen = chosen.filter(pc.invert(lost))
             if chosen.num_rows:
                 for table, again in self._again(chosen).items():
                     found.setdefault(table, []).append(again)
         return {table: pa.concat_tables(parts) for table, parts in found.items()}
 
+    def _count_lost(self, rows: pa.Table) -> None:
+        """Counts records whose bytes were redacted."""
+        undecodable = rows.column("type").to_pylist().count(UNDECODABLE_TYPE)
+        self._counts.undecodable += undecodable
+        self._counts.unknown += rows.num_rows - undecodable
+
     def _again(self, before: pa.Table) -> dict[str, pa.Table]:
         """Returns the rows of tables for some rows of `records`."""
         rows = MetadataRows()
-        lost = [place for place, row in enumerate(before.column("payload").to_pylist()) if row is None]
         for batch in _batches(before):
             rows.add(batch)
         if not self._manifest.secrets:
@@ -117,20 +139,7 @@ class _Again:
         was_redacted = before.column("redacted").to_pylist()
         self._newly_redacted += sum(not was_redacted[place] for place in rows.redacted)
         made = encode_tables(rows, self._manifest.cluster_id)
-        found = {}
-        for table, encoded in made.items():
-            places = encoded.column("offset")
-            if table == RECORDS and lost:
-                # What has no bytes any more keeps its type.
-                encoded = _with_types_of(before, encoded, lost)
-            for name in (*_KEPT, "redacted"):
-                column = before.column(name).take(places)
-                if name == "redacted":
-                    column = pc.or_(pc.fill_null(column, False), encoded.column(name))
-                index = encoded.column_names.index(name)
-                encoded = encoded.set_column(index, encoded.schema.field(index), column)
-            found[table] = encoded
-        return found
+        return {name: _at_places_of(before, encoded) for name, encoded in made.items()}
 
     def _merged(self, table: str) -> Iterator[pa.Table]:
         """Yields the rows of a table in their order, with those that were decoded again."""
@@ -159,17 +168,16 @@ class _Again:
 
 def _batches(before: pa.Table) -> Iterator[RecordBatch]:
     """Yields a batch for each row, at the row's number: a control record has no frame that says its type."""
-    columns = (before.column(name).to_pylist() for name in ("is_control", "type", "type_id", "payload"))
-    for number, (is_control, kind, type_id, payload) in enumerate(zip(*columns, strict=True)):
+    columns = (before.column(name).to_pylist() for name in ("is_control", "type_id", "payload"))
+    for number, (is_control, type_id, payload) in enumerate(zip(*columns, strict=True)):
         key = encode_control_key(type_id) if is_control and type_id is not None else None
-        value = b"" if payload is None or (kind == UNDECODABLE_TYPE and is_control) else payload
         header = BatchHeader(
             base_offset=number,
             size_bytes=0,
             partition_leader_epoch=0,
-            magic=2,
+            magic=MAGIC,
             crc=0,
-            attributes=32 if is_control else 0,
+            attributes=CONTROL_BIT if is_control else 0,
             last_offset_delta=0,
             base_timestamp_ms=0,
             max_timestamp_ms=0,
@@ -178,13 +186,15 @@ def _batches(before: pa.Table) -> Iterator[RecordBatch]:
             base_sequence=-1,
             records_count=1,
         )
-        yield RecordBatch(header, [Record(number, 0, key, value)])
+        yield RecordBatch(header, [Record(number, 0, key, payload)])
 
 
-def _with_types_of(before: pa.Table, encoded: pa.Table, lost: list[int]) -> pa.Table:
-    mask = pa.array([place in set(lost) for place in range(encoded.num_rows)])
-    for name in ("type", "type_id", "record_version", "payload"):
-        index = encoded.column_names.index(name)
-        column = pc.if_else(mask, before.column(name), encoded.column(name))
-        encoded = encoded.set_column(index, encoded.schema.field(index), column)
-    return encoded
+def _at_places_of(before: pa.Table, encoded: pa.Table) -> pa.Table:
+    """Gives encoded rows, whose offsets are the numbers of rows, the places of those rows."""
+    numbers = encoded.column("offset")
+    redacted = pc.fill_null(before.column("redacted").take(numbers), False)
+    columns = {name: before.column(name).take(numbers) for name in _KEPT}
+    columns["redacted"] = pc.or_(redacted, encoded.column("redacted"))
+    return pa.Table.from_arrays(
+        [columns.get(name, encoded.column(name)) for name in encoded.column_names], schema=encoded.schema
+    )

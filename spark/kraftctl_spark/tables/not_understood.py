@@ -96,7 +96,7 @@ def not_understood(tables: Path, manifest: Manifest, start: int = 0) -> list[Not
 
 def _each(tables: Path, manifest: Manifest, start: int, payloads: bool) -> Iterator[NotUnderstood]:
     place = "snapshot_index" if manifest.snapshot else "offset"
-    typed = _Typed(tables, manifest, place)
+    typed = TypedPlaces(tables, manifest, place)
     for file in manifest.files:
         if file.table != RECORDS:
             continue
@@ -142,7 +142,7 @@ def decoded_payload(row: dict[str, Any]) -> Message | None:
         return None
 
 
-class _Typed:
+class TypedPlaces:
     """The places of the rows that typed tables have, or have no table for."""
 
     def __init__(self, tables: Path, manifest: Manifest, place: str) -> None:
