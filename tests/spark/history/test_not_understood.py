@@ -31,6 +31,8 @@ from kraftctl_spark.history.questions.questions import parameters_of, sources
 from kraftctl_spark.history.reader import read_versions
 from kraftctl_spark.history.schema import SCHEMAS
 from kraftctl_spark.history.versions.kinds import KINDS
+from kraftctl_spark.report.header import page_header
+from kraftctl_spark.report.queries.fetch import fetch
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.manifest import Output
@@ -257,3 +259,27 @@ def test_what_was_redacted_is_not_decoded_again(tmp_path: Path) -> None:
     HistoryTables(raw, output).catch_up()
     assert not_known(output) == before == [(3, None, "unknown version", "ConfigRecord version 99")]
     assert ranges(output) == [(0, 3)]
+
+
+def test_status_and_page_say_what_is_not_known_since_when(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = history_of(tmp_path, [frames(KNOWN), [UNKNOWN_TYPE], frames(LATER)])
+    at = len(KNOWN)
+    assert cli.main(["status", "--output", str(tmp_path / "raw")]) == 0
+    text = f"record type 120 version 3 since offset {at} (unknown type, 1 records)"
+    assert f"not understood   {text}" in capsys.readouterr().out
+    contents = fetch(tmp_path / "raw", output, None, None)
+    page = page_header(contents, "now")
+    assert text in page
+    assert (contents.header.partitions, contents.header.brokers) == (None, None)
+    assert [(gap.first_offset, gap.last_offset) for gap in contents.gaps] == [(at, at + 1)]
+    assert contents.features.at_end is None
+
+
+def test_a_log_that_begins_with_what_is_not_understood(tmp_path: Path) -> None:
+    output = history_of(tmp_path, [[UNKNOWN_TYPE], frames(KNOWN)])
+    assert ranges(output) == [(0, 0)]
+    contents = fetch(tmp_path / "raw", output, None, None)
+    assert contents.header.partitions is None
+    assert contents.not_known.total == 1
