@@ -3,7 +3,7 @@
 WITH minimum AS (
     SELECT resource_type, resource_name, topic_id, TRY_CAST(value AS INT) AS replicas
     FROM configs_at
-    WHERE name = 'min.insync.replicas' AND value <> '(redacted)'
+    WHERE name = 'min.insync.replicas'
 ),
 of_partition AS (
     SELECT p.topic_id, p.topic, p.partition_id, p.leader, p.isr,

@@ -9,6 +9,7 @@ from kraftctl_protocol.config_resource import NAMES as CONFIG_RESOURCES
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_spark.history.versions.quarantine import Quarantine, Quarantined
 from kraftctl_spark.history.versions.versions import Key, LogPlace, Versions
+from kraftctl_spark.rows.redaction import is_redacted
 
 
 class Topics:
@@ -54,7 +55,7 @@ class Topics:
         if number == TOPIC:
             topic_id = self._ids.get(resource_name)
             self._configs_of[resource_name].add(name)
-        self._configs.set(key, (topic_id, value), at)
+        self._configs.set(key, (topic_id, value), at, hides=is_redacted(value))
 
 
 def _current(versions: Versions) -> list[tuple[Key, tuple[Any, ...]]]:
