@@ -57,6 +57,7 @@ def lines(found: Progress) -> Iterator[str]:
     yield f"redacted         {found.redacted}"
     yield f"aborted          {found.aborted}"
     yield f"snapshots        {_ranges(found.snapshots)}"
+    yield f"gaps             {_ranges(found.gaps)}"
     yield f"missing offsets  {', '.join(map(str, found.missing)) or 'none'}"
     yield f"with secrets     {_ranges(found.with_secrets)}"
     yield ""

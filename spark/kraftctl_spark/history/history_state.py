@@ -118,7 +118,7 @@ class HistoryState:
             return not self.is_lost
         if self.ranges and not self.is_lost:
             log.warning(
-                "offsets %d to %d were deleted before they were exported: what changed there is not known",
+                "the history has a gap from offset %d to %d: what changed there is not known",
                 self.end,
                 manifest.end - 1,
             )

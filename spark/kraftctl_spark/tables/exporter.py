@@ -77,6 +77,11 @@ class Exporter:
         """
         place = self._reader.position(position.offset, position.epoch)
         if place.snapshot is not None:
+            if position.offset:
+                log.warning(
+                    "a snapshot replaces offsets %d to %d, which were deleted before they were exported",
+                    *(position.offset, place.snapshot.offset - 1),
+                )
             instead = LogRange(position.offset, place.snapshot.offset, place.snapshot.epoch, snapshot=True)
             reports = self._run_tasks([ExportTask(instead)])
             return self._manifest(reports, place.snapshot.offset, place.high_watermark, snapshot=True)

@@ -68,6 +68,8 @@ class Progress:
     aborted: int
     snapshots: list[tuple[int, int]]
     """Ranges [start, end) that come from a snapshot, because the log had been deleted."""
+    gaps: list[tuple[int, int]]
+    """Those of them that follow on other rows: what changed there is not known."""
     missing: list[int]
     """Offsets that no leader returns; only offset 0 is possible."""
     not_understood: list[dict[str, Any]] = field(default_factory=list)
@@ -122,6 +124,7 @@ def _progress(output: Output, live: list[Manifest], now_ms: int) -> Progress:
         redacted=counts["redacted"],
         aborted=counts["aborted"],
         snapshots=[(one.start, one.end) for one in live if one.snapshot],
+        gaps=[(one.start, one.end) for one in live if one.snapshot and one.start],
         missing=[offset for one in live for offset in one.missing],
         not_understood=_not_understood(output, live),
         with_secrets=_joined((one.start, one.end) for one in live if one.secrets),
