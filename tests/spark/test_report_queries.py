@@ -95,7 +95,7 @@ def test_what_ended_before_the_period_by_another_clock_began_in_it(tmp_path: Pat
 
 
 def test_a_redacted_value_that_is_set_again_is_shown(tmp_path: Path) -> None:
-    """It begins no version, but its value may be another one."""
+    """Its value may be another one."""
     steps = [(time_s, ConfigRecord(2, "t", "plugin.password", str(time_s))) for time_s in (1, 2)]
     steps += [(time_s, ConfigRecord(2, "t", "retention.ms", "7")) for time_s in (3, 4)]
     rows = contents_of(tmp_path, steps).config_changes.rows

@@ -43,6 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_stream_flags(parser, "1 minute", OFFSETS_PER_BATCH)
     parser.add_argument("--include-secrets", action="store_true", help="do not redact anything")
     parser.add_argument(
+        "--digest-key",
+        type=path_flag,
+        help="file with a random key, outside of OUTPUT: redacted configurations then have a digest of their "
+        "value, by which a new value differs from the same one",
+    )
+    parser.add_argument(
         "--compact-after",
         type=whole_number(0),
         default=BATCHES_PER_COMPACTION,
@@ -69,15 +75,26 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         raise ExportRefusedError(
             f"{options.output} holds a table that Spark's own sink writes: choose another output directory"
         )
+    if options.digest_key is not None and _is_within(options.digest_key, options.output):
+        raise ExportRefusedError(
+            f"{options.digest_key} is in {options.output}: whoever reads the digests must not have their key"
+        )
     reader = location.open(options.cluster_id)
     output = Output(options.output.absolute(), hook)
     try:
         with output.locked():
             cluster_id = reader.cluster_id()
-            settings = TaskSettings(output.directory, location, cluster_id, options.include_secrets, hook)
+            settings = TaskSettings(
+                output.directory, location, cluster_id, options.include_secrets, hook, options.digest_key
+            )
+            settings.key()
             return _run_query(options, output, settings, reader)
     finally:
         reader.close()
+
+
+def _is_within(path: Path, directory: Path) -> bool:
+    return path.resolve().is_relative_to(directory.resolve())
 
 
 def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettings, reader: LogReader) -> int:
@@ -148,10 +165,22 @@ def _history(options: argparse.Namespace, output: Output) -> list[Callable[[], N
 
 
 def clean_up(output: Output, grace_ms: int) -> None:
-    """Removes leftovers of exports and compactions; readers of the bare directory could find rows twice."""
+    """Removes leftovers of exports and compactions; readers of the bare directory could find rows twice.
+
+    What an earlier release did not understand is decoded again.
+    """
+    from pyarrow import ArrowInvalid
+
+    from kraftctl_spark.tables.decoding_again import decode_again
+    from kraftctl_spark.tables.manifest import ExportRefusedError
+
     removed = output.remove_leftovers()
     with output.compacting(wait=False) as alone:
         if alone:
+            try:
+                decode_again(output)
+            except (ExportRefusedError, OSError, ArrowInvalid) as error:
+                log.warning("records are not decoded again for now: %s", error)
             removed += output.remove_replaced(grace_ms)
     if removed:
         log.info("removed %d files that had been left behind or replaced", removed)

@@ -52,10 +52,12 @@ def lines(found: Progress) -> Iterator[str]:
     )
     yield f"unknown          {found.unknown}{_unknown_types(found)}"
     yield f"newer fields     in {found.newer_fields} records"
+    yield f"not understood   {_not_understood(found)}"
     yield f"undecodable      {found.undecodable}"
     yield f"redacted         {found.redacted}"
     yield f"aborted          {found.aborted}"
     yield f"snapshots        {_ranges(found.snapshots)}"
+    yield f"gaps             {_ranges(found.gaps)}"
     yield f"missing offsets  {', '.join(map(str, found.missing)) or 'none'}"
     yield f"with secrets     {_ranges(found.with_secrets)}"
     yield ""
@@ -67,6 +69,14 @@ def lines(found: Progress) -> Iterator[str]:
 def _unknown_types(found: Progress) -> str:
     kinds = ", ".join(f"type/version {name}: {count}" for name, count in found.unknown_types.items())
     return f" ({kinds})" if kinds else ""
+
+
+def _not_understood(found: Progress) -> str:
+    listed = (
+        f"{one['subject']} since offset {one['since_offset']} ({one['reason']}, {one['records']} records)"
+        for one in found.not_understood
+    )
+    return "; ".join(listed) or "nothing: all records are understood"
 
 
 def _ranges(ranges: list[tuple[int, int]]) -> str:

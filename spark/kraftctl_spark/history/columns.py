@@ -12,6 +12,7 @@ from kraftctl_spark.rows.record_names import field_name
 
 EVENTS = "events"
 KNOWN_RANGES = "known_ranges"
+NOT_KNOWN = "not_known"
 
 VALIDITY: dict[str, str | Field] = {
     "valid_from_offset": "int64",
@@ -48,6 +49,20 @@ _OTHERS = {
         "from_snapshot": "bool",
         "end_offset": "int64",
         "end_time": "time",
+        "cluster_id": "string",
+    },
+    NOT_KNOWN: {
+        "start_offset": "int64",
+        "start_time": "time",
+        "end_offset": "int64",
+        "end_time": "time",
+        "reason": "string",
+        "subject": "string",
+        "history_table": "string",
+        "topic_id": "string",
+        "partition_id": "int32",
+        "broker_id": "int32",
+        "records": "int64",
         "cluster_id": "string",
     },
 }

@@ -24,7 +24,7 @@ LOCK = "_history_lock"
 PAUSE_S = 0.2
 """The pause between two attempts to take the lock: flock has no time limit."""
 HOLDER_BYTES_MAX = 300
-FORMAT = 2
+FORMAT = 3
 OPEN_PREFIX = "open-"
 _FILE = rf"(?:{OPEN_PREFIX})?\d{{20}}-\d{{20}}(?:-\d{{5,}})?\.parquet"
 OUR_NAMES = re.compile(rf"{_FILE}|\.{_FILE}\.[0-9a-f]+{re.escape(TEMPORARY_SUFFIX)}")
@@ -44,6 +44,9 @@ class HistoryManifest:
     cluster_id: str
     end: int
     files: tuple[TableFile, ...]
+    decoders: frozenset[str] = frozenset()
+    """The decoders of batches with something that they did not understand: once such a batch is decoded
+    again, the history is computed again."""
 
     def of(self, table: str, still_open: bool) -> list[TableFile]:
         """Returns the files of a table with ended, or with open versions, in their order."""
@@ -51,14 +54,17 @@ class HistoryManifest:
 
     def to_json(self) -> str:
         fields = {"format": FORMAT, "cluster_id": self.cluster_id, "end": self.end}
+        fields |= {"decoders": sorted(self.decoders)}
         return json.dumps({**fields, "files": [file.to_dict() for file in self.files]}, indent=1) + "\n"
 
     @staticmethod
-    def of_files(cluster_id: str, end: int, files: list[TableFile]) -> HistoryManifest:
+    def of_files(
+        cluster_id: str, end: int, files: list[TableFile], decoders: frozenset[str] = frozenset()
+    ) -> HistoryManifest:
         """Returns a manifest whose order does not depend on how the files were made."""
         order = list(SCHEMAS)
         files = sorted(files, key=lambda file: (order.index(file.table), file.path))
-        return HistoryManifest(cluster_id, end, tuple(files))
+        return HistoryManifest(cluster_id, end, tuple(files), decoders)
 
 
 def is_open(file: TableFile) -> bool:
@@ -75,7 +81,7 @@ def read_manifest(output: Path) -> HistoryManifest | None:
             log.warning("another release wrote %s: it has to be computed again", output / MANIFEST)
             return None
         files = tuple(TableFile(**file) for file in fields["files"])
-        return HistoryManifest(fields["cluster_id"], fields["end"], files)
+        return HistoryManifest(fields["cluster_id"], fields["end"], files, frozenset(fields["decoders"]))
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError) as error:

@@ -25,11 +25,13 @@ from kraftctl_spark.history.history_manifest import (
 )
 from kraftctl_spark.history.history_state import HistoryState
 from kraftctl_spark.history.known_ranges import encode_ranges
-from kraftctl_spark.history.schema import KNOWN_RANGES, SCHEMAS
+from kraftctl_spark.history.not_known import encode_not_known
+from kraftctl_spark.history.schema import OF_THE_LOG, SCHEMAS
 from kraftctl_spark.history.version_files import VersionFiles
 from kraftctl_spark.rows.collector import collector_paused
 from kraftctl_spark.tables.durable import Hook, no_hook
 from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
+from kraftctl_spark.tables.not_understood import NOT_UNDERSTOOD
 from kraftctl_spark.tables.table_files import TableFile, range_name
 
 RECORDS_PER_COMMIT = 5_000_000
@@ -51,6 +53,8 @@ class HistoryTables:
         self._hook = hook
         self._known: tuple[HistoryManifest, HistoryState] | None = None
         """The manifest that this process has committed last."""
+        self._live: list[Manifest] | None = None
+        """The batches of the typed tables, where they were read."""
 
     def catch_up(self, wait_s: float = 0) -> HistoryManifest:
         """Adds what the typed tables have more; without a history, everything.
@@ -70,6 +74,7 @@ class HistoryTables:
 
     def merge(self) -> HistoryManifest:
         """Merges to one file per table of ended versions, and to as few as possible of open ones."""
+        self._live = None
         with locked(self._output):
             manifest = read_manifest(self._output)
             if manifest is None or self._damaged(manifest):
@@ -81,6 +86,7 @@ class HistoryTables:
         return any(one.secrets for one in self._raw.manifests())
 
     def _caught_up(self, raw: list[Manifest]) -> HistoryManifest:
+        self._live = raw
         manifest = read_manifest(self._output)
         if manifest is not None and self._damaged(manifest):
             log.warning("%s lacks files: it is computed again", self._output)
@@ -89,6 +95,9 @@ class HistoryTables:
             manifest = self._nothing(raw)
         else:
             self._check(raw, manifest)
+            if not manifest.decoders <= _decoders(raw, manifest.end):
+                log.info("records of %s were decoded again: the history is computed again", self._tables)
+                return self._from_the_start(raw)
             remove_unnamed(self._output, manifest, self._hook)
         for batch in _batches([one for one in raw if one.end > manifest.end]):
             manifest = self._commit_batch(manifest, batch)
@@ -109,6 +118,7 @@ class HistoryTables:
 
     def _from_the_start(self, raw: list[Manifest]) -> HistoryManifest:
         """Computes all in one commit, and therefore in the files of a merged history."""
+        self._live = raw
         return self._commit_batch(self._nothing(raw), raw)
 
     def _nothing(self, raw: list[Manifest]) -> HistoryManifest:
@@ -128,7 +138,7 @@ class HistoryTables:
             for manifests in _together(batch):
                 state.advance(self._tables, manifests, partial(files.add_made, name))
             for table, schema in SCHEMAS.items():
-                if table != KNOWN_RANGES and not before.of(table, still_open=False):
+                if table not in OF_THE_LOG and not before.of(table, still_open=False):
                     files.add(table, name, schema.empty_table())  # Every query runs, also without rows.
             return self._commit(before, state, files, name, set())
 
@@ -158,12 +168,15 @@ class HistoryTables:
             for file_name, part in zip(names, parts, strict=True):
                 files.add(table, file_name, part)
             of_table.place(f"{table}/{file_name}.parquet" for file_name in names)
-        replaced |= {file.path for file in before.of(KNOWN_RANGES, still_open=True)}
-        files.add(KNOWN_RANGES, f"{OPEN_PREFIX}{name}", encode_ranges(state.ranges))
+        of_the_log = (encode_ranges(state.ranges), encode_not_known(state.not_known.rows))
+        for table, rows in zip(OF_THE_LOG, of_the_log, strict=True):
+            replaced |= {file.path for file in before.of(table, still_open=True)}
+            files.add(table, f"{OPEN_PREFIX}{name}", rows)
         published = files.publish()
         replaced |= {file.path for file in published}
         kept = [file for file in before.files if file.path not in replaced]
-        manifest = HistoryManifest.of_files(state.cluster_id, state.end, kept + published)
+        decoders = before.decoders if self._live is None else _decoders(self._live, state.end)
+        manifest = HistoryManifest.of_files(state.cluster_id, state.end, kept + published, decoders)
         commit(self._output, manifest, self._hook)
         remove_unnamed(self._output, manifest, self._hook)
         self._known = manifest, state
@@ -198,6 +211,15 @@ class HistoryTables:
         while len(run) > 1 and run[0].rows > sum(file.rows for file in run[1:]):
             del run[0]
         return run if len(run) > 1 else []
+
+
+def _decoders(manifests: list[Manifest], end: int) -> frozenset[str]:
+    """Returns the decoders of batches before an offset that have something which was not understood."""
+    return frozenset(
+        one.decoder
+        for one in manifests
+        if one.start < end and any(one.counts.get(name) for name in NOT_UNDERSTOOD)
+    )
 
 
 def _batches(manifests: list[Manifest]) -> Iterator[list[Manifest]]:

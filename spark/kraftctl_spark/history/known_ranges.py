@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from kraftctl_spark.history.raw_records import first_time_us, last_time_us
+from kraftctl_spark.history.raw_records import first_time_us, last_time_us, time_before_us
 from kraftctl_spark.history.schema import KNOWN_RANGES_SCHEMA, TIME, encode_rows
 from kraftctl_spark.tables.manifest import Manifest
 
@@ -37,6 +37,12 @@ class KnownRange:
         """Extends the range to the end of the manifest."""
         self.end_offset = manifest.end
         time_us = last_time_us(tables, manifest)
+        self.end_time_us = self.end_time_us if time_us is None else time_us
+
+    def extend_to(self, tables: Path, manifest: Manifest, offset: int) -> None:
+        """Extends the range to an offset in the manifest, which a snapshot never has."""
+        self.end_offset = offset
+        time_us = time_before_us(tables, manifest, offset)
         self.end_time_us = self.end_time_us if time_us is None else time_us
 
 

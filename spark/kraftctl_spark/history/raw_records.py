@@ -30,12 +30,14 @@ _PLACE = ("offset", "timestamp", "aborted", "snapshot_index", "batch_offset")
 _END = 2**63 - 1
 
 
-def steps_of(directory: Path, manifests: Sequence[Manifest], start: int = 0) -> Iterator[Step]:
-    """Yields the steps of consecutive manifests from an offset on, or of one of a snapshot.
+def steps_of(
+    directory: Path, manifests: Sequence[Manifest], start: int = 0, stop: int = _END
+) -> Iterator[Step]:
+    """Yields the steps of consecutive manifests from an offset up to another, or of one of a snapshot.
 
     FileNotFoundError if a file was deleted, ExportRefusedError if one is damaged.
     """
-    tables = [_Rows(directory, manifests, table, start) for table in COLUMNS]
+    tables = [_Rows(directory, manifests, table, start, stop) for table in COLUMNS]
     while tables := [table for table in tables if table.fill()]:
         last = min(table.last_place for table in tables)
         taken = {table.name: table.take(last) for table in tables}
@@ -62,6 +64,19 @@ def last_time_us(directory: Path, manifest: Manifest) -> int | None:
     )
 
 
+def time_before_us(directory: Path, manifest: Manifest, offset: int) -> int | None:
+    """Returns the time of the last record before an offset that has one."""
+    found: int | None = None
+    for path in _files(directory, manifest, RECORDS):
+        file = CheckedFile(path)
+        for group in range(file.num_row_groups):
+            rows = file.read_row_group(group, columns=["offset", "timestamp"])
+            rows = rows.filter(pc.less(rows.column("offset"), offset))
+            times = rows.column("timestamp").cast(pa.int64()).drop_null()
+            found = int(times[-1].as_py()) if len(times) else found
+    return found
+
+
 def _record_time(directory: Path, manifest: Manifest, index: int) -> int | None:
     file = CheckedFile(_files(directory, manifest, RECORDS)[index])
     group = index % file.num_row_groups
@@ -84,11 +99,13 @@ class _Group(NamedTuple):
 class _Rows:
     """The rows of one table; in memory are those of a step, and the rest of a row group."""
 
-    def __init__(self, directory: Path, manifests: Sequence[Manifest], name: str, start: int) -> None:
+    def __init__(
+        self, directory: Path, manifests: Sequence[Manifest], name: str, start: int, stop: int
+    ) -> None:
         first = manifests[0]
         self.name = name
         self._most = RECORDS_PER_STEP if name in _OF_PARTITIONS else min(RECORDS_PER_STEP, OTHERS_PER_STEP)
-        self._start = start
+        self._start, self._stop = start, stop
         self._place = "snapshot_index" if first.snapshot else "offset"
         self._end: tuple[int, int | None] | None = None
         if first.snapshot:
@@ -130,7 +147,7 @@ class _Rows:
             file = CheckedFile(path, with_dictionary=self._with_dictionary)
             for group in range(file.num_row_groups):
                 first, last = _places(file, group, self._place)
-                if self._end is not None or last >= self._start:
+                if self._end is not None or (last >= self._start and first < self._stop):
                     yield _Group(file, group, first)
 
     def _read(self, group: _Group) -> pa.Table:
@@ -141,6 +158,8 @@ class _Rows:
         if self._end is None:
             if group.first_place < self._start:
                 found = found.filter(pc.greater_equal(found.column("offset"), self._start))
+            if self._stop < _END:
+                found = found.filter(pc.less(found.column("offset"), self._stop))
             offsets, times = found.column("offset"), found.column("timestamp")
         else:
             offset, time_us = self._end

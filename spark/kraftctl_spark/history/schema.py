@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from kraftctl_spark.history.columns import EVENTS as EVENTS
 from kraftctl_spark.history.columns import KNOWN_RANGES as KNOWN_RANGES
+from kraftctl_spark.history.columns import NOT_KNOWN as NOT_KNOWN
 from kraftctl_spark.history.columns import tables
 from kraftctl_spark.history.versions.events import Event
 from kraftctl_spark.history.versions.kinds import Kind
@@ -27,6 +28,8 @@ SCHEMAS: dict[str, pa.Schema] = {
     for name, columns in tables().items()
 }
 EVENTS_SCHEMA, KNOWN_RANGES_SCHEMA = SCHEMAS[EVENTS], SCHEMAS[KNOWN_RANGES]
+OF_THE_LOG = (KNOWN_RANGES, NOT_KNOWN)
+"""The tables that each commit writes as a whole: they have few rows."""
 
 
 def encode_versions(kind: Kind, versions: Sequence[Version], cluster_id: str) -> pa.Table:

@@ -7,7 +7,7 @@ computed as columns (docs/adr/0014), all others one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -25,13 +25,20 @@ from kraftctl_spark.history.versions import events
 from kraftctl_spark.history.versions.brokers import Brokers
 from kraftctl_spark.history.versions.keyed import Handler, Quorum, handler_of
 from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS
+from kraftctl_spark.history.versions.quarantine import Quarantine, Quarantined
 from kraftctl_spark.history.versions.topics import Topics
 from kraftctl_spark.history.versions.versions import Change, LogPlace, Version, Versions
 from kraftctl_spark.rows.record_names import column_name
 
 Placed = tuple[int, Handler, tuple[Any, ...], LogPlace]
 
+Note = Callable[[list[Quarantined]], list[events.Event]]
+
 ONE_BY_ONE = tuple(kind for kind in KINDS if kind is not PARTITIONS)
+
+
+def _no_notes(found: list[Quarantined]) -> list[events.Event]:
+    return []
 
 
 class DoneByStep(NamedTuple):
@@ -41,6 +48,8 @@ class DoneByStep(NamedTuple):
     changes: list[Change]
     """Yields the changes of other kinds."""
     cluster_id: str
+    notes: list[events.Event]
+    """The events that no change of a version has."""
 
     def ended_partitions(self) -> pa.Table:
         empty = SCHEMAS[PARTITIONS.name].empty_table()
@@ -50,7 +59,8 @@ class DoneByStep(NamedTuple):
         """Returns the events; before a topic is removed, its partitions are deleted."""
         of_partitions = [found for one in self.passes if (found := one.events()) is not None]
         others = encode_events(list(events.events_of(self.changes)), self.cluster_id)
-        return in_log_order([*of_partitions, numbered(others)], self.cluster_id)
+        notes = encode_events(self.notes, self.cluster_id)
+        return in_log_order([*of_partitions, numbered(others), numbered(notes)], self.cluster_id)
 
 
 class Marked(NamedTuple):
@@ -104,29 +114,41 @@ class HistoryStage:
         self._changes: list[Change] = []
         """The changes of all kinds but partitions, in their order."""
         self._done: list[Done] = []
-        self.partitions = Partitions(partitions)
+        self._quarantine = Quarantine()
+        self.partitions = Partitions(self._quarantine, partitions)
         self.versions = {
             kind.name: Versions(kind, found.get(kind.name, ()), self._changes) for kind in ONE_BY_ONE
         }
         self._handlers = self._made_handlers()
 
-    def apply(self, step: Step) -> None:
-        """Applies records in log order, those of a snapshot in its own."""
+    def apply(self, step: Step, note: Note = _no_notes) -> None:
+        """Applies records in log order, those of a snapshot in its own.
+
+        `note` takes the records about what was never set, and returns events for the step.
+        """
         of_partitions = self.partitions.apply(step, self.versions["topics"])
         for _, handler, row, at in sorted(self._one_by_one(step), key=itemgetter(0)):
             handler(row, at)
-        self._done.append(DoneByStep(of_partitions, list(self._changes), self._cluster_id))
+        notes = note(self._quarantine.take())
+        self._done.append(DoneByStep(of_partitions, list(self._changes), self._cluster_id, notes))
         self._changes.clear()
 
-    def end_at_gap(self, offset: int, time_us: int | None) -> None:
-        """Ends the known range at this offset (exclusive); a snapshot follows that begins everything
-        again.
+    def end_at_gap(self, offset: int, time_us: int | None, why: Sequence[events.Event] = ()) -> None:
+        """Ends the known range at this offset (exclusive); the next snapshot begins everything again.
+
+        Without other events, it is a gap of the log.
         """
         ended = self.partitions.end_at_gap(offset, time_us, self._cluster_id)
         for versions in self.versions.values():
             versions.end_at_gap(offset, time_us)
         self._handlers = self._made_handlers()
-        self._done.append(Marked(ended, encode_events([events.gap(offset, time_us)], self._cluster_id)))
+        found = why or [events.gap(offset, time_us)]
+        self._done.append(Marked(ended, encode_events(found, self._cluster_id)))
+
+    def add_events(self, found: Sequence[events.Event]) -> None:
+        """Adds events behind all others."""
+        nothing = SCHEMAS[PARTITIONS.name].empty_table()
+        self._done.append(Marked(nothing, encode_events(found, self._cluster_id)))
 
     def begin_with_snapshot(self, offset: int, time_us: int | None, after: str) -> None:
         """Begins a snapshot, whose records follow; `after` says what it is."""
@@ -161,8 +183,8 @@ class HistoryStage:
         """Returns handlers by typed table. Other types are set and removed as their row says."""
         of = self.versions
         topics, brokers, quorum = (
-            Topics(of["topics"], of["configs"]),
-            Brokers(of["brokers"]),
+            Topics(of["topics"], of["configs"], self._quarantine),
+            Brokers(of["brokers"], self._quarantine),
             Quorum(of["quorum"]),
         )
         by_hand: dict[str, Handler] = {

@@ -56,6 +56,18 @@ class Gap:
 
 
 @dataclass(frozen=True)
+class Unknown:
+    """Something that is not known although the log has it; `end_offset` is None while it is not."""
+
+    start_offset: int
+    start_ms: int | None
+    end_offset: int | None
+    reason: str
+    subject: str
+    records: int
+
+
+@dataclass(frozen=True)
 class KindCount:
     """The number of events of a kind in the period."""
 
@@ -292,6 +304,7 @@ class Contents:
     header: Header
     period: Period
     gaps: tuple[Gap, ...] = ()
+    not_known: Listed[Unknown] = field(default_factory=Listed)
     timeline: tuple[TimelineMark, ...] = ()
     fencing: Listed[BrokerState] = field(default_factory=Listed)
     fenced_brokers: Listed[FencedBroker] = field(default_factory=Listed)

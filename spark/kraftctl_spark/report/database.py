@@ -20,8 +20,8 @@ from kraftctl_spark.rows.tables import RECORDS, table_schemas
 from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.manifest import Manifest
 
-RAW_TABLES = (RECORDS, "config_record", "user_scram_credential_record")
-"""The typed tables that are queried directly, for records without a visible effect."""
+RAW_TABLES = (RECORDS,)
+"""The typed tables that are queried directly: which records were written, and when."""
 
 RAW_PREFIX = "raw_"
 

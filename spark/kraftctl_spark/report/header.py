@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.report.contents import Contents, Gap
+from kraftctl_spark.report.contents import Contents, Gap, Listed, Unknown
 from kraftctl_spark.report.period import shown_duration, shown_time
 from kraftctl_spark.report.section import escaped
 
@@ -68,7 +68,20 @@ def _known(contents: Contents) -> list[tuple[str, str]]:
         ("In the tables", contained),
         ("Not shown", left_out),
         ("Gaps of the log", _gaps(contents.gaps)),
+        ("Not understood", _not_known(contents.not_known)),
     ]
+
+
+def _not_known(found: Listed[Unknown]) -> str:
+    if not found.rows:
+        return "nothing in this period"
+    listed = [
+        f"{one.subject} since offset {one.start_offset:,} ({one.reason}, {one.records:,} records"
+        + (")" if one.end_offset is None else f", until {one.end_offset:,})")
+        for one in found.rows
+    ]
+    more = [f"and {found.total - len(listed):,} more"] if found.cut else []
+    return "; ".join((*listed, *more))
 
 
 def _gaps(gaps: tuple[Gap, ...]) -> str:

@@ -54,6 +54,10 @@ class Period:
         width_ms = self.bucket_ms
         return list(range(self.start_ms - self.start_ms % width_ms, self.end_ms, width_ms))
 
+    def part_of(self, bucket_ms: int) -> tuple[int, int]:
+        """Returns the start and the end of the part of a bucket that is in the period."""
+        return max(bucket_ms, self.start_ms), min(bucket_ms + self.bucket_ms, self.end_ms)
+
 
 def parse_time(text: str) -> int:
     """Parses a time such as `2026-11-21T12:00:00Z` to milliseconds; ValueError for one without a zone."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+
 from kraftctl_protocol import secrets as redaction
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import FRAME_VERSION, encode_metadata_record
 from kraftctl_protocol.primitives import DecodeError, Reader
-from kraftctl_protocol.secrets import SECRET_FIELDS, TYPES_WITH_SECRETS
+from kraftctl_protocol.secrets import REDACTED, SECRET_FIELDS, TYPES_WITH_SECRETS
 from kraftctl_spark.rows.metadata_rows import MetadataRows
 
 
@@ -20,9 +23,15 @@ class RedactedRecord:
             setattr(self, field.name, None if field.name in secret else getattr(record, field.name))
 
 
-def redact(rows: MetadataRows) -> None:
+DIGEST_BYTES = 8
+"""The length of a digest: enough that two values of a configuration do not have the same one."""
+
+
+def redact(rows: MetadataRows, key: bytes | None = None) -> None:
     """Redacts messages in place; `redacted` then has the raw values that replace those with secrets.
 
+    With a key, the value of a configuration leaves a digest behind, by which a new one differs from the same
+    one.
     Bytes that cannot be decoded are removed when they are, or may be, of a type that has secrets.
     """
     for place, value in rows.not_understood.items():
@@ -30,7 +39,7 @@ def redact(rows: MetadataRows) -> None:
             rows.redacted[place] = None
     for place, kind in rows.other_kinds.items():
         if kind.message is not None and kind.message.API_KEY in TYPES_WITH_SECRETS and not kind.is_control:
-            _redact(rows, place)
+            _redact(rows, place, key)
 
 
 def _may_hide_secrets(payload: bytes) -> bool:
@@ -41,14 +50,31 @@ def _may_hide_secrets(payload: bytes) -> bool:
         return True
 
 
-def _redact(rows: MetadataRows, place: int) -> None:
+def _redact(rows: MetadataRows, place: int, key: bytes | None) -> None:
     record = rows.messages[place]
     assert isinstance(record, Message)
+    value = record.value if isinstance(record, ConfigRecord) else None
     if not redaction.redact(record):
         return
+    if isinstance(record, ConfigRecord) and value is not None:
+        if is_redacted(value):  # By the release that wrote it first.
+            record.value = value
+        elif key is not None:
+            record.value = f"{REDACTED} {_digest(record, value, key)}"
     _encode_again(rows, place, record)
     if not isinstance(record, ConfigRecord):
         rows.messages[place] = RedactedRecord(record)
+
+
+def is_redacted(value: str) -> bool:
+    """Returns whether this is what a secret value was replaced with, with or without a digest."""
+    return value == REDACTED or value.startswith(f"{REDACTED} ")
+
+
+def _digest(record: ConfigRecord, value: str, key: bytes) -> str:
+    """Returns a digest of the value at its place: the same password elsewhere has another one."""
+    text = repr((record.resource_type, record.resource_name, record.name, value))
+    return hmac.digest(key, text.encode(), hashlib.sha256)[:DIGEST_BYTES].hex()
 
 
 def _encode_again(rows: MetadataRows, place: int, record: Message) -> None:

@@ -13,16 +13,20 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from kraftctl_spark.rows.decoder import decoder_name
 from kraftctl_spark.rows.tables import in_schema, table_schemas
 from kraftctl_spark.tables.checked_file import CheckedFile
+from kraftctl_spark.tables.decoding_again import decode_again
 from kraftctl_spark.tables.export_tasks import SNAPSHOT_PREFIX
+from kraftctl_spark.tables.file_schemas import has_files, is_later, is_old
 from kraftctl_spark.tables.manifest import HOUR_MS, ExportRefusedError, Manifest, Output
+from kraftctl_spark.tables.not_understood import NOT_UNDERSTOOD
 from kraftctl_spark.tables.table_files import (
     ROWS_PER_GROUP,
     RangeWriter,
@@ -62,13 +66,14 @@ def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compact
     is written again.
     """
     output.remove_merge_leftovers()
+    decode_again(output)
     removed = output.remove_replaced(grace_ms)
     merged = before = after = 0
     renewed = False
     for whole in _runs(output):
         run = _small(whole) if spare_large else whole
         spared = whole[: -len(run)] if len(run) > 1 else whole
-        if not (renewed and spare_large) and any(_has(output, one, _is_old) for one in spared):
+        if not (renewed and spare_large) and any(has_files(output, one, is_old) for one in spared):
             run, renewed = whole, True
         elif len(run) < 2:
             continue
@@ -92,7 +97,7 @@ def _runs(output: Output) -> Iterator[list[Manifest]]:
     records = 0
     for manifest in output.manifests():
         size = manifest.counts["records"]
-        later = _has(output, manifest, _is_later)
+        later = has_files(output, manifest, is_later)
         if run and (later or _are_apart(run[-1], manifest) or records + size > RECORDS_PER_MERGE):
             yield run
             run, records = [], 0
@@ -113,34 +118,6 @@ def _small(run: list[Manifest]) -> list[Manifest]:
     while len(run) - first > 1 and _records(run[first : first + 1]) > _records(run[first + 1 :]):
         first += 1
     return run[first:]
-
-
-def _has(output: Output, manifest: Manifest, what: Callable[[pa.Schema, str], bool]) -> bool:
-    """Returns whether one of its files has the property."""
-    return any(what(CheckedFile(output.directory / file.path).schema, file.table) for file in manifest.files)
-
-
-def _is_old(found: pa.Schema, table: str) -> bool:
-    """Returns whether it lacks fields of this release, and has no others."""
-    schema = table_schemas().get(table)
-    return schema is not None and not found.equals(schema) and set(_paths(found)) < set(_paths(schema))
-
-
-def _is_later(found: pa.Schema, table: str) -> bool:
-    """Returns whether it has fields that this release does not know."""
-    schema = table_schemas().get(table)
-    return schema is None or not (found.equals(schema) or set(_paths(found)) <= set(_paths(schema)))
-
-
-def _paths(fields: Iterable[pa.Field], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yields the paths of all fields, those within lists and structs too."""
-    for field in fields:
-        path, kind = (*above, field.name), field.type
-        yield path
-        while pa.types.is_list(kind):
-            kind = kind.value_type
-        if pa.types.is_struct(kind):
-            yield from _paths(kind, path)
 
 
 def _records(manifests: list[Manifest]) -> int:
@@ -177,7 +154,14 @@ def _merge(output: Output, run: list[Manifest]) -> Manifest:
         batches=sum(one.batches for one in run),
         revision=revision,
         batch_times_ms=recent_times_ms(run),
+        decoder=_decoder(run),
     )
+
+
+def _decoder(run: list[Manifest]) -> str:
+    """Returns the decoder of what was not understood; none for several, so that it is decoded again."""
+    found = {one.decoder for one in run if any(one.counts.get(name) for name in NOT_UNDERSTOOD)}
+    return found.pop() if len(found) == 1 else "" if found else decoder_name()
 
 
 def recent_times_ms(manifests: list[Manifest]) -> tuple[int, ...]:

@@ -20,9 +20,11 @@ from kraftctl_spark.rows.redaction import redact
 from kraftctl_spark.rows.tables import RowCounts, encode_tables
 from kraftctl_spark.rows.transactions import Marker, OffsetRange, mark_aborted, markers_of
 from kraftctl_spark.tables.durable import Hook, no_hook
+from kraftctl_spark.tables.manifest import ExportRefusedError
 from kraftctl_spark.tables.table_files import RangeWriter, StagedFile, range_name
 
 SNAPSHOT_PREFIX = "snapshot-"
+DIGEST_KEY_BYTES_MIN = 16
 ROWS_PER_CHUNK = OFFSETS_PER_RANGE
 """A range of the log is one chunk: its rows are held until they are written anyway."""
 
@@ -36,6 +38,19 @@ class TaskSettings:
     cluster_id: str
     include_secrets: bool = False
     hook: Hook = no_hook
+    digest_key: Path | None = None
+    """The file with the key for digests of what is redacted: each worker reads it."""
+
+    def key(self) -> bytes | None:
+        """Returns the key; ExportRefusedError for one that is too short."""
+        if self.digest_key is None:
+            return None
+        key = self.digest_key.read_bytes()
+        if len(key) < DIGEST_KEY_BYTES_MIN:
+            raise ExportRefusedError(
+                f"{self.digest_key} has {len(key)} bytes: a key needs {DIGEST_KEY_BYTES_MIN} random ones"
+            )
+        return key
 
 
 @dataclass(frozen=True)
@@ -83,13 +98,13 @@ def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[Metad
     counts = RowCounts()
     markers: list[Marker] = []
     epoch, timestamp_ms = task.range.epoch, 0
-    has_secrets = settings.include_secrets
+    has_secrets, key = settings.include_secrets, settings.key()
     with RangeWriter(settings.output, task.name, settings.hook, has_secrets=has_secrets) as writer:
         for rows in chunks:
             mark_aborted(rows, task.aborted)
             markers += markers_of(rows)
             if not settings.include_secrets:
-                redact(rows)
+                redact(rows, key)
             counts.add(rows)
             epoch, timestamp_ms = rows.runs.epochs[-1], rows.runs.timestamps_ms[-1]
             writer.add(encode_tables(rows, settings.cluster_id))

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from kraftctl_observer.log_reader import LogChangedError, LogReader
 from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
+from kraftctl_spark.rows.decoder import decoder_name
 from kraftctl_spark.rows.transactions import Transactions, resolve
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings
 from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output, Position
@@ -76,6 +77,11 @@ class Exporter:
         """
         place = self._reader.position(position.offset, position.epoch)
         if place.snapshot is not None:
+            if position.offset:
+                log.warning(
+                    "a snapshot replaces offsets %d to %d, which were deleted before they were exported",
+                    *(position.offset, place.snapshot.offset - 1),
+                )
             instead = LogRange(position.offset, place.snapshot.offset, place.snapshot.epoch, snapshot=True)
             reports = self._run_tasks([ExportTask(instead)])
             return self._manifest(reports, place.snapshot.offset, place.high_watermark, snapshot=True)
@@ -143,6 +149,7 @@ class Exporter:
             snapshot=snapshot,
             missing=tuple(offset for report in ordered for offset in report.missing),
             secrets=self._settings.include_secrets,
+            decoder=decoder_name(),
         )
         return manifest, ordered[-1].timestamp_ms
 

@@ -70,6 +70,8 @@ class Manifest:
     revision: int = 0
     """The number of times that exactly this range was written again, with columns of later releases. The
     last is live."""
+    decoder: str = field(default="", compare=False)
+    """The release's `decoder_name`, of the one that understood the fewest; empty for old releases."""
     committed_at_ms: int = field(default=0, compare=False)
     batch_times_ms: tuple[int, ...] = field(default=(), compare=False)
     """The commit times, after a merge, of its last batch and of the batches in the hour before it."""

@@ -15,6 +15,7 @@ from kraftctl_spark.rows.metadata_rows import UNDECODABLE_TYPE, UNKNOWN_TYPE
 from kraftctl_spark.rows.tables import RECORDS, table_schemas
 from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.manifest import HOUR_MS, Manifest, Output
+from kraftctl_spark.tables.not_understood import not_understood
 
 MICROS_PER_MS = 1_000
 
@@ -67,8 +68,13 @@ class Progress:
     aborted: int
     snapshots: list[tuple[int, int]]
     """Ranges [start, end) that come from a snapshot, because the log had been deleted."""
+    gaps: list[tuple[int, int]]
+    """Those of them that follow on other rows: what changed there is not known."""
     missing: list[int]
     """Offsets that no leader returns; only offset 0 is possible."""
+    not_understood: list[dict[str, Any]] = field(default_factory=list)
+    """What this release did not understand, by kind: since which offset, why, and how many records. A
+    history knows nothing behind the first one, except where only new fields are not understood."""
     with_secrets: list[tuple[int, int]] = field(default_factory=list)
     """Ranges [start, end) that were written with --include-secrets."""
 
@@ -118,7 +124,9 @@ def _progress(output: Output, live: list[Manifest], now_ms: int) -> Progress:
         redacted=counts["redacted"],
         aborted=counts["aborted"],
         snapshots=[(one.start, one.end) for one in live if one.snapshot],
+        gaps=[(one.start, one.end) for one in live if one.snapshot and one.start],
         missing=[offset for one in live for offset in one.missing],
+        not_understood=_not_understood(output, live),
         with_secrets=_joined((one.start, one.end) for one in live if one.secrets),
     )
 
@@ -145,6 +153,17 @@ def _last_timestamp_ms(output: Output, live: list[Manifest]) -> int | None:
     stamps = source.read_row_group(source.num_row_groups - 1, columns=["timestamp"]).column("timestamp")
     micros: int | None = stamps[-1].cast(pa.int64()).as_py()
     return None if micros is None else micros // MICROS_PER_MS
+
+
+def _not_understood(output: Output, live: list[Manifest]) -> list[dict[str, Any]]:
+    """Returns all kinds in the order of their first records; of a snapshot, those are at its end."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for manifest in live:
+        for one in not_understood(output.directory, manifest):
+            since = manifest.end - 1 if manifest.snapshot else one.place
+            new = {"since_offset": since, "reason": one.reason, "subject": one.subject, "records": 0}
+            found.setdefault((one.reason, one.subject), new)["records"] += one.records
+    return list(found.values())
 
 
 def _unknown_types(output: Output, live: list[Manifest]) -> dict[str, int]:

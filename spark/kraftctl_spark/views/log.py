@@ -26,6 +26,8 @@ class LogHistory:
     """The history for the SQL of the views: all of it, or the state at an offset."""
 
     known_ranges: tuple[KnownRange, ...]
+    end: int = 0
+    """The history has read everything before it; what is known may end earlier."""
     as_of: int | None = None
     prefix: str = ""
     """The prefix of all tables in the session."""
@@ -33,6 +35,11 @@ class LogHistory:
     @property
     def last(self) -> KnownRange:
         return self.known_ranges[-1]
+
+    @property
+    def is_lost(self) -> bool:
+        """Returns whether nothing is known at the end: records there were not understood."""
+        return self.last.end_offset < self.end
 
     def cut(self, offset: int) -> LogHistory:
         """Returns the state at an offset; UnknownPointError when that is not known."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kraftctl_spark.history.questions.questions import parameters_of, sources
-from kraftctl_spark.history.schema import KNOWN_RANGES
+from kraftctl_spark.history.schema import KNOWN_RANGES, OF_THE_LOG
 from kraftctl_spark.history.versions.kinds import KINDS, QUORUM
 from kraftctl_spark.log.local_path import local_path
 from kraftctl_spark.rows.tables import RECORDS, table_schemas
@@ -45,14 +45,15 @@ def register_views(
     """
     log, cluster_id = _log(spark, directory, history)
     views = RegisteredViews(spark, cluster_id, at_point=False, prefix=prefix)
-    names = [KNOWN_RANGES, *HISTORY_VIEWS, *STATE_VIEWS]
+    names = [*OF_THE_LOG, *HISTORY_VIEWS, *STATE_VIEWS]
     views.check([*names, *table_schemas()])
     for table in table_schemas():
         views.register(table, spark.table(f"`{log.prefix}{table}`"))
-    views.register(KNOWN_RANGES, spark.table(log.table(KNOWN_RANGES)))
+    for name in OF_THE_LOG:
+        views.register(name, spark.table(log.table(name)))
     for name in HISTORY_VIEWS:
         views.register(name, spark.sql(log.answer(name)))
-    _register_state(views, log, log.last.end_offset - 1)
+    _register_state(views, log, log.end - 1)
     return [f"{prefix}{name}" for name in names]
 
 

@@ -88,7 +88,13 @@ def open_tables(
             "kraftctl-export history --tables %s continues it",
             *(output, versions.end - 1, last.end - 1, directory),
         )
-    return manifests, LogHistory(known, prefix=prefix)
+    found = LogHistory(known, versions.end, prefix=prefix)
+    if found.is_lost:
+        log.warning(
+            "nothing is known from offset %d on, because of records that were not understood: see not_known",
+            found.last.end_offset,
+        )
+    return manifests, found
 
 
 def _open_history(

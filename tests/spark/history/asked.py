@@ -28,6 +28,9 @@ class DuckDbHistory:
         connection.execute(f"SET file_search_path = '{directory}'")
         connection.execute(text_of("duckdb", TABLES))
 
+    def do(self, statement: str) -> None:
+        self._connection.execute(statement)
+
     def ask(self, question: str, **parameters: object) -> pa.Table:
         for name, value in parameters.items():
             self._connection.execute(DUCKDB.assigned(name, value))

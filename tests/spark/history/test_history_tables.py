@@ -287,7 +287,7 @@ def test_a_history_that_is_not_complete_is_computed_anew(
     elif damage == "file short":
         one.write_bytes(one.read_bytes()[:-9])
     else:
-        (output / MANIFEST).write_text((output / MANIFEST).read_text().replace('"format": 2', '"format": 1'))
+        (output / MANIFEST).write_text((output / MANIFEST).read_text().replace('"format": 3', '"format": 2'))
     assert tables.catch_up().end == end > 100
     (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert str(output) in warning

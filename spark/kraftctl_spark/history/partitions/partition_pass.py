@@ -42,7 +42,13 @@ class PartitionPass:
         keys = operations[KEY].dictionary_encode()
         self._open_before, before, groups = partitions.of_keys(keys.dictionary)
         rows = _sorted(before | {_GROUP: groups}, operations | {_GROUP: keys.indices})
-        _check(rows)
+        unknown = _of_unknown(rows)
+        self.of_unknown: Columns | None = None
+        """The changes of partitions that were never set; None without any."""
+        if pc.any(unknown).as_py():
+            self.of_unknown = {name: column.filter(unknown) for name, column in rows.items()}
+            rows = {name: column.filter(pc.invert(unknown)) for name, column in rows.items()}
+            rows |= {EXISTED: _existed(rows)}
         self.rows = _without_effectless(_filled(rows, partitions.numbering))
         """The rows with the values after each; those of a removal are the last ones of the partition."""
         later = pc.indices_nonzero(pc.not_equal(self.rows[ACT], OPEN_BEFORE))
@@ -97,11 +103,15 @@ def _existed(rows: Columns) -> pa.Array:
     return pc.and_not(_follows(rows), pc.equal(shifted(rows[ACT]), REMOVE))
 
 
-def _check(rows: Columns) -> None:
-    unknown = pc.and_not(pc.equal(rows[ACT], CHANGE), rows[EXISTED])
-    if pc.any(unknown).as_py():
-        offset = pc.min(rows["valid_from_offset"].filter(unknown)).as_py()
-        raise AssertionError(f"PartitionChangeRecord of unknown partition at offset {offset}")
+def _of_unknown(rows: Columns) -> pa.Array:
+    """Returns which rows change a partition that was not set before, or was removed."""
+    act = rows[ACT]
+    is_change = pc.equal(act, CHANGE)
+    if not pc.any(pc.and_not(is_change, rows[EXISTED])).as_py():
+        return pa.repeat(False, len(act))
+    sets = pc.or_(pc.equal(act, SET), pc.equal(act, OPEN_BEFORE))
+    exists = pc.if_else(is_change, pc.if_else(_follows(rows), None, False), sets)
+    return pc.and_not(is_change, pc.fill_null_forward(exists))
 
 
 def _filled(rows: Columns, numbering: Numbering) -> Columns:

@@ -7,6 +7,7 @@ partitions. Null means no change (KIP-631).
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,7 +30,8 @@ from kraftctl_spark.history.partitions.partition_columns import (
 )
 from kraftctl_spark.history.partitions.steps import Step
 from kraftctl_spark.history.versions.kinds import PARTITIONS
-from kraftctl_spark.history.versions.versions import Versions
+from kraftctl_spark.history.versions.quarantine import Quarantine, Quarantined
+from kraftctl_spark.history.versions.versions import LogPlace, Versions
 
 NO_LEADER_CHANGE = -2
 NO_RECOVERY_CHANGE = -1
@@ -45,12 +47,12 @@ RECORD_NAMES = {"elr": "eligible_leader_replicas"}
 _UNKNOWN = -1
 
 
-def operations(step: Step, partitions: OpenPartitions, topics: Versions) -> Columns:
-    """Returns the operations in any order. AssertionError for a partition of an unknown topic.
+def operations(step: Step, partitions: OpenPartitions, topics: Versions, quarantine: Quarantine) -> Columns:
+    """Returns the operations in any order; a partition of an unknown topic gets into quarantine.
 
     A removal is there for each partition that its topic may have then: it does nothing to one that is gone.
     """
-    parts = [_changes(step, partitions), _sets(step, partitions, topics)]
+    parts = [_changes(step, partitions), _sets(step, partitions, topics, quarantine)]
     parts.append(_removals(step, partitions, parts[1][KEY]))
     return joined(parts, OPERATION)
 
@@ -78,6 +80,13 @@ def moments(step: Step, rows: pa.Table) -> Columns:
     }
 
 
+def places(rows: Columns) -> Iterator[LogPlace]:
+    """Yields the places of rows in the log."""
+    offsets, batches = rows["valid_from_offset"].to_pylist(), rows["batch_offset"].to_pylist()
+    times = rows["valid_from_time"].cast(pa.int64()).to_pylist()
+    return map(LogPlace, offsets, times, rows["from_snapshot"].to_pylist(), batches)
+
+
 def _changes(step: Step, partitions: OpenPartitions) -> Columns:
     rows = step.rows("partition_change_record")
     count = rows.num_rows
@@ -90,7 +99,7 @@ def _changes(step: Step, partitions: OpenPartitions) -> Columns:
     return found
 
 
-def _sets(step: Step, partitions: OpenPartitions, topics: Versions) -> Columns:
+def _sets(step: Step, partitions: OpenPartitions, topics: Versions, quarantine: Quarantine) -> Columns:
     rows = step.rows("partition_record")
     found = moments(step, rows) | {ACT: _acts(SET, rows.num_rows)} | _keys(rows, partitions)
     for name in ("leader", "leader_epoch", "partition_epoch"):
@@ -100,7 +109,14 @@ def _sets(step: Step, partitions: OpenPartitions, topics: Versions) -> Columns:
         of = partitions.numbering.directories if name == DIRECTORIES else partitions.numbering.lists
         found[name] = numbers.fill_null(of.number_of([])) if numbers.null_count else numbers
     found["topic"] = _names(step, rows, partitions, topics)
-    return found
+    unknown = pc.equal(found["topic"], _UNKNOWN)
+    if not pc.any(unknown).as_py():
+        return found
+    of_unknown = {name: column.filter(unknown) for name, column in found.items()}
+    topic_ids = array(rows.column("topic_id")).filter(unknown).to_pylist()
+    for topic_id, at in zip(topic_ids, places(of_unknown), strict=True):
+        quarantine.add(Quarantined(PARTITIONS.name, f"partitions of topic {topic_id}", at, topic_id))
+    return {name: column.filter(pc.invert(unknown)) for name, column in found.items()}
 
 
 def _removals(step: Step, partitions: OpenPartitions, set_keys: pa.Array) -> Columns:
@@ -124,7 +140,7 @@ def _removals(step: Step, partitions: OpenPartitions, set_keys: pa.Array) -> Col
 
 
 def _names(step: Step, rows: pa.Table, partitions: OpenPartitions, topics: Versions) -> pa.Array:
-    """Returns the names of set partitions' topics, as of each record."""
+    """Returns the names of set partitions' topics, as of each record; `_UNKNOWN` for an unknown topic."""
     numbering, created, removed = (
         partitions.numbering,
         step.rows("topic_record"),
@@ -152,12 +168,7 @@ def _names(step: Step, rows: pa.Table, partitions: OpenPartitions, topics: Versi
     order = stable_order(places)
     order = order.take(stable_order(ids.dictionary_encode().indices.take(order)))
     of_rows = pc.array_sort_indices(order).slice(len(ids) - rows.num_rows)
-    as_of = pc.fill_null_forward(names.take(order)).take(of_rows)
-    if pc.any(pc.equal(as_of, _UNKNOWN)).as_py():
-        at = pc.index(as_of, _UNKNOWN).as_py()
-        topic_id, offset = topic_ids[at].as_py(), rows.column("offset")[at].as_py()
-        raise AssertionError(f"PartitionRecord of unknown topic {topic_id} at offset {offset}")
-    return as_of
+    return pc.fill_null_forward(names.take(order)).take(of_rows)
 
 
 def _numbers(names: pa.Array, partitions: OpenPartitions) -> pa.Array:

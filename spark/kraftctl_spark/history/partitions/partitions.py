@@ -9,12 +9,20 @@ import pyarrow.compute as pc
 
 from kraftctl_spark.history.partitions.event_columns import EventColumns
 from kraftctl_spark.history.partitions.open_partitions import OpenPartitions
-from kraftctl_spark.history.partitions.partition_columns import Columns, Meanings
+from kraftctl_spark.history.partitions.partition_columns import (
+    KEY,
+    Columns,
+    Meanings,
+    partition_ids,
+    topic_numbers,
+)
 from kraftctl_spark.history.partitions.partition_events import partition_events
 from kraftctl_spark.history.partitions.partition_pass import PartitionPass
-from kraftctl_spark.history.partitions.partition_records import PLACE, clearing, moments, operations
+from kraftctl_spark.history.partitions.partition_records import PLACE, clearing, moments, operations, places
 from kraftctl_spark.history.partitions.steps import Step
 from kraftctl_spark.history.schema import TIME
+from kraftctl_spark.history.versions.kinds import PARTITIONS
+from kraftctl_spark.history.versions.quarantine import Quarantine, Quarantined
 from kraftctl_spark.history.versions.versions import GAP, Versions
 
 
@@ -37,13 +45,14 @@ class PartitionRows(NamedTuple):
 class Partitions:
     """The partitions of all topics."""
 
-    def __init__(self, still_open: OpenPartitions | None = None) -> None:
+    def __init__(self, quarantine: Quarantine, still_open: OpenPartitions | None = None) -> None:
         self.open = still_open or OpenPartitions()
+        self._quarantine = quarantine
 
     def apply(self, step: Step, topics: Versions) -> list[PartitionRows]:
         """Applies a step; `topics` are those before it."""
         self.open.remove_ended()
-        done = operations(step, self.open, topics)
+        done = operations(step, self.open, topics, self._quarantine)
         clears = step.rows("clear_elr_record")
         at = moments(step, clears)
         found = []
@@ -73,7 +82,17 @@ class Partitions:
             return None
         found = PartitionPass(done, self.open)
         found.advance(self.open)
+        if found.of_unknown is not None:
+            self._put_away(found.of_unknown)
         return found
+
+    def _put_away(self, rows: Columns) -> None:
+        """Lists the changes of partitions that were never set."""
+        topics = self.open.numbering.topic_ids.values.take(topic_numbers(rows[KEY])).to_pylist()
+        numbers = partition_ids(rows[KEY]).to_pylist()
+        for topic_id, number, at in zip(topics, numbers, places(rows), strict=True):
+            subject = f"partition {number} of topic {topic_id}"
+            self._quarantine.add(Quarantined(PARTITIONS.name, subject, at, topic_id, number))
 
 
 def _filtered(done: Columns, mask: pa.Array) -> Columns:

@@ -1,6 +1,6 @@
 -- Every configuration that was set, changed or removed, with both values.
--- Of a redacted one, a new value is not seen: it is redacted before and after. What changed in a gap has a row at
--- the end of the snapshot that shows it, and is not exact.
+-- A redacted one has a row each time that it was set: whether that is another value, only a digest says. What changed
+-- in a gap has a row at the end of the snapshot that shows it, and is not exact.
 WITH versions AS (
     SELECT *, CASE WHEN lag(valid_to_offset) OVER of_config = valid_from_offset
                     AND lag(ended_by) OVER of_config = 'changed'

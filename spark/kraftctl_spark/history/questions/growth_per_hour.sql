@@ -1,6 +1,13 @@
 -- Topics, partitions and brokers that came and left in each UTC hour, and how many there were at its end.
--- What is in a snapshot existed before; what changed in a gap is only in the totals.
-WITH steps AS (
+-- What is in a snapshot existed before; what changed in a gap is only in the totals, which are null where it begins.
+WITH gaps AS (
+    SELECT timestamp_seconds(unix_seconds(end_time) - unix_seconds(end_time) % 3600) AS first_hour,
+           timestamp_seconds(unix_seconds(next_time) - unix_seconds(next_time) % 3600) AS next_hour
+    FROM (SELECT end_offset, end_time, lead(start_time) OVER (ORDER BY start_offset) AS next_time
+          FROM known_ranges) AS ended
+    WHERE next_time IS NOT NULL OR end_offset IN (SELECT start_offset FROM not_known WHERE end_offset IS NULL)
+),
+steps AS (
     SELECT known_ranges.start_offset AS range_start, e.time, e.kind,
            CASE WHEN e.kind IN ('topic created', 'partition created', 'broker registered') THEN 1 ELSE -1 END AS step
     FROM events e
@@ -33,6 +40,11 @@ totals AS (
            sum(broker_steps) OVER in_order AS brokers
     FROM hours
     WINDOW in_order AS (PARTITION BY range_start ORDER BY hour)
+),
+unknown_hours AS (
+    SELECT DISTINCT hours.hour AS unknown_hour
+    FROM hours
+    JOIN gaps ON gaps.first_hour <= hours.hour AND (gaps.next_hour IS NULL OR gaps.next_hour > hours.hour)
 )
 SELECT hour, CAST(sum(topics_created) AS BIGINT) AS topics_created,
        CAST(sum(topics_deleted) AS BIGINT) AS topics_deleted,
@@ -40,9 +52,10 @@ SELECT hour, CAST(sum(topics_created) AS BIGINT) AS topics_created,
        CAST(sum(partitions_deleted) AS BIGINT) AS partitions_deleted,
        CAST(sum(brokers_registered) AS BIGINT) AS brokers_registered,
        CAST(sum(brokers_unregistered) AS BIGINT) AS brokers_unregistered,
-       CAST(max_by(topics, range_start) AS BIGINT) AS topics,
-       CAST(max_by(partitions, range_start) AS BIGINT) AS partitions,
-       CAST(max_by(brokers, range_start) AS BIGINT) AS brokers
+       CASE WHEN max(unknown_hour) IS NULL THEN CAST(max_by(topics, range_start) AS BIGINT) END AS topics,
+       CASE WHEN max(unknown_hour) IS NULL THEN CAST(max_by(partitions, range_start) AS BIGINT) END AS partitions,
+       CASE WHEN max(unknown_hour) IS NULL THEN CAST(max_by(brokers, range_start) AS BIGINT) END AS brokers
 FROM totals
+LEFT JOIN unknown_hours ON unknown_hours.unknown_hour = totals.hour
 GROUP BY hour
 ORDER BY hour

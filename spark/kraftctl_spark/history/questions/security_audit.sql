@@ -1,5 +1,5 @@
 -- Every change of ACLs, quotas, SCRAM credentials and delegation tokens.
--- A new secret alone is none: a password that changes with the same iterations, or the key of a token.
+-- A credential that is set again with the same iterations is one: it may have another password.
 SELECT e.offset AS offset, e.time, e.batch_offset, e.kind, e.subject, e.before, e.after
 FROM events e
 WHERE e.history_table IN ('acls', 'quotas', 'scram_credentials', 'delegation_tokens')

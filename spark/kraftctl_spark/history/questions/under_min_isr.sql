@@ -1,8 +1,9 @@
 -- As of an offset: partitions with fewer members in the ISR than min.insync.replicas, as far as the log has it.
+-- What is no number counts as if it was not set.
 WITH minimum AS (
-    SELECT resource_type, resource_name, topic_id, CAST(value AS INT) AS replicas
+    SELECT resource_type, resource_name, topic_id, TRY_CAST(value AS INT) AS replicas
     FROM configs_at
-    WHERE name = 'min.insync.replicas' AND value <> '(redacted)'
+    WHERE name = 'min.insync.replicas'
 ),
 of_partition AS (
     SELECT p.topic_id, p.topic, p.partition_id, p.leader, p.isr,

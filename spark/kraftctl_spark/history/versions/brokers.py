@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kraftctl_spark.history.versions.kinds import BROKERS
+from kraftctl_spark.history.versions.quarantine import Quarantine, Quarantined
 from kraftctl_spark.history.versions.versions import LogPlace, Versions
 
 _PLACES = {name: place for place, name in enumerate(BROKERS.values)}
@@ -14,8 +15,9 @@ FENCE, UNFENCE = 1, -1
 class Brokers:
     """The brokers. A registration replaces everything; other records change what they name."""
 
-    def __init__(self, brokers: Versions) -> None:
+    def __init__(self, brokers: Versions, quarantine: Quarantine) -> None:
         self._brokers = brokers
+        self._quarantine = quarantine
 
     def register(self, row: tuple[Any, ...], at: LogPlace) -> None:
         broker_id, epoch, fenced, leaving, incarnation_id, rack, log_dirs, cordoned, end_points, features = (
@@ -64,7 +66,9 @@ class Brokers:
 
     def _set(self, broker_id: int, changes: dict[str, Any], at: LogPlace) -> None:
         old = self._brokers.values((broker_id,))
-        assert old is not None, f"change of unknown broker {broker_id} at offset {at.offset}"
+        if old is None:
+            self._quarantine.add(Quarantined("brokers", f"broker {broker_id}", at, broker_id=broker_id))
+            return
         values = list(old)
         for name, value in changes.items():
             values[_PLACES[name]] = value

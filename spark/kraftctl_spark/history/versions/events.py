@@ -112,12 +112,13 @@ Finder = Callable[[Key, Values | None, Values | None], Iterable[Found]]
 def _as_whole(words: tuple[str, str, str], shown: Callable[[Values], Any]) -> Finder:
     """Makes the events of a thing that one record sets and one removes."""
     name, began, ended = words
-    begins, ends, changes = (f"{name} {what}" for what in (began, ended, "changed"))
+    begins, ends, changes, again = (f"{name} {what}" for what in (began, ended, "changed", "set again"))
 
     def found(key: Key, old: Values | None, new: Values | None) -> Iterable[Found]:
         before = None if old is None else shown(old)
         after = None if new is None else shown(new)
-        return ((begins if before is None else ends if after is None else changes, before, after),)
+        kind = begins if old is None else ends if new is None else again if old == new else changes
+        return ((kind, before, after),)
 
     return found
 

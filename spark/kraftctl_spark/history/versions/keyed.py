@@ -39,7 +39,7 @@ def handler_of(row: RecordType, versions: Versions) -> Handler:
         return _feature(versions)
     key_size = len(row.key)
     shown = [_shown(row.table, column) for _, column in (*row.key, *row.values)]
-    removes, has_flag = row.effect == REMOVES, bool(row.flag)
+    removes, has_flag, hides = row.effect == REMOVES, bool(row.flag), bool(row.secret)
 
     def handle(values: tuple[Any, ...], at: LogPlace) -> None:
         found = tuple(
@@ -48,7 +48,7 @@ def handler_of(row: RecordType, versions: Versions) -> Handler:
         if removes or (has_flag and values[-1]):
             versions.remove(found[:key_size], at)
         else:
-            versions.set(found[:key_size], found[key_size:], at)
+            versions.set(found[:key_size], found[key_size:], at, hides=hides)
 
     return handle
 

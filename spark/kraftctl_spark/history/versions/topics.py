@@ -7,14 +7,17 @@ from typing import Any
 
 from kraftctl_protocol.config_resource import NAMES as CONFIG_RESOURCES
 from kraftctl_protocol.config_resource import TOPIC
+from kraftctl_spark.history.versions.quarantine import Quarantine, Quarantined
 from kraftctl_spark.history.versions.versions import Key, LogPlace, Versions
+from kraftctl_spark.rows.redaction import is_redacted
 
 
 class Topics:
     """The topics. Each method is for one record type."""
 
-    def __init__(self, topics: Versions, configs: Versions) -> None:
+    def __init__(self, topics: Versions, configs: Versions, quarantine: Quarantine) -> None:
         self._topics = topics
+        self._quarantine = quarantine
         self._configs = configs
         self._ids = {values[0]: key[0] for key, values in _current(topics)}
         self._configs_of: dict[str, set[str]] = defaultdict(set)
@@ -31,7 +34,9 @@ class Topics:
         """Removes a topic with its configurations."""
         (topic_id,) = row
         topic = self._topics.values((topic_id,))
-        assert topic is not None, f"RemoveTopicRecord of unknown topic {topic_id} at offset {at.offset}"
+        if topic is None:
+            self._quarantine.add(Quarantined("topics", f"topic {topic_id}", at, topic_id))
+            return
         name = topic[0]
         for config in sorted(self._configs_of.pop(name, ())):
             self._configs.remove((CONFIG_RESOURCES[TOPIC], name, config), at)
@@ -50,7 +55,7 @@ class Topics:
         if number == TOPIC:
             topic_id = self._ids.get(resource_name)
             self._configs_of[resource_name].add(name)
-        self._configs.set(key, (topic_id, value), at)
+        self._configs.set(key, (topic_id, value), at, hides=is_redacted(value))
 
 
 def _current(versions: Versions) -> list[tuple[Key, tuple[Any, ...]]]:

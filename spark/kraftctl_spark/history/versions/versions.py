@@ -74,13 +74,13 @@ class Versions:
         version = self.open.get(key)
         return None if version is None else version.values
 
-    def set(self, key: Key, values: Values, at: LogPlace) -> None:
-        """Sets values; without a difference, no version begins."""
+    def set(self, key: Key, values: Values, at: LogPlace, *, hides: bool = False) -> None:
+        """Sets values; without a difference, no version begins, unless they hide what may differ."""
         version = self.open.get(key)
         before = None
         if version is not None:
             before = version.values
-            if before == values:
+            if before == values and not hides:
                 return
             del self.open[key]  # Its next version is the last one in `open`.
             self._close(version, at.offset, at.time_us, CHANGED)

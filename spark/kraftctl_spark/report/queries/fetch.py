@@ -22,6 +22,7 @@ from kraftctl_spark.report.queries import (
     fencing,
     growth,
     names,
+    not_known,
     quorum,
     reassignments,
     records,
@@ -62,7 +63,7 @@ def _contents(
 ) -> Contents:
     ranges = tuple(decode_ranges(db.arrow(f"FROM {KNOWN_RANGES} ORDER BY start_offset")))
     covered = _covered(db, ranges)
-    query = Query(db, _period(covered, from_ms, until_ms), ranges, covered)
+    query = Query(db, _period(covered, from_ms, until_ms), ranges, covered, manifest.end)
     log.info("reading from %s to %s UTC", shown_time(query.period.start_ms), shown_time(query.period.end_ms))
     for prepared in (names, fencing, elections, churn, availability, config_changes, reassignments):
         prepared.prepare(query)
@@ -74,6 +75,7 @@ def _contents(
         header=_header(query, manifest, batches, sizes),
         period=query.period,
         gaps=query.gaps(),
+        not_known=not_known.rows(query),
         timeline=timeline.marks(query),
         fencing=fencing.states(query),
         fenced_brokers=fencing.brokers(query),
@@ -140,7 +142,7 @@ def _header(
     return Header(
         cluster_id=manifest.cluster_id,
         start_offset=first.start_offset + first.from_snapshot,
-        end_offset=last.end_offset,
+        end_offset=max(last.end_offset, manifest.end),
         start_ms=query.covered.start_ms,
         end_ms=query.covered.end_ms - 1,
         **counts,

@@ -21,6 +21,8 @@ class Query:
     ranges: tuple[KnownRange, ...]
     covered: Period
     """The period of all tables, whatever the requested one is."""
+    end_offset: int
+    """The history has read everything before it."""
 
     @property
     def log_end_ms(self) -> int:
@@ -36,10 +38,14 @@ class Query:
         """Returns all gaps, also outside of the period. The last offset of a snapshot is not in the
         tables.
         """
-        return tuple(
+        gaps = [
             Gap(before.end_offset, after.start_offset, end_ms(before), start_ms(after))
             for before, after in zip(self.ranges, self.ranges[1:], strict=False)
-        )
+        ]
+        last = self.ranges[-1]
+        if last.end_offset < self.end_offset:
+            gaps.append(Gap(last.end_offset, self.end_offset - 1, end_ms(last), self.covered.end_ms))
+        return tuple(gaps)
 
     def gaps(self) -> tuple[Gap, ...]:
         """Returns the gaps of the period."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from kraftctl_protocol.scram import MECHANISM_NAMES
 from kraftctl_spark.report.clauses import moment
 from kraftctl_spark.report.contents import (
     Acl,
@@ -16,13 +15,11 @@ from kraftctl_spark.report.contents import (
     Standing,
 )
 from kraftctl_spark.report.queries.answers import answer
-from kraftctl_spark.report.queries.names import named
 from kraftctl_spark.report.queries.query import Query, end_ms
 
 AT_END_MAX = 200
 CHANGES_MAX = 100
 TABLES = ("acls", "quotas", "scram_credentials", "delegation_tokens", "features")
-SET_AGAIN = "SCRAM credential set again"
 
 Row = TypeVar("Row")
 
@@ -95,18 +92,8 @@ def _last_offset(query: Query) -> int | None:
 
 
 def _changes(query: Query) -> str:
-    """Returns events, and passwords that were set again with the same iterations, which begin no version."""
-    within = query.within
+    """Returns events of these tables."""
     tables = ", ".join(f"'{table}'" for table in TABLES)
     return f"""
         SELECT epoch_ms(time) AS time_ms, "offset", kind, subject, before, after, history_table
-        FROM events WHERE history_table IN ({tables}) AND {within.during("time")}
-        UNION ALL
-        SELECT epoch_ms(raw.timestamp), raw."offset", '{SET_AGAIN}',
-               raw.name || ' ' || {named("raw.mechanism", MECHANISM_NAMES)},
-               CAST(raw.iterations AS VARCHAR), CAST(raw.iterations AS VARCHAR),
-               'scram_credentials'
-        FROM raw_user_scram_credential_record raw
-        LEFT JOIN scram_credentials ON valid_from_offset = raw."offset"
-        WHERE raw."offset" IS NOT NULL AND raw.aborted IS NOT TRUE AND scram_credentials."user" IS NULL
-          AND {within.during("raw.timestamp")}"""
+        FROM events WHERE history_table IN ({tables}) AND {query.within.during("time")}"""

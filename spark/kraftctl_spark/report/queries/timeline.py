@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from kraftctl_spark.report.contents import TimelineMark
 from kraftctl_spark.report.queries.query import Query
-from kraftctl_spark.report.queries.standing import SET_AGAIN
 
 SINGLE_MAX = 300
 """The single events of a row; with more events, its marks are sums."""
@@ -39,8 +38,7 @@ def marks(query: Query) -> tuple[TimelineMark, ...]:
     query.db.do(f"""
         CREATE TEMP TABLE placed AS
         SELECT {_ROW} AS row, "offset", epoch_ms(time) AS time_ms FROM events
-        WHERE {_ROW} IS NOT NULL AND {query.within.during("time")}
-        UNION ALL SELECT {_SET_AGAIN}, "offset", time_ms FROM standing_changes WHERE kind = '{SET_AGAIN}'""")
+        WHERE {_ROW} IS NOT NULL AND {query.within.during("time")}""")
     query.db.do(f"""
         CREATE TEMP TABLE marked AS
         SELECT row, single, CASE WHEN single THEN time_ms ELSE {of_bucket} END AS start_ms,
@@ -73,12 +71,9 @@ def _texts() -> str:
                    ELSE ': ' || coalesce(before, 'none') || ' → ' || coalesce(after, 'none')
                END, {TEXT_MAX}) AS text
         FROM (SELECT {_ROW} AS row, {columns} FROM events
-              WHERE "offset" IN (SELECT unnest(offsets) FROM marked)
-              UNION ALL SELECT {_SET_AGAIN}, {columns} FROM standing_changes WHERE kind = '{SET_AGAIN}')"""
+              WHERE "offset" IN (SELECT unnest(offsets) FROM marked))"""
 
 
 _CASES = " ".join(f"WHEN {condition} THEN {number}" for number, condition in enumerate(ROWS.values()))
 _ROW = f"CASE {_CASES} END"
 """The number of a row, not its name: there can be millions."""
-
-_SET_AGAIN = list(ROWS).index("SCRAM and tokens")

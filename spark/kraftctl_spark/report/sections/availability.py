@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import plotly.graph_objects as go
 
-from kraftctl_spark.report.contents import Contents
+from kraftctl_spark.report.contents import Contents, Gap
 from kraftctl_spark.report.period import plot_time, shown_duration, shown_time
 from kraftctl_spark.report.section import (
     ORANGE,
@@ -50,7 +52,7 @@ def availability(contents: Contents) -> Section:
             Plot("Time without a leader or under-replicated, by partition", _by_partition(contents)),
         ),
         notes=(
-            "Over time, the mean number of all such partitions in each bucket is shown.",
+            "Over time, the mean number of all such partitions in the known part of each bucket is shown.",
             *cut_note(listed, "first", "partitions; each has its own times"),
         ),
     )
@@ -61,14 +63,16 @@ def _over_time(contents: Contents) -> go.Figure:
     traces = []
     for name, field, color in MEASURES:
         rows = [row for row in contents.availability_over_time if getattr(row, field)]
+        parts = [period.part_of(row.bucket_ms) for row in rows]
         traces.append(
             go.Bar(
-                x=[plot_time(row.bucket_ms + period.bucket_ms // 2) for row in rows],
-                y=[getattr(row, field) / period.bucket_ms for row in rows],
-                customdata=[
-                    [shown_time(row.bucket_ms), shown_time(row.bucket_ms + period.bucket_ms)] for row in rows
+                x=[plot_time((start_ms + end_ms) // 2) for start_ms, end_ms in parts],
+                y=[
+                    getattr(row, field) / known_ms(contents.gaps, *part)
+                    for row, part in zip(rows, parts, strict=True)
                 ],
-                width=period.bucket_ms,
+                customdata=[[shown_time(start_ms), shown_time(end_ms)] for start_ms, end_ms in parts],
+                width=[end_ms - start_ms for start_ms, end_ms in parts],
                 name=name,
                 showlegend=True,
                 marker={"color": color, "line": {"color": SURFACE, "width": 0.5}},
@@ -78,6 +82,12 @@ def _over_time(contents: Contents) -> go.Figure:
         )
     axis = {"title": {"text": "partitions, mean"}, "rangemode": "tozero"}
     return time_figure(contents, traces, 280, barmode="overlay", yaxis=axis)
+
+
+def known_ms(gaps: Iterable[Gap], start_ms: int, end_ms: int) -> int:
+    """Returns how much of a time is in no gap; at least 1 ms, where something was found."""
+    unknown_ms = sum(max(0, min(gap.end_ms, end_ms) - max(gap.start_ms, start_ms)) for gap in gaps)
+    return max(1, end_ms - start_ms - unknown_ms)
 
 
 def _by_partition(contents: Contents) -> go.Figure:

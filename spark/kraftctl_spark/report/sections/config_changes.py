@@ -43,8 +43,8 @@ def config_changes(contents: Contents) -> Section:
         "config-changes",
         "Changes of configurations",
         "Point at a mark to see the value before and after. Values that the export redacted are shown as "
-        "(redacted), before and after: whether they differ is not known. Who made a change is not in "
-        "Kafka's log.",
+        "(redacted), before and after: whether they differ is not known, unless they have different digests. "
+        "Who made a change is not in Kafka's log.",
     )
     if not listed.rows:
         return section

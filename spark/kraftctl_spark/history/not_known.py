@@ -1,0 +1,109 @@
+"""Everything that a history does not know although the log has it: since when, and why.
+
+A record of an unknown type or version, or a damaged one, may have changed anything: the known range ends
+there. New fields of known records are not known, but what the history has is right. A record about something
+that the log never set says nothing about others: that thing is not known, and everything else is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
+
+import pyarrow as pa
+
+from kraftctl_spark.history.schema import NOT_KNOWN, SCHEMAS, TIME, encode_rows
+from kraftctl_spark.history.versions.events import Event
+from kraftctl_spark.history.versions.quarantine import NOT_SET, Quarantined
+from kraftctl_spark.tables.not_understood import NotUnderstood
+
+KEYS_MAX = 1_000
+"""This many things have a row of their own; the records about more of them are counted in one."""
+
+_EVERYTHING = "everything"
+
+
+@dataclass
+class NotKnown:
+    """A row, with its fields in the order of the columns. It has 12 fields, because the table has."""
+
+    start_offset: int
+    start_time_us: int | None
+    end_offset: int | None
+    """The offset from which it is known again; None: it is not."""
+    end_time_us: int | None
+    reason: str
+    subject: str
+    history_table: str | None
+    """The table that lacks it; None for new fields, and where all of them do."""
+    topic_id: str | None
+    partition_id: int | None
+    broker_id: int | None
+    records: int
+    cluster_id: str
+
+    @property
+    def what(self) -> tuple[object, ...]:
+        return self.reason, self.subject, self.topic_id, self.partition_id, self.broker_id
+
+
+class NotKnownRows:
+    """The rows of the table, in the order in which they began."""
+
+    def __init__(self, cluster_id: str, rows: Iterable[NotKnown] = ()) -> None:
+        self.rows = list(rows)
+        self._cluster_id = cluster_id
+        self._open = {row.what: row for row in self.rows if row.end_offset is None}
+
+    def understood_as(self, found: NotUnderstood, offset: int, time_us: int | None) -> Event | None:
+        """Adds records that were not understood; returns an event for the first ones."""
+        row = NotKnown(
+            *(offset, time_us, None, None, found.reason, found.subject, None, None, None, None),
+            *(found.records, self._cluster_id),
+        )
+        after = _EVERYTHING if found.ends_knowledge else "its new fields"
+        return _event(row, after) if self._is_new(row) else None
+
+    def quarantined(self, found: Quarantined) -> Event | None:
+        """Adds a record about something that the log never set; returns an event for the first one."""
+        at = found.at
+        row = NotKnown(
+            *(at.offset, at.time_us, None, None, NOT_SET, found.subject, found.table),
+            *(found.topic_id, found.partition_id, found.broker_id, 1, self._cluster_id),
+        )
+        if len(self._open) >= KEYS_MAX and row.what not in self._open:
+            row.subject, row.topic_id, row.partition_id, row.broker_id = "others", None, None, None
+        return _event(row, row.subject) if self._is_new(row) else None
+
+    def end(self, offset: int, time_us: int | None) -> None:
+        """Ends all of them, because a snapshot says everything again."""
+        for row in self._open.values():
+            row.end_offset, row.end_time_us = offset, time_us
+        self._open = {}
+
+    def _is_new(self, row: NotKnown) -> bool:
+        before = self._open.get(row.what)
+        if before is not None:
+            before.records += row.records
+            return False
+        self._open[row.what] = row
+        self.rows.append(row)
+        return True
+
+
+def _event(row: NotKnown, after: str) -> Event:
+    return Event(
+        *(row.start_offset, row.start_time_us, None, "not known", row.subject, row.reason, after, NOT_KNOWN),
+        *(row.topic_id, row.partition_id, row.broker_id),
+    )
+
+
+def encode_not_known(rows: Iterable[NotKnown]) -> pa.Table:
+    return encode_rows(SCHEMAS[NOT_KNOWN], [astuple(one) for one in rows])
+
+
+def decode_not_known(table: pa.Table) -> list[NotKnown]:
+    columns = [
+        (column.cast(pa.int64()) if column.type == TIME else column).to_pylist() for column in table.columns
+    ]
+    return [NotKnown(*row) for row in zip(*columns, strict=True)]

@@ -1,0 +1,185 @@
+"""Records in the typed tables that the release which wrote them did not know, as a whole or in part.
+
+They are found in the files, and not by what this release knows: until their bytes are decoded again, typed
+tables lack them whatever reads the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kraftctl_protocol.control_record import decode_control_value
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import decode_metadata_record
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES, UNDECODABLE_TYPE, UNKNOWN_TYPE
+from kraftctl_spark.rows.record_names import column_name
+from kraftctl_spark.rows.tables import RECORDS
+from kraftctl_spark.tables.checked_file import CheckedFile
+from kraftctl_spark.tables.manifest import Manifest
+
+NEW_TYPE, NEW_VERSION, UNDECODABLE, NEW_FIELDS = (
+    "unknown type",
+    "unknown version",
+    "undecodable",
+    "new fields",
+)
+"""The reasons. Of a record with new fields, all others are in the typed tables."""
+
+NOT_UNDERSTOOD = ("unknown", "undecodable", "newer_fields")
+"""The counts of a manifest that are above 0 where a batch has such records."""
+
+_CLASSES = {message.NAME: message for message in TYPED_CLASSES}
+_COLUMNS = (
+    "offset",
+    "snapshot_index",
+    "timestamp",
+    "aborted",
+    "type",
+    "type_id",
+    "record_version",
+    "is_control",
+)
+
+
+@dataclass(frozen=True)
+class NotUnderstood:
+    """The records of one type and version, from the first one on. None is of an aborted transaction."""
+
+    reason: str
+    type: str
+    type_id: int | None
+    version: int | None
+    place: int
+    """The offset of the first one; in a snapshot, its index."""
+    time_us: int | None
+    records: int = 1
+
+    @property
+    def ends_knowledge(self) -> bool:
+        """Returns whether what it changed is not known."""
+        return self.reason != NEW_FIELDS
+
+    @property
+    def kind(self) -> tuple[str, str, int | None, int | None]:
+        return self.reason, self.type, self.type_id, self.version
+
+    @property
+    def subject(self) -> str:
+        """Returns its name for people: `TopicRecord version 7`, `record type 120 version 3`."""
+        if self.type == UNDECODABLE_TYPE:
+            return "undecodable record"
+        name = f"record type {self.type_id}" if self.type == UNKNOWN_TYPE else self.type
+        return name if self.version is None else f"{name} version {self.version}"
+
+
+def not_understood(tables: Path, manifest: Manifest, start: int = 0) -> list[NotUnderstood]:
+    """Returns them by type and version, in the order of the first ones; of a log, from `start` on.
+
+    It reads nothing where the manifest counts none.
+    """
+    counts = manifest.counts
+    if not any(counts.get(name) for name in NOT_UNDERSTOOD):
+        return []
+    found: dict[tuple[str, str, int | None, int | None], NotUnderstood] = {}
+    for one in _each(tables, manifest, start, payloads=bool(counts.get("newer_fields"))):
+        before = found.get(one.kind)
+        found[one.kind] = one if before is None else replace(before, records=before.records + one.records)
+    return sorted(found.values(), key=lambda one: one.place)
+
+
+def _each(tables: Path, manifest: Manifest, start: int, payloads: bool) -> Iterator[NotUnderstood]:
+    place = "snapshot_index" if manifest.snapshot else "offset"
+    typed = TypedPlaces(tables, manifest, place)
+    for file in manifest.files:
+        if file.table != RECORDS:
+            continue
+        source = CheckedFile(tables / file.path)
+        for group in range(source.num_row_groups):
+            rows = source.read_row_group(group, columns=[*_COLUMNS, *(["payload"] if payloads else [])])
+            times = rows.column("timestamp").cast(pa.int64())
+            rows = rows.set_column(rows.column_names.index("timestamp"), "timestamp", times)
+            rows = rows.filter(pc.invert(pc.fill_null(rows.column("aborted"), False)))
+            if not manifest.snapshot:
+                rows = rows.filter(pc.greater_equal(rows.column("offset"), start))
+            for row in rows.filter(pc.invert(typed.has(rows))).to_pylist():
+                yield _found(row, _reason(row["type"]), place)
+            if payloads:
+                yield from (_found(row, NEW_FIELDS, place) for row in rows.to_pylist() if has_new_fields(row))
+
+
+def _reason(type: str) -> str:
+    return {UNKNOWN_TYPE: NEW_TYPE, UNDECODABLE_TYPE: UNDECODABLE}.get(type, NEW_VERSION)
+
+
+def _found(row: dict[str, Any], reason: str, place: str) -> NotUnderstood:
+    return NotUnderstood(
+        reason, row["type"], row["type_id"], row["record_version"], row[place], row["timestamp"]
+    )
+
+
+def has_new_fields(row: dict[str, Any]) -> bool:
+    """Returns whether a row of `records` has tagged fields that this release does not know either."""
+    message = _CLASSES.get(row["type"])
+    if message is None or row["payload"] is None:
+        return False
+    return (decoded := decoded_payload(row)) is not None and decoded.unknown_tagged_fields is not None
+
+
+def decoded_payload(row: dict[str, Any]) -> Message | None:
+    """Decodes a row of `records`; None for one that this release does not understand."""
+    try:
+        if row["is_control"]:
+            return decode_control_value(row["type_id"], row["payload"])
+        return decode_metadata_record(row["payload"]).record
+    except DecodeError:
+        return None
+
+
+class TypedPlaces:
+    """The places of the rows that typed tables have, or have no table for."""
+
+    def __init__(self, tables: Path, manifest: Manifest, place: str) -> None:
+        self._tables = tables
+        self._manifest = manifest
+        self._place = place
+        self._places: dict[str, pa.Array] = {}
+
+    def has(self, rows: pa.Table) -> pa.Array:
+        """Returns for each row of `records` whether it was understood."""
+        types = rows.column("type")
+        found = pa.repeat(False, rows.num_rows)
+        for name in pc.unique(types).to_pylist():
+            of_type = pc.equal(types, name)
+            found = pc.or_(found, pc.and_(of_type, self._has(name, rows)).combine_chunks())
+        return found
+
+    def _has(self, name: str, rows: pa.Table) -> pa.ChunkedArray:
+        message = _CLASSES.get(name)
+        if message is None:
+            return pa.chunked_array([pa.repeat(False, rows.num_rows)])
+        if not message.FIELDS:
+            return _is_version_of(message, rows)
+        if name not in self._places:
+            self._places[name] = self._read(column_name(message))
+        return pc.is_in(rows.column(self._place), value_set=self._places[name])
+
+    def _read(self, table: str) -> pa.Array:
+        files = [file for file in self._manifest.files if file.table == table]
+        read = (CheckedFile(self._tables / file.path).read(columns=[self._place]).column(0) for file in files)
+        chunks = [chunk for column in read for chunk in column.chunks]
+        return pa.concat_arrays(chunks) if chunks else pa.array([], pa.int64())
+
+
+def _is_version_of(message: type[Message], rows: pa.Table) -> pa.ChunkedArray:
+    version = rows.column("record_version")
+    known = pc.and_(
+        pc.greater_equal(version, message.LOWEST_VERSION), pc.less_equal(version, message.HIGHEST_VERSION)
+    )
+    return pc.or_(pc.fill_null(known, False), rows.column("is_control"))

@@ -1,0 +1,76 @@
+"""A process that decodes records again is killed after any step: nothing is lost or there twice."""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import os
+import shutil
+import sys
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+
+import pytest
+
+from kraftctl_protocol.generated.topic_record import TopicRecord
+from kraftctl_spark.rows.tables import table_schemas
+from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.reader import read_table
+from tests.spark.earlier_release import forget
+from tests.spark.fake_controller import FakeController, FakeQuorum
+from tests.spark.typed_export import compact_and_die, exporting, mixed_batches
+
+
+@pytest.fixture(scope="module")
+def processes() -> ForkServerContext:
+    """Forks children from a process that has imported everything, so that each step is fast."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.spark.typed_export"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+        forkserver.ensure_running()
+    return context
+
+
+def rows(directory: Path) -> dict[str, list[dict[str, object]]]:
+    return {table: read_table(directory, table).to_pylist() for table in table_schemas()}
+
+
+def understood(directory: Path) -> int:
+    return sum(one.counts["unknown"] for one in Output(directory).manifests())
+
+
+@pytest.mark.parametrize(
+    "stride", [pytest.param(5, id="some-steps"), pytest.param(1, id="all-steps", marks=pytest.mark.long)]
+)
+def test_killed_after_any_step_of_decoding_again(
+    controller: FakeController, quorum: FakeQuorum, processes: ForkServerContext, tmp_path: Path, stride: int
+) -> None:
+    quorum.append(*mixed_batches(0, 40))
+    whole = tmp_path / "whole"
+    with exporting(whole, controller.endpoint) as exporter:
+        for end in (20, 40):
+            exporter.export_to(end, 1)
+    earlier = tmp_path / "earlier"
+    shutil.copytree(whole, earlier)
+    forget(earlier, TopicRecord, "unknown version")
+    topics = len(read_table(whole, "topic_record"))
+    assert understood(earlier) == topics > 0
+    for step in itertools.count(1, stride):
+        directory = tmp_path / f"step-{step}"
+        shutil.copytree(earlier, directory)
+        child = processes.Process(target=compact_and_die, args=(directory, step))
+        child.start()
+        child.join(60)
+        Output(directory).check_files()
+        offsets = read_table(directory, "topic_record").column("offset").to_pylist()
+        assert len(offsets) == len(set(offsets)) == topics - understood(directory)
+        if child.exitcode == 0:
+            break
+        assert child.exitcode == -9
+        compact_and_die(directory, 0)
+        assert rows(directory) == rows(whole)
+        assert len(Output(directory).manifests()) == 1
+    assert step > 20
+    assert rows(directory) == rows(whole)
