@@ -17,7 +17,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self';"
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:;"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 

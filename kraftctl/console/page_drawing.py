@@ -1,4 +1,4 @@
-"""Draws the pages from templates. Everything in them is escaped: names come from the log, and from clients."""
+"""Draws the pages from templates, which escape everything: names come from the log, and from clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What controllers have said in the last round: the quorum by its leader, and a status by each that has one."""
+"""What controllers have said in the last round: the quorum by its leader, and the statuses that are served."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Server-sent events: each says that there is a new picture. Clients and the time to send to one are bounded."""
+"""Server-sent events: each announces a new picture. Clients, and the time to send to one, are bounded."""
 
 from __future__ import annotations
 

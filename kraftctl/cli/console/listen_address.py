@@ -1,4 +1,4 @@
-"""Where the console listens: `http://HOST:PORT` or `https://HOST:PORT`, on loopback unless there is a token."""
+"""Parses where the console listens: `http://HOST:PORT` or `https://HOST:PORT`, without a token on loopback."""
 
 from __future__ import annotations
 

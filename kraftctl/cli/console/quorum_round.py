@@ -1,4 +1,4 @@
-"""QuorumRounds asks the leader for its quorum, and the listeners for probes for the status of each controller."""
+"""QuorumRounds asks the leader for its quorum, and the listeners for probes for statuses of controllers."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
 from typing import Final
 
@@ -46,7 +47,7 @@ class ConsoleServer:
             is_https=address.scheme == HTTPS,
             login=drawing.page("login.html"),
         )
-        self._config = uvicorn.Config(
+        config = uvicorn.Config(
             guard,
             host=address.host,
             port=address.port,
@@ -65,21 +66,38 @@ class ConsoleServer:
             ssl_certfile=certificate,
             ssl_keyfile=key,
         )
+        self._server = uvicorn.Server(config)
+
+    def stop(self) -> None:
+        """Ends `run`, from any thread."""
+        self._server.should_exit = True
 
     def run(self) -> None:
         """Serves until a signal. Raises OSError when it cannot listen."""
         asyncio.run(self._serve())
 
     async def _serve(self) -> None:
-        self._config.load()
-        bound = self._config.bind_socket()
+        self._server.config.load()
+        bound = self._bound()
         self._pages.begin()
         self._live.start()
         self._painter.start()
         print(f"{self._address} has the console, until Ctrl-C", file=sys.stderr, flush=True)
         try:
-            await uvicorn.Server(self._config).serve(sockets=[bound])
+            await self._server.serve(sockets=[bound])
         finally:
             self._painter.stop()
             self._live.stop()
             bound.close()
+
+    def _bound(self) -> socket.socket:
+        family = socket.AF_INET6 if ":" in self._address.host else socket.AF_INET
+        found = socket.getaddrinfo(self._address.host, self._address.port, family, socket.SOCK_STREAM)
+        bound = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(found[0][4])
+        except BaseException:
+            bound.close()
+            raise
+        return bound
