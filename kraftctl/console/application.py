@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -53,7 +54,12 @@ class ConsoleApplication:
     def begin(self) -> None:
         """Begins to announce pictures; to be called on the event loop, before the painter starts."""
         loop = asyncio.get_running_loop()
-        self._painter.on_change = partial(loop.call_soon_threadsafe, self._announce)
+
+        def announce_later() -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(self._announce)
+
+        self._painter.on_change = announce_later
 
     def _announce(self) -> None:
         self._updates.announce(self._painter.painting.number)

@@ -23,7 +23,7 @@ from kraftctl.explain.evidence import ClusterEvidence, ReplicaFetch
 from kraftctl.explain.explanation import ExplainedCause, UnknownSubjectError, explanation_json
 from kraftctl.explain.mark import age_text, since_text, time_text
 from kraftctl.explain.voter_lag import lags
-from kraftctl.explain.why_broker import broker_trouble
+from kraftctl.explain.why_broker import BrokerTrouble, broker_trouble
 from kraftctl.explain.why_controller import is_ghost
 from kraftctl.explain.why_feature import explain_feature
 from kraftctl.metadata import features
@@ -145,7 +145,8 @@ def _badges(
     fenced = sum(each.fenced for each in cluster.brokers.values())
     yield _badge("brokers fenced", f"{fenced} of {len(cluster.brokers)}", WARNING if fenced else "")
     yield _counted("reassigning", topics.reassigning_count, NOTE)
-    yield _counted("ghosts", sum(each["role"] == "ghost" for each in controllers), WARNING)
+    ghosts = sum(each["role"] == "ghost" for each in controllers)
+    yield _counted("ghost" if ghosts == 1 else "ghosts", ghosts, WARNING)
     days = [days_left(date, evidence.now_ms) for status in reading.statuses for date in status.certificates]
     if days:
         least = min(days)
@@ -206,14 +207,15 @@ def _controllers(evidence: ClusterEvidence, reading: QuorumReading) -> Iterator[
         role = _role(evidence, controller_id)
         is_leader = role == "leader"
         lag_ms = 0 if is_leader else None if fetch is None else fetch.caught_up_age_ms
+        lag_records = _lag_records(reading, fetch, is_leader=is_leader)
         yield {
             "id": controller_id,
             "role": role,
             "is_voter": controller_id in voters,
             "level": _controller_level(evidence, role, fetch),
-            "lag_records": _lag_records(reading, fetch, is_leader=is_leader),
+            "lag_records": lag_records,
             "lag_ms": lag_ms,
-            "lag": "" if lag_ms is None else age_text(lag_ms),
+            "lag": _lag_text(lag_records, lag_ms),
             "fetch": ""
             if fetch is None or fetch.fetch_age_ms is None
             else f"{age_text(fetch.fetch_age_ms)} ago",
@@ -248,6 +250,11 @@ def _lag_records(reading: QuorumReading, fetch: ReplicaFetch | None, *, is_leade
     if fetch is None or reading.view is None or fetch.log_end_offset < 0:
         return None
     return max(0, reading.view.high_watermark - fetch.log_end_offset)
+
+
+def _lag_text(records: int | None, lag_ms: int | None) -> str:
+    parts = [] if records is None else [f"{records:,} record{'' if records == 1 else 's'}"]
+    return ", ".join([*parts, *([] if lag_ms is None else [age_text(lag_ms)])])
 
 
 def _controller_address(evidence: ClusterEvidence, reading: QuorumReading, controller_id: int) -> str:
@@ -296,11 +303,7 @@ def _broker(evidence: ClusterEvidence, registration: BrokerRegistration) -> Pict
     fetch, contact = evidence.fetch_of(broker_id), evidence.contacts.get(broker_id)
     heartbeat_ms = None if contact is None else contact.heartbeat_age_ms
     state = "fenced" if registration.fenced else "active" if registration.active else "leaving"
-    why = ""
-    if trouble is not None:
-        statement = trouble.as_cause("").text.strip()
-        why = "; ".join([statement, *(_cause_text(cause, evidence.now_ms) for cause in trouble.causes)])
-        why += since_text(trouble.since, evidence.now_ms, with_age=True)
+    why = "" if trouble is None else _why(trouble, evidence.now_ms)
     in_isr = sum(
         sum(members.get(broker_id, {}).values()) for members in (topics.isr_counts, topics.last_member_counts)
     )
@@ -316,6 +319,15 @@ def _broker(evidence: ClusterEvidence, registration: BrokerRegistration) -> Pict
         "address": next((f"{each.host}:{each.port}" for each in registration.listeners.values()), ""),
         "rack": registration.rack or "",
     }
+
+
+def _why(trouble: BrokerTrouble, now_ms: int) -> str:
+    """Returns since when, and the causes; what is wrong only where it says more than the state."""
+    _, colon, detail = trouble.what.partition(": ")
+    parts = [detail] if colon else []
+    parts += [_cause_text(cause, now_ms) for cause in trouble.causes]
+    since = since_text(trouble.since, now_ms, with_age=True).strip()
+    return ": ".join(filter(None, (since, "; ".join(parts))))
 
 
 def _features(evidence: ClusterEvidence) -> Iterator[Picture]:

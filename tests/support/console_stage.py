@@ -61,9 +61,9 @@ class StagedLog(ExplainedLog):
 def five_troubles(log: StagedLog) -> None:
     """A dead broker, a leaderless partition, a stuck reassignment, a lagging controller and a ghost."""
     log.feature("metadata.version", 30)
-    log.voters(1, 2, 3)
-    log.controllers(1, 2, 3, levels=(7, 33))
-    log.controllers(9)
+    log.voters(3000, 3001, 3002)
+    log.controllers(3000, 3001, 3002, levels=(7, 33))
+    log.controllers(3009)
     log.brokers(1, 2, 3, 4, levels=(7, 33))
     log.topic("orders", *[partition([1, 2, 4]) for _ in range(6)])
     log.topic("payments", *[partition([2, 3, 1]) for _ in range(4)])
@@ -83,11 +83,13 @@ def five_troubles(log: StagedLog) -> None:
         change("solo", 0, leader=-1, isr=[], eligible_leader_replicas=[3]),
         *[change("payments", index, isr=[2, 1]) for index in range(4)],
     )
-    log.fetched(1, 0, voter=True, end=log.offset + 1)
-    log.fetched(2, 200, voter=True, end=log.offset + 1, behind_ms=300)
-    log.fetched(3, 400, voter=True, end=log.offset - 9, behind_ms=41_000)
+    log.leader_id = 3000
+    log.fetched(3000, 0, voter=True, end=log.offset + 1)
+    log.fetched(3001, 200, voter=True, end=log.offset + 1, behind_ms=300)
+    log.fetched(3002, 400, voter=True, end=log.offset - 9, behind_ms=41_000)
     for broker_id in (1, 2, 4):
-        log.fetched(broker_id + 100, 200)
+        log.fetched(broker_id, 200, end=log.offset + 1)
+    log.fetched(3, 93_000, end=log.offset - 5, behind_ms=93_000)
     log.log.end_offset = log.offset + 1
 
 
@@ -96,7 +98,7 @@ def statuses() -> tuple[NodeStatus, ...]:
     now_ms = Clock().wall_ms()
     first = NodeStatus(
         "http://controller-1.example:9099",
-        node_id=1,
+        node_id=3000,
         version="0.1.0",
         is_active=True,
         free_bytes=41_300_000_000,
@@ -105,7 +107,7 @@ def statuses() -> tuple[NodeStatus, ...]:
     )
     expiring = (CertificateDate("CONTROLLER", now_ms + 9 * DAY_MS),)
     return first, replace(
-        first, url="http://controller-2.example:9099", node_id=2, is_active=False, certificates=expiring
+        first, url="http://controller-2.example:9099", node_id=3001, is_active=False, certificates=expiring
     )
 
 
