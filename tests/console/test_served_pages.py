@@ -305,8 +305,7 @@ def test_more_questions_than_can_wait_are_refused(console: Console) -> None:
     try:
         assert began.wait(10.0)
         with pytest.raises(BusyError):
-            for _ in range(1000):
-                console.painter.question(lambda *_: None)
+            list(map(console.painter.question, [lambda *_: None] * 1000))
         assert console.get("/picture.json")[0] == 200
         assert console.get("/topic/solo")[0] == 503
     finally:
