@@ -93,9 +93,9 @@ APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/
 """The folders that no other lane names."""
 
 NEVER_COMPILED = (
-    *(f"tests/{name}" for name in ("attack", "bench", "chaos", "cli", "clients", "dev", "differential")),
-    *(f"tests/{name}" for name in ("explain", "faults", "matrix", "operate", "packaging", "security")),
-    *(f"tests/{name}" for name in ("soak", "spark", "supply_chain")),
+    *(f"tests/{name}" for name in ("attack", "bench", "chaos", "cli", "clients", "console", "dev")),
+    *(f"tests/{name}" for name in ("differential", "explain", "faults", "matrix", "operate", "packaging")),
+    *(f"tests/{name}" for name in ("security", "soak", "spark", "supply_chain")),
     *(
         f"tests/test_{name}.py"
         for name in ("compose", "fields", "import_contracts", "kafkas_sentences", "lanes", "pages")

@@ -25,7 +25,7 @@ BOUNDED = [
     for text in chain(
         PYPROJECT["build-system"]["requires"],
         PYPROJECT["project"]["dependencies"],
-        *(EXTRAS[name] for name in ("build", "spark", "report", "completion")),
+        *(EXTRAS[name] for name in ("build", "spark", "report", "completion", "console")),
     )
 ]
 """All that users install or build with."""
