@@ -141,7 +141,6 @@ TEST = (
         effort="0.25",
         seed=500,
     ),
-    Lane("faults", ("tests/faults",), "32000-32500", compiled=False),
     *(replace(lane, seed=500, behind=True) for lane in QUICK),
     Lane(
         "pure",
@@ -162,6 +161,7 @@ TEST = (
     Lane("attacks", ("-s", "tests/attack", "tests/chaos"), "32500-32700"),
     Lane("exports", EXPORTS, "13000-16000"),
     Lane("quorums", QUORUMS, "10000-12000"),
+    Lane("faults", ("tests/faults",), "32000-32500"),
 )
 """Those of the sources run while `BUILD` compiles; then the longest first, so that no long lane runs alone at
 the end. The sources use other seeds than compiled code, and half as many or less: equal seeds would find
