@@ -31,7 +31,7 @@ class TroubleMarks(RecordMarks):
         """Notes a record before it is replayed into `image`."""
         if isinstance(record, PartitionRecord) and mark.is_latest_possible:
             if self._of_snapshot is None:
-                self._of_snapshot = PartitionMarks(mark, mark, mark, mark, mark)
+                self._of_snapshot = PartitionMarks(mark, mark, mark, mark)
             return
         if isinstance(record, PartitionChangeRecord):
             self._begin(record.topic_id, record.partition_id, mark)
@@ -60,9 +60,9 @@ class TroubleMarks(RecordMarks):
         first = self._of_snapshot
         if first is None:
             earlier = Mark(mark.offset, mark.timestamp_ms, is_latest_possible=True)
-            first = PartitionMarks(earlier, earlier, earlier)
+            first = PartitionMarks(earlier, earlier)
         self.partitions[topic_id, index] = PartitionMarks(
-            first.created, first.leader, first.isr, first.reassigning, first.elr
+            first.leader, first.isr, first.reassigning, first.elr
         )
 
 
