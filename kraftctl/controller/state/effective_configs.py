@@ -66,12 +66,15 @@ class EffectiveConfig:
 
 
 def broker_layers(image: MetadataImage, config: ControllerConfig) -> list[ConfigLayer]:
-    """Returns the layers of broker configs, highest precedence first; of its own what a controller obeys."""
+    """Returns the layers of broker configs, highest precedence first.
+
+    Topics inherit what is stored of the controller's own, as Kafka's CreateTopics shows it, also where only
+    brokers obey it.
+    """
     configurations = image.configurations
     own = configurations.config(BROKER, str(config.node_id))
-    obeyed = {key: value for key, value in own.items() if key in OBEYED_CONFIGS}
     return [
-        ConfigLayer(config_source.DYNAMIC_BROKER_CONFIG, obeyed),
+        ConfigLayer(config_source.DYNAMIC_BROKER_CONFIG, own),
         ConfigLayer(
             config_source.DYNAMIC_DEFAULT_BROKER_CONFIG, configurations.config(BROKER, CLUSTER_DEFAULT)
         ),
