@@ -54,7 +54,6 @@ def completions(installed: Path, line: str) -> set[str]:
     return {word.strip() for word in done.stdout.splitlines() if word.strip()}
 
 
-@pytest.mark.skipif(BASH is None, reason="needs bash")
 def test_bash_completes_commands_flags_choices_and_files(installed: Path) -> None:
     assert completions(installed, "kraftctl ") >= COMMANDS.keys()
     assert completions(installed, "kraftctl he") == {"health"}

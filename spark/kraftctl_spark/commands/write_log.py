@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kraftctl_spark.commands.path_flag import path_flag
 
 if TYPE_CHECKING:
-    from kraftctl_spark.history.log_files import AsOf
+    from kraftctl_spark.history.log_files import PastPlace
     from kraftctl_spark.tables.durable import Hook
 
 NEEDED = ("pyarrow",)
@@ -50,16 +50,16 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
     return 0
 
 
-def _as_of(text: str | None) -> AsOf:
-    from kraftctl_spark.history.log_files import AsOf
+def _as_of(text: str | None) -> PastPlace:
+    from kraftctl_spark.history.log_files import PastPlace
     from kraftctl_spark.report.period import parse_time
     from kraftctl_spark.tables.manifest import ExportRefusedError
 
     if text is None:
-        return AsOf()
+        return PastPlace()
     if text.isdecimal():
-        return AsOf(offset=int(text))
+        return PastPlace(offset=int(text))
     try:
-        return AsOf(time_ms=parse_time(text))
+        return PastPlace(time_ms=parse_time(text))
     except ValueError as error:
         raise ExportRefusedError(f"--as-of: {error}, or an offset") from error

@@ -35,7 +35,7 @@ NO_NODE: Final = -1
 """The files are those of no node."""
 
 LACKING: Final = frame_of(32_767, 0)
-"""A record of a type that no release has stands for a value that was redacted because it may hide secrets."""
+"""A record of a type that no release has replaces a value that was redacted because it may hide secrets."""
 
 COLUMNS: Final = ("offset", "log_epoch", "timestamp", "is_control", "type_id", "payload", "snapshot_index")
 
@@ -53,7 +53,7 @@ class KnownLog:
 
     @property
     def end_offset(self) -> int:
-        """The end, exclusive."""
+        """Returns the end of what is known, exclusive."""
         return self.manifests[-1].end
 
     def times_us(self, tables: Path) -> tuple[int | None, int | None]:
@@ -64,7 +64,7 @@ class KnownLog:
 
 
 @dataclass(frozen=True)
-class AsOf:
+class PastPlace:
     """An offset, whose record is included, or a time; without either, the end of the tables."""
 
     offset: int | None = None
@@ -92,7 +92,7 @@ def known_logs(manifests: Sequence[Manifest]) -> list[KnownLog]:
     return [KnownLog(tuple(each)) for each in found]
 
 
-def write_log(tables: Path, manifests: Sequence[Manifest], as_of: AsOf, to: Path) -> int:
+def write_log(tables: Path, manifests: Sequence[Manifest], as_of: PastPlace, to: Path) -> int:
     """Writes the files into `to`, a new directory, and returns the end of the log, exclusive.
 
     ExportRefusedError for an offset or a time at which the state is not known.
@@ -114,7 +114,7 @@ def write_log(tables: Path, manifests: Sequence[Manifest], as_of: AsOf, to: Path
         return max(start, _write_batches(file, _up_to(rows, as_of)))
 
 
-def _known_at(tables: Path, logs: list[KnownLog], as_of: AsOf) -> KnownLog:
+def _known_at(tables: Path, logs: list[KnownLog], as_of: PastPlace) -> KnownLog:
     if not logs:
         raise ExportRefusedError(f"{tables} has no records yet")
     if as_of.offset is not None:
@@ -163,7 +163,7 @@ def _with_missing(rows: Iterator[Row], start: int) -> Iterator[Row]:
         expected = row.place + 1
 
 
-def _up_to(rows: Iterator[Row], as_of: AsOf) -> Iterator[Row]:
+def _up_to(rows: Iterator[Row], as_of: PastPlace) -> Iterator[Row]:
     for row in rows:
         if as_of.offset is not None and row.place > as_of.offset:
             return
