@@ -17,6 +17,7 @@ LAST_LEVELS_OF_4_3 = {"metadata.version": 30, "share.version": 1}
 ELECTION = "unclean.leader.election.enable"
 INT_MAX = 2**31 - 1
 PARTITIONS_MAX = 10_000
+NAME_BYTES_MAX = 249
 CODES_OF_ACLS = {
     "ResourceType": range(2, 8),
     "ResourcePatternType": range(3, 5),
@@ -171,6 +172,13 @@ def _malformed_listener(body: Body) -> bool:
     )
 
 
+def _long_text(body: Body) -> bool:
+    """Returns whether a text is longer than what nodes have: docs/limits.md has each limit."""
+    texts = [each[name] for each in body["Listeners"] for name in ("Name", "Host")]
+    texts += [each["Name"] for each in body["Features"]]
+    return any(len(text.encode("utf-8", "surrogatepass")) > NAME_BYTES_MAX for text in texts)
+
+
 def _negative_id(body: Body) -> bool:
     return bool(body["BrokerId"] < 0)
 
@@ -201,8 +209,12 @@ CHECKS: dict[str, Checks] = {
     "CreateAcls": {"a code of a filter": _code_of_a_filter},
     "AlterClientQuotas": {"an entity twice": _entity_twice, "an infinite quota": _infinite_quota},
     "FetchSnapshot": {"a snapshot of nothing": _snapshot_of_nothing},
-    "BrokerRegistration": {"a malformed listener": _malformed_listener, "a negative id": _negative_id},
-    "ControllerRegistration": {"a malformed listener": _malformed_listener},
+    "BrokerRegistration": {
+        "a malformed listener": _malformed_listener,
+        "a negative id": _negative_id,
+        "a long text": _long_text,
+    },
+    "ControllerRegistration": {"a malformed listener": _malformed_listener, "a long text": _long_text},
     "AddRaftVoter": {"a nameless listener": _nameless_listener},
 }
 CHECKS_OF_4_3: dict[str, Checks] = {
