@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kraftctl.dev.kafka_distribution import KafkaDistribution
 from tests.differential.call import CLOSED, SILENCE, SILENT, Call, Response
-from tests.differential.calls.avoided import why_avoided, why_heartbeat_avoided
+from tests.differential.calls.avoided import Before, before, why_avoided, why_avoided_now
 from tests.differential.calls.brokers import plain_heartbeat
 from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.mix import next_calls
@@ -266,24 +266,21 @@ def run_round(
 def _make_some(this: Round, outcome: Outcome, judge: Judge, calls: list[Call]) -> None:
     for call in calls:
         outcome.calls.append(call)
-        fenced = {each for each, broker in this.picture.brokers.items() if broker.fenced}
-        found = _note(outcome, judge, outcome.calls, _marked(this, this.make(call), call, fenced))
+        now = before(this.picture)
+        found = _note(outcome, judge, outcome.calls, _marked(this, this.make(call), call, now))
         parted = [each for each in found if each.in_the_log]
         if this.failed or parted:
             outcome.ended_by = this.failed or f"their logs have parted: {parted[0].signature[:200]}"
             return
 
 
-def _marked(this: Round, found: list[Difference], call: Call, fenced: set[int]) -> list[Difference]:
-    """Returns the differences of a call; those of one that is known to differ say so.
-
-    `fenced` are the brokers that were fenced before it.
-    """
+def _marked(this: Round, found: list[Difference], call: Call, now: Before) -> list[Difference]:
+    """Returns the differences of a call; those of one that is known to differ say so."""
     if not found or call.api == SILENCE:
         return found
     body = this.pair.java.sent_body(call)
     sent = call if body is None else replace(call, body=body)
-    known = why_avoided(sent, this.pair.setting.kafka) | why_heartbeat_avoided(sent, fenced)
+    known = why_avoided(sent, this.pair.setting.kafka) | why_avoided_now(sent, now)
     return [replace(each, avoided=known) for each in found]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.differential.call import Call
-from tests.differential.calls.avoided import why_avoided, why_heartbeat_avoided
+from tests.differential.calls.avoided import Before, why_avoided, why_avoided_now
 from tests.differential.compare import Difference
 from tests.differential.known import FILE, KnownDifferences
 
@@ -107,7 +107,13 @@ def test_only_a_directory_that_fails_while_its_broker_changes_is_known_to_differ
     fence: bool, stop: bool, fenced: set[int], expected: set[str]
 ) -> None:
     body = {"BrokerId": 1, "OfflineLogDirs": ["d"], "WantFence": fence, "WantShutDown": stop}
-    assert why_heartbeat_avoided(Call("BrokerHeartbeat", 1, body), fenced) == expected
+    assert why_avoided_now(Call("BrokerHeartbeat", 1, body), Before(fenced)) == expected
+
+
+def test_only_topics_of_partitions_with_different_numbers_of_replicas_are_known_to_differ() -> None:
+    call = Call("CreatePartitions", 3, {"Topics": [{"Name": "a", "Count": 4}]})
+    assert why_avoided_now(call, Before(unequal=["b"])) == set()
+    assert why_avoided_now(call, Before(unequal=["a"])) == {"partitions with different numbers of replicas"}
 
 
 def test_an_entry_that_does_not_occur_is_stale(tmp_path: Path) -> None:

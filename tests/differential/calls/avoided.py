@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from tests.differential.call import Call
 from tests.differential.codec import Body
+from tests.differential.picture import Picture
 
 MADE_SHARE = 0.01
 """How many of them are made: each known difference still occurs in a long run."""
@@ -37,10 +39,36 @@ def why_avoided(call: Call, kafka: str) -> frozenset[str]:
     return frozenset(name for name, check in checks.items() if check(call.body))
 
 
-def why_heartbeat_avoided(call: Call, fenced: Collection[int]) -> frozenset[str]:
-    """Returns which differences a heartbeat meets that reports a failed directory; `fenced` before it."""
-    body = call.body
-    if call.api != "BrokerHeartbeat" or not body.get("OfflineLogDirs"):
+@dataclass(frozen=True)
+class Before:
+    """What the cluster is like before a call: fenced brokers, topics with partitions of different sizes."""
+
+    fenced: Collection[int] = ()
+    unequal: Collection[str] = ()
+
+
+def before(picture: Picture) -> Before:
+    """Returns what it is like now."""
+    unequal = [
+        name
+        for name, partitions in picture.topics.items()
+        if len({len(each.replicas) for each in partitions.values()}) > 1
+    ]
+    return Before({each for each, broker in picture.brokers.items() if broker.fenced}, unequal)
+
+
+def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
+    """Returns which known differences the call meets because of what the cluster is like."""
+    if call.api == "BrokerHeartbeat":
+        return _why_heartbeat_avoided(call.body, now.fenced)
+    if call.api == "CreatePartitions" and any(each["Name"] in now.unequal for each in call.body["Topics"]):
+        return frozenset({"partitions with different numbers of replicas"})
+    return frozenset()
+
+
+def _why_heartbeat_avoided(body: Body, fenced: Collection[int]) -> frozenset[str]:
+    """Returns how it differs when a directory fails while its broker is fenced or unfenced."""
+    if not body.get("OfflineLogDirs"):
         return frozenset()
     is_fenced = body["BrokerId"] in fenced
     if is_fenced and not body["WantFence"]:
