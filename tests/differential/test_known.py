@@ -111,7 +111,8 @@ def test_only_a_directory_that_fails_while_its_broker_changes_is_known_to_differ
 
 
 def test_only_topics_of_partitions_with_different_numbers_of_replicas_are_known_to_differ() -> None:
-    call = Call("CreatePartitions", 3, {"Topics": [{"Name": "a", "Count": 4}]})
+    topic = {"Name": "a", "Count": 4, "Assignments": [{"BrokerIds": [1]}]}
+    call = Call("CreatePartitions", 3, {"Topics": [topic]})
     assert why_avoided_now(call, Before(unequal=["b"])) == set()
     assert why_avoided_now(call, Before(unequal=["a"])) == {"partitions with different numbers of replicas"}
 
@@ -127,3 +128,18 @@ def test_an_entry_that_does_not_occur_is_stale(tmp_path: Path) -> None:
 def test_every_entry_has_its_reason() -> None:
     entries = KnownDifferences("4.3.1", FILE).entries
     assert [each.name for each in entries if len(each.reason) < 10] == []
+
+
+@pytest.mark.parametrize(
+    ("assignments", "one_shuts_down", "expected"),
+    [
+        ([], True, {"by chance on a broker that shuts down"}),
+        ([], False, set()),
+        ([{"BrokerIds": [1]}], True, set()),
+    ],
+)
+def test_only_what_is_placed_by_chance_meets_a_broker_that_shuts_down(
+    assignments: list[object], one_shuts_down: bool, expected: set[str]
+) -> None:
+    call = Call("CreateTopics", 7, {"Topics": [{"Name": "a", "Assignments": assignments}]})
+    assert why_avoided_now(call, Before(one_shuts_down=one_shuts_down)) == expected

@@ -41,10 +41,14 @@ def why_avoided(call: Call, kafka: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Before:
-    """What the cluster is like before a call: fenced brokers, topics with partitions of different sizes."""
+    """What the cluster is like before a call."""
 
     fenced: Collection[int] = ()
     unequal: Collection[str] = ()
+    """Topics whose partitions have different numbers of replicas."""
+
+    one_shuts_down: bool = False
+    """Whether a broker is unfenced and still in its controlled shutdown."""
 
 
 def before(picture: Picture) -> Before:
@@ -54,16 +58,23 @@ def before(picture: Picture) -> Before:
         for name, partitions in picture.topics.items()
         if len({len(each.replicas) for each in partitions.values()}) > 1
     ]
-    return Before({each for each, broker in picture.brokers.items() if broker.fenced}, unequal)
+    fenced = {each for each, broker in picture.brokers.items() if broker.fenced}
+    shut_down = {each for each, broker in picture.brokers.items() if broker.shutting_down}
+    return Before(fenced, unequal, not shut_down <= fenced)
 
 
 def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
     """Returns which known differences the call meets because of what the cluster is like."""
     if call.api == "BrokerHeartbeat":
         return _why_heartbeat_avoided(call.body, now.fenced)
+    if call.api not in ("CreateTopics", "CreatePartitions"):
+        return frozenset()
+    found = set()
     if call.api == "CreatePartitions" and any(each["Name"] in now.unequal for each in call.body["Topics"]):
-        return frozenset({"partitions with different numbers of replicas"})
-    return frozenset()
+        found.add("partitions with different numbers of replicas")
+    if now.one_shuts_down and not all(each["Assignments"] for each in call.body["Topics"]):
+        found.add("by chance on a broker that shuts down")
+    return frozenset(found)
 
 
 def _why_heartbeat_avoided(body: Body, fenced: Collection[int]) -> frozenset[str]:
