@@ -28,7 +28,7 @@ FAULTS = (
         "        elif not self._has_visited_last and ",
         "        elif False and ",
         (TRANSITIONS,),
-        "A partition stays without leader, though its topic allows unclean elections and a replica is active.",
+        "A partition stays without leader, though an unclean election is allowed and a replica is active.",
     ),
     PlantedFault(
         "rest-of-a-transition-is-skipped-after-a-failover",
