@@ -140,7 +140,7 @@ class Normaliser:
             return self._normal_struct(value)
         if isinstance(value, list):
             each = [self.normal(name, item) for item in value]
-            return sorted(each, key=_without_errors) if value and isinstance(value[0], dict) else each
+            return sorted(each, key=_order) if value and isinstance(value[0], dict) else each
         if name in MASKED:
             return None if value is None else "masked"
         if isinstance(value, bool) or value is None:
@@ -180,8 +180,9 @@ class Normaliser:
         return own.replace(f"localhost:{self._names.port}", "localhost:PORT")
 
 
-def _without_errors(value: Any) -> str:
-    """The key by which structures of a list are put in order: what they are about, not how it went."""
+def _order(value: Any) -> tuple[str, str]:
+    """The key by which structures of a list are put in order: what they are about, then how it went."""
     if not isinstance(value, dict):
-        return repr(value)
-    return repr({name: each for name, each in value.items() if "Error" not in name})
+        return repr(value), ""
+    about = {name: each for name, each in value.items() if "Error" not in name}
+    return repr(about), str(value.get("ErrorCode"))

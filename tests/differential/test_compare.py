@@ -24,6 +24,13 @@ def test_what_one_side_lacks_is_named_and_the_rest_is_compared() -> None:
     assert places(java, ours) == ["Configs[a].Value", "Configs[b]"]
 
 
+def test_structures_about_the_same_are_compared_in_any_order() -> None:
+    java = {"Responses": [{"Name": "a", "ErrorCode": 42}, {"Name": "a", "ErrorCode": 0}]}
+    ours = {"Responses": [{"Name": "a", "ErrorCode": 0}, {"Name": "a", "ErrorCode": 42}]}
+    assert places(java, ours) == []
+    assert places(java, {"Responses": [{"Name": "a", "ErrorCode": 0}] * 2}) == ["Responses[].ErrorCode"]
+
+
 def test_a_list_without_names_differs_as_a_whole() -> None:
     assert places({"Configs": [{"Value": 1}]}, {"Configs": []}) == ["Configs"]
     assert places({"Configs": [config("a", "1"), config("a", "1")]}, {"Configs": [config("a", "1")]}) == [

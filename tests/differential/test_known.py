@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.differential.call import Call
-from tests.differential.calls.avoided import why_avoided, why_heartbeat_avoided
+from tests.differential.calls.avoided import Before, why_avoided, why_avoided_now
 from tests.differential.compare import Difference
 from tests.differential.known import FILE, KnownDifferences
 
@@ -107,7 +107,14 @@ def test_only_a_directory_that_fails_while_its_broker_changes_is_known_to_differ
     fence: bool, stop: bool, fenced: set[int], expected: set[str]
 ) -> None:
     body = {"BrokerId": 1, "OfflineLogDirs": ["d"], "WantFence": fence, "WantShutDown": stop}
-    assert why_heartbeat_avoided(Call("BrokerHeartbeat", 1, body), fenced) == expected
+    assert why_avoided_now(Call("BrokerHeartbeat", 1, body), Before(fenced)) == expected
+
+
+def test_only_topics_of_partitions_with_different_numbers_of_replicas_are_known_to_differ() -> None:
+    topic = {"Name": "a", "Count": 4, "Assignments": [{"BrokerIds": [1]}]}
+    call = Call("CreatePartitions", 3, {"Topics": [topic]})
+    assert why_avoided_now(call, Before(unequal=["b"])) == set()
+    assert why_avoided_now(call, Before(unequal=["a"])) == {"partitions with different numbers of replicas"}
 
 
 def test_an_entry_that_does_not_occur_is_stale(tmp_path: Path) -> None:
@@ -121,3 +128,18 @@ def test_an_entry_that_does_not_occur_is_stale(tmp_path: Path) -> None:
 def test_every_entry_has_its_reason() -> None:
     entries = KnownDifferences("4.3.1", FILE).entries
     assert [each.name for each in entries if len(each.reason) < 10] == []
+
+
+@pytest.mark.parametrize(
+    ("assignments", "one_shuts_down", "expected"),
+    [
+        ([], True, {"by chance on a broker that shuts down"}),
+        ([], False, set()),
+        ([{"BrokerIds": [1]}], True, set()),
+    ],
+)
+def test_only_what_is_placed_by_chance_meets_a_broker_that_shuts_down(
+    assignments: list[object], one_shuts_down: bool, expected: set[str]
+) -> None:
+    call = Call("CreateTopics", 7, {"Topics": [{"Name": "a", "Assignments": assignments}]})
+    assert why_avoided_now(call, Before(one_shuts_down=one_shuts_down)) == expected

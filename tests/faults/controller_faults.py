@@ -10,8 +10,8 @@ FAULTS = (
     PlantedFault(
         "a-fenced-broker-that-shuts-down-is-not-fenced-again",
         "kraftctl/controller/cluster_control/process_broker_heartbeat.py",
-        "        return ControllerResult.of([fencing_record(registration)])\n",
-        "        return ControllerResult.of([])\n",
+        "return BrokerFencing(state, registration.id, registration.epoch, again=True).next_slice(moment)\n",
+        "return ControllerResult.of([])\n",
         ("tests/controller/test_broker_heartbeat.py",),
         "The log differs from that of Kafka's controller.",
     ),

@@ -50,6 +50,14 @@ FAULTS = (
         "An owner whose tokens have ended gets no new ones.",
     ),
     PlantedFault(
+        "an-owner-without-a-type-gets-a-token",
+        "kraftctl/controller/security/delegation_token_control.py",
+        "request.owner_principal_name and request.owner_principal_type is None:",
+        "False:",
+        ("tests/controller/test_delegation_tokens.py",),
+        "Kafka refuses it: the token would be of a user that the client has not named.",
+    ),
+    PlantedFault(
         "tokens-expire-by-the-monotonic-clock",
         "kraftctl/controller/security/delegation_token_control.py",
         "        token for token in state.image.delegation_tokens.tokens.values()"

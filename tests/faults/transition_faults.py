@@ -11,7 +11,25 @@ IN_BETWEEN = "tests/controller/test_slices_in_between.py"
 LONG = "tests/controller/test_long_transitions.py"
 STALE = "tests/controller/test_fence_stale_brokers.py"
 
+TRANSITIONS = "tests/controller/test_broker_transitions.py"
+
 FAULTS = (
+    PlantedFault(
+        "reassignments-and-elrs-without-leader-never-end",
+        f"{REPLICATION}/partition_walk.py",
+        "        if partition.reassigning or (partition.elr and not self._keeps_elrs):\n",
+        "        if False:\n",
+        (TRANSITIONS,),
+        "The log differs from that of Kafka's controller.",
+    ),
+    PlantedFault(
+        "last-members-are-not-visited-without-elr",
+        f"{REPLICATION}/memberships.py",
+        "        elif not self._has_visited_last and ",
+        "        elif False and ",
+        (TRANSITIONS,),
+        "A partition stays without leader, though an unclean election is allowed and a replica is active.",
+    ),
     PlantedFault(
         "rest-of-a-transition-is-skipped-after-a-failover",
         "kraftctl/controller/periodic_tasks.py",

@@ -61,7 +61,7 @@ class Memberships:
             in_isrs = in_isrs | self._first(topics.last_member_counts.get(broker_id))
         elif not self._has_visited_last and broker_id in topics.last_member_counts:
             alone_in = in_order(topics.last_member_counts[broker_id])
-            self._walks.append(LastMemberWalk(alone_in, image, broker_id))
+            self._walks.append(LastMemberWalk(alone_in, image.cluster, broker_id))
         self._has_visited_last = True
         if in_isrs:
             self._walks.append(IsrWalk(in_order(in_isrs), broker_id))

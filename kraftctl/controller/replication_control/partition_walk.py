@@ -13,6 +13,7 @@ from typing import Final
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
 from kraftctl.controller.results.slice_budget import SliceBudget
+from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.topics_image import TopicImage, TopicsImage
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
@@ -141,15 +142,25 @@ class LeaderlessWalk(PartitionWalk):
         return False
 
 
-class LastMemberWalk(LeaderlessWalk):
-    """Finds those of them whose ISR has the broker."""
+class LastMemberWalk(PartitionWalk):
+    """Finds leaderless partitions whose ISR has the broker, and of which another broker, an active one, has a
+    replica; without the feature also those with an ELR (KIP-966).
+    """
 
-    def __init__(self, topic_ids: list[Uuid], image: MetadataImage, broker_id: int) -> None:
-        super().__init__(topic_ids, image)
+    def __init__(self, topic_ids: list[Uuid], cluster: ClusterImage, broker_id: int) -> None:
+        super().__init__(topic_ids)
+        self._cluster = cluster
         self._broker_id = broker_id
 
     def wanted(self, partition: PartitionRegistration) -> bool:
-        return self._broker_id in partition.isr and super().wanted(partition)
+        if partition.leader != NO_LEADER or self._broker_id not in partition.isr:
+            return False
+        if partition.elr:
+            return True
+        for replica in partition.replicas:
+            if replica != self._broker_id and self._cluster.active(replica):
+                return True
+        return False
 
 
 class UncleanWalk(LeaderlessWalk):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from tests.differential.call import Call
 from tests.differential.codec import Body
+from tests.differential.picture import Picture
 
 MADE_SHARE = 0.01
 """How many of them are made: each known difference still occurs in a long run."""
@@ -17,6 +19,7 @@ LAST_LEVELS_OF_4_3 = {"metadata.version": 30, "share.version": 1}
 ELECTION = "unclean.leader.election.enable"
 INT_MAX = 2**31 - 1
 PARTITIONS_MAX = 10_000
+NAME_BYTES_MAX = 249
 CODES_OF_ACLS = {
     "ResourceType": range(2, 8),
     "ResourcePatternType": range(3, 5),
@@ -36,10 +39,47 @@ def why_avoided(call: Call, kafka: str) -> frozenset[str]:
     return frozenset(name for name, check in checks.items() if check(call.body))
 
 
-def why_heartbeat_avoided(call: Call, fenced: Collection[int]) -> frozenset[str]:
-    """Returns which differences a heartbeat meets that reports a failed directory; `fenced` before it."""
-    body = call.body
-    if call.api != "BrokerHeartbeat" or not body.get("OfflineLogDirs"):
+@dataclass(frozen=True)
+class Before:
+    """What the cluster is like before a call."""
+
+    fenced: Collection[int] = ()
+    unequal: Collection[str] = ()
+    """Topics whose partitions have different numbers of replicas."""
+
+    one_shuts_down: bool = False
+    """Whether a broker is unfenced and still in its controlled shutdown."""
+
+
+def before(picture: Picture) -> Before:
+    """Returns what it is like now."""
+    unequal = [
+        name
+        for name, partitions in picture.topics.items()
+        if len({len(each.replicas) for each in partitions.values()}) > 1
+    ]
+    fenced = {each for each, broker in picture.brokers.items() if broker.fenced}
+    shut_down = {each for each, broker in picture.brokers.items() if broker.shutting_down}
+    return Before(fenced, unequal, not shut_down <= fenced)
+
+
+def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
+    """Returns which known differences the call meets because of what the cluster is like."""
+    if call.api == "BrokerHeartbeat":
+        return _why_heartbeat_avoided(call.body, now.fenced)
+    if call.api not in ("CreateTopics", "CreatePartitions"):
+        return frozenset()
+    found = set()
+    if call.api == "CreatePartitions" and any(each["Name"] in now.unequal for each in call.body["Topics"]):
+        found.add("partitions with different numbers of replicas")
+    if now.one_shuts_down and not all(each["Assignments"] for each in call.body["Topics"]):
+        found.add("by chance on a broker that shuts down")
+    return frozenset(found)
+
+
+def _why_heartbeat_avoided(body: Body, fenced: Collection[int]) -> frozenset[str]:
+    """Returns how it differs when a directory fails while its broker is fenced or unfenced."""
+    if not body.get("OfflineLogDirs"):
         return frozenset()
     is_fenced = body["BrokerId"] in fenced
     if is_fenced and not body["WantFence"]:
@@ -171,6 +211,13 @@ def _malformed_listener(body: Body) -> bool:
     )
 
 
+def _long_text(body: Body) -> bool:
+    """Returns whether a text is longer than what nodes have: docs/limits.md has each limit."""
+    texts = [each[name] for each in body["Listeners"] for name in ("Name", "Host")]
+    texts += [each["Name"] for each in body["Features"]]
+    return any(len(text.encode("utf-8", "surrogatepass")) > NAME_BYTES_MAX for text in texts)
+
+
 def _negative_id(body: Body) -> bool:
     return bool(body["BrokerId"] < 0)
 
@@ -201,8 +248,12 @@ CHECKS: dict[str, Checks] = {
     "CreateAcls": {"a code of a filter": _code_of_a_filter},
     "AlterClientQuotas": {"an entity twice": _entity_twice, "an infinite quota": _infinite_quota},
     "FetchSnapshot": {"a snapshot of nothing": _snapshot_of_nothing},
-    "BrokerRegistration": {"a malformed listener": _malformed_listener, "a negative id": _negative_id},
-    "ControllerRegistration": {"a malformed listener": _malformed_listener},
+    "BrokerRegistration": {
+        "a malformed listener": _malformed_listener,
+        "a negative id": _negative_id,
+        "a long text": _long_text,
+    },
+    "ControllerRegistration": {"a malformed listener": _malformed_listener, "a long text": _long_text},
     "AddRaftVoter": {"a nameless listener": _nameless_listener},
 }
 CHECKS_OF_4_3: dict[str, Checks] = {

@@ -101,7 +101,7 @@ def broker_registration(pick: Chooser) -> list[Call]:
     """Kafka refuses another incarnation of one that has just been shut down, and kraftctl takes it."""
     broker = pick.broker()
     known = pick.picture.brokers.get(broker)
-    again = (broker in pick.shut_down and pick.often(0.97)) or pick.often(0.2)
+    again = (broker in pick.shut_down and not pick.often(MADE_SHARE)) or pick.often(0.2)
     incarnation = known.incarnation if known and again else None
     return [registration(pick, broker, incarnation)]
 

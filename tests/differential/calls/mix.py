@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tests.differential.call import SILENCE, Call
 from tests.differential.calls import brokers, configs, features, quorum, replicas, security, topics
-from tests.differential.calls.avoided import MADE_SHARE, slows_down, why_avoided
+from tests.differential.calls.avoided import MADE_SHARE, before, slows_down, why_avoided, why_avoided_now
 from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.odd import OF_RAFT, damaged, forwarded, with_an_odd_field
 from tests.differential.schemas import Schemas
@@ -86,7 +86,8 @@ def next_calls(
             call = with_an_odd_field(pick, by_name[f"{call.api}Request"], call)
         if slows_down(call):
             continue
-        if why_avoided(call, kafka) and not pick.often(MADE_SHARE):
+        avoided = why_avoided(call, kafka) | why_avoided_now(call, before(pick.picture))
+        if avoided and not pick.often(MADE_SHARE):
             continue
         if pick.often(DAMAGED_SHARE):
             call = damaged(pick, call)
