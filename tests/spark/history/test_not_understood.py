@@ -54,7 +54,7 @@ KNOWN: list[Message] = [
     RegisterBrokerRecord(1),
 ]
 LATER: list[Message] = [PartitionChangeRecord(0, ONE_UUID, isr=[1], leader=1)]
-"""It has an effect that nobody may believe behind a record that was not understood."""
+"""It has an effect that no answer may show behind a record that was not understood."""
 END_OF_TRANSACTION = encode_metadata_record(EndTransactionRecord(), 0)
 
 
