@@ -18,7 +18,7 @@ from kraftctl_protocol.generated.end_transaction_record import EndTransactionRec
 from kraftctl_protocol.generated.fence_broker_record import FenceBrokerRecord
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
-from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
+from kraftctl_protocol.generated.register_broker_record import BrokerEndpoint, RegisterBrokerRecord
 from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
@@ -54,7 +54,7 @@ KNOWN: list[Message] = [
     RegisterBrokerRecord(1),
 ]
 LATER: list[Message] = [PartitionChangeRecord(0, ONE_UUID, isr=[1], leader=1)]
-"""It has an effect that nobody may believe behind a record that was not understood."""
+"""It has an effect that no answer may show behind a record that was not understood."""
 END_OF_TRANSACTION = encode_metadata_record(EndTransactionRecord(), 0)
 
 
@@ -166,6 +166,14 @@ def test_new_fields_are_listed_and_everything_else_is_known(tmp_path: Path) -> N
     assert ranges(output) == [(0, len(KNOWN) + len(LATER))]
     assert not_known(output) == [(0, None, "new fields", "TopicRecord version 0")]
     assert read_versions(output, "topics").column("valid_to_offset").null_count == 1
+
+
+def test_a_new_field_of_a_struct_in_a_record_is_listed(tmp_path: Path) -> None:
+    endpoint = BrokerEndpoint(name="A", host="h", port=1, security_protocol=0)
+    endpoint.unknown_tagged_fields = [(9, b"new")]
+    output = history_of(tmp_path, [frames([RegisterBrokerRecord(1, end_points=[endpoint])])])
+    assert ranges(output) == [(0, 1)]
+    assert not_known(output) == [(0, None, "new fields", "RegisterBrokerRecord version 0")]
 
 
 TOPIC = "AAAAAAAAAAAAAAAAAAAAAg"
