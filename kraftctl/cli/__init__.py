@@ -27,6 +27,7 @@ COMMANDS = {
     "features": ("kraftctl.cli.features.command", "describe or change the levels of features"),
     "cluster": ("kraftctl.cli.cluster.command", "name a cluster and its nodes, or unregister a node"),
     "explain": ("kraftctl.cli.explain.command", "say why a broker, a partition or the quorum is as it is"),
+    "console": ("kraftctl.cli.console.command", "serve a page about a running quorum, trouble first"),
     "end-recovery": ("kraftctl.cli.end_recovery", "let a controller vote again that has lost its votes"),
     "end-halt": ("kraftctl.cli.end_halt", "let a controller start again that has halted"),
     "dump": ("kraftctl.cli.dump", "show what a log, a snapshot or a directory contains"),

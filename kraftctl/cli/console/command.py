@@ -1,0 +1,163 @@
+"""`kraftctl console`: a page about a running quorum, of kraftctl or Kafka, trouble first. It only reads."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import ssl
+import sys
+from pathlib import Path
+from typing import Final
+
+from kraftctl import __version__
+from kraftctl.cli.admin.admin_client import parse_bootstrap
+from kraftctl.cli.admin.client_config import ClientConfig, parse_client_config
+from kraftctl.cli.admin.errors import AdminError
+from kraftctl.cli.config_file import read_config_file
+from kraftctl.cli.console.listen_address import ListenAddress, check_access, parse_listen_address
+from kraftctl.cli.console.quorum_round import QuorumRounds
+from kraftctl.cli.health.collection import SCHEMES
+from kraftctl.cli.parser import Parser
+from kraftctl.cli.unknown_keys import unknown_keys_of_client
+from kraftctl.console.live_log import LiveLog
+from kraftctl.console.painter import Painter
+from kraftctl.server.process.clock import Clock
+from kraftctl_observer.observer import QuorumObserver
+from kraftctl_protocol.escaped_text import escaped
+from kraftctl_protocol.file_errors import unplaced_error
+from kraftctl_protocol.java_properties import PropertiesError
+from kraftctl_security.config_values import ConfigException
+from kraftctl_security.resolved_properties import ResolvedProperties
+from kraftctl_security.small_files import mode_against_others, read_small_file
+
+NAME = "console"
+PRINTS_ONLY = False
+
+LISTEN: Final = "http://127.0.0.1:8080"
+LOG_SECONDS: Final = 5.0
+TOKEN_BYTES_MAX: Final = 4 * 1024
+TOKEN_BYTES_MIN: Final = 16
+"""A shorter one could be guessed: nothing slows down who tries."""
+
+MISSING: Final = "the package {} is missing. Next step: pip install 'kraftctl[console]'"
+
+
+def add_arguments(parser: Parser) -> None:
+    parser.add_argument(
+        "--bootstrap-controllers",
+        metavar="HOST:PORT,...",
+        required=True,
+        help="controllers of a running quorum, those of Kafka as well",
+    )
+    parser.add_argument(
+        "--command-config", type=Path, metavar="FILE", help="client properties: ssl.*, sasl.*, ..."
+    )
+    parser.add_argument(
+        "--operate",
+        nargs="+",
+        default=[],
+        metavar="URL",
+        help="listeners for probes of controllers of kraftctl: they know disks, certificates and heartbeats",
+    )
+    parser.add_argument("--operate-token", type=Path, metavar="FILE", help="a file with their token")
+    parser.add_argument("--operate-ca", type=Path, metavar="FILE", help="certificates to trust with https")
+    parser.add_argument(
+        "--listen", default=LISTEN, metavar="URL", help="where the page is; default: %(default)s"
+    )
+    parser.add_argument(
+        "--token-file", type=Path, metavar="FILE", help="a file with the token that the page asks for"
+    )
+    parser.add_argument("--certificate", type=Path, metavar="FILE", help="for https: a chain in PEM")
+    parser.add_argument("--key", type=Path, metavar="FILE", help="its private key in PEM, without a password")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Returns 0 after a signal, or 1 with the reason on standard error."""
+    properties: ResolvedProperties | None = None
+    try:
+        if args.command_config is not None:
+            properties = read_config_file(args.command_config)
+            for sentence in unknown_keys_of_client(properties).values():
+                print(f"{args.command_config}: {sentence}", file=sys.stderr)
+        return _serve(args, parse_client_config({} if properties is None else properties))
+    except (AdminError, ConfigException, PropertiesError) as error:
+        text = str(error) if properties is None else properties.hide(str(error))
+        print(f"kraftctl console: {escaped(text, keep=chr(10))}", file=sys.stderr)
+    except OSError as unplaced:
+        print(f"kraftctl console: {unplaced_error(unplaced)}", file=sys.stderr)
+    return 1
+
+
+def _serve(args: argparse.Namespace, config: ClientConfig) -> int:
+    try:
+        # Only this command needs them, and only users of it install them.
+        from kraftctl.cli.console.serving import ConsoleServer
+        from kraftctl.console.page_drawing import PageDrawing
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("kraftctl"):
+            raise
+        raise AdminError(MISSING.format(error.name)) from error
+    address = parse_listen_address(args.listen)
+    if (args.certificate is None) != (args.key is None):
+        raise AdminError("--certificate and --key belong together.")
+    check_access(address, has_token=args.token_file is not None, has_certificate=args.certificate is not None)
+    token = b"" if args.token_file is None else _token(args.token_file)
+    _warn_of_plain_text(address)
+    clock, bootstrap = Clock(), parse_bootstrap(args.bootstrap_controllers)
+    rounds = _rounds(args, config, clock)
+    observer = QuorumObserver(
+        bootstrap,
+        client_id=config.client_id,
+        software=("kraftctl", __version__),
+        timeout_s=LOG_SECONDS,
+        say_after_s=2 * LOG_SECONDS,  # The page says the same.
+        read_security=lambda: config.security,
+    )
+    live, drawing = LiveLog(observer), PageDrawing()
+    server = ConsoleServer(
+        live,
+        Painter(live, rounds.ask, drawing.parts, clock),
+        drawing,
+        address=address,
+        token=token,
+        certificate=None if args.certificate is None else str(args.certificate),
+        key=None if args.key is None else str(args.key),
+    )
+    server.run()
+    return 0
+
+
+def _rounds(args: argparse.Namespace, config: ClientConfig, clock: Clock) -> QuorumRounds:
+    for url in args.operate:
+        if not url.startswith(SCHEMES):
+            raise AdminError(f"--operate {url} is no address of a listener: write http://HOST:PORT.")
+    context = None
+    if args.operate_ca is not None:
+        context = ssl.create_default_context(cafile=args.operate_ca)
+    return QuorumRounds(
+        parse_bootstrap(args.bootstrap_controllers),
+        [url.rstrip("/") for url in args.operate],
+        config=config,
+        clock=clock,
+        token=None if args.operate_token is None else args.operate_token.read_text().strip(),
+        context=context,
+    )
+
+
+def _token(file: Path) -> bytes:
+    mode = mode_against_others(os.stat(file))
+    if mode is not None:
+        print(f"Other accounts may read {file}. Next step: chmod {mode} {file}", file=sys.stderr)
+    token = read_small_file(str(file), TOKEN_BYTES_MAX).strip()
+    if len(token) < TOKEN_BYTES_MIN:
+        raise AdminError(f"--token-file {file} has {len(token)} bytes: {TOKEN_BYTES_MIN} or more are needed.")
+    return token
+
+
+def _warn_of_plain_text(address: ListenAddress) -> None:
+    if address.scheme == "http" and not address.is_loopback:
+        print(
+            f"{address} shows the token to who listens on the network. Next step: use https, or a proxy that"
+            " does",
+            file=sys.stderr,
+        )

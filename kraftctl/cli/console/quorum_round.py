@@ -1,0 +1,113 @@
+"""QuorumRounds asks the leader for its quorum, and the listeners for probes for statuses of controllers."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Sequence
+from dataclasses import replace
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Final
+
+from kraftctl.cli.admin.admin_client import AdminClient
+from kraftctl.cli.admin.client_config import ClientConfig
+from kraftctl.cli.admin.errors import AdminError
+from kraftctl.cli.explain.leader_view import leader_view_of
+from kraftctl.cli.health.collection import OperatePages, read_pages
+from kraftctl.cli.quorum.quorum_info import QuorumInfo, describe_quorum
+from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, NoLeaderError, QuorumSurvey
+from kraftctl.console.node_status import NodeStatus, node_status
+from kraftctl.console.quorum_reading import QuorumReading
+from kraftctl.explain.evidence import NoLeaderView
+from kraftctl.server.process.clock import Clock
+from kraftctl_protocol.escaped_text import escaped
+from kraftctl_security.blocking_connection import Endpoint
+
+ASK_MS: Final = 2_500
+"""The leader has this long to describe the quorum; then all controllers are asked who leads."""
+
+PAGES_SECONDS: Final = 3.0
+
+
+class QuorumRounds:
+    """One round after the other, with a connection that is kept. Not thread-safe."""
+
+    def __init__(
+        self,
+        bootstrap: list[Endpoint],
+        urls: Sequence[str],
+        *,
+        config: ClientConfig,
+        clock: Clock,
+        token: str | None,
+        context: ssl.SSLContext | None,
+    ) -> None:
+        """Takes a `token` and a `context` for the listeners for probes at `urls`."""
+        self._bootstrap = bootstrap
+        self._urls = urls
+        self._config = config
+        self._clock = clock
+        self._token = token
+        self._context = context
+        short = replace(config, default_api_timeout_ms=min(ASK_MS, config.default_api_timeout_ms))
+        self._client = AdminClient(bootstrap, to_controllers=True, config=short, clock=clock)
+
+    def ask(self) -> QuorumReading:
+        """Returns what was said in one round."""
+        pages: SimpleQueue[OperatePages] = SimpleQueue()
+        for url in self._urls:
+            Thread(target=self._read, args=(url, pages), daemon=True).start()
+        reading = self._quorum()
+        return replace(reading, statuses=self._statuses(pages))
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()
+
+    def _quorum(self) -> QuorumReading:
+        try:
+            return _reading_of(describe_quorum(self._client))
+        except AdminError:
+            self._client.close()
+        survey = QuorumSurvey(
+            self._bootstrap,
+            to_controllers=True,
+            config=self._config,
+            clock=self._clock,
+            wait_ms=LEADER_WAIT_MS,
+            with_cluster_id=False,
+        )
+        try:
+            return _reading_of(survey.run().quorum)
+        except NoLeaderError as error:
+            lines = [escaped(line) for line in error.lines]
+            return QuorumReading(no_leader=NoLeaderView(error.asked_count, error.answered_count, lines))
+        except AdminError as error:
+            return QuorumReading(
+                problem=f"What the leader knows of replicas is left out: {escaped(str(error))}"
+            )
+
+    def _read(self, url: str, pages: SimpleQueue[OperatePages]) -> None:
+        pages.put(read_pages(url, token=self._token, context=self._context, timeout_s=PAGES_SECONDS))
+
+    def _statuses(self, pages: SimpleQueue[OperatePages]) -> tuple[NodeStatus, ...]:
+        found: dict[str, OperatePages] = {}
+        deadline_ms = self._clock.now_ms() + int(1000 * PAGES_SECONDS)
+        while len(found) < len(self._urls):
+            try:
+                page = pages.get(timeout=max(0.1, (deadline_ms - self._clock.now_ms()) / 1000))
+            except Empty:
+                break
+            found[page.url] = page
+        late = "it has not answered in time"
+        shown = [found.get(url) or OperatePages(url, problem=late) for url in self._urls]
+        return tuple(node_status(each.url, each.status, each.metrics, each.problem) for each in shown)
+
+
+def _reading_of(quorum: QuorumInfo) -> QuorumReading:
+    addresses = {
+        node_id: f"{listeners[0].host}:{listeners[0].port}"
+        for node_id, listeners in quorum.endpoints.items()
+        if listeners
+    }
+    return QuorumReading(leader_view_of(quorum), addresses=addresses)

@@ -1,0 +1,103 @@
+"""Runs the server of the console until SIGTERM or Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from typing import Final
+
+import uvicorn
+
+from kraftctl.cli.console.listen_address import HTTPS, ListenAddress
+from kraftctl.console.access import Guard
+from kraftctl.console.application import ConsoleApplication
+from kraftctl.console.live_log import LiveLog
+from kraftctl.console.page_drawing import PageDrawing
+from kraftctl.console.painter import Painter
+
+CONNECTIONS_MAX: Final = 128
+HEAD_BYTES_MAX: Final = 16 * 1024
+KEEP_ALIVE_SECONDS: Final = 10
+STOP_SECONDS: Final = 1
+
+
+class ConsoleServer:
+    """Serves one console at one address."""
+
+    def __init__(
+        self,
+        live: LiveLog,
+        painter: Painter,
+        drawing: PageDrawing,
+        *,
+        address: ListenAddress,
+        token: bytes,
+        certificate: str | None,
+        key: str | None,
+    ) -> None:
+        self._live = live
+        self._painter = painter
+        self._address = address
+        self._pages = ConsoleApplication(painter, drawing)
+        guard = Guard(
+            self._pages.application,
+            token=token,
+            is_loopback=address.is_loopback,
+            is_https=address.scheme == HTTPS,
+            login=drawing.page("login.html"),
+        )
+        config = uvicorn.Config(
+            guard,
+            host=address.host,
+            port=address.port,
+            loop="asyncio",
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,  # paths have tokens
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=CONNECTIONS_MAX,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=STOP_SECONDS,
+            h11_max_incomplete_event_size=HEAD_BYTES_MAX,
+            ssl_certfile=certificate,
+            ssl_keyfile=key,
+        )
+        self._server = uvicorn.Server(config)
+
+    def stop(self) -> None:
+        """Ends `run`, from any thread."""
+        self._server.should_exit = True
+
+    def run(self) -> None:
+        """Serves until a signal. Raises OSError when it cannot listen."""
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        self._server.config.load()
+        bound = self._bound()
+        self._pages.begin()
+        self._live.start()
+        self._painter.start()
+        print(f"{self._address} has the console, until Ctrl-C", file=sys.stderr, flush=True)
+        try:
+            await self._server.serve(sockets=[bound])
+        finally:
+            self._painter.stop()
+            self._live.stop()
+            bound.close()
+
+    def _bound(self) -> socket.socket:
+        family = socket.AF_INET6 if ":" in self._address.host else socket.AF_INET
+        found = socket.getaddrinfo(self._address.host, self._address.port, family, socket.SOCK_STREAM)
+        bound = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(found[0][4])
+        except BaseException:
+            bound.close()
+            raise
+        return bound

@@ -1,0 +1,151 @@
+"""Guards the pages: who may read them, under which name of this host, and what a browser may do with them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote, urlencode
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:;"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+HEADERS: Final = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+
+LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
+
+COOKIE: Final = "kraftctl-console"
+TOKEN_PARAMETER: Final = "token"
+QUERY_BYTES_MAX: Final = 4_096
+
+ASSETS: Final = ("/console.css", "/console.js")
+"""What the page that asks for the token needs."""
+
+
+class Guard:
+    """Lets requests pass to the pages that may."""
+
+    def __init__(
+        self, application: Application, *, token: bytes, is_loopback: bool, is_https: bool, login: bytes
+    ) -> None:
+        """Takes `login`, the page for a browser without a token; without a `token`, everyone may read.
+
+        On loopback only names of this host are served, so that no page of others can read these under a
+        name of its own (DNS rebinding). Elsewhere a token is needed, which such a page does not have.
+        """
+        assert token or is_loopback, "a page that others reach needs a token"
+        self._application = application
+        self._token = token
+        self._checks_host = is_loopback
+        self._login = login
+        self._is_https = is_https
+        key = secrets.token_bytes(32)
+        self._cookie = hmac.new(key, token, hashlib.sha256).hexdigest().encode()
+        """What a browser keeps instead of the token: it is worth nothing after the end of this process."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        sender = _with_headers(send)
+        headers = dict(scope["headers"])
+        if scope["method"] not in ("GET", "HEAD"):
+            await _respond(sender, 405, b"GET and HEAD only\n", [(b"allow", b"GET, HEAD")])
+        elif self._checks_host and not _is_of_this_host(headers.get(b"host", b"")):
+            await _respond(sender, 421, b"this host is not served under that name: use localhost\n")
+        elif len(scope["query_string"]) > QUERY_BYTES_MAX:
+            await _respond(sender, 414, b"the query is too long\n")
+        elif self._token and scope["path"] not in ASSETS:
+            await self._with_token(scope, headers, receive, sender)
+        else:
+            await self._application(scope, receive, sender)
+
+    async def _with_token(
+        self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, send: Send
+    ) -> None:
+        parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        given = [value for name, value in parameters if name == TOKEN_PARAMETER]
+        if given:
+            await self._exchange(scope, given[0].strip(), parameters, send)
+        elif self._is_bearer(headers) or self._has_cookie(headers):
+            await self._application(scope, receive, send)
+        else:
+            await self._ask_for_token(send)
+
+    async def _exchange(
+        self, scope: Scope, given: str, parameters: list[tuple[str, str]], send: Send
+    ) -> None:
+        """Gives a cookie for the token, and the address without it."""
+        if not hmac.compare_digest(given.encode(), self._token):
+            await self._ask_for_token(send)
+            return
+        left = urlencode([each for each in parameters if each[0] != TOKEN_PARAMETER])
+        # A path that begins with two slashes would be another host.
+        path = "/" + quote(scope["path"].lstrip("/"), safe="/") + (f"?{left}" if left else "")
+        secure = "; Secure" if self._is_https else ""
+        cookie = f"{COOKIE}={self._cookie.decode()}; Path=/; HttpOnly; SameSite=Strict{secure}"
+        found = [(b"location", path.encode()), (b"set-cookie", cookie.encode())]
+        await _respond(send, 303, b"", found)
+
+    async def _ask_for_token(self, send: Send) -> None:
+        found = [(b"www-authenticate", b"Bearer")]
+        await _respond(send, 401, self._login, found, b"text/html; charset=utf-8")
+
+    def _is_bearer(self, headers: dict[bytes, bytes]) -> bool:
+        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self._token)
+
+    def _has_cookie(self, headers: dict[bytes, bytes]) -> bool:
+        try:
+            cookies: SimpleCookie = SimpleCookie(headers.get(b"cookie", b"").decode("latin-1"))
+        except CookieError:
+            return False
+        found = cookies.get(COOKIE)
+        return found is not None and hmac.compare_digest(found.value.encode(), self._cookie)
+
+
+def _is_of_this_host(host: bytes) -> bool:
+    name = host.decode("latin-1").lower()
+    if not name.endswith("]"):
+        name = name.rpartition(":")[0] or name
+    return name in LOOPBACK_NAMES
+
+
+def _with_headers(send: Send) -> Send:
+    async def sender(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            given = [each for each in message.get("headers", []) if each[0].lower() != b"cache-control"]
+            message["headers"] = [*given, *HEADERS]
+        await send(message)
+
+    return sender
+
+
+async def _respond(
+    send: Send,
+    status: int,
+    body: bytes,
+    headers: list[tuple[bytes, bytes]] | None = None,
+    content_type: bytes = b"text/plain; charset=utf-8",
+) -> None:
+    found = [(b"content-type", content_type), (b"content-length", str(len(body)).encode()), *(headers or [])]
+    await send({"type": "http.response.start", "status": status, "headers": found})
+    await send({"type": "http.response.body", "body": body})

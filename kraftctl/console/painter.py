@@ -1,0 +1,142 @@
+"""Painter computes the picture and the responses to questions on a thread of its own: the loop sends bytes."""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kraftctl.console.event_stream import EventStream
+from kraftctl.console.live_log import LiveLog
+from kraftctl.console.picture import Picture, empty_picture, picture_of
+from kraftctl.console.quorum_reading import QuorumReading
+from kraftctl.explain.evidence import ClusterEvidence
+from kraftctl.explain.explanation import UnknownSubjectError
+from kraftctl.server.process.clock import Clock
+
+PAINT_MS: Final = 1_000
+"""The picture is computed this often; less often if that takes more than a quarter of the time."""
+REST_FACTOR: Final = 3
+ASK_SECONDS: Final = 1.0
+"""The pause between two rounds of questions to the controllers."""
+
+QUESTIONS_MAX: Final = 32
+"""More questions that wait are refused."""
+
+READING_FIRST: Final = "the snapshot is being read: ask again in a moment"
+
+Answer = Callable[[ClusterEvidence, EventStream], Any]
+
+
+class BusyError(Exception):
+    """Too many questions wait already."""
+
+
+@dataclass(frozen=True)
+class Painting:
+    """One picture: as JSON, and as the parts of the page. `number` grows with each."""
+
+    number: int
+    json: bytes
+    parts: bytes
+    took_ms: int
+
+
+class Painter:
+    """Paints from `start` to `stop`; `on_change` is called on its thread after each picture."""
+
+    def __init__(
+        self,
+        live: LiveLog,
+        ask: Callable[[], QuorumReading],
+        draw: Callable[[Picture], bytes],
+        clock: Clock,
+    ) -> None:
+        """Takes `ask`, which asks the controllers and may take seconds, and `draw`, which makes the page."""
+        self._live = live
+        self._ask = ask
+        self._draw = draw
+        self._clock = clock
+        self._stop = threading.Event()
+        self._questions: queue.Queue[tuple[Answer, Future[Any]]] = queue.Queue(QUESTIONS_MAX)
+        self._threads = [
+            threading.Thread(target=self._ask_controllers, name="ask controllers", daemon=True),
+            threading.Thread(target=self._paint, name="paint", daemon=True),
+        ]
+        self._reading = QuorumReading()
+        self.on_change: Callable[[], None] = lambda: None
+        self.painting = self._painted(0)
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Ends the threads after what they wait for."""
+        self._stop.set()
+
+    def question(self, answer: Answer) -> Future[Any]:
+        """Has `answer` computed while the log does not change. Raises BusyError.
+
+        The result is what it returns; UnknownSubjectError is passed on.
+        """
+        asked: Future[Any] = Future()
+        try:
+            self._questions.put_nowait((answer, asked))
+        except queue.Full:
+            raise BusyError("too many questions wait") from None
+        return asked
+
+    def _ask_controllers(self) -> None:
+        while not self._stop.is_set():
+            self._reading = self._ask()
+            self._stop.wait(ASK_SECONDS)
+
+    def _paint(self) -> None:
+        next_ms = 0
+        while not self._stop.is_set():
+            left_s = max(0.0, (next_ms - self._clock.now_ms()) / 1000)
+            try:
+                self._respond(*self._questions.get(timeout=left_s))
+            except queue.Empty:
+                pass
+            if self._clock.now_ms() >= next_ms:
+                self.painting = self._painted(self.painting.number + 1)
+                self.on_change()
+                next_ms = self._clock.now_ms() + max(PAINT_MS, REST_FACTOR * self.painting.took_ms)
+
+    def _respond(self, answer: Answer, asked: Future[Any]) -> None:
+        if not asked.set_running_or_notify_cancel():
+            return
+        with self._live.lock:
+            log = self._live.log
+            if log is None:
+                asked.set_exception(UnknownSubjectError(READING_FIRST))
+                return
+            try:
+                asked.set_result(answer(self._evidence(), log.events))
+            except UnknownSubjectError as error:
+                asked.set_exception(error)
+
+    def _evidence(self) -> ClusterEvidence:
+        log, reading = self._live.log, self._reading
+        assert log is not None
+        return ClusterEvidence(log, self._clock.wall_ms(), reading.view, reading.contacts)
+
+    def _painted(self, number: int) -> Painting:
+        began_ms = self._clock.now_ms()
+        with self._live.lock:
+            picture = self._picture()
+        picture["number"] = number
+        parts = self._draw(picture)
+        return Painting(number, json.dumps(picture).encode(), parts, self._clock.now_ms() - began_ms)
+
+    def _picture(self) -> Picture:
+        log, reading, read = self._live.log, self._reading, self._live.reading()
+        if log is None:
+            return empty_picture(read, reading, self._clock.wall_ms())
+        return picture_of(self._evidence(), reading, read, log.events)
