@@ -196,11 +196,11 @@ LOCK_ARGS ?=
 LOCK := $(BIN)/uv pip compile -q --python $(BIN)/python --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
 lock: $(STAMPS)/dev
-	$(LOCK) $(LOCK_ARGS) --extra build --extra dev --extra spark --extra report -o requirements-dev.lock
+	$(LOCK) $(LOCK_ARGS) --extra build --extra dev --extra spark --extra report --extra console -o requirements-dev.lock
 	$(LOCK) --extra build -c requirements-dev.lock -o requirements.lock
 	$(LOCK) -c requirements-dev.lock -o requirements-run.lock
 	$(LOCK) --extra spark -c requirements-dev.lock -o requirements-export.lock
-	$(LOCK) --extra build --extra spark --extra report --resolution lowest-direct --upgrade -o requirements-lowest.lock
+	$(LOCK) --extra build --extra spark --extra report --extra console --resolution lowest-direct --upgrade -o requirements-lowest.lock
 
 # What the lock files pin: known vulnerabilities (`python -m tests.supply_chain.audit` ends with 3 if no service could be
 # asked; make has 2 for any failure), licences, and a bill of materials of what kraftctl runs with.

@@ -88,7 +88,18 @@ APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/
 NEVER_COMPILED = (
     *(
         f"tests/{name}"
-        for name in ("spark", "faults", "soak", "bench", "chaos", "cli", "clients", "dev", "differential")
+        for name in (
+            "spark",
+            "faults",
+            "soak",
+            "bench",
+            "chaos",
+            "cli",
+            "clients",
+            "console",
+            "dev",
+            "differential",
+        )
     ),
     *(f"tests/{name}" for name in ("packaging", "security", "supply_chain")),
     *(

@@ -19,6 +19,8 @@ VIOLATIONS = {
     "What a simulation shares": ("kraftctl/server/loop/node_loop.py", "import kraftctl.server.peers.peers"),
     "Causes and the table of metrics": ("kraftctl/operate/readiness.py", "import asyncio"),
     "Explanations are pure": ("kraftctl/explain/evidence.py", "import kraftctl_observer.observer"),
+    "What the console decides is pure": ("kraftctl/console/search.py", "import threading"),
+    "No controller imports the console": ("kraftctl/server/process/collector.py", "import starlette"),
     "Rooms of the server": ("kraftctl/server/process/collector.py", "import kraftctl.server.logs.log_files"),
     "Rooms of the controller": (
         "kraftctl/controller/state/broker_epoch.py",

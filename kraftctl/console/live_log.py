@@ -20,7 +20,7 @@ ENDED: Final = (
 
 
 class LiveLog:
-    """Has what is committed. `lock` is held by a thread that looks at `log`, and while records are replayed."""
+    """Has what is committed. `lock` is held by a thread that looks at `log`, and during a replay."""
 
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader

@@ -1,4 +1,4 @@
-"""Painter computes the picture and the responses to questions on a thread of its own: the loop sends bytes."""
+"""Painter computes the picture and the answers to questions on a thread of its own: the loop sends bytes."""
 
 from __future__ import annotations
 

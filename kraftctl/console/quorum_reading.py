@@ -1,4 +1,4 @@
-"""What controllers have said in the last round: the quorum by its leader, and the statuses that are served."""
+"""What controllers have said in the last round: the quorum by its leader, and statuses of controllers."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ BOUNDED = [
     for text in chain(
         PYPROJECT["build-system"]["requires"],
         PYPROJECT["project"]["dependencies"],
-        *(EXTRAS[name] for name in ("build", "spark", "report")),
+        *(EXTRAS[name] for name in ("build", "spark", "report", "console")),
     )
 ]
 """All that users install or build with."""

@@ -1,4 +1,4 @@
-"""Parses where the console listens: `http://HOST:PORT` or `https://HOST:PORT`, without a token on loopback."""
+"""Parses where a console listens: `http://HOST:PORT` or `https://HOST:PORT`, on loopback without a token."""
 
 from __future__ import annotations
 
