@@ -101,7 +101,7 @@ NEVER_COMPILED = (
             "differential",
         )
     ),
-    *(f"tests/{name}" for name in ("packaging", "security", "supply_chain")),
+    *(f"tests/{name}" for name in ("console", "packaging", "security", "supply_chain")),
     *(
         f"tests/test_{name}.py"
         for name in ("compose", "fields", "import_contracts", "kafkas_sentences", "lanes", "pages")

@@ -159,7 +159,7 @@ def _changes(before: PartitionRegistration, record: PartitionChangeRecord) -> It
             yield f"Broker {_ids(joined)} joins the ISR of:", GOOD
     if record.adding_replicas or record.removing_replicas:
         yield "Reassignment begins:", PLAIN
-    elif before.reassigning and record.adding_replicas is not None:
+    elif before.reassigning and (record.adding_replicas is not None or record.removing_replicas is not None):
         yield "Reassignment ends:", GOOD
 
 
