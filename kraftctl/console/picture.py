@@ -333,8 +333,9 @@ def _why(trouble: BrokerTrouble, now_ms: int) -> str:
 def _features(evidence: ClusterEvidence) -> Iterator[Picture]:
     """Yields whether each feature can be raised, metadata.version first."""
     cluster = evidence.image.cluster
-    nodes = [*cluster.brokers.values(), *cluster.controllers.values()]
-    names = {name for node in nodes for name in node.supported_features} | {features.METADATA_VERSION}
+    names = {name for broker in cluster.brokers.values() for name in broker.supported_features}
+    names |= {name for controller in cluster.controllers.values() for name in controller.supported_features}
+    names |= {features.METADATA_VERSION}
     for name in islice(
         sorted(names, key=lambda each: (each != features.METADATA_VERSION, each)), FEATURES_MAX
     ):

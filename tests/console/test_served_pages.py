@@ -301,7 +301,12 @@ def test_the_number_of_open_pages_is_bounded(console: Console) -> None:
 
 def test_more_questions_than_can_wait_are_refused(console: Console) -> None:
     began, may_end = threading.Event(), threading.Event()
-    console.painter.question(lambda *_: (began.set(), may_end.wait()))
+
+    def wait(*_: object) -> None:
+        began.set()
+        may_end.wait()
+
+    console.painter.question(wait)
     try:
         assert began.wait(10.0)
         with pytest.raises(BusyError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -187,7 +188,7 @@ STATUSES = [
 
 @pytest.mark.parametrize(("fields", "expected"), STATUSES)
 def test_what_controllers_say_of_themselves_is_listed(
-    fields: dict[str, object], expected: list[tuple[str, str]]
+    fields: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     evidence = replace(ExplainedLog().evidence(), now_ms=0)
     status = replace(NodeStatus("http://c1:9099", node_id=1), **fields)

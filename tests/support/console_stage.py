@@ -137,8 +137,15 @@ class Console:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def __enter__(self) -> Console:
+    def start(self) -> None:
         self._thread.start()
+
+    def stop(self) -> None:
+        self._server.stop()
+        self._thread.join(SECONDS_MAX)
+
+    def __enter__(self) -> Console:
+        self.start()
         await_result(lambda: b'id="troubles"' in self.painter.painting.parts, "the log is read", SECONDS_MAX)
         await_result(lambda: self.get("/console.css")[0] == 200, "the console listens", SECONDS_MAX)
         return self
@@ -146,8 +153,7 @@ class Console:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._server.stop()
-        self._thread.join(SECONDS_MAX)
+        self.stop()
 
     def await_new_picture(self) -> None:
         """Waits for a picture that was begun after this call."""

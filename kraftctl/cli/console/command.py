@@ -123,7 +123,10 @@ def _serve(args: argparse.Namespace, config: ClientConfig) -> int:
         certificate=None if args.certificate is None else str(args.certificate),
         key=None if args.key is None else str(args.key),
     )
-    server.run()
+    try:
+        server.run()
+    finally:
+        rounds.close()
     return 0
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import ssl
 from collections.abc import Sequence
 from dataclasses import replace
-from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from typing import Final
 
 from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.explain.leader_view import leader_view_of
-from kraftctl.cli.health.collection import OperatePages, read_pages
+from kraftctl.cli.health.collection import read_pages
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, describe_quorum
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, NoLeaderError, QuorumSurvey
 from kraftctl.console.node_status import NodeStatus, node_status
@@ -27,6 +26,7 @@ ASK_MS: Final = 2_500
 """The leader has this long to describe the quorum; then all controllers are asked who leads."""
 
 PAGES_SECONDS: Final = 3.0
+PAUSE_SECONDS: Final = 1.0
 
 
 class QuorumRounds:
@@ -49,19 +49,25 @@ class QuorumRounds:
         self._clock = clock
         self._token = token
         self._context = context
+        self._stop = Event()
+        self._threads: list[Thread] = []
+        self._statuses: dict[str, NodeStatus] = {}
         short = replace(config, default_api_timeout_ms=min(ASK_MS, config.default_api_timeout_ms))
         self._client = AdminClient(bootstrap, to_controllers=True, config=short, clock=clock)
 
     def ask(self) -> QuorumReading:
         """Returns what was said in one round."""
-        pages: SimpleQueue[OperatePages] = SimpleQueue()
-        for url in self._urls:
-            Thread(target=self._read, args=(url, pages), daemon=True).start()
+        if not self._threads:
+            self._threads = [Thread(target=self._read, args=(each,), daemon=True) for each in self._urls]
+            for thread in self._threads:
+                thread.start()
         reading = self._quorum()
-        return replace(reading, statuses=self._statuses(pages))
+        found = [self._statuses.get(url) for url in self._urls]
+        return replace(reading, statuses=tuple(each for each in found if each is not None))
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Ends the threads, and closes the connections."""
+        self._stop.set()
         self._client.close()
 
     def _quorum(self) -> QuorumReading:
@@ -87,21 +93,12 @@ class QuorumRounds:
                 problem=f"What the leader knows of replicas is left out: {escaped(str(error))}"
             )
 
-    def _read(self, url: str, pages: SimpleQueue[OperatePages]) -> None:
-        pages.put(read_pages(url, token=self._token, context=self._context, timeout_s=PAGES_SECONDS))
-
-    def _statuses(self, pages: SimpleQueue[OperatePages]) -> tuple[NodeStatus, ...]:
-        found: dict[str, OperatePages] = {}
-        deadline_ms = self._clock.now_ms() + int(1000 * PAGES_SECONDS)
-        while len(found) < len(self._urls):
-            try:
-                page = pages.get(timeout=max(0.1, (deadline_ms - self._clock.now_ms()) / 1000))
-            except Empty:
-                break
-            found[page.url] = page
-        late = "it has not answered in time"
-        shown = [found.get(url) or OperatePages(url, problem=late) for url in self._urls]
-        return tuple(node_status(each.url, each.status, each.metrics, each.problem) for each in shown)
+    def _read(self, url: str) -> None:
+        """Reads the pages of one listener again and again; one that does not answer delays no other."""
+        while not self._stop.is_set():
+            page = read_pages(url, token=self._token, context=self._context, timeout_s=PAGES_SECONDS)
+            self._statuses[url] = node_status(page.url, page.status, page.metrics, page.problem)
+            self._stop.wait(PAUSE_SECONDS)
 
 
 def _reading_of(quorum: QuorumInfo) -> QuorumReading:
