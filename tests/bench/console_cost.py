@@ -1,4 +1,4 @@
-"""What `kraftctl console` costs with many partitions: the replay, a picture, a search, and a request beside them."""
+"""What `kraftctl console` costs with many partitions: replay, picture, search, and a request beside them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,26 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "protocol"), str(ROOT / "spark")]
 
 from kraftctl.metadata.broker_registration_change import FENCE, UNFENCE  # noqa: E402
+from kraftctl_protocol.control_record import encode_control_record  # noqa: E402
 from kraftctl_protocol.generated.broker_registration_change_record import (  # noqa: E402
     BrokerRegistrationChangeRecord,
 )
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord  # noqa: E402
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord  # noqa: E402
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord  # noqa: E402
+from kraftctl_protocol.generated.snapshot_footer_record import SnapshotFooterRecord  # noqa: E402
+from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRecord  # noqa: E402
 from kraftctl_protocol.message import Message  # noqa: E402
 from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record  # noqa: E402
-from kraftctl_protocol.record_batch import encode_batch  # noqa: E402
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch  # noqa: E402
+from kraftctl_protocol.record_batch import encode_batch, encode_control_batch  # noqa: E402
 from tests.bench.processes import resident_bytes  # noqa: E402
 from tests.spark.log_directory import LogDirectory  # noqa: E402
 from tests.support.console_stage import Console, QuorumReading  # noqa: E402
@@ -132,15 +137,30 @@ def main() -> None:
     parser.add_argument("--brokers", type=int, default=100)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        directory = LogDirectory(Path(scratch) / "data")
-        writer = Writer(directory)
+        directory = LogDirectory(Path(scratch) / "data", segment_bytes=1 << 30)
         each = args.partitions // args.topics
-        count = writer.write(cluster_values(args.brokers))
-        values = (value for n in range(args.topics) for value in topic_values(n, each, args.brokers, 3))
-        count += writer.write(values)
-        print(f"{count:,} records are written", flush=True)
-        measure(args, directory, writer, Path(scratch) / "data")
+        topics = (value for n in range(args.topics) for value in topic_values(n, each, args.brokers, 3))
+        count = write_snapshot(directory, chain(cluster_values(args.brokers), topics))
+        print(f"a snapshot of {count:,} records is written", flush=True)
+        measure(args, directory, Writer(directory), Path(scratch) / "data")
         directory.close()
+
+
+def write_snapshot(directory: LogDirectory, values: Iterator[bytes]) -> int:
+    """Writes a snapshot up to the offset that it has records, behind which the log continues."""
+    batches: list[bytes] = []
+    count = 0
+    header = SnapshotHeaderRecord(last_contained_log_timestamp=int(time.time() * 1000))
+    batches.append(encode_control_batch(0, 1, 1000, [encode_control_record(header)]))
+    while held := list(islice(values, BATCH_RECORDS)):
+        batches.append(encode_batch(1 + count, 1, 1000, held))
+        count += len(held)
+    footer = encode_control_record(SnapshotFooterRecord())
+    batches.append(encode_control_batch(1 + count, 1, 1000, [footer]))
+    at = OffsetAndEpoch(count, 1)
+    directory.snapshots.write(at, batches)
+    directory.start_at(at.offset, at.epoch)
+    return count
 
 
 def measure(args: argparse.Namespace, directory: LogDirectory, writer: Writer, path: Path) -> None:

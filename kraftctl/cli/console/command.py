@@ -22,6 +22,7 @@ from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.console.live_log import LiveLog
 from kraftctl.console.painter import Painter
 from kraftctl.server.process.clock import Clock
+from kraftctl.storage.errors import StorageError
 from kraftctl_observer.observer import QuorumObserver
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import unplaced_error
@@ -80,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
             for sentence in unknown_keys_of_client(properties).values():
                 print(f"{args.command_config}: {sentence}", file=sys.stderr)
         return _serve(args, parse_client_config({} if properties is None else properties))
-    except (AdminError, ConfigException, PropertiesError) as error:
+    except (AdminError, ConfigException, PropertiesError, StorageError) as error:
         text = str(error) if properties is None else properties.hide(str(error))
         print(f"kraftctl console: {escaped(text, keep=chr(10))}", file=sys.stderr)
     except OSError as unplaced:

@@ -1,0 +1,158 @@
+"""The arguments of `kraftctl console`, what it refuses, and that it needs its extra."""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from kraftctl.cli import main
+from kraftctl.cli.admin.errors import AdminError
+from kraftctl.cli.console.listen_address import ListenAddress, check_access, parse_listen_address
+from kraftctl.dev.nodes import kraftctl_command
+from kraftctl.dev.ports import free_port
+from kraftctl.dev.processes import ManagedProcess
+from tests.support.certificates import Authority
+
+AT = ["--bootstrap-controllers", "127.0.0.1:1"]
+TOKEN = "a-token-of-enough-bytes"
+
+WITHOUT_EXTRA = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("starlette", "uvicorn", "jinja2"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Missing())
+from kraftctl.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("http://127.0.0.1:8080", ListenAddress("http", "127.0.0.1", 8080)),
+        ("https://[::1]:8443/", ListenAddress("https", "::1", 8443)),
+        ("http://localhost:1", ListenAddress("http", "localhost", 1)),
+    ],
+)
+def test_an_address_is_parsed(text: str, expected: ListenAddress) -> None:
+    assert parse_listen_address(text) == expected
+    assert str(expected) == text.rstrip("/")
+    assert expected.is_loopback
+
+
+@pytest.mark.parametrize(
+    "text", ["8080", "localhost:8080", "http://localhost", "ftp://h:1", "http://h:x", "http://h:1/p", "http://u@h:1",
+             "http://h:1?q", "http://h:70000", "http://[::1"]
+)  # fmt: skip
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(AdminError, match="--listen"):
+        parse_listen_address(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "has_token", "has_certificate", "reason"),
+    [
+        ("http://0.0.0.0:8080", False, False, "others could read the page"),
+        ("http://192.0.2.1:8080", False, False, "others could read the page"),
+        ("http://console.example:8080", False, False, "others could read the page"),
+        ("https://127.0.0.1:8080", False, False, "needs --certificate and --key"),
+        ("http://127.0.0.1:8080", False, True, "is for https"),
+        ("http://127.0.0.1:8080", False, False, None),
+        ("http://127.9.9.9:8080", False, False, None),
+        ("http://0.0.0.0:8080", True, False, None),
+        ("https://0.0.0.0:8080", True, True, None),
+    ],
+)
+def test_who_may_read_it(text: str, has_token: bool, has_certificate: bool, reason: str | None) -> None:
+    address = parse_listen_address(text)
+    if reason is None:
+        check_access(address, has_token=has_token, has_certificate=has_certificate)
+        return
+    with pytest.raises(AdminError, match=reason):
+        check_access(address, has_token=has_token, has_certificate=has_certificate)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--listen", "http://0.0.0.0:8080"], "is not on loopback"),
+        (["--certificate", "chain.pem"], "--certificate and --key belong together"),
+        (["--operate", "c1:9099"], "--operate c1:9099 is no address of a listener"),
+        (["--token-file", "missing"], "missing"),
+        (["--command-config", "missing"], "missing"),
+    ],
+)
+def test_wrong_arguments_have_a_reason(
+    arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["console", *AT, *arguments]) == 1
+    found = capsys.readouterr().err
+    assert reason in found
+    assert "Traceback" not in found
+
+
+def test_a_short_token_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    token = tmp_path / "token"
+    token.write_text("short")
+    token.chmod(0o644)
+    assert main(["console", *AT, "--token-file", str(token)]) == 1
+    found = capsys.readouterr().err
+    assert "has 5 bytes: 16 or more are needed" in found
+    assert f"Other accounts may read {token}" in found
+
+
+def test_an_address_that_is_taken_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["console", *AT, "--listen", f"http://127.0.0.1:{port}"]) == 1
+    assert "kraftctl console: " in capsys.readouterr().err
+
+
+def test_without_its_extra_it_says_what_to_install() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRA, "console", *AT], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 1
+    assert "is missing. Next step: pip install 'kraftctl[console]'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_https_and_a_token_without_a_leader(tmp_path: Path) -> None:
+    """The page is there before anything is known of the quorum, and says why nothing is."""
+    identity, authority = issued(tmp_path)
+    token, port = tmp_path / "token", free_port()
+    token.write_text(f"{TOKEN}\n")
+    token.chmod(0o600)
+    arguments = ["--listen", f"https://127.0.0.1:{port}", "--token-file", str(token)]
+    pair = ["--certificate", str(identity / "chain.pem"), "--key", str(identity / "key.pem")]
+    command = kraftctl_command("console", *AT, *arguments, *pair)
+    console = ManagedProcess("console", command, tmp_path / "console.log")
+    try:
+        console.await_line("has the console, until", 30.0)
+        context = ssl.create_default_context(cadata=authority)
+        asked = Request(f"https://127.0.0.1:{port}/", headers={"Authorization": f"Bearer {TOKEN}"})
+        page = urlopen(asked, context=context, timeout=20.0).read().decode()
+        assert "Reading the log" in page
+        console.terminate()
+    finally:
+        console.kill()
+    assert TOKEN not in (tmp_path / "console.log").read_text()
+
+
+def issued(directory: Path) -> tuple[Path, str]:
+    """Writes a chain and a key for this host; returns their directory, and the authority in PEM."""
+    authority = Authority()
+    identity = authority.issue("CN=console", hosts=("127.0.0.1",))
+    (directory / "chain.pem").write_text(identity.certificates_pem)
+    (directory / "key.pem").write_text(identity.key_pem())
+    return directory, authority.pem
