@@ -42,7 +42,7 @@ DEMO_ARGS ?=
 CHROMIUM := $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 BENCH_ARGS ?=
 
-PACKAGED := $(shell find kraftctl protocol/kraftctl_observer protocol/kraftctl_protocol protocol/kraftctl_security spark/kraftctl_spark -name '*.py' -o -name '*.typed' -o -name '*.java' -o -name '*.sql' 2>/dev/null | sort)
+PACKAGED := $(shell find kraftctl protocol/kraftctl_observer protocol/kraftctl_protocol protocol/kraftctl_security spark/kraftctl_spark -name '*.py' -o -name '*.typed' -o -name '*.java' -o -name '*.sql' -o -name '*.html' -o -name '*.css' -o -name '*.js' 2>/dev/null | sort)
 # Removing a source changes no timestamp of the others: this checksum of all names changes instead.
 TREE := $(shell printf '%s\n' $(filter-out 1,$(OPT_LEVEL)) $(PACKAGED) | cksum | cut -d' ' -f1)
 WHEEL := build/wheel/.built-$(TREE)

@@ -29,7 +29,7 @@ class StreamedEvent:
 
     @property
     def text(self) -> str:
-        """The whole sentence."""
+        """The sentence with the first names."""
         if not self.names:
             return self.words.what
         left = self.count - len(self.names)

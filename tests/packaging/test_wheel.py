@@ -55,13 +55,16 @@ def wheel() -> Path:
     return only(BUILD / "wheel", "kraftctl-*.whl")
 
 
+PACKAGED = (".py", ".java", ".sql", ".typed", ".css", ".html", ".js")
+
+
 def packaged_files() -> set[str]:
     """Every file of the packages in the tree, by its name in the wheel."""
     return {
         path.relative_to(ROOT / root).as_posix()
         for package, root in SOURCE_ROOTS.items()
         for path in (ROOT / root / package).rglob("*")
-        if path.is_file() and path.suffix in (".py", ".java", ".sql", ".typed")
+        if path.is_file() and path.suffix in PACKAGED
     }
 
 
