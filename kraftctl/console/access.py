@@ -6,7 +6,6 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -114,12 +113,12 @@ class Guard:
         return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self._token)
 
     def _has_cookie(self, headers: dict[bytes, bytes]) -> bool:
-        try:
-            cookies: SimpleCookie = SimpleCookie(headers.get(b"cookie", b"").decode("latin-1"))
-        except CookieError:
-            return False
-        found = cookies.get(COOKIE)
-        return found is not None and hmac.compare_digest(found.value.encode(), self._cookie)
+        """Returns whether the cookie is there; others of this host may be of any form."""
+        for part in headers.get(b"cookie", b"").split(b";"):
+            name, _, value = part.strip().partition(b"=")
+            if name == COOKIE.encode() and hmac.compare_digest(value, self._cookie):
+                return True
+        return False
 
 
 def _is_of_this_host(host: bytes) -> bool:

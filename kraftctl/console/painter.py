@@ -24,6 +24,9 @@ REST_FACTOR: Final = 3
 ASK_SECONDS: Final = 1.0
 """The pause between two rounds of questions to the controllers."""
 
+STALE_MS: Final = 15_000
+STALE: Final = "The controllers have said nothing for {} s: what the leader knows of replicas may be old"
+
 QUESTIONS_MAX: Final = 32
 """More questions that wait are refused."""
 
@@ -68,6 +71,7 @@ class Painter:
             threading.Thread(target=self._paint, name="paint", daemon=True),
         ]
         self._reading = QuorumReading()
+        self._asked_ms = clock.now_ms()
         self.on_change: Callable[[], None] = lambda: None
         self.painting = self._painted(0)
 
@@ -94,6 +98,7 @@ class Painter:
     def _ask_controllers(self) -> None:
         while not self._stop.is_set():
             self._reading = self._ask()
+            self._asked_ms = self._clock.now_ms()
             self._stop.wait(ASK_SECONDS)
 
     def _paint(self) -> None:
@@ -131,6 +136,9 @@ class Painter:
         began_ms = self._clock.now_ms()
         with self._live.lock:
             picture = self._picture()
+        silent_ms = began_ms - self._asked_ms
+        if silent_ms > STALE_MS:
+            picture["problems"].append(STALE.format(silent_ms // 1000))
         picture["number"] = number
         parts = self._draw(picture)
         return Painting(number, json.dumps(picture).encode(), parts, self._clock.now_ms() - began_ms)

@@ -181,14 +181,14 @@ def _quorum(evidence: ClusterEvidence, reading: QuorumReading, controllers: list
 
 def _mixed(controllers: list[Picture]) -> str:
     """Says that the voters are of several releases, as far as registrations and statuses have it."""
-    voters = [each for each in controllers if each["is_voter"] and each["supports"]]
-    kinds: dict[str, list[str]] = {}
-    for each in voters:
-        name = f"metadata.version up to {each['supports']}"
-        kinds.setdefault(name, []).append(str(each["id"]))
-    if len(kinds) < 2:
-        return ""
-    return "; ".join(f"{', '.join(ids)}: {name}" for name, ids in kinds.items())
+    for field, form in (("supports", "metadata.version up to {}"), ("version", "{}")):
+        kinds: dict[str, list[str]] = {}
+        for each in controllers:
+            if each["is_voter"] and each[field]:
+                kinds.setdefault(form.format(each[field]), []).append(str(each["id"]))
+        if len(kinds) > 1:
+            return "; ".join(f"{', '.join(ids)}: {name}" for name, ids in kinds.items())
+    return ""
 
 
 def _controllers(evidence: ClusterEvidence, reading: QuorumReading) -> Iterator[Picture]:

@@ -143,7 +143,7 @@ def test_https_and_a_token_without_a_leader(tmp_path: Path) -> None:
         asked = Request(f"https://127.0.0.1:{port}/", headers={"Authorization": f"Bearer {TOKEN}"})
         page = urlopen(asked, context=context, timeout=20.0).read().decode()
         assert "Reading the log" in page
-        console.terminate()
+        assert console.terminate() == 0
     finally:
         console.kill()
     assert TOKEN not in (tmp_path / "console.log").read_text()

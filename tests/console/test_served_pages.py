@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl.cli.console import serving
 from kraftctl.console.access import Guard
 from kraftctl.console.painter import BusyError
 from kraftctl.console.update_stream import CLIENTS_MAX
@@ -234,6 +235,7 @@ def test_a_browser_exchanges_the_token_for_a_cookie(guarded: Console) -> None:
     assert TOKEN.decode() not in cookie
     value = cookie.partition(";")[0]
     assert guarded.get("/picture.json", {"Cookie": value})[0] == 200
+    assert guarded.get("/picture.json", {"Cookie": f'odd="{{; =; {value}'})[0] == 200
     assert guarded.get("/picture.json", {"Cookie": value[:-1] + "x"})[0] == 401
     assert guarded.get("/picture.json", {"Cookie": f"kraftctl-console={TOKEN.decode()}"})[0] == 401
 
@@ -315,6 +317,16 @@ def test_more_questions_than_can_wait_are_refused(console: Console) -> None:
         assert console.get("/topic/solo")[0] == 503
     finally:
         may_end.set()
+
+
+def test_a_connection_without_a_request_is_closed(console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "SILENT_SECONDS_MAX", 0.2)
+    with closing(socket.create_connection(("127.0.0.1", console.port), timeout=10.0)) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: local")
+        assert client.recv(100) == b""
+    with closing(connected(console)) as client:
+        for _ in range(3):
+            received(client, b"data: ")
 
 
 def test_a_head_without_end_is_refused(console: Console) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
+from types import FrameType
 from typing import Final
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from kraftctl.cli.console.listen_address import HTTPS, ListenAddress
 from kraftctl.console.access import Guard
@@ -19,7 +21,38 @@ from kraftctl.console.painter import Painter
 CONNECTIONS_MAX: Final = 128
 HEAD_BYTES_MAX: Final = 16 * 1024
 KEEP_ALIVE_SECONDS: Final = 10
+SILENT_SECONDS_MAX: Final = 10.0
+"""A connection may be without a whole request for twice this time at most."""
 STOP_SECONDS: Final = 1
+
+
+class BoundedConnection(H11Protocol):
+    """A connection that is closed if it sends no whole request: others need its place."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._cycle_seen: object = None
+        self._timer = self.loop.call_later(SILENT_SECONDS_MAX, self._look)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._timer.cancel()
+        super().connection_lost(exc)
+
+    def _look(self) -> None:
+        cycle: RequestResponseCycle | None = self.cycle
+        is_idle = cycle is None or (cycle.response_complete and cycle is self._cycle_seen)
+        if is_idle:
+            self.transport.close()
+            return
+        self._cycle_seen = cycle
+        self._timer = self.loop.call_later(SILENT_SECONDS_MAX, self._look)
+
+
+class QuietServer(uvicorn.Server):
+    """A server that ends after a signal, without the signal being raised again."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.should_exit = True
 
 
 class ConsoleServer:
@@ -52,7 +85,7 @@ class ConsoleServer:
             host=address.host,
             port=address.port,
             loop="asyncio",
-            http="h11",
+            http=BoundedConnection,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -66,7 +99,7 @@ class ConsoleServer:
             ssl_certfile=certificate,
             ssl_keyfile=key,
         )
-        self._server = uvicorn.Server(config)
+        self._server = QuietServer(config)
 
     def stop(self) -> None:
         """Ends `run`, from any thread."""
