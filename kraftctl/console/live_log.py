@@ -7,6 +7,7 @@ from typing import Final
 
 from kraftctl.console.observed_log import ObservedLog
 from kraftctl.console.quorum_reading import LogReading
+from kraftctl.server.process.clock import let_others_run
 from kraftctl_observer.log_reader import LogChangedError, LogReader, ObserverError, OffsetsGoneError
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.primitives import DecodeError
@@ -103,6 +104,7 @@ class LiveLog:
         for batch in self._reader.read(log.end_offset, log.last_epoch, high_watermark):
             with self.lock:
                 log.follow(batch, high_watermark)
+            let_others_run()
             self._behind = max(0, high_watermark - log.end_offset)
             if self._stop.is_set():
                 return

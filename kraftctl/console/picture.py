@@ -26,6 +26,7 @@ from kraftctl.explain.voter_lag import lags
 from kraftctl.explain.why_broker import BrokerTrouble, broker_trouble
 from kraftctl.explain.why_controller import is_ghost
 from kraftctl.explain.why_feature import explain_feature
+from kraftctl.explain.why_quorum import explain_no_leader
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.config_definitions.min_insync_replicas import MIN_INSYNC_REPLICAS
@@ -80,8 +81,10 @@ def _log(log: LogReading, end_offset: int) -> Picture:
 
 
 def empty_picture(log: LogReading, reading: QuorumReading, now_ms: int) -> Picture:
-    """Returns what is shown until the snapshot is read."""
+    """Returns what is shown until the snapshot is read: without a leader, that there is none."""
+    found = None if reading.no_leader is None else explained(explain_no_leader(reading.no_leader), now_ms, 0)
     return {
+        "no_leader": found,
         "now_ms": now_ms,
         "time": time_text(now_ms, now_ms),
         "log": _log(log, 0),

@@ -9,8 +9,10 @@ import pytest
 
 from kraftctl.console.event_stream import EventStream
 from kraftctl.console.node_status import NodeStatus
+from kraftctl.console.page_drawing import PageDrawing
 from kraftctl.console.picture import BROKERS_MAX, TROUBLES_MAX, empty_picture, picture_of
 from kraftctl.console.quorum_reading import LogReading, QuorumReading
+from kraftctl.explain.evidence import NoLeaderView
 from tests.support import explained_situations as situations
 from tests.support.explained_log import ExplainedLog, partition
 
@@ -131,3 +133,12 @@ def test_problems_of_reading_are_named() -> None:
     empty = empty_picture(reading, QuorumReading(), 0)
     assert (empty["problems"], empty["log"]["records_count"]) == (["no leader"], 12)
     assert "troubles" not in empty
+
+
+def test_without_a_leader_the_first_page_says_so() -> None:
+    view = NoLeaderView(3, 1, ["c1:9093 knows no leader of epoch 7"])
+    empty = empty_picture(LogReading(), QuorumReading(no_leader=view), 0)
+    assert empty["no_leader"]["text"] == "The quorum has no leader that answers"
+    page = PageDrawing().parts(empty).decode()
+    assert "c1:9093 knows no leader of epoch 7" in page
+    assert "start the controllers that are not reached" in page
