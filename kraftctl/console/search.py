@@ -10,6 +10,7 @@ from kraftctl.console.page_paths import page_path
 from kraftctl.explain.evidence import ClusterEvidence
 from kraftctl.explain.why_partition import split_partition_name
 from kraftctl.image.acl_entry import AclEntry
+from kraftctl.image.topics_image import TopicImage
 from kraftctl_protocol.acl_operation import AclOperation
 
 FOUND_MAX: Final = 50
@@ -69,7 +70,7 @@ def _exact(evidence: ClusterEvidence, wanted: str) -> Iterator[Found]:
     """Finds `orders-0`, and the topic of that very name, which others may hide."""
     topic = evidence.image.topics.topic_by_name(wanted)
     if topic is not None:
-        yield _of("topic", wanted, page_path("topic", wanted), f"{len(topic.partitions)} partitions")
+        yield _of("topic", wanted, page_path("topic", wanted), _counted(topic))
     try:
         name, index = split_partition_name(wanted)
     except ValueError:
@@ -98,7 +99,7 @@ def _brokers(evidence: ClusterEvidence, wanted: str) -> Iterator[Found]:
 def _topics(evidence: ClusterEvidence, wanted: str, looked: Looked) -> Iterator[Found]:
     topics = evidence.image.topics
     yield from looked.first(
-        _of("topic", name, page_path("topic", name), f"{len(topics.topics[topic_id].partitions)} partitions")
+        _of("topic", name, page_path("topic", name), _counted(topics.topics[topic_id]))
         if wanted in name.lower() and wanted != name
         else None
         for name, topic_id in topics.ids_by_name.items()
@@ -134,6 +135,11 @@ def _principals(evidence: ClusterEvidence, wanted: str, looked: Looked) -> Itera
         else None
         for entity, values in image.client_quotas.quotas.items()
     )
+
+
+def _counted(topic: TopicImage) -> str:
+    count = len(topic.partitions)
+    return f"{count} partition{'' if count == 1 else 's'}"
 
 
 def _acl_text(acl: AclEntry) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, Final
 
-from kraftctl.console.event_stream import EventStream
+from kraftctl.console.event_stream import EventStream, StreamedEvent
 from kraftctl.console.page_paths import page_path
 from kraftctl.console.picture import event_json, explained
 from kraftctl.explain.evidence import ClusterEvidence
@@ -65,7 +65,7 @@ def _story(
     path: str = "",
 ) -> Story:
     now_ms, end_offset = evidence.now_ms, evidence.log.end_offset
-    about = (each for each in reversed(events.events) if path and each.words.path == path)
+    about = (each for each in reversed(events.events) if path and _is_about(each, path, title))
     return {
         "title": title,
         "explanations": [explained(each, now_ms, end_offset) for each in explanations],
@@ -73,6 +73,11 @@ def _story(
         "rows": [],
         "rows_left_out": 0,
     }
+
+
+def _is_about(event: StreamedEvent, path: str, title: str) -> bool:
+    """Returns whether an event is about one subject; one of many partitions names only the first of them."""
+    return event.words.path == path or any(title == f"partition {name}" for name in event.names)
 
 
 def _partition_story(evidence: ClusterEvidence, events: EventStream, name: str) -> Story:

@@ -121,6 +121,10 @@ def test_a_story_has_the_explanation_and_the_events(console: Console) -> None:
     assert story["rows"][0]["elr"] == [3]
     reassigned = json.loads(console.get("/partition/orders-0/json")[2])
     assert len(reassigned["explanations"]) == 2
+    second = json.loads(console.get("/partition/payments-0/json")[2])
+    assert (
+        second["events"][0]["text"] == "Broker 3 leaves the ISR of: solo-0, payments-0, payments-1 and 2 more"
+    )
     broker = json.loads(console.get("/broker/3/json")[2])
     assert broker["events"][0]["text"] == "Broker 3 is fenced"
     topic = json.loads(console.get("/topic/payments/json")[2])
