@@ -13,7 +13,7 @@ CLIENTS_MAX: Final = 32
 SEND_SECONDS_MAX: Final = 5.0
 """A client that takes no bytes for this long is dropped."""
 SILENCE_SECONDS: Final = 15.0
-"""After this time without a picture, a comment keeps the connection open through proxies."""
+"""After this time without a picture the number is repeated, so that proxies keep the connection open."""
 
 HEADERS: Final = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
 
