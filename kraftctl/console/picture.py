@@ -9,6 +9,7 @@ from typing import Any, Final
 from kraftctl.console.event_stream import EventStream, StreamedEvent
 from kraftctl.console.node_status import NodeStatus
 from kraftctl.console.quorum_reading import LogReading, QuorumReading
+from kraftctl.console.short_text import shortened
 from kraftctl.console.troubles import (
     CERTIFICATE_DAYS,
     CERTIFICATE_DAYS_CRITICAL,
@@ -121,7 +122,7 @@ def _trouble(trouble: Trouble, now_ms: int, end_offset: int) -> Picture:
 def event_json(event: StreamedEvent, now_ms: int) -> Picture:
     """Returns an event with its time."""
     return {
-        "text": event.text,
+        "text": shortened(event.text),
         "tone": event.words.tone,
         "path": event.words.path,
         "offset": event.first.offset,
@@ -319,8 +320,10 @@ def _broker(evidence: ClusterEvidence, registration: BrokerRegistration) -> Pict
         "in_isr": in_isr,
         "heartbeat": "" if heartbeat_ms is None else f"{age_text(heartbeat_ms)} ago",
         "fetch": "" if fetch is None or fetch.fetch_age_ms is None else f"{age_text(fetch.fetch_age_ms)} ago",
-        "address": next((f"{each.host}:{each.port}" for each in registration.listeners.values()), ""),
-        "rack": registration.rack or "",
+        "address": shortened(
+            next((f"{each.host}:{each.port}" for each in registration.listeners.values()), "")
+        ),
+        "rack": shortened(registration.rack or ""),
     }
 
 
