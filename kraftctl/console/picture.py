@@ -235,9 +235,9 @@ def _role(evidence: ClusterEvidence, controller_id: int) -> str:
         return "leader"
     if controller_id in evidence.voters:
         return "voter"
-    if quorum is not None and is_ghost(evidence, controller_id):
-        return "ghost"
-    return "observer"
+    if quorum is None:
+        return "registered"
+    return "ghost" if is_ghost(evidence, controller_id) else "observer"
 
 
 def _controller_level(evidence: ClusterEvidence, role: str, fetch: ReplicaFetch | None) -> str:
