@@ -30,6 +30,7 @@ STALE: Final = "The controllers have said nothing for {} s: what the leader know
 QUESTIONS_MAX: Final = 32
 """More questions that wait are refused."""
 
+ASKING: Final = "The controllers have not answered yet"
 READING_FIRST: Final = "the snapshot is being read: ask again in a moment"
 
 Answer = Callable[[ClusterEvidence, EventStream], Any]
@@ -70,7 +71,7 @@ class Painter:
             threading.Thread(target=self._ask_controllers, name="ask controllers", daemon=True),
             threading.Thread(target=self._paint, name="paint", daemon=True),
         ]
-        self._reading = QuorumReading()
+        self._reading = QuorumReading(problem=ASKING)
         self._asked_ms = clock.now_ms()
         self.on_change: Callable[[], None] = lambda: None
         self.painting = self._painted(0)

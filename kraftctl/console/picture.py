@@ -9,6 +9,7 @@ from typing import Any, Final
 from kraftctl.console.event_stream import EventStream, StreamedEvent
 from kraftctl.console.node_status import NodeStatus
 from kraftctl.console.quorum_reading import LogReading, QuorumReading
+from kraftctl.console.short_text import shortened
 from kraftctl.console.troubles import (
     CERTIFICATE_DAYS,
     CERTIFICATE_DAYS_CRITICAL,
@@ -121,7 +122,7 @@ def _trouble(trouble: Trouble, now_ms: int, end_offset: int) -> Picture:
 def event_json(event: StreamedEvent, now_ms: int) -> Picture:
     """Returns an event with its time."""
     return {
-        "text": event.text,
+        "text": shortened(event.text),
         "tone": event.words.tone,
         "path": event.words.path,
         "offset": event.first.offset,
@@ -234,9 +235,9 @@ def _role(evidence: ClusterEvidence, controller_id: int) -> str:
         return "leader"
     if controller_id in evidence.voters:
         return "voter"
-    if quorum is not None and is_ghost(evidence, controller_id):
-        return "ghost"
-    return "observer"
+    if quorum is None:
+        return "registered"
+    return "ghost" if is_ghost(evidence, controller_id) else "observer"
 
 
 def _controller_level(evidence: ClusterEvidence, role: str, fetch: ReplicaFetch | None) -> str:
@@ -319,8 +320,10 @@ def _broker(evidence: ClusterEvidence, registration: BrokerRegistration) -> Pict
         "in_isr": in_isr,
         "heartbeat": "" if heartbeat_ms is None else f"{age_text(heartbeat_ms)} ago",
         "fetch": "" if fetch is None or fetch.fetch_age_ms is None else f"{age_text(fetch.fetch_age_ms)} ago",
-        "address": next((f"{each.host}:{each.port}" for each in registration.listeners.values()), ""),
-        "rack": registration.rack or "",
+        "address": shortened(
+            next((f"{each.host}:{each.port}" for each in registration.listeners.values()), "")
+        ),
+        "rack": shortened(registration.rack or ""),
     }
 
 

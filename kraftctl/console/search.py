@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Final
 
 from kraftctl.console.page_paths import page_path
+from kraftctl.console.short_text import shortened
 from kraftctl.explain.evidence import ClusterEvidence
 from kraftctl.explain.why_partition import split_partition_name
 from kraftctl.image.acl_entry import AclEntry
@@ -154,4 +155,4 @@ def _entity_text(entity: Iterable[tuple[str, str | None]]) -> str:
 
 
 def _of(kind: str, name: str, path: str, text: str) -> Found:
-    return {"kind": kind, "name": name, "path": path, "text": text}
+    return {"kind": kind, "name": shortened(name), "path": path, "text": shortened(text)}

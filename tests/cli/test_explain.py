@@ -126,6 +126,11 @@ def test_what_is_not_there_has_a_reason(
     assert capsys.readouterr().err.startswith(f"kraftctl explain: {reason}")
 
 
+def test_a_client_file_that_is_not_there_has_a_reason(data: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "quorum", "--directory", data, "--command-config", "missing"]) == 1
+    assert capsys.readouterr().err.startswith("kraftctl explain: there is no file missing")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import ssl
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
@@ -16,9 +18,11 @@ from kraftctl.cli import main
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.console.listen_address import ListenAddress, check_access, parse_listen_address
 from kraftctl.dev.nodes import kraftctl_command
+from kraftctl.dev.polling import await_result
 from kraftctl.dev.ports import free_port
 from kraftctl.dev.processes import ManagedProcess
 from tests.support.certificates import Authority
+from tests.support.console_stage import StagedLog, five_troubles
 
 AT = ["--bootstrap-controllers", "127.0.0.1:1"]
 TOKEN = "a-token-of-enough-bytes"
@@ -100,6 +104,11 @@ def test_wrong_arguments_have_a_reason(
     assert "Traceback" not in found
 
 
+def test_a_directory_has_no_controllers_to_ask(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["console", "--directory", "data", "--operate", "http://c1:9099"]) == 1
+    assert "--operate is for --bootstrap-controllers" in capsys.readouterr().err
+
+
 def test_a_short_token_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     token = tmp_path / "token"
     token.write_text("short")
@@ -147,6 +156,28 @@ def test_https_and_a_token_without_a_leader(tmp_path: Path) -> None:
     finally:
         console.kill()
     assert TOKEN not in (tmp_path / "console.log").read_text()
+
+
+def test_a_directory_has_a_page_without_what_only_a_leader_knows(tmp_path: Path) -> None:
+    log = StagedLog(tmp_path / "data")
+    five_troubles(log)
+    log.close()
+    port = free_port()
+    where = ["--directory", str(log.path), "--assume-committed", "--listen", f"http://127.0.0.1:{port}"]
+    console = ManagedProcess("console", kraftctl_command("console", *where), tmp_path / "console.log")
+
+    def read() -> dict[str, Any]:
+        return dict(json.loads(urlopen(f"http://127.0.0.1:{port}/picture.json", timeout=10.0).read()))
+
+    try:
+        console.await_line("has the console, until", 30.0)
+        await_result(lambda: "troubles" in read() and len(read()["problems"]) == 1, "it is read", 20.0)
+        picture = read()
+        assert [each["kind"] for each in picture["troubles"]][:3] == ["no-leader", "fenced", "reassignment"]
+        assert "The page is of a directory" in picture["problems"][0]
+        assert {each["role"] for each in picture["quorum"]["controllers"]} == {"registered"}
+    finally:
+        console.terminate()
 
 
 def issued(directory: Path) -> tuple[Path, str]:

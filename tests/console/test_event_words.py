@@ -9,6 +9,7 @@ import pytest
 from kraftctl.console.event_stream import NAMES_MAX, TOGETHER_MS, EventStream
 from kraftctl.console.event_words import EventWords, event_words
 from kraftctl.console.observed_log import ObservedLog
+from kraftctl.console.picture import event_json
 from kraftctl.explain.mark import Mark
 from kraftctl_protocol.config_resource import BROKER, TOPIC
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
@@ -140,6 +141,13 @@ def test_a_config_and_a_quota_have_their_values() -> None:
         "Config min.insync.replicas of topic orders is removed",
         "Config min.insync.replicas of topic orders is set to 2",
     ]
+
+
+def test_a_long_value_is_shortened() -> None:
+    log = EventLog()
+    log.config("min.insync.replicas", "2" * 100_000, topic="orders")
+    (event,) = log.observed.events.newest(1)
+    assert len(event_json(event, 0)["text"]) < 400
 
 
 def test_no_event_has_a_secret() -> None:

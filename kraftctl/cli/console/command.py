@@ -21,8 +21,11 @@ from kraftctl.cli.parser import Parser
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.console.live_log import LiveLog
 from kraftctl.console.painter import Painter
+from kraftctl.console.quorum_reading import QuorumReading
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
+from kraftctl_observer.directory_reader import DirectoryReader
+from kraftctl_observer.log_reader import LogReader
 from kraftctl_observer.observer import QuorumObserver
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import unplaced_error
@@ -40,15 +43,25 @@ TOKEN_BYTES_MAX: Final = 4 * 1024
 TOKEN_BYTES_MIN: Final = 16
 """A shorter one could be guessed: nothing slows down who tries."""
 
+NO_LEADER_ASKED: Final = "The page is of a directory: which controllers run, lag or are ghosts is not known"
+
 MISSING: Final = "the package {} is missing. Next step: pip install 'kraftctl[console]'"
 
 
 def add_arguments(parser: Parser) -> None:
-    parser.add_argument(
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument(
         "--bootstrap-controllers",
         metavar="HOST:PORT,...",
-        required=True,
         help="controllers of a running quorum, those of Kafka as well",
+    )
+    source.add_argument(
+        "--directory", type=Path, metavar="DIR", help="metadata.log.dir of a controller, running or not"
+    )
+    parser.add_argument(
+        "--assume-committed",
+        action="store_true",
+        help="with --directory: also what is behind the last snapshot, in a quorum of several voters",
     )
     parser.add_argument(
         "--command-config", type=Path, metavar="FILE", help="client properties: ssl.*, sasl.*, ..."
@@ -104,20 +117,14 @@ def _serve(args: argparse.Namespace, config: ClientConfig) -> int:
     check_access(address, has_token=args.token_file is not None, has_certificate=args.certificate is not None)
     token = b"" if args.token_file is None else _token(args.token_file)
     _warn_of_plain_text(address)
-    clock, bootstrap = Clock(), parse_bootstrap(args.bootstrap_controllers)
-    rounds = _rounds(args, config, clock)
-    observer = QuorumObserver(
-        bootstrap,
-        client_id=config.client_id,
-        software=("kraftctl", __version__),
-        timeout_s=LOG_SECONDS,
-        say_after_s=2 * LOG_SECONDS,  # The page says the same.
-        read_security=lambda: config.security,
-    )
-    live, drawing = LiveLog(observer), PageDrawing()
+    if args.directory is not None and args.operate:
+        raise AdminError("--operate is for --bootstrap-controllers: a directory has no controllers to ask.")
+    clock = Clock()
+    rounds = None if args.bootstrap_controllers is None else _rounds(args, config, clock)
+    live, drawing = LiveLog(_reader(args, config)), PageDrawing()
     server = ConsoleServer(
         live,
-        Painter(live, rounds.ask, drawing.parts, clock),
+        Painter(live, _of_directory if rounds is None else rounds.ask, drawing.parts, clock),
         drawing,
         address=address,
         token=token,
@@ -127,8 +134,27 @@ def _serve(args: argparse.Namespace, config: ClientConfig) -> int:
     try:
         server.run()
     finally:
-        rounds.close()
+        if rounds is not None:
+            rounds.close()
     return 0
+
+
+def _reader(args: argparse.Namespace, config: ClientConfig) -> LogReader:
+    if args.directory is not None:
+        return DirectoryReader(args.directory, assume_committed=args.assume_committed)
+    return QuorumObserver(
+        parse_bootstrap(args.bootstrap_controllers),
+        client_id=config.client_id,
+        software=("kraftctl", __version__),
+        timeout_s=LOG_SECONDS,
+        say_after_s=2 * LOG_SECONDS,  # The page says the same.
+        read_security=lambda: config.security,
+    )
+
+
+def _of_directory() -> QuorumReading:
+    """Returns that nothing is known but what the directory has."""
+    return QuorumReading(problem=NO_LEADER_ASKED)
 
 
 def _rounds(args: argparse.Namespace, config: ClientConfig, clock: Clock) -> QuorumRounds:

@@ -89,6 +89,7 @@ class ConsoleServer:
             ws="none",
             lifespan="off",
             log_config=None,
+            log_level="error",  # any client can cause warnings
             access_log=False,  # paths have tokens
             proxy_headers=False,
             server_header=False,

@@ -41,6 +41,7 @@ from kraftctl.explain.why_quorum import explain_no_leader, explain_quorum
 from kraftctl.explain.why_reassignment import explain_reassignment, explain_reassignments
 from kraftctl.explain.why_topic import explain_topic
 from kraftctl.server.process.clock import Clock
+from kraftctl.storage.errors import StorageError
 from kraftctl_observer.log_reader import ObserverError
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import unplaced_error
@@ -154,8 +155,10 @@ def run(args: argparse.Namespace) -> int:
         NotKnownError,
         ObserverError,
         PropertiesError,
-        UnusableFlagError,
+        StatusError,
+        StorageError,
         UnknownSubjectError,
+        UnusableFlagError,
     ) as error:
         text = str(error) if properties is None else properties.hide(str(error))
         print(f"kraftctl explain: {escaped(text, keep=chr(10))}", file=sys.stderr)
