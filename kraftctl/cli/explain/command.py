@@ -155,7 +155,6 @@ def run(args: argparse.Namespace) -> int:
         NotKnownError,
         ObserverError,
         PropertiesError,
-        StatusError,
         StorageError,
         UnknownSubjectError,
         UnusableFlagError,
