@@ -168,7 +168,8 @@ class Round:
             if sorted(_kinds(records[0])) == sorted(_kinds(records[1])):
                 break
         records, found = self._replayed(SILENCE, records)
-        return found + self._compared_logs(SILENCE, records)
+        known = frozenset({FENCED_AGAIN} if found else ())
+        return found + [replace(each, avoided=known) for each in self._compared_logs(SILENCE, records)]
 
     def _replayed(self, api: str, logged: Logged) -> tuple[Logged, list[Difference]]:
         """Returns the records without those that fence a fenced broker again, and how these differ."""

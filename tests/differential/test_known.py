@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.differential.call import Call
-from tests.differential.calls.avoided import Before, why_avoided, why_avoided_now
+from tests.differential.calls.avoided import Before, raises_kraft_version, why_avoided, why_avoided_now
 from tests.differential.compare import Difference
 from tests.differential.known import FILE, KnownDifferences
 
@@ -115,6 +115,14 @@ def test_only_topics_of_partitions_with_different_numbers_of_replicas_are_known_
     call = Call("CreatePartitions", 3, {"Topics": [topic]})
     assert why_avoided_now(call, Before(unequal=["b"])) == set()
     assert why_avoided_now(call, Before(unequal=["a"])) == {"partitions with different numbers of replicas"}
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"), [(["kraft.version", "a"], True), (["kraft.version"], False), (["a", "b"], False)]
+)
+def test_kraft_version_is_raised_alone(names: list[str], expected: bool) -> None:
+    updates = [{"Feature": name, "MaxVersionLevel": 1} for name in names]
+    assert raises_kraft_version(Call("UpdateFeatures", 1, {"FeatureUpdates": updates})) == expected
 
 
 def test_an_entry_that_does_not_occur_is_stale(tmp_path: Path) -> None:
