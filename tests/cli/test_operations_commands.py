@@ -13,7 +13,6 @@ from kraftctl.dev.polling import await_result
 from tests.operate.operated_quorum import OperatedQuorum
 from tests.support.processes.called_command import CalledCommand, call_command
 from tests.support.processes.kafka import tools
-from tests.support.processes.started_controller import StartedController
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs/operations"
@@ -108,10 +107,17 @@ def test_a_quorum_is_described_and_asked_what_may_be_stopped(tmp_path: Path) -> 
 
 @pytest.mark.interop
 @pytest.mark.slow
-def test_kafka_configs_alters_and_describes_a_controller(controller: StartedController) -> None:
+def test_kafka_configs_alters_and_describes_a_controller(tmp_path: Path) -> None:
     assert len(KAFKA_CONFIGS) == 5
     kafka = tools()
-    for command in KAFKA_CONFIGS:
-        name, *arguments = shlex.split(command.replace("localhost:9093", f"localhost:{controller.port}"))
-        said = kafka.output(name, *arguments)
-        assert "Error" not in said, (command, said)
+    with OperatedQuorum(tmp_path, 1) as alone:
+        (node,) = alone.controllers
+        node.await_ready()
+        address = node.properties["listeners"].removeprefix("CONTROLLER://")
+        for command in KAFKA_CONFIGS:
+            there = command.replace("localhost:9093", address).replace(
+                "--entity-name 3000", "--entity-name 1"
+            )
+            name, *arguments = shlex.split(there)
+            said = kafka.output(name, *arguments)
+            assert said, command

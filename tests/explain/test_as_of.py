@@ -1,0 +1,63 @@
+"""At which offsets and times a log says how it was."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+
+from kraftctl.explain.as_of import AsOf, NotKnownError, check_known, parse_as_of
+from kraftctl.explain.replayed_log import ReplayedLog
+from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRecord
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from tests.explain.test_replayed_log import batch, control, topic
+
+END = 52
+
+
+def read(as_of: AsOf) -> ReplayedLog:
+    """Reads a snapshot up to offset 49, of time 5000, and two records behind it, of times 6000 and 8000."""
+    log = ReplayedLog()
+    front = control(0, 9, SnapshotHeaderRecord(last_contained_log_timestamp=5_000))
+    log.replay_snapshot([*front, *batch(1, 9, topic("a"))], OffsetAndEpoch(50, 3))
+    batches = [*batch(50, 6_000, topic("b")), *batch(51, 8_000, topic("c"))]
+    log.replay_batches(batches, min(END, as_of.end_offset or END), as_of.time_ms)
+    return log
+
+
+@pytest.mark.parametrize(
+    ("as_of", "topics"),
+    [
+        pytest.param(AsOf(offset=48), None, id="offset-within-the-snapshot"),
+        pytest.param(AsOf(offset=49), "a", id="offset-at-its-end"),
+        pytest.param(AsOf(offset=50), "ab", id="offset-behind-it"),
+        pytest.param(AsOf(offset=51), "abc", id="last-offset"),
+        pytest.param(AsOf(offset=52), None, id="offset-behind-the-end"),
+        pytest.param(AsOf(time_ms=4_999), None, id="time-before-the-snapshot"),
+        pytest.param(AsOf(time_ms=5_000), "a", id="time-of-the-snapshot"),
+        pytest.param(AsOf(time_ms=7_999), "ab", id="time-between-two-records"),
+        pytest.param(AsOf(time_ms=8_000), "abc", id="time-of-the-last-record"),
+        pytest.param(AsOf(time_ms=8_001), None, id="time-after-it"),
+    ],
+)
+def test_a_log_is_known_from_its_snapshot_to_its_last_record(as_of: AsOf, topics: str | None) -> None:
+    log = read(as_of)
+    refused = pytest.raises(NotKnownError, match="the log is known from offset 49 to 51")
+    with refused if topics is None else contextlib.nullcontext():
+        check_known(log, as_of, END)
+    if topics is not None:
+        assert "".join(log.image.topics.ids_by_name) == topics
+
+
+def test_before_its_first_record_nothing_is_known() -> None:
+    log = ReplayedLog()
+    log.replay_batches(batch(0, 6_000, topic("a")), 1, 5_000)
+    with pytest.raises(NotKnownError):
+        check_known(log, AsOf(time_ms=5_000), 1)
+
+
+def test_a_place_is_an_offset_or_a_time_with_a_zone() -> None:
+    assert parse_as_of("12") == AsOf(offset=12)
+    assert parse_as_of("1970-01-01T02:00:05+02:00") == AsOf(time_ms=5_000)
+    with pytest.raises(ValueError, match="has no zone"):
+        parse_as_of("1970-01-01T02:00:05")
