@@ -63,14 +63,14 @@ FAULTS = (
     PlantedFault(
         "files-with-old-columns-stay-as-they-are",
         f"{TABLES}/compaction.py",
-        "and any(_has(output, one, _is_old) for one in spared)",
+        "and any(has_files(output, one, is_old) for one in spared)",
         "and False",
         (f"{ENGINES}::test_a_compaction_writes_files_with_old_columns_anew",),
         "After an upgrade, DuckDB and pyarrow never find a new column.",
     ),
     PlantedFault(
         "a-file-of-a-later-release-is-old",
-        f"{TABLES}/compaction.py",
+        f"{TABLES}/file_schemas.py",
         "set(_paths(found)) < set(_paths(schema))",
         "set(found.names) <= set(schema.names)",
         (f"{ENGINES}::test_files_with_fields_of_a_later_release_are_not_old",),
@@ -79,7 +79,7 @@ FAULTS = (
     PlantedFault(
         "batches-of-a-later-release-are-merged",
         f"{TABLES}/compaction.py",
-        "later = _has(output, manifest, _is_later)",
+        "later = has_files(output, manifest, is_later)",
         "later = False",
         (f"{ENGINES}::test_what_a_later_release_wrote_stays",),
         "An older release that compacts deletes the columns and tables that it does not know.",

@@ -60,8 +60,8 @@ FAULTS = (
     PlantedFault(
         "a-merged-batch-is-applied-from-its-start",
         f"{HISTORY}/history_state.py",
-        "steps_of(tables, manifests, self.end)",
-        "steps_of(tables, manifests)",
+        "steps_of(tables, manifests, self.end, *stop)",
+        "steps_of(tables, manifests, 0, *stop)",
         (f"{TABLES}::test_continued_in_any_steps_and_merged_it_is_what_is_computed_anew[whole]",),
         "After a compaction of the typed tables, the history has changes twice.",
     ),

@@ -45,9 +45,9 @@ FAULTS = (
     ),
     PlantedFault(
         "a-new-password-is-no-change",
-        f"{REPORT}/queries/standing.py",
-        "raw.aborted IS NOT TRUE AND scram_credentials",
-        "raw.aborted IS TRUE AND scram_credentials",
+        "spark/kraftctl_spark/history/versions/events.py",
+        "again if old == new else changes",
+        "changes if old == new else changes",
         (f"{ANSWERS}::test_a_password_that_is_set_again_is_a_change",),
         "With the same iterations it begins no version: the page does not show that a secret was replaced.",
     ),

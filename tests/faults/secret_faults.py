@@ -41,7 +41,7 @@ FAULTS = (
     PlantedFault(
         "tables-have-secrets",
         "spark/kraftctl_spark/tables/export_tasks.py",
-        "            if not settings.include_secrets:\n                redact(rows)\n",
+        "            if not settings.include_secrets:\n                redact(rows, key)\n",
         "",
         (f"{PLANTED}::test_tables_of_the_exporter",),
         "Parquet files that many may read have passwords and keys.",

@@ -106,8 +106,8 @@ def test_columns_that_have_more_in_them_are_columns_of_this_release() -> None:
     inner = schema.field(place).type.value_field.type
     fewer = pa.list_(pa.field("element", pa.struct([inner.field(i) for i in range(inner.num_fields - 1)])))
     older = schema.set(place, pa.field("end_points", fewer))
-    assert [_is_old(one, "register_broker_record") for one in (schema, older)] == [False, True]
-    assert not _is_old(older, "a_table_of_a_later_release")
+    assert [is_old(one, "register_broker_record") for one in (schema, older)] == [False, True]
+    assert not is_old(older, "a_table_of_a_later_release")
 
 
 def with_field(schema: pa.Schema, name: str) -> pa.Schema:
@@ -120,18 +120,18 @@ def with_field(schema: pa.Schema, name: str) -> pa.Schema:
 
 def test_files_with_fields_of_a_later_release_are_not_old() -> None:
     """Wherever the field is, and if the file lacks one of this release too: they would lose it."""
-    from kraftctl_spark.tables.compaction import _is_later, _is_old
+    from kraftctl_spark.tables.file_schemas import is_later, is_old
 
     table = "register_broker_record"
     schema = table_schemas()[table]
     later = schema.append(pa.field("of_a_later_release", pa.int32()))
     within = with_field(schema, "end_points")
     both = within.remove(within.get_field_index("is_migrating_zk_broker"))
-    assert [_is_old(one, table) for one in (later, within, both)] == [False] * 3
-    assert [_is_later(one, table) for one in (later, within, both)] == [True] * 3
-    assert _is_later(schema, "a_table_of_a_later_release")
-    assert not _is_later(schema, table)
-    assert not _is_later(both.remove(both.get_field_index("end_points")), table)
+    assert [is_old(one, table) for one in (later, within, both)] == [False] * 3
+    assert [is_later(one, table) for one in (later, within, both)] == [True] * 3
+    assert is_later(schema, "a_table_of_a_later_release")
+    assert not is_later(schema, table)
+    assert not is_later(both.remove(both.get_field_index("end_points")), table)
 
 
 @pytest.mark.parametrize("regular", [False, True], ids=["compact", "run"])
