@@ -99,7 +99,7 @@ def test_a_compaction_writes_files_with_old_columns_anew(grown: Output) -> None:
 
 def test_columns_that_have_more_in_them_are_columns_of_this_release() -> None:
     """A struct that gained a field is a column of another type to DuckDB."""
-    from kraftctl_spark.tables.compaction import _is_old
+    from kraftctl_spark.tables.file_schemas import is_old
 
     schema = table_schemas()["register_broker_record"]
     place = schema.get_field_index("end_points")
