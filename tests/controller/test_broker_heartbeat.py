@@ -239,6 +239,22 @@ def test_a_broker_that_leads_nothing_shuts_down_immediately():
     )
 
 
+def test_no_slice_keeps_a_fenced_broker_from_stopping():
+    """It may be the last ISR member of more partitions than a slice visits."""
+    active = ActiveController(features.IBP_4_0_IV3, min_insync_replicas="1")
+    active.start_brokers(1, 2)
+    active.create_topic("t", partitions=300, replication_factor=2)
+    active.heartbeat(2, fence=True)
+    active.heartbeat(1, fence=True)
+    active.heartbeat(2, offset=active.end_offset)
+    active.units, active.runs_slices = 3, False
+    first = active.heartbeat(1, shut_down=True)
+    assert first.should_shut_down
+    written = len(active.log)
+    assert active.heartbeat(1, shut_down=True).should_shut_down
+    assert len(active.log) == written + 1, "no other visit of all begins"
+
+
 @pytest.mark.prevents("KAFKA-15364", "KAFKA-15361", "KAFKA-16583", "KAFKA-15886")
 def test_failed_directories_are_reported_once():
     active = ActiveController()

@@ -24,7 +24,7 @@ from kraftctl.controller.state.broker_heartbeat_manager import SHUTDOWN_UNDER_WA
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
-from kraftctl.metadata.broker_registration_change import cordoned_log_dirs_record
+from kraftctl.metadata.broker_registration_change import cordoned_log_dirs_record, fencing_record
 from kraftctl.metadata.registration_limits import why_directories_too_many
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
@@ -61,7 +61,8 @@ def process_broker_heartbeat(
         directories = OfflineDirectories(state, registration.id, registration.epoch, offline)
         begun = _take_out_too(begun, directories, moment)
     records = begun.records
-    if under_way and following in (broker_control_state.FENCED, broker_control_state.SHUTDOWN_NOW):
+    ends_fenced = following in (broker_control_state.FENCED, broker_control_state.SHUTDOWN_NOW)
+    if under_way and ends_fenced and not registration.fenced:
         # It is fenced with the last slice, and a later heartbeat says so.
         following = current
     # Null until the broker has caught up for the first time, and from brokers before 4.3.
@@ -121,7 +122,9 @@ def _begin_transition(
     if current == following:
         return ControllerResult.of([])
     if registration.fenced and following == broker_control_state.SHUTDOWN_NOW:
-        # Each such heartbeat writes that it is fenced, as in Kafka.
+        # Each such heartbeat writes that it is fenced, as in Kafka, and no slice keeps it from stopping.
+        if state.heartbeats.leaving.has(registration.id, registration.epoch):
+            return ControllerResult.of([fencing_record(registration)])
         return BrokerFencing(state, registration.id, registration.epoch, again=True).next_slice(moment)
     return _transition_to(state, registration, following, offline).next_slice(moment)
 
