@@ -29,6 +29,8 @@ class LiveLog:
         self._thread = threading.Thread(target=self._run, name="follow the log", daemon=True)
         self._begun: ObservedLog | None = None
         """What a snapshot is being read into; `log` is the state before it, until it is whole."""
+        self._begins_again = False
+        """Whether `log` is of a log that was replaced, or the leader has deleted what follows it."""
         self._behind = 0
         self._problem = ""
         self.lock = threading.Lock()
@@ -58,9 +60,8 @@ class LiveLog:
                 try:
                     self._follow()
                     self._problem = ""
-                except (OffsetsGoneError, LogChangedError):
-                    self._begun = None
-                    self._begin()
+                except (OffsetsGoneError, LogChangedError) as error:
+                    self._problem, self._begins_again = escaped(str(error)), True
                 except (ObserverError, DecodeError) as error:
                     self._problem = escaped(str(error))
                 self._stop.wait(POLL_SECONDS)
@@ -71,7 +72,7 @@ class LiveLog:
     def _follow(self) -> None:
         """Reads what has been committed since the last call."""
         log = self.log
-        if log is None:
+        if log is None or self._begins_again:
             self._begin()
             return
         position = self._reader.position(log.end_offset, log.last_epoch)
@@ -89,13 +90,10 @@ class LiveLog:
                 log.replay_snapshot(self._reader.read_snapshot(position.snapshot), position.snapshot)
                 log.last_epoch = position.snapshot.epoch
             self._replay(log, position.high_watermark)
-        except OffsetsGoneError as error:
-            self._problem = escaped(str(error))  # the leader has a newer snapshot: the next round reads that
-            return
         finally:
             self._begun = None
         with self.lock:
-            self.log = log
+            self.log, self._begins_again = log, False
 
     def _replay(self, log: ObservedLog, high_watermark: int) -> None:
         self._behind = max(0, high_watermark - log.end_offset)

@@ -22,7 +22,7 @@ from kraftctl.console.page_paths import page_path
 from kraftctl.explain.evidence import ClusterEvidence, NoLeaderView
 from kraftctl.explain.explanation import ExplainedCause, Explanation
 from kraftctl.explain.grouped_causes import names_text
-from kraftctl.explain.lost_directories import failed_directories
+from kraftctl.explain.lost_directories import failed_directories, restoring_step
 from kraftctl.explain.mark import DAY_MS
 from kraftctl.explain.why_broker import broker_trouble
 from kraftctl.explain.why_controller import explain_controller, is_ghost
@@ -196,7 +196,7 @@ def _brokers(evidence: ClusterEvidence) -> Iterator[Trouble]:
     lost = ((each, _lost(evidence, each)) for each in sorted(cluster.brokers) if each not in stopped)
     for broker_id, cause in [(each, cause) for each, cause in lost if cause is not None][:BROKERS_MAX]:
         statement = ExplainedCause(f"Broker {broker_id} serves, but {cause.text}", cause.since)
-        step = f"replace the disk of that directory, then restart broker {broker_id}"
+        step = restoring_step(broker_id)
         explanation = Explanation(f"broker {broker_id}", statement, next_step=step)
         yield Trouble("directories", WARNING, explanation, page_path("broker", broker_id))
 

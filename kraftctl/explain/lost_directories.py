@@ -22,6 +22,15 @@ def lost_directories(evidence: ClusterEvidence, broker_id: int) -> ExplainedCaus
     return ExplainedCause(text) if text else None
 
 
+def restoring_step(broker_id: int) -> str:
+    """Returns what brings the replicas of a lost directory back without making an empty one a leader."""
+    return (
+        "bring that directory back with its files (mount it, or copy them to a new disk), then restart"
+        f" broker {broker_id}. On an empty disk its replicas are empty: one that is alone in its ISR or ELR"
+        " is elected nevertheless, AND LOSES ALL RECORDS"
+    )
+
+
 def failed_directories(registration: BrokerRegistration, marks: BrokerMarks | None) -> ExplainedCause | None:
     """Returns how many directories have failed since the broker registered."""
     if marks is None or marks.directories_count <= len(registration.directories):

@@ -6,7 +6,12 @@ from dataclasses import dataclass, field
 
 from kraftctl.explain.evidence import RECENT_MS, ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
-from kraftctl.explain.lost_directories import failed_directories, lost_directories, offline_replicas_text
+from kraftctl.explain.lost_directories import (
+    failed_directories,
+    lost_directories,
+    offline_replicas_text,
+    restoring_step,
+)
 from kraftctl.explain.mark import Mark
 from kraftctl.explain.record_marks import BrokerMarks
 from kraftctl.metadata.broker_registration import BrokerRegistration
@@ -63,7 +68,7 @@ def explain_broker(evidence: ClusterEvidence, broker_id: int) -> Explanation:
             subject,
             ExplainedCause(f"{name} serves, but {lost.text}", lost.since),
             facts=[fact for fact in facts if fact != lost.text],
-            next_step=f"replace the disk of that directory, then restart broker {broker_id}",
+            next_step=restoring_step(broker_id),
         )
     known_marks = marks.brokers.get(broker_id)
     since = None if known_marks is None else known_marks.unfenced

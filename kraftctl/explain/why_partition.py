@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kraftctl.explain.evidence import OF_TOPIC, ClusterEvidence, brokers_text
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
+from kraftctl.explain.lost_directories import restoring_step
 from kraftctl.explain.mark import Mark
 from kraftctl.explain.record_marks import PartitionMarks
 from kraftctl.explain.why_broker import BrokerTrouble, broker_trouble
@@ -143,7 +144,7 @@ def replica_trouble(
         broker_id,
         "has lost the log directory of this replica",
         None if marks is None else marks.lost_directories,
-        next_step=f"replace the disk of that directory, then restart broker {broker_id}",
+        next_step=restoring_step(broker_id),
     )
 
 

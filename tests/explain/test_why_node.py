@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kraftctl.explain.lost_directories import restoring_step
 from kraftctl.explain.why_broker import explain_broker
 from kraftctl.explain.why_controller import explain_controller
 from kraftctl.explain.why_feature import explain_feature
@@ -182,7 +183,7 @@ CASES = [
         of_broker(1),
         "Broker 1 serves, but 1 of its 3 log directories failed",
         None,
-        "replace the disk of that directory, then restart broker 1",
+        restoring_step(1),
         id="one-directory-failed",
     ),
     pytest.param(
@@ -238,7 +239,7 @@ CASES = [
         of_broker(1),
         "Broker 1 serves, but 2 of its replicas are in log directories that it does not have",
         None,
-        "replace the disk of that directory, then restart broker 1",
+        restoring_step(1),
         id="restarted-without-a-directory",
     ),
     pytest.param(

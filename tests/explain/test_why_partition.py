@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kraftctl.explain.lost_directories import restoring_step
 from kraftctl.explain.mark import Mark
 from kraftctl.explain.why_partition import explain_partition, min_isr
 from kraftctl.explain.why_reassignment import explain_reassignment, explain_reassignments
@@ -68,7 +69,7 @@ CASES = [
         of_partition("orders"),
         "orders-0 has no leader",
         "its only replica, broker 1, has lost the log directory of this replica",
-        "replace the disk of that directory, then restart broker 1",
+        restoring_step(1),
         id="directory-of-the-replica-is-lost",
     ),
     pytest.param(
