@@ -61,7 +61,9 @@ class Attempts:
         self._throttle_s = bounded_ms(throttle_time_ms, THROTTLE_MS_MAX) / 1000
 
     def failed(self, controller: str, problem: str) -> None:
-        """Notes why a controller's response is of no use."""
+        """Notes why a controller's response is of no use; what it said itself stays if the end cut this short."""
+        if controller in self._problems and time.monotonic() >= self._deadline:
+            return
         self._problems.pop(controller, None)
         self._problems[controller] = problem
         if len(self._problems) > PROBLEMS_MAX:

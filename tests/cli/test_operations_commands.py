@@ -32,8 +32,16 @@ ELSEWHERE = {
     "kraftctl quorum --bootstrap-controller HOST:PORT,... --command-config FILE replace-voter": (
         "tests/interop/test_quorum_command.py"
     ),
+    "kraftctl console --bootstrap-controllers controller-1:9093": "tests/console/test_lost_leader.py",
+    "kraftctl console --bootstrap-controllers c1:9093,c2:9093 --operate http://c1:9099 http://c2:9099": (
+        "tests/console/test_beside_brokers.py"
+    ),
+    (
+        "kraftctl console --bootstrap-controllers c1:9093 --listen https://0.0.0.0:8443"
+        " --token-file token --certificate chain.pem --key key.pem"
+    ): "tests/console/test_command.py",
 }
-"""The tests that do the same as a step of a longer repair."""
+"""The tests that do the same as a step of a longer repair, or with what does not end by itself."""
 
 STATUS = "kraftctl quorum --bootstrap-controller HOST:PORT describe --status"
 STATUS_OF_ALL = "kraftctl quorum --bootstrap-controller HOST:PORT,... describe --status"
