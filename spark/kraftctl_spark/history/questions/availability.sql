@@ -12,13 +12,14 @@ known AS (
     WHERE start_time < :until_time AND end_time > :from_time
 ),
 in_all AS (
-    SELECT unix_millis(:until_time) - unix_millis(:from_time) - CAST(coalesce(sum(ms), 0) AS BIGINT) AS ms FROM known
+    SELECT CAST(coalesce(sum(ms), 0) AS BIGINT) AS known_ms FROM known
 )
 SELECT topic_id, max(topic) AS topic, partition_id, CAST(sum(ms) AS BIGINT) AS observed_ms,
        CAST(sum(CASE WHEN leaderless THEN ms ELSE 0 END) AS BIGINT) AS leaderless_ms,
        CAST(sum(CASE WHEN under_replicated THEN ms ELSE 0 END) AS BIGINT) AS under_replicated_ms,
        CASE WHEN sum(ms) > 0 THEN CAST(sum(CASE WHEN leaderless THEN 0 ELSE ms END) AS DOUBLE)
                                   / CAST(sum(ms) AS DOUBLE) END AS available,
-       (SELECT max(ms) FROM in_all) AS not_known_ms
+       unix_millis(:until_time) - unix_millis(:from_time) - max(known_ms) AS not_known_ms
 FROM states
+CROSS JOIN in_all
 GROUP BY topic_id, partition_id
