@@ -139,8 +139,8 @@ def _of_broker(comment: str, *columns: str) -> str:
 
 
 def _where_known(point: str) -> str:
-    """Returns a join with the range in which the point is known: there is none in a gap, before the first state
-    and after the last record. No subquery has the parameter, because Spark's functions would refuse that.
+    """Returns a join with the range in which the point is known: none is in a gap, before the first state, or
+    after the last record. No subquery has the parameter, because Spark's functions would refuse that.
     """
     known = f"known_{point}"
     return (
