@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,6 +11,16 @@ import duckdb
 
 from kraftctl_spark.cli import main
 from tests.spark.history.asked import Row
+
+DOCUMENT = (Path(__file__).parents[3] / "spark" / "QUESTIONS.md").read_text()
+QUESTIONS = [text.strip() for text in re.findall(r"^```sql\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)]
+
+
+def about(question: str, names: Mapping[str, str]) -> str:
+    """A documented question about other things."""
+    for name, other in names.items():
+        question = question.replace(name, other)
+    return question
 
 
 class Macros:

@@ -11,13 +11,11 @@ import pytest
 from kraftctl_spark.history.questions.macros import macros, with_audit_log
 from tests.spark.compared_rows import compare_rows
 from tests.spark.history.asked import Row, statements
-from tests.spark.history.asked_macros import Macros, with_macros, written
+from tests.spark.history.asked_macros import DOCUMENT, QUESTIONS, Macros, about, with_macros, written
 from tests.spark.history.test_versions import Tables, gappy, history, whole
 
 __all__ = ["gappy", "history", "whole"]
 
-DOCUMENT = (Path(__file__).parents[3] / "spark" / "QUESTIONS.md").read_text()
-QUESTIONS = [text.strip() for text in re.findall(r"^```sql\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)]
 AS_OF = 190
 ANSWERED_MIN = 24
 """This many have rows about the generated log; the others say rightly that there was no such thing."""
@@ -28,12 +26,8 @@ def of_this_log(question: str, events: list[Row]) -> str:
     created = next(row for row in events if row["kind"] == "partition created")
     topic = created["subject"].rpartition("-")[0]
     request = next(row["batch_offset"] for row in events if row["kind"] == "ISR shrank")
-    return (
-        question.replace("request(4000)", f"request({request})")
-        .replace("4000", str(AS_OF))
-        .replace("'orders'", f"'{topic}'")
-        .replace("User:alice", "User:a")
-    )
+    names = {"request(4000)": f"request({request})", "4000": str(AS_OF), "'orders'": f"'{topic}'"}
+    return about(question, names | {"User:alice": "User:a"})
 
 
 def audited(log: Path, events: list[Row]) -> None:
