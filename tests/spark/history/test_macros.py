@@ -9,11 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import sqlglot
 
 from kraftctl_spark.cli import main
 from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.history.questions.dialects import EXAMPLES
-from kraftctl_spark.history.questions.macros import argument, macros
+from kraftctl_spark.history.questions.files import text_of
+from kraftctl_spark.history.questions.macros import MACROS, WITH_AUDIT_LOG, argument, macros
 from kraftctl_spark.history.questions.questions import sources
 from kraftctl_spark.history.schema import SCHEMAS
 from kraftctl_spark.history.versions.kinds import KINDS
@@ -286,3 +288,13 @@ def test_the_cause_of_an_election(whole: Tables, tmp_path: Path) -> None:
         assert (row["broker_id"], row["broker_event"]) == expected
         caused += expected[1] is not None
     assert caused > 0
+
+
+@pytest.mark.parametrize("name", [MACROS, WITH_AUDIT_LOG])
+def test_trino_has_the_syntax_of_the_views(name: str) -> None:
+    """Parsed, not run."""
+    found = sqlglot.parse(text_of("trino", name), read="trino", error_level=sqlglot.ErrorLevel.RAISE)
+    made = [one for one in found if one is not None]
+    assert all(isinstance(one, sqlglot.exp.Create) for one in made)
+    assert {one.kind for one in made} == {"TABLE", "VIEW"}
+    assert not [one for query in made for one in query.find_all(sqlglot.exp.Anonymous)]
