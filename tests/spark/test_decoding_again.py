@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl_protocol.generated.topic_record import TopicRecord
+from kraftctl_spark.commands.run import clean_up
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.manifest import Output
 from kraftctl_spark.tables.reader import read_table
@@ -74,3 +75,23 @@ def test_killed_after_any_step_of_decoding_again(
         assert len(Output(directory).manifests()) == 1
     assert step > 20
     assert rows(directory) == rows(whole)
+
+
+def test_an_export_decodes_again_when_it_starts(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A damaged file is a warning there, and the export continues."""
+    quorum.append(*mixed_batches(0, 20))
+    whole, earlier, damaged = (tmp_path / name for name in ("whole", "earlier", "damaged"))
+    with exporting(whole, controller.endpoint) as exporter:
+        exporter.export_to(20, 1)
+    shutil.copytree(whole, earlier)
+    forget(earlier, TopicRecord, "unknown type")
+    shutil.copytree(earlier, damaged)
+    (file,) = (damaged / "records").glob("*.parquet")
+    file.write_bytes(b"X" * file.stat().st_size)
+    clean_up(Output(earlier), grace_ms=0)
+    assert rows(earlier) == rows(whole)
+    assert not [one for one in caplog.records if one.levelname == "WARNING"]
+    clean_up(Output(damaged), grace_ms=0)
+    assert f"records are not decoded again for now: {file} is damaged" in caplog.text

@@ -77,7 +77,7 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         )
     if options.digest_key is not None and _is_within(options.digest_key, options.output):
         raise ExportRefusedError(
-            f"{options.digest_key} is in {options.output}: whoever reads the digests must not have their key"
+            f"{options.digest_key} is in {options.output}: a reader of the digests must not have their key"
         )
     reader = location.open(options.cluster_id)
     output = Output(options.output.absolute(), hook)

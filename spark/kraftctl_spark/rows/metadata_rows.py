@@ -27,6 +27,7 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import Record, RecordBatch
 from kraftctl_protocol.record_columns import RecordsByKind, type_and_version
 from kraftctl_protocol.secrets import TYPES_WITH_SECRETS
+from kraftctl_spark.rows.new_fields import has_new_fields
 from kraftctl_spark.rows.row_runs import RowRuns
 
 RECORD_TYPE_IDS = range(256)
@@ -209,7 +210,7 @@ class MetadataRows:
         try:
             decoded = decode_metadata_record(value)
             message = decoded.record
-            self._newer += message.unknown_tagged_fields is not None
+            self._newer += has_new_fields(message)
             kind = _DATA_KINDS[type(message), decoded.version]
         except UnknownRecordError as error:
             known = record_class(error.record_type)
@@ -225,7 +226,7 @@ class MetadataRows:
         try:
             type_id = decode_control_key(record.key)
             message = decode_control_value(type_id, record.value)
-            self._newer += message.unknown_tagged_fields is not None
+            self._newer += has_new_fields(message)
             kind = _control_kind(message.NAME, type_id, _own_version(message))
         except UnknownControlRecordError:
             kind = _not_understood(UNKNOWN_TYPE, type_id, None, True)

@@ -68,7 +68,7 @@ def is_due(manifest: Manifest) -> bool:
 
 
 class _Again:
-    """One batch."""
+    """A batch that is decoded again: it is read when this is made."""
 
     def __init__(self, output: Output, manifest: Manifest) -> None:
         self._output = output

@@ -19,6 +19,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES, UNDECODABLE_TYPE, UNKNOWN_TYPE
+from kraftctl_spark.rows.new_fields import has_new_fields
 from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.rows.tables import RECORDS
 from kraftctl_spark.tables.checked_file import CheckedFile
@@ -111,7 +112,9 @@ def _each(tables: Path, manifest: Manifest, start: int, payloads: bool) -> Itera
             for row in rows.filter(pc.invert(typed.has(rows))).to_pylist():
                 yield _found(row, _reason(row["type"]), place)
             if payloads:
-                yield from (_found(row, NEW_FIELDS, place) for row in rows.to_pylist() if has_new_fields(row))
+                yield from (
+                    _found(row, NEW_FIELDS, place) for row in rows.to_pylist() if _has_new_fields(row)
+                )
 
 
 def _reason(type: str) -> str:
@@ -124,15 +127,15 @@ def _found(row: dict[str, Any], reason: str, place: str) -> NotUnderstood:
     )
 
 
-def has_new_fields(row: dict[str, Any]) -> bool:
+def _has_new_fields(row: dict[str, Any]) -> bool:
     """Returns whether a row of `records` has tagged fields that this release does not know either."""
     message = _CLASSES.get(row["type"])
     if message is None or row["payload"] is None:
         return False
-    return (decoded := decoded_payload(row)) is not None and decoded.unknown_tagged_fields is not None
+    return (decoded := _decoded(row)) is not None and has_new_fields(decoded)
 
 
-def decoded_payload(row: dict[str, Any]) -> Message | None:
+def _decoded(row: dict[str, Any]) -> Message | None:
     """Decodes a row of `records`; None for one that this release does not understand."""
     try:
         if row["is_control"]:

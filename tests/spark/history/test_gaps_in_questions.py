@@ -71,22 +71,25 @@ def test_no_question_fails_on_a_history_with_gaps(gappy: Tables) -> None:
 
 
 def test_one_value_that_is_no_number_hides_nothing(whole: Tables, history: History) -> None:
-    """It counts as if it was not set: of the cluster, the minimum is 1."""
+    """It counts as if the topic had none."""
     as_of = history.end - 1
     with in_duckdb(whole.versions) as asked:
-        minimum = {
-            row["topic_id"]: int(row["value"])
-            for row in asked.rows("configs_at", as_of=as_of)
-            if row["name"] == "min.insync.replicas" and row["resource_type"] == "TOPIC"
-        }
+        configs = [
+            row for row in asked.rows("configs_at", as_of=as_of) if row["name"] == "min.insync.replicas"
+        ]
+        topics = {row["topic_id"]: int(row["value"]) for row in configs if row["resource_type"] == "TOPIC"}
+        default = next((int(row["value"]) for row in configs if row["resource_name"] == ""), 1)
+        wrong = min(topics)
+        topics |= {wrong: default}
         expected = {
             (row["topic_id"], row["partition_id"])
             for row in asked.rows("partitions_at", as_of=as_of)
-            if len(row["isr"]) < minimum.get(row["topic_id"], 1)
+            if len(row["isr"])
+            < (default if row["topic_id"] == wrong else topics.get(row["topic_id"], default))
         }
         asked.do(
-            "CREATE OR REPLACE TEMP VIEW configs AS SELECT * REPLACE (CASE WHEN name = 'min.insync.replicas' "
-            "AND resource_type = 'BROKER' THEN 'many' ELSE value END AS value) FROM 'configs/*.parquet'"
+            "CREATE OR REPLACE VIEW configs AS SELECT * REPLACE (CASE WHEN name = 'min.insync.replicas' "
+            f"AND topic_id = '{wrong}' THEN 'many' ELSE value END AS value) FROM 'configs/*.parquet'"
         )
         found = asked.rows("under_min_isr", as_of=as_of)
     assert {(row["topic_id"], row["partition_id"]) for row in found} == expected

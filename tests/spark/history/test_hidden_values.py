@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import random
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.message import Message
@@ -56,14 +58,18 @@ RECORDS: list[Message] = [
 ]
 
 
-def exported(directory: Path, key: bytes | None) -> Path:
+BATCH = 5
+
+
+def exported(directory: Path, key: bytes | None, records: list[Message] = RECORDS) -> Path:
     key_file = None
     if key is not None:
         key_file = directory / "key"
         key_file.write_bytes(key)
     quorum = FakeQuorum()
-    for offset, record in enumerate(RECORDS):
-        quorum.append(encode_batch(offset, 1, 1000 + offset, [encode_metadata_record(record, 0)]))
+    for first in range(0, len(records), BATCH):
+        values = [encode_metadata_record(record, 0) for record in records[first : first + BATCH]]
+        quorum.append(encode_batch(first, 1, 1000 + first, values))
     controller = FakeController(quorum, 1)
     location = QuorumLocation((controller.endpoint,), ObserverConfig(request_timeout_ms=5000))
     settings = TaskSettings(directory / "raw", location, CLUSTER_ID, digest_key=key_file)
@@ -74,7 +80,7 @@ def exported(directory: Path, key: bytes | None) -> Path:
     output, reader = Output(directory / "raw"), location.open(CLUSTER_ID)
     try:
         with output.locked():
-            Exporter(output, settings, reader, run_tasks).export_to(len(RECORDS), 1)
+            Exporter(output, settings, reader, run_tasks).export_to(len(records), 1)
     finally:
         reader.close()
         controller.close()
@@ -129,6 +135,39 @@ def test_audits_of_sql_page_and_events_are_the_same(tmp_path: Path) -> None:
     assert len(security) == contents.scram.changes.total == len(SCRAM)
     marks = sum(mark.events for mark in contents.timeline if mark.row == "configurations")
     assert marks == len(audit)
+
+
+def many(count: int) -> list[Message]:
+    """Configurations of topics that come and go: many are set again, to the same value or to another one."""
+    rng = random.Random(7)
+    found: list[Message] = []
+    living: dict[int, bytes] = {}
+    while len(found) < count:
+        number = rng.randrange(50)
+        name = f"topic-{number}"
+        if number not in living:
+            living[number] = (len(found) + 1).to_bytes(16, "big")
+            found.append(TopicRecord(name, living[number]))
+        elif rng.random() < 0.01:
+            found.append(RemoveTopicRecord(living.pop(number)))
+        else:
+            key = rng.choice(("plugin.password", "retention.ms", "retention.bytes"))
+            value = None if rng.random() < 0.1 else str(rng.randrange(4))
+            found.append(ConfigRecord(2, name, key, value))
+    return found
+
+
+def test_audits_have_the_same_counts_at_scale(tmp_path: Path) -> None:
+    output = exported(tmp_path, None, many(20_000))
+    contents = fetch(tmp_path / "raw", output, None, None)
+    with in_duckdb(output) as asked:
+        audit = asked.ask("config_audit").num_rows
+    events = kinds(output, "configs")
+    again = sum(kind == "config set again" for _, kind in events)
+    marks = sum(mark.events for mark in contents.timeline if mark.row == "configurations")
+    assert audit == len(events) == contents.config_changes.total == marks
+    assert audit > 10_000
+    assert again > 1_000
 
 
 def test_a_key_that_is_no_key_is_refused(tmp_path: Path) -> None:

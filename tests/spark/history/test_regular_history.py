@@ -13,6 +13,7 @@ from kraftctl_spark.commands.history import DIRECTORY, RegularHistory
 from kraftctl_spark.datasource.table_stream import batch_writer
 from kraftctl_spark.history.history_manifest import locked, read_manifest
 from kraftctl_spark.history.history_tables import HistoryTables
+from kraftctl_spark.history.reader import read_versions
 from kraftctl_spark.tables.manifest import Output
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.metadata_histories import EPOCH, generate
@@ -63,7 +64,7 @@ def test_each_batch_of_an_export_continues_it(
     assert goes_up_to(tmp_path / DIRECTORY) == history.end
 
 
-def test_what_the_stage_cannot_understand_stops_no_export(
+def test_what_the_log_never_set_stops_no_history(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Here, a change of a partition that no record has created."""
@@ -72,5 +73,8 @@ def test_what_the_stage_cannot_understand_stops_no_export(
         exporter.export_to(20, 1)
     tables = HistoryTables(tmp_path / "tables", tmp_path / "history")
     RegularHistory(tables).after_batch()
-    assert "PartitionChangeRecord of unknown partition" in caplog.text
-    assert not list((tmp_path / "history").rglob("*.parquet"))
+    assert not [one for one in caplog.records if one.levelname == "WARNING"]
+    assert goes_up_to(tmp_path / "history") == 20
+    listed = read_versions(tmp_path / "history", "not_known").to_pylist()
+    assert [row["partition_id"] for row in listed] == [0, 3, 6, 9, 12, 15, 18]
+    assert read_versions(tmp_path / "history", "topics").num_rows
