@@ -1,5 +1,5 @@
--- The log in stretches, from its first offset to its last: where the state is known, and where not, and why.
--- The state at the first offset of a known stretch after another one is that of a snapshot.
+-- The log in parts, from its first offset to its last: where the state is known, and where not, and why.
+-- The state at the first offset of a known part after another one is that of a snapshot.
 WITH known AS (
     SELECT *, lead(start_offset) OVER in_order AS next_offset, lead(start_time) OVER in_order AS next_time
     FROM known_ranges
