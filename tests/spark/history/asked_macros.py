@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
@@ -58,3 +59,14 @@ def with_macros(raw: Path, versions: Path, scratch: Path, *flags: str) -> Iterat
 def time_text(time_ms: int) -> str:
     """As an argument of a macro."""
     return f"TIMESTAMPTZ '1970-01-01 00:00:00+00:00' + INTERVAL '{time_ms}' MILLISECOND"
+
+
+def in_plain_numbers(rows: list[Row]) -> list[Row]:
+    """Engines sum in types of their own, and divide to different places."""
+    return [
+        {
+            name: round(float(value), 6) if isinstance(value, int | float | Decimal) else value
+            for name, value in row.items()
+        }
+        for row in rows
+    ]

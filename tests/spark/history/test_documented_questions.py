@@ -11,7 +11,15 @@ import pytest
 from kraftctl_spark.history.questions.macros import macros, with_audit_log
 from tests.spark.compared_rows import compare_rows
 from tests.spark.history.asked import Row, statements
-from tests.spark.history.asked_macros import DOCUMENT, QUESTIONS, Macros, about, with_macros, written
+from tests.spark.history.asked_macros import (
+    DOCUMENT,
+    QUESTIONS,
+    Macros,
+    about,
+    in_plain_numbers,
+    with_macros,
+    written,
+)
 from tests.spark.history.test_versions import Tables, gappy, history, whole
 
 __all__ = ["gappy", "history", "whole"]
@@ -107,4 +115,4 @@ def test_each_has_the_same_answer_in_spark(kind: str, whole: Tables, gappy: Tabl
         for question in QUESTIONS:
             text = of_this_log(question, events)
             found = spark.sql(text).toArrow().to_pylist()
-            compare_rows(text, found, asked.rows(text))
+            compare_rows(text, in_plain_numbers(found), in_plain_numbers(asked.rows(text)))
