@@ -78,7 +78,7 @@ class BuildWithQuestions(build_py):
             variables = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
             target = str(Path(self.build_lib, "kraftctl_spark/history/sql").absolute())
             shutil.rmtree(target, ignore_errors=True)  # `make build` keeps the results of earlier builds.
-            writer = ("-m", "kraftctl_spark.history.questions.dialects", target)
+            writer = ("-m", "kraftctl_spark.history.questions.write", target)
             subprocess.run([sys.executable, *writer], check=True, env=variables)
 
 

@@ -4,6 +4,7 @@
     kraftctl-export compact --output DIR
     kraftctl-export status --output DIR [--json]
     kraftctl-export history --tables DIR [--output DIR]
+    kraftctl-export macros --tables DIR --engine duckdb|spark|trino --to FILE [--audit-log FILE]
     kraftctl-export report --output DIR --to FILE [--history DIR]
     kraftctl-export log --output DIR --to DIR [--as-of OFFSET|TIME]
 
@@ -25,7 +26,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from kraftctl_security.standard_output import guarded
-from kraftctl_spark.commands import compact, history, report, run, status, write_log
+from kraftctl_spark.commands import compact, history, macros, report, run, status, write_log
 from kraftctl_spark.commands.log_lines import log_to_standard_error
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ COMMANDS: dict[str, tuple[ModuleType, str]] = {
     "run": (run, "write what is committed, continuously"),
     "compact": (compact, "merge small files"),
     "history": (history, "compute from when to when everything was so"),
+    "macros": (macros, "write views and macros over the history for an engine of SQL"),
     "report": (report, "write one HTML page of plots about what happened"),
     "log": (write_log, "write records up to an offset or a time as the files of a controller"),
     "status": (status, "show how far the tables go, and what is in them"),

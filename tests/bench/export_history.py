@@ -24,6 +24,7 @@ from kraftctl_spark.tables.table_files import publish_files
 from tests.bench import export_log, export_ready
 from tests.bench.table import Row
 from tests.spark.history.asked import SparkHistory, compute, in_duckdb
+from tests.spark.history.asked_macros import QUESTIONS, about, with_macros
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -118,6 +119,10 @@ def measure(
     with in_duckdb(output) as asked:
         for question in sources():
             times.questions_ms["DuckDB", question] = _best_ms(partial(asked.ask, question, **values))
+    with with_macros(raw, output, scratch, "--audit-log", str(_audit_log(scratch, size))) as named:
+        for question in QUESTIONS:
+            asked_here = about(question, _names(size.records))
+            times.questions_ms["DuckDB", question] = _best_ms(partial(named.rows, asked_here))
     if spark is not None:
         say("asking Spark")
         spark.conf.set("spark.sql.shuffle.partitions", SHUFFLE_PARTITIONS)
@@ -128,6 +133,23 @@ def measure(
         for name, view in _views(spark, raw, output, size.records):
             times.questions_ms[VIEW, name] = _best_ms(partial(compute, view))
     return times
+
+
+def _audit_log(scratch: Path, size: Size) -> Path:
+    """A request for each topic, and one for every thousandth record."""
+    path = scratch / "audit.log"
+    offsets = [*range(size.topics), *range(0, size.records, 1000)]
+    line = '{{"outcome": "committed", "principal": "User:alice", "first_offset": {0}, "last_offset": {0}}}\n'
+    path.write_text("".join(map(line.format, offsets)))
+    return path
+
+
+def _names(records: int) -> dict[str, str]:
+    """What the documented questions are about, in this log."""
+    values = parameters(records)
+    in_hours = {f"2026-11-21T{hour}:00:00Z": values["from_time"] for hour in ("00", "12")}
+    until = {f"2026-11-2{end}:00:00Z": values["until_time"] for end in ("1T13", "2T00")}
+    return in_hours | until | {"4000": str(values["as_of"]), "'orders'": f"'{values['topic']}'"}
 
 
 def _report(raw: Path, history: Path, *period: str) -> None:
@@ -170,6 +192,11 @@ def parameters(records: int) -> dict[str, Any]:
         "topic": "topic-1",
         "from_time": "2023-11-14 22:14:00+00:00",
         "until_time": "2023-11-14 22:20:00+00:00",
+        "of_topic": "topic-1",
+        "of_principal": "User:alice",
+        "of_operation": "READ",
+        "of_resource_type": "TOPIC",
+        "of_resource": "topic-1",
     }
 
 

@@ -299,6 +299,22 @@ FAULTS = (
         "A state of a broker that lasts has the end of an earlier one.",
     ),
     PlantedFault(
+        "a-time-in-a-gap-has-an-offset",
+        f"{QUESTIONS}/beside/offset_at.sql",
+        "WHERE at_offset < end_offset - 1 OR end_time >= :at_time\n",
+        "",
+        ("tests/spark/history/test_macros.py::test_the_offset_at_a_time[gappy]",),
+        "A time at which nothing is known is taken for the last known one.",
+    ),
+    PlantedFault(
+        "a-denial-does-not-reach-what-everyone-may",
+        f"{QUESTIONS}/who_could.sql",
+        "\n                          OR :of_principal IS NOT NULL)",
+        ")",
+        ("tests/spark/history/test_who_could.py::test_it_is_what_the_authorizer_allows",),
+        "A principal that is denied seems to be allowed what everyone is.",
+    ),
+    PlantedFault(
         "duckdb-rounds-to-seconds",
         f"{QUESTIONS}/dialects.py",
         "f\"(epoch_us({self.sql(node, 'this')}) // 1000000)\"",

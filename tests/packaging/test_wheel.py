@@ -25,7 +25,7 @@ from kraftctl.dev.ports import free_port
 from kraftctl.dev.settings import random_id
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
-from kraftctl_spark.history.questions.dialects import files
+from kraftctl_spark.history.questions.write import files
 from tests.support.compiled_rim import compiled_rim
 from tests.support.controller_properties import controller_properties, properties_file
 from tests.support.wire.controller_client import ControllerClient

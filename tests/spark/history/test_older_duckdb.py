@@ -16,6 +16,7 @@ from kraftctl_spark.history.questions.files import text_of
 from kraftctl_spark.history.questions.questions import parameters_of, sources
 from tests.spark.compared_rows import compare_rows
 from tests.spark.history.asked import in_duckdb
+from tests.spark.history.asked_macros import QUESTIONS, in_plain_numbers, with_macros, written
 from tests.spark.history.test_versions import Tables, gappy, history
 
 __all__ = ["gappy", "history"]
@@ -51,6 +52,13 @@ def test_an_older_duckdb_gives_the_same_answers(gappy: Tables, tmp_path: Path) -
     subprocess.run(install, check=True, capture_output=True, timeout=120)
     asked = ["SET TimeZone = 'UTC'", f"SET file_search_path = '{gappy.versions}'"]
     (sql / "0.sql").write_text(";\n-- then\n".join([*asked, text_of("duckdb", TABLES)]))
+    (tmp_path / "audit.log").write_text("")
+    audited = ("--audit-log", str(tmp_path / "audit.log"))
+    named = written(gappy.raw, gappy.versions, tmp_path, "duckdb", *audited)
+    (sql / "1.sql").write_text(named.read_text())
+    documented = [question for question in QUESTIONS if "4000" not in question]
+    for number, question in enumerate(documented):
+        (sql / f"named-{number}.sql").write_text(question)
     as_of = gappy.known[0][-1]
     values = {name: value for name, (_, value) in EXAMPLES.items()}
     values |= {"as_of": as_of, "from_offset": as_of // 2, "to_offset": as_of, "batch_offset": as_of}
@@ -68,3 +76,10 @@ def test_an_older_duckdb_gives_the_same_answers(gappy: Tables, tmp_path: Path) -
                 found = reader.read_all().to_pylist()
             parameters = {name: values[name] for name in parameters_of(question)}
             compare_rows(question, found, here.rows(question, **parameters))
+    with with_macros(
+        gappy.raw, gappy.versions, tmp_path, "--audit-log", str(tmp_path / "audit.log")
+    ) as asked:
+        for number, question in enumerate(documented):
+            with pa.ipc.open_file(answers / f"named-{number}.arrow") as reader:
+                found = in_plain_numbers(reader.read_all().to_pylist())
+            compare_rows(question, found, in_plain_numbers(asked.rows(question)))

@@ -37,6 +37,8 @@ def test_every_question(kind: str, whole: Tables, gappy: Tables, history: Histor
         some[3]["time"].isoformat(" "),
         some[-3]["time"].isoformat(" "),
     )
+    values |= {"of_topic": values["topic"], "of_principal": "User:a", "of_operation": "READ"}
+    values |= {"of_resource_type": "TOPIC", "of_resource": "b"}
     answered = 0
     with local_spark() as spark, in_duckdb(tables.versions) as in_duck:
         spark.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")

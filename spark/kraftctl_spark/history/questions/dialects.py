@@ -1,17 +1,13 @@
 """The questions as files of plain SQL, which DuckDB, Spark and Trino answer without Python.
 
-    python -m kraftctl_spark.history.questions.dialects DIRECTORY
-
-writes them, with sqlglot, as a build does for what it installs. They differ in names of functions, in how a
-parameter is written, and in how the tables are found.
+sqlglot writes them. They differ in names of functions, in how a parameter is written, and in how the tables
+are found.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import sqlglot
@@ -30,7 +26,6 @@ from kraftctl_spark.history.questions.questions import (
     comment_of,
     parameters_of,
     query_of,
-    sources,
 )
 from kraftctl_spark.rows.record_names import field_name
 
@@ -46,6 +41,12 @@ EXAMPLES: dict[str, tuple[str, object]] = {
     "topic": ("STRING", "orders"),
     "from_time": ("TIMESTAMP", f"2026-11-21 12:00:00{UTC}"),
     "until_time": ("TIMESTAMP", f"2026-11-21 13:00:00{UTC}"),
+    "at_time": ("TIMESTAMP", f"2026-11-21 12:00:00{UTC}"),
+    "of_topic": ("STRING", "orders"),
+    "of_principal": ("STRING", "User:alice"),
+    "of_operation": ("STRING", "READ"),
+    "of_resource_type": ("STRING", "TOPIC"),
+    "of_resource": ("STRING", "orders"),
 }
 """The type of each parameter, and a value for its comment."""
 
@@ -109,8 +110,10 @@ class Dialect:
     """How one engine has the questions."""
 
     name: str
-    tables: Callable[[], str]
-    """Returns the statements that define the tables."""
+    tables: Callable[[str], str]
+    """Returns the statements that define the tables, for the place of the history."""
+    place: str
+    """The place of the history in the file of the tables."""
     query: Callable[[str], str]
     """Returns the engine's query for a query of Spark."""
     assignment: str
@@ -133,7 +136,7 @@ class Dialect:
         statements that give its parameters their values.
         """
         if name == TABLES:
-            return self.tables()
+            return self.tables(self.place)
         first, *others = comment_of(name).splitlines()
         assigned = [f"-- {self.assigned(one, EXAMPLES[one][1])}" for one in parameters_of(name)]
         in_query = self.query is _in_trino
@@ -169,11 +172,11 @@ def _in_trino(query: str) -> str:
     return f"WITH parameters AS (SELECT {values}){others}"
 
 
-def _duckdb_tables() -> str:
+def _duckdb_tables(place: str) -> str:
     # A directory such as `env=prod` above them is not a column.
     views = "".join(
         f"CREATE OR REPLACE VIEW {name} AS"
-        f" SELECT * FROM read_parquet('{name}/*.parquet', hive_partitioning = false);\n"
+        f" SELECT * FROM read_parquet('{place}{name}/*.parquet', hive_partitioning = false);\n"
         for name in tables()
     )
     return (
@@ -182,9 +185,9 @@ def _duckdb_tables() -> str:
     )
 
 
-def _spark_tables() -> str:
+def _spark_tables(place: str) -> str:
     views = "".join(
-        f"CREATE OR REPLACE TEMPORARY VIEW {name} USING parquet OPTIONS (path '${{history}}/{name}');\n"
+        f"CREATE OR REPLACE TEMPORARY VIEW {name} USING parquet OPTIONS (path '{place}{name}');\n"
         for name in tables()
     )
     return (
@@ -194,18 +197,20 @@ def _spark_tables() -> str:
     )
 
 
-def _trino_tables() -> str:
-    statements = "".join(
-        f"CREATE TABLE {name} (\n"
-        + ",\n".join(f'    "{column}" {_trino_type(kind)}' for column, kind in columns.items())
-        + f"\n) WITH (format = 'PARQUET', external_location = 'file:///data/history/{name}');\n"
-        for name, columns in tables().items()
-    )
+def _trino_tables(place: str) -> str:
     return (
         "-- The tables of a history in a schema of the Hive connector, after USE hive.history. The catalog\n"
         "-- needs hive.non-managed-table-writes-enabled=true, hive.parquet.time-zone=UTC and\n"
         "-- hive.timestamp-precision=MICROSECONDS. Write the place of the history as Trino sees it.\n"
-        f"{statements}"
+        + "".join(trino_table(name, columns, f"{place}{name}") for name, columns in tables().items())
+    )
+
+
+def trino_table(name: str, columns: Mapping[str, str | Field], place: str, kind: str = "PARQUET") -> str:
+    """Returns the statement that defines a table."""
+    rows = ",\n".join(f'    "{column}" {_trino_type(of_column)}' for column, of_column in columns.items())
+    return (
+        f"CREATE TABLE {name} (\n{rows}\n) WITH (format = '{kind}', external_location = 'file://{place}');\n"
     )
 
 
@@ -236,6 +241,7 @@ def _trino_type(kind: str | Field) -> str:
 DUCKDB = Dialect(
     "duckdb",
     _duckdb_tables,
+    "",
     _in_duckdb,
     "SET VARIABLE {name} = {value};",
     f"TIMESTAMPTZ '{{}}{UTC}'",
@@ -243,27 +249,10 @@ DUCKDB = Dialect(
 SPARK = Dialect(
     "spark",
     _spark_tables,
+    "${history}/",
     _in_spark,
     "DECLARE OR REPLACE VARIABLE {name} {type} DEFAULT {value};",
     f"TIMESTAMP '{{}}{UTC}'",
 )
-TRINO = Dialect("trino", _trino_tables, _in_trino, "{value} AS {name}", "TIMESTAMP '{}'")
+TRINO = Dialect("trino", _trino_tables, "/data/history/", _in_trino, "{value} AS {name}", "TIMESTAMP '{}'")
 DIALECTS = {dialect.name: dialect for dialect in (DUCKDB, SPARK, TRINO)}
-
-
-def files() -> Iterator[tuple[str, str]]:
-    """Returns path and text of every file."""
-    for dialect in DIALECTS.values():
-        for name in (TABLES, *sources()):
-            yield f"{dialect.name}/{name}.sql", dialect.file(name)
-
-
-def write(directory: Path) -> None:
-    """Writes every file below a directory."""
-    for path, text in files():
-        (directory / path).parent.mkdir(parents=True, exist_ok=True)
-        (directory / path).write_text(text)
-
-
-if __name__ == "__main__":
-    write(Path(sys.argv[1]))

@@ -14,6 +14,6 @@ def text_of(dialect: str, name: str) -> str:
     path = DIRECTORY / dialect / f"{name}.sql"
     if path.exists():
         return path.read_text()
-    from kraftctl_spark.history.questions.dialects import DIALECTS
+    from kraftctl_spark.history.questions.write import text
 
-    return DIALECTS[dialect].file(name)
+    return text(dialect, name)

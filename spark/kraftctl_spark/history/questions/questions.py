@@ -74,8 +74,8 @@ def _at(kind: Kind) -> str:
         f"-- {kind.name} as of an offset.\n"
         f"SELECT {columns}\n"
         f"FROM {kind.name}\n"
+        f"{_where_known('as_of')}\n"
         "WHERE valid_from_offset <= :as_of AND (valid_to_offset IS NULL OR valid_to_offset > :as_of)\n"
-        f"  AND {_is_known('as_of')}\n"
     )
 
 
@@ -99,10 +99,10 @@ def _diff(kind: Kind) -> str:
         "      WHERE valid_from_offset > :from_offset AND valid_from_offset <= :to_offset\n"
         "        AND (valid_to_offset IS NULL OR valid_to_offset > :to_offset)) a\n"
         f"ON {on}\n"
-        f"WHERE {_is_known('from_offset')}\n"
-        f"  AND {_is_known('to_offset')}\n"
-        "  AND (b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL\n"
-        f"       OR NOT ({same}))\n"
+        f"{_where_known('from_offset')}\n"
+        f"{_where_known('to_offset')}\n"
+        "WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL\n"
+        f"      OR NOT ({same})\n"
     )
 
 
@@ -138,6 +138,12 @@ def _of_broker(comment: str, *columns: str) -> str:
     )
 
 
-def _is_known(point: str) -> str:
-    """Checks the point: in a gap, before the first state and after the last record, nothing can be found."""
-    return f"EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= :{point} AND end_offset > :{point})"
+def _where_known(point: str) -> str:
+    """Returns a join with the range in which the point is known: none is in a gap, before the first state, or
+    after the last record. No subquery has the parameter, because Spark's functions would refuse that.
+    """
+    known = f"known_{point}"
+    return (
+        f"JOIN (SELECT start_offset AS {known}_from, end_offset AS {known}_to FROM known_ranges) {known}\n"
+        f"     ON {known}_from <= :{point} AND {known}_to > :{point}"
+    )

@@ -7,12 +7,10 @@ WITH minimum AS (
 ),
 of_partition AS (
     SELECT p.topic_id, p.topic, p.partition_id, p.leader, p.isr,
-           coalesce(t.replicas,
-                    (SELECT max(m.replicas) FROM minimum m
-                     WHERE m.resource_type = 'BROKER' AND m.resource_name = ''),
-                    1) AS min_insync_replicas
+           coalesce(t.replicas, of_cluster.replicas, 1) AS min_insync_replicas
     FROM partitions_at p
     LEFT JOIN minimum t ON t.topic_id = p.topic_id
+    LEFT JOIN minimum of_cluster ON of_cluster.resource_type = 'BROKER' AND of_cluster.resource_name = ''
 )
 SELECT topic_id, topic, partition_id, leader, isr, min_insync_replicas
 FROM of_partition
