@@ -61,7 +61,7 @@ class Attempts:
         self._throttle_s = bounded_ms(throttle_time_ms, THROTTLE_MS_MAX) / 1000
 
     def failed(self, controller: str, problem: str) -> None:
-        """Notes why a controller's response is of no use; what it said itself stays if the end cut this short."""
+        """Notes why a response is of no use. What a controller said stays if the end cuts this short."""
         if controller in self._problems and time.monotonic() >= self._deadline:
             return
         self._problems.pop(controller, None)

@@ -78,8 +78,8 @@ def test_an_older_duckdb_gives_the_same_answers(gappy: Tables, tmp_path: Path) -
             compare_rows(question, found, here.rows(question, **parameters))
     with with_macros(
         gappy.raw, gappy.versions, tmp_path, "--audit-log", str(tmp_path / "audit.log")
-    ) as asked:
+    ) as macros:
         for number, question in enumerate(documented):
             with pa.ipc.open_file(answers / f"named-{number}.arrow") as reader:
                 found = in_plain_numbers(reader.read_all().to_pylist())
-            compare_rows(question, found, in_plain_numbers(asked.rows(question)))
+            compare_rows(question, found, in_plain_numbers(macros.rows(question)))
