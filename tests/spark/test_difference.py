@@ -38,7 +38,7 @@ def test_a_topic_that_grew(tmp_path: Path) -> None:
             pq.write_table(encode_versions(kind, versions.get(kind, []), "cluster"), path)
             spark.read.parquet(str(path)).createOrReplaceTempView(f"{HISTORY}{kind.name}")
         for before, after, counts in ((5, 8, ("1", "2")), (8, 5, ("2", "1"))):
-            rows = spark.sql(difference(LogHistory((), before), LogHistory((), after))).collect()
+            rows = spark.sql(difference(LogHistory((), as_of=before), LogHistory((), as_of=after))).collect()
             found = [tuple(row)[1:] for row in rows if row["view"] == "topics"]
             assert found == [('{"topic_id":"t"}', "orders", "changed", "partitions", *counts)]
             assert {row["name"] for row in rows if row["view"] == "partitions"} == {"orders-1"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import ssl
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +16,7 @@ from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.console.listen_address import ListenAddress, check_access, parse_listen_address
 from kraftctl.cli.console.quorum_round import QuorumRounds
-from kraftctl.cli.health.collection import SCHEMES
+from kraftctl.cli.operate_access import check_operate_urls, read_token_file, trust_in
 from kraftctl.cli.parser import Parser
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.console.live_log import LiveLog
@@ -32,14 +32,13 @@ from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_security.config_values import ConfigException
 from kraftctl_security.resolved_properties import ResolvedProperties
-from kraftctl_security.small_files import mode_against_others, read_small_file
+from kraftctl_security.small_files import mode_against_others
 
 NAME = "console"
 PRINTS_ONLY = False
 
 LISTEN: Final = "http://127.0.0.1:8080"
 LOG_SECONDS: Final = 5.0
-TOKEN_BYTES_MAX: Final = 4 * 1024
 TOKEN_BYTES_MIN: Final = 16
 """A shorter one could be guessed: nothing slows down who tries."""
 
@@ -158,30 +157,23 @@ def _of_directory() -> QuorumReading:
 
 
 def _rounds(args: argparse.Namespace, config: ClientConfig, clock: Clock) -> QuorumRounds:
-    for url in args.operate:
-        if not url.startswith(SCHEMES):
-            raise AdminError(f"--operate {url} is no address of a listener: write http://HOST:PORT.")
-    context = None
-    if args.operate_ca is not None:
-        context = ssl.create_default_context(cafile=args.operate_ca)
+    token, ca = args.operate_token, args.operate_ca
     return QuorumRounds(
         parse_bootstrap(args.bootstrap_controllers),
-        [url.rstrip("/") for url in args.operate],
+        check_operate_urls(args.operate),
         config=config,
         clock=clock,
-        token=None if args.operate_token is None else args.operate_token.read_text().strip(),
-        context=context,
+        token=None if token is None else read_token_file("--operate-token", token),
+        context=None if ca is None else trust_in("--operate-ca", ca),
     )
 
 
 def _token(file: Path) -> bytes:
-    mode = mode_against_others(os.stat(file))
-    if mode is not None:
-        print(f"Other accounts may read {file}. Next step: chmod {mode} {file}", file=sys.stderr)
-    token = read_small_file(str(file), TOKEN_BYTES_MAX).strip()
-    if len(token) < TOKEN_BYTES_MIN:
-        raise AdminError(f"--token-file {file} has {len(token)} bytes: {TOKEN_BYTES_MIN} or more are needed.")
-    return token
+    with suppress(OSError):  # the next line says what is wrong
+        mode = mode_against_others(os.stat(file))
+        if mode is not None:
+            print(f"Other accounts may read {file}. Next step: chmod {mode} {file}", file=sys.stderr)
+    return read_token_file("--token-file", file, bytes_min=TOKEN_BYTES_MIN).encode()
 
 
 def _warn_of_plain_text(address: ListenAddress) -> None:

@@ -15,6 +15,7 @@ from typing import Final
 
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.node_answers import NodeAnswers, NodeInquiry, ask_all
+from kraftctl.cli.operate_access import is_header_text
 from kraftctl.cli.quorum.quorum_info import QuorumInfo
 from kraftctl.server.process.clock import Clock
 from kraftctl_protocol.peer_limits import is_address
@@ -28,8 +29,6 @@ PAGE_BYTES_MAX: Final = 64 * 1024 * 1024
 
 HOPS_MAX: Final = 2
 """A follower names its leader, and that names all voters."""
-
-SCHEMES: Final = ("http://", "https://")
 
 
 @dataclass
@@ -154,11 +153,22 @@ def read_pages(
         page.metrics = _get(url + METRICS_PATH, token, context, timeout_s)
     except (OSError, ValueError, RecursionError, http.client.HTTPException) as error:
         path = STATUS_PATH if page.status is None else METRICS_PATH
-        page.problem = f"{path}: {str(error) or type(error).__name__}"
+        page.problem = f"{path}: {_reason(error)}"
     return page
 
 
+def _reason(error: Exception) -> str:
+    """Returns the reason without the text of a header, of the request or the response: one is the token."""
+    if isinstance(error, urllib.error.HTTPError):
+        return f"HTTP Error {error.code}"
+    if isinstance(error, http.client.HTTPException):
+        return f"the response is not of HTTP ({type(error).__name__})"
+    return str(error) or type(error).__name__
+
+
 def _get(url: str, token: str | None, context: ssl.SSLContext | None, timeout_s: float) -> str:
+    if token is not None and not is_header_text(token):
+        raise ValueError("the token is not one line of visible characters")
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     request = urllib.request.Request(url, headers=headers)
     # Neither a proxy of the environment nor a redirection gets the token.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ssl
 import sys
 from pathlib import Path
 from threading import Event
@@ -13,9 +12,10 @@ from kraftctl.cli.admin.admin_client import parse_bootstrap
 from kraftctl.cli.admin.client_config import parse_client_config
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.config_file import read_config_file
-from kraftctl.cli.health.collection import SCHEMES, HealthCollector
+from kraftctl.cli.health.collection import HealthCollector
 from kraftctl.cli.health.forms import FORMS, NAGIOS, STATUSES, status_of
 from kraftctl.cli.health.verdict import HEALTHY, LAG_MS_MAX, NOT_KNOWN, health_of
+from kraftctl.cli.operate_access import check_operate_urls, read_token_file, trust_in
 from kraftctl.cli.parser import Parser
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
@@ -99,22 +99,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _collector(args: argparse.Namespace, properties: ResolvedProperties | None) -> HealthCollector:
-    for url in args.operate:
-        if not url.startswith(SCHEMES):
-            raise AdminError(f"--operate {url} is no address of a listener: write http://HOST:PORT.")
+    token, ca = args.operate_token, args.operate_ca
     to_controllers = args.bootstrap_controllers is not None
-    context = None
-    if args.operate_ca is not None:
-        context = ssl.create_default_context(cafile=args.operate_ca)
     return HealthCollector(
         parse_bootstrap(args.bootstrap_controllers if to_controllers else args.bootstrap_server),
-        [url.rstrip("/") for url in args.operate],
+        check_operate_urls(args.operate),
         to_controllers=to_controllers,
         config=parse_client_config({} if properties is None else properties),
         clock=Clock(),
         round_ms=args.timeout_ms,
-        token=None if args.operate_token is None else args.operate_token.read_text().strip(),
-        context=context,
+        token=None if token is None else read_token_file("--operate-token", token),
+        context=None if ca is None else trust_in("--operate-ca", ca),
     )
 
 
