@@ -150,6 +150,7 @@ TEST = (
         behind=True,
     ),
     Lane("simulator", ("-s", SIMULATION), "32700-32701", behind=True),
+    Lane("faults", ("tests/faults",), "32000-32500", behind=True),
     Lane(
         "others",
         ("tests", *(f"--ignore={path}" for path in (*APART, *CORE, *CODEC, *RULES))),
@@ -161,7 +162,6 @@ TEST = (
     Lane("attacks", ("-s", "tests/attack", "tests/chaos"), "32500-32700"),
     Lane("exports", EXPORTS, "13000-16000"),
     Lane("quorums", QUORUMS, "10000-12000"),
-    Lane("faults", ("tests/faults",), "32000-32500"),
 )
 """Those of the sources run while `BUILD` compiles; then the longest first, so that no long lane runs alone at
 the end. The sources use other seeds than compiled code, and half as many or less: equal seeds would find

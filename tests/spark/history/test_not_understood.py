@@ -228,7 +228,7 @@ def typed_rows(raw: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         yield table, read_table(raw, table).to_pylist()
 
 
-ALWAYS = ("TopicRecord", "PartitionRecord", "ConfigRecord")
+ALWAYS = ("TopicRecord", "ConfigRecord")
 """The types that each run of the tests takes; a long one takes all."""
 
 
