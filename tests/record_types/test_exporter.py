@@ -208,7 +208,7 @@ def test_a_view_of_the_state_shows_what_it_changes(message: type[Message]) -> No
     assert all(is_shown(kind) for kind in changed)
 
 
-STATE = LogHistory((), 3)
+STATE = LogHistory((), as_of=3)
 
 
 def is_compared(kind: str) -> bool:
