@@ -126,12 +126,13 @@ def _explain_voter(evidence: ClusterEvidence, controller_id: int, facts: list[st
         causes = [ExplainedCause("the log has no registration of it: its start has not come that far")]
         step = f"see the log of controller {controller_id} for ControllerRegistration"
         return Explanation(subject, statement, causes, facts, step)
+    if quorum is None:
+        text = f"{name} is a voter, and only the leader knows whether it is caught up; registered"
+        return Explanation(subject, ExplainedCause(text, since), [], facts, ASK_LEADER, is_known=False)
     text = f"{HEALTHY}: controller {controller_id} is a voter"
-    if evidence.quorum is not None and evidence.quorum.leader_id == controller_id:
-        text = f"{HEALTHY}: controller {controller_id} leads epoch {evidence.quorum.leader_epoch}"
-    statement = ExplainedCause(f"{text}, registered", since)
-    is_known = evidence.quorum is not None
-    return Explanation(subject, statement, facts=facts, is_healthy=is_known, is_known=is_known)
+    if quorum.leader_id == controller_id:
+        text = f"{HEALTHY}: controller {controller_id} leads epoch {quorum.leader_epoch}"
+    return Explanation(subject, ExplainedCause(f"{text}, registered", since), facts=facts, is_healthy=True)
 
 
 def _facts(evidence: ClusterEvidence, controller_id: int) -> list[str]:
