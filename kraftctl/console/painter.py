@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import queue
 import threading
+import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -30,6 +31,10 @@ STALE: Final = "The controllers have said nothing for {} s: what the leader know
 QUESTIONS_MAX: Final = 32
 """More questions that wait are refused."""
 
+FAILED: Final = (
+    "The page is not computed ({}), and shows what was known before: see the output of the console. Next step:"
+    " update kraftctl, or report this"
+)
 ASKING: Final = "The controllers have not answered yet"
 READING_FIRST: Final = "the snapshot is being read: ask again in a moment"
 
@@ -73,6 +78,8 @@ class Painter:
         ]
         self._reading = QuorumReading(problem=ASKING)
         self._asked_ms = clock.now_ms()
+        self._shown: Picture = {}
+        self._printed = ""
         self.on_change: Callable[[], None] = lambda: None
         self.painting = self._painted(0)
 
@@ -111,9 +118,28 @@ class Painter:
             except queue.Empty:
                 pass
             if self._clock.now_ms() >= next_ms:
-                self.painting = self._painted(self.painting.number + 1)
+                self.painting = self._next()
                 self.on_change()
                 next_ms = self._clock.now_ms() + max(PAINT_MS, REST_FACTOR * self.painting.took_ms)
+
+    def _next(self) -> Painting:
+        """Returns the next picture; one that cannot be computed is the one before with a problem."""
+        number = self.painting.number + 1
+        try:
+            painting = self._painted(number)
+        except Exception as error:  # noqa: BLE001 - see docs/adr/0005: the next picture may be computed
+            self._print(error)
+            # Its own number stays that of the picture before: by that, a browser says that it is not live.
+            failed = {**self._shown, "problems": [FAILED.format(type(error).__name__)]}
+            return Painting(number, json.dumps(failed).encode(), self._draw(failed), 0)
+        self._printed = ""
+        return painting
+
+    def _print(self, error: Exception) -> None:
+        """Prints an error once, and not each second."""
+        if repr(error) != self._printed:
+            self._printed = repr(error)
+            traceback.print_exception(error)
 
     def _respond(self, answer: Answer, asked: Future[Any]) -> None:
         if not asked.set_running_or_notify_cancel():
@@ -125,7 +151,7 @@ class Painter:
                 return
             try:
                 asked.set_result(answer(self._evidence(), log.events))
-            except UnknownSubjectError as error:
+            except Exception as error:  # noqa: BLE001 - it is raised where the question was asked
                 asked.set_exception(error)
 
     def _evidence(self) -> ClusterEvidence:
@@ -141,8 +167,9 @@ class Painter:
         if silent_ms > STALE_MS:
             picture["problems"].append(STALE.format(silent_ms // 1000))
         picture["number"] = number
-        parts = self._draw(picture)
-        return Painting(number, json.dumps(picture).encode(), parts, self._clock.now_ms() - began_ms)
+        parts, content = self._draw(picture), json.dumps(picture).encode()
+        self._shown = picture
+        return Painting(number, content, parts, self._clock.now_ms() - began_ms)
 
     def _picture(self) -> Picture:
         log, reading, read = self._live.log, self._reading, self._live.reading()
