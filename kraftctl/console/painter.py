@@ -15,8 +15,8 @@ from kraftctl.console.event_stream import EventStream
 from kraftctl.console.live_log import LiveLog
 from kraftctl.console.picture import Picture, empty_picture, picture_of
 from kraftctl.console.quorum_reading import QuorumReading
-from kraftctl.explain.evidence import ClusterEvidence
-from kraftctl.explain.explanation import UnknownSubjectError
+from kraftctl.explain.evidence import ClusterEvidence, NoLeaderView
+from kraftctl.explain.why_quorum import explain_no_leader
 from kraftctl.server.process.clock import Clock
 
 PAINT_MS: Final = 1_000
@@ -32,13 +32,17 @@ QUESTIONS_MAX: Final = 32
 """More questions that wait are refused."""
 
 FAILED: Final = (
-    "The page is not computed ({}), and shows what was known before: see the output of the console. Next step:"
-    " update kraftctl, or report this"
+    "The page is not computed ({}), and shows what was known before. Next step: see the output of the console,"
+    " and report it"
 )
 ASKING: Final = "The controllers have not answered yet"
 READING_FIRST: Final = "the snapshot is being read: ask again in a moment"
 
-Answer = Callable[[ClusterEvidence, EventStream], Any]
+Answer = Callable[[ClusterEvidence, EventStream, NoLeaderView | None], Any]
+
+
+class NotReadError(Exception):
+    """Nothing is known yet; the text says why."""
 
 
 class BusyError(Exception):
@@ -94,7 +98,7 @@ class Painter:
     def question(self, answer: Answer) -> Future[Any]:
         """Has `answer` computed while the log does not change. Raises BusyError.
 
-        The result is what it returns; UnknownSubjectError is passed on.
+        The result is what it returns; its exceptions are passed on, and NotReadError while nothing is read.
         """
         asked: Future[Any] = Future()
         try:
@@ -147,12 +151,20 @@ class Painter:
         with self._live.lock:
             log = self._live.log
             if log is None:
-                asked.set_exception(UnknownSubjectError(READING_FIRST))
+                asked.set_exception(NotReadError(self._why_not_read()))
                 return
             try:
-                asked.set_result(answer(self._evidence(), log.events))
+                asked.set_result(answer(self._evidence(), log.events, self._reading.no_leader))
             except Exception as error:  # noqa: BLE001 - it is raised where the question was asked
                 asked.set_exception(error)
+
+    def _why_not_read(self) -> str:
+        no_leader, problem = self._reading.no_leader, self._live.reading().problem
+        if no_leader is not None:
+            explanation = explain_no_leader(no_leader)
+            causes = "; ".join(cause.text for cause in explanation.causes)
+            return f"{explanation.statement.text}: {causes}. Next step: {explanation.next_step}"
+        return problem or READING_FIRST
 
     def _evidence(self) -> ClusterEvidence:
         log, reading = self._live.log, self._reading

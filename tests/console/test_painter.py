@@ -10,9 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl.cli.console.quorum_round import no_leader_view
+from kraftctl.cli.quorum.quorum_survey import NoLeaderError
 from kraftctl.console.node_status import CertificateDate
+from kraftctl.console.painter import NotReadError
 from kraftctl.console.quorum_reading import QuorumReading
 from kraftctl.dev.polling import await_result
+from kraftctl.explain.evidence import NoLeaderView
 from tests.support.console_stage import Console, StagedLog, five_troubles, statuses
 
 BEYOND_FLOAT = (CertificateDate("C", 10**400),)
@@ -51,6 +55,50 @@ def test_a_picture_that_fails_is_a_problem_until_the_next(
         await_result(lambda: problems() == [], "it is computed again", 20.0)
         assert drawn_number(console) > failed
     assert capsys.readouterr().err.count("OverflowError") == 1
+
+
+LOST = NoLeaderView(3, 2, ["controller-1.example:9093 knows no leader of epoch 7"], 3000)
+NO_LEADER = "The quorum has no leader that answers"
+
+
+@pytest.mark.parametrize("path", ["/quorum", "/controller/3001", "/controller/3009"])
+def test_without_a_leader_no_page_names_one(tmp_path: Path, path: str) -> None:
+    log = StagedLog(tmp_path / "data")
+    five_troubles(log)
+    with closing(log), Console(log.path, QuorumReading(no_leader=LOST)) as console:
+        status, _, page = console.get(path)
+        assert console.get("/controller/1234")[0] == 404
+    assert status == 200
+    assert NO_LEADER in page
+    assert "controller 3000, which they name as the leader, is not" in page
+    assert "as the leader of epoch" not in page
+
+
+def test_before_anything_is_read_the_reason_is_the_true_one(tmp_path: Path) -> None:
+    log = StagedLog(tmp_path / "data")
+    readings = [QuorumReading()]
+    console = Console(log.path, lambda: readings[-1])
+    painter = console.painter
+    painter.start()  # and nothing reads the log
+    try:
+        with pytest.raises(NotReadError, match="the snapshot is being read"):
+            painter.question(lambda *_: None).result(20.0)
+        readings.append(QuorumReading(no_leader=LOST))
+        await_result(lambda: NO_LEADER.encode() in painter.painting.json, "no leader is known", 20.0)
+        with pytest.raises(
+            NotReadError, match=rf"{NO_LEADER}: 2 of the 3 .* Next step: start controller 3000"
+        ):
+            painter.question(lambda *_: None).result(20.0)
+    finally:
+        painter.stop()
+        log.close()
+
+
+def test_a_leader_that_is_not_reached_is_named() -> None:
+    error = NoLeaderError("none", asked_count=3, answered_count=2, lines=["a\x1b"], unreached_leader_id=3000)
+    found = no_leader_view(error)
+    assert (found.asked_count, found.reached_count, found.unreached_leader_id) == (3, 2, 3000)
+    assert "\x1b" not in found.lines[0]
 
 
 def test_a_question_that_fails_leaves_the_others(tmp_path: Path) -> None:
