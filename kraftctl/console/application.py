@@ -62,6 +62,10 @@ class ConsoleApplication:
 
         self._painter.on_change = announce_later
 
+    def end(self) -> None:
+        """Ends what lasts until the client leaves; to be called on the event loop."""
+        self._updates.end()
+
     def _announce(self) -> None:
         self._updates.announce(self._painter.painting.number)
 

@@ -6,7 +6,7 @@ import json
 import queue
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,9 +15,11 @@ from kraftctl.console.event_stream import EventStream
 from kraftctl.console.live_log import LiveLog
 from kraftctl.console.picture import Picture, empty_picture, picture_of
 from kraftctl.console.quorum_reading import QuorumReading
+from kraftctl.explain.as_of import as_of_json, as_of_text
 from kraftctl.explain.evidence import ClusterEvidence, NoLeaderView
 from kraftctl.explain.why_quorum import explain_no_leader
 from kraftctl.server.process.clock import Clock
+from kraftctl_protocol.uuids import ZERO_UUID
 
 PAINT_MS: Final = 1_000
 """The picture is computed this often; less often if that takes more than a quarter of the time."""
@@ -32,8 +34,8 @@ QUESTIONS_MAX: Final = 32
 """More questions that wait are refused."""
 
 FAILED: Final = (
-    "The page is not computed ({}), and shows what was known before. Next step: see the output of the console,"
-    " and report it"
+    "The page is not computed ({}), and shows what was known before. Next step: see the output of the"
+    " console, and report it"
 )
 ASKING: Final = "The controllers have not answered yet"
 READING_FIRST: Final = "the snapshot is being read: ask again in a moment"
@@ -68,8 +70,16 @@ class Painter:
         ask: Callable[[], QuorumReading],
         draw: Callable[[Picture], bytes],
         clock: Clock,
+        *,
+        is_directory: bool = False,
+        static_voters: Sequence[int] = (),
     ) -> None:
-        """Takes `ask`, which asks the controllers and may take seconds, and `draw`, which makes the page."""
+        """Takes `ask`, which asks the controllers and may take seconds, and `draw`, which makes the page.
+
+        A directory may be a copy, so that its newest record is now; no snapshot has its `static_voters`.
+        """
+        self._is_directory = is_directory
+        self._static_voters = static_voters
         self._live = live
         self._ask = ask
         self._draw = draw
@@ -169,7 +179,10 @@ class Painter:
     def _evidence(self) -> ClusterEvidence:
         log, reading = self._live.log, self._reading
         assert log is not None
-        return ClusterEvidence(log, self._clock.wall_ms(), reading.view, reading.contacts)
+        if not log.voters and self._static_voters:
+            log.voters = dict.fromkeys(self._static_voters, ZERO_UUID)
+        now_ms = log.last_timestamp_ms if self._is_directory else self._clock.wall_ms()
+        return ClusterEvidence(log, now_ms, reading.view, reading.contacts)
 
     def _painted(self, number: int) -> Painting:
         began_ms = self._clock.now_ms()
@@ -187,4 +200,6 @@ class Painter:
         log, reading, read = self._live.log, self._reading, self._live.reading()
         if log is None:
             return empty_picture(read, reading, self._clock.wall_ms())
-        return picture_of(self._evidence(), reading, read, log.events)
+        picture = picture_of(self._evidence(), reading, read, log.events)
+        picture["as_of"] = {"text": as_of_text(log), **as_of_json(log)} if self._is_directory else None
+        return picture

@@ -10,14 +10,21 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl.cli.console.command import reading_of_directory
 from kraftctl.cli.console.quorum_round import no_leader_view
 from kraftctl.cli.quorum.quorum_survey import NoLeaderError
+from kraftctl.console.live_log import LiveLog
 from kraftctl.console.node_status import CertificateDate
-from kraftctl.console.painter import NotReadError
+from kraftctl.console.page_drawing import PageDrawing
+from kraftctl.console.painter import NotReadError, Painter
 from kraftctl.console.quorum_reading import QuorumReading
 from kraftctl.dev.polling import await_result
 from kraftctl.explain.evidence import NoLeaderView
+from kraftctl.server.process.clock import Clock
+from kraftctl_observer.directory_reader import DirectoryReader
+from tests.spark.log_directory import LogDirectory
 from tests.support.console_stage import Console, StagedLog, five_troubles, statuses
+from tests.support.explained_log import BEGAN_MS
 
 BEYOND_FLOAT = (CertificateDate("C", 10**400),)
 
@@ -99,6 +106,45 @@ def test_a_leader_that_is_not_reached_is_named() -> None:
     found = no_leader_view(error)
     assert (found.asked_count, found.reached_count, found.unreached_leader_id) == (3, 2, 3000)
     assert "\x1b" not in found.lines[0]
+
+
+def test_a_directory_has_the_ages_of_its_newest_record(tmp_path: Path) -> None:
+    log = StagedLog(tmp_path / "data")
+    log.now_ms = BEGAN_MS
+    five_troubles(log)
+    log.close()
+    reader, drawing = DirectoryReader(log.path, assume_committed=True), PageDrawing()
+    live = LiveLog(reader)
+    painter = Painter(live, QuorumReading, drawing.parts, Clock(), is_directory=True, static_voters=(7, 8))
+    live.start()
+    painter.start()
+    try:
+        await_result(lambda: b'id="troubles"' in painter.painting.parts, "the log is read", 20.0)
+    finally:
+        live.stop()
+        painter.stop()
+    found = json.loads(painter.painting.json)
+    assert found["now_ms"] == log.now_ms == found["as_of"]["last_record_ms"]
+    assert found["as_of"]["text"].startswith("As of 2027-01-15 08:00:")
+    assert found["as_of"]["text"].endswith(f"before offset {log.offset + 1}; read from the log")
+    assert found["as_of"]["text"] in painter.painting.parts.decode()
+    fenced = next(each for each in found["troubles"] if each["kind"] == "fenced")
+    assert fenced["text"].startswith("Broker 3 is fenced since 08:00:")
+    assert fenced["text"].endswith("s)")
+
+
+def test_what_is_held_back_is_said(tmp_path: Path) -> None:
+    with closing(LogDirectory(tmp_path / "data")) as made:
+        made.static_voters([3000, 3001, 3002])
+        made.append(10)
+    reader = DirectoryReader(tmp_path / "data")
+    reader.position(0, 0)
+    assert reader.held_back.startswith("10 offsets from 0 on: there are 3 voters")
+    assert reader.held_back in reading_of_directory(reader).problem
+    reader = DirectoryReader(tmp_path / "data", assume_committed=True)
+    reader.position(0, 0)
+    assert reader.held_back == ""
+    assert "left out" not in reading_of_directory(reader).problem
 
 
 def test_a_question_that_fails_leaves_the_others(tmp_path: Path) -> None:
