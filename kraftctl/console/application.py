@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from kraftctl.console.page_drawing import PageDrawing
-from kraftctl.console.painter import Answer, BusyError, Painter
+from kraftctl.console.painter import Answer, BusyError, NotReadError, Painter
 from kraftctl.console.search import search
 from kraftctl.console.stories import KINDS, story_of
 from kraftctl.console.update_stream import UpdateStream
@@ -24,6 +24,7 @@ JSON: Final = "application/json"
 HTML: Final = "text/html; charset=utf-8"
 
 QUESTION_SECONDS_MAX: Final = 10.0
+TITLES: Final = {404: "Not found", 503: "Not now"}
 TOO_LATE: Final = "it takes too long now: ask again in a moment"
 
 
@@ -60,6 +61,10 @@ class ConsoleApplication:
                 loop.call_soon_threadsafe(self._announce)
 
         self._painter.on_change = announce_later
+
+    def end(self) -> None:
+        """Ends what lasts until the client leaves; to be called on the event loop."""
+        self._updates.end()
 
     def _announce(self) -> None:
         self._updates.announce(self._painter.painting.number)
@@ -121,18 +126,20 @@ class ConsoleApplication:
                 return await asyncio.wrap_future(self._painter.question(answer)), 200
         except UnknownSubjectError as error:
             return str(error), 404
-        except BusyError as error:
+        except (BusyError, NotReadError) as error:
             return str(error), 503
         except TimeoutError:
             return TOO_LATE, 503
 
     def _missing(self, text: str, status: int) -> Response:
-        return Response(self._drawing.page("missing.html", text=text), status, media_type=HTML)
+        return Response(
+            self._drawing.page("missing.html", title=TITLES[status], text=text), status, media_type=HTML
+        )
 
 
 def _search_for(request: Request) -> Answer:
     text = request.query_params.get("q", "")
-    return lambda evidence, _: search(evidence, text)
+    return lambda evidence, *_: search(evidence, text)
 
 
 def _story_for(request: Request) -> Answer | None:

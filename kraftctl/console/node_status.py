@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Final
 
-from kraftctl.explain.controller_status import UnusableStatusError, contacts_of
+from kraftctl.explain.controller_status import NUMBER_MAX, UnusableStatusError, contacts_of
 from kraftctl.explain.evidence import BrokerContact
 
 FLUSH_BUCKET: Final = "kraftctl_disk_wait_seconds_bucket{"
@@ -54,18 +54,17 @@ def node_status(
     if status is None:
         return NodeStatus(url, problem=_text(problem or "it says nothing"))
     quorum, disk = _mapping(status.get("quorum")), _mapping(status.get("disk"))
-    is_active = quorum.get("is_active_controller") is True
+    is_active, node_id = quorum.get("is_active_controller") is True, _known(status.get("node_id"))
     reasons = status.get("reasons")
-    free_bytes = disk.get("free_bytes")
     return NodeStatus(
         url,
-        node_id=_number(status.get("node_id"), -1),
+        node_id=-1 if node_id is None else node_id,
         version=_text(status.get("version")),
         is_ready=status.get("ready") is True,
         reasons=tuple(map(_text, reasons[:REASONS_MAX])) if isinstance(reasons, list) else (),
         is_active=is_active,
-        free_bytes=free_bytes if isinstance(free_bytes, int) else None,
-        waits_ms=_number(disk.get("waits_ms"), 0),
+        free_bytes=_known(disk.get("free_bytes")),
+        waits_ms=_known(disk.get("waits_ms")) or 0,
         flush_p99_ms=flush_p99_ms(metrics),
         certificates=tuple(_dates(_mapping(status.get("certificates")))),
         contacts=_contacts(status) if is_active else {},
@@ -81,9 +80,11 @@ def flush_p99_ms(metrics: str) -> float | None:
             continue
         bound = line.partition(BOUND)[2].partition('"')[0]
         try:
-            counts.append((float(bound), float(line.rpartition(" ")[2])))
+            limit, count = float(bound), float(line.rpartition(" ")[2])
         except ValueError:
             continue
+        if isfinite(count) and count >= 0 and limit >= 0:
+            counts.append((limit, count))
     total = max((count for _, count in counts), default=0.0)
     if not total:
         return None
@@ -94,9 +95,8 @@ def flush_p99_ms(metrics: str) -> float | None:
 
 def _dates(certificates: Mapping[str, object]) -> list[CertificateDate]:
     dates = _mapping(certificates.get("expire_at_ms"))
-    return [
-        CertificateDate(_text(name), at_ms) for name, at_ms in sorted(dates.items()) if isinstance(at_ms, int)
-    ]
+    known = [(name, _known(at_ms)) for name, at_ms in sorted(dates.items())]
+    return [CertificateDate(_text(name), at_ms) for name, at_ms in known if at_ms is not None]
 
 
 def _contacts(status: Mapping[str, object]) -> dict[int, BrokerContact]:
@@ -110,8 +110,9 @@ def _mapping(value: object) -> Mapping[str, object]:
     return {str(key): each for key, each in value.items()} if isinstance(value, dict) else {}
 
 
-def _number(value: object, otherwise: int) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else otherwise
+def _known(value: object) -> int | None:
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_number and 0 <= value <= NUMBER_MAX else None
 
 
 def _text(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
@@ -37,6 +38,7 @@ BROKERS_MAX: Final = 100
 CONTROLLERS_MAX: Final = 50
 EVENTS_MAX: Final = 60
 FEATURES_MAX: Final = 20
+TYPES_MAX: Final = 20
 
 Picture = dict[str, Any]
 
@@ -54,7 +56,14 @@ def picture_of(
         "now_ms": now_ms,
         "time": time_text(now_ms, now_ms),
         "log": _log(log, evidence.log.end_offset),
-        "problems": [each for each in (log.problem, reading.problem) if each],
+        "problems": [
+            each
+            for each in (log.problem, reading.problem, _unknown_text(evidence.log.unknown_records))
+            if each
+        ],
+        "unknown_records": {
+            str(each): count for each, count in sorted(evidence.log.unknown_records.items())[:TYPES_MAX]
+        },
         "badges": list(_badges(evidence, reading, controllers)),
         "counts": {
             "topics": len(topics.topics),
@@ -70,6 +79,14 @@ def picture_of(
         "upgrade": list(_features(evidence)),
         "events": [event_json(each, now_ms) for each in events.newest(EVENTS_MAX)],
     }
+
+
+def _unknown_text(records: Counter[int]) -> str:
+    """Returns that records are left out, as `kraftctl explain` prints it; otherwise an empty text."""
+    if not records:
+        return ""
+    types = sorted(records)[:TYPES_MAX]
+    return f"{records.total()} records of types {types}, which a newer release wrote, are left out"
 
 
 def _log(log: LogReading, end_offset: int) -> Picture:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from kraftctl.console.event_stream import EventStream, StreamedEvent
 from kraftctl.console.page_paths import page_path
 from kraftctl.console.picture import event_json, explained
-from kraftctl.explain.evidence import ClusterEvidence
+from kraftctl.explain.evidence import ClusterEvidence, NoLeaderView
 from kraftctl.explain.explanation import ExplainedCause, Explanation, UnknownSubjectError
 from kraftctl.explain.why_broker import broker_trouble, explain_broker
 from kraftctl.explain.why_controller import explain_controller
@@ -18,7 +18,7 @@ from kraftctl.explain.why_partition import (
     partition_kind,
     split_partition_name,
 )
-from kraftctl.explain.why_quorum import explain_quorum
+from kraftctl.explain.why_quorum import explain_no_leader, explain_quorum
 from kraftctl.explain.why_reassignment import explain_reassignment
 from kraftctl.explain.why_topic import explain_topic
 from kraftctl.image.topics_image import TopicImage
@@ -39,21 +39,29 @@ KINDS: Final = ("partition", "topic", "broker", "controller", "quorum")
 Story = dict[str, Any]
 
 
-def story_of(evidence: ClusterEvidence, events: EventStream, kind: str, name: str) -> Story:
-    """Returns the story. Raises UnknownSubjectError when there is no such subject."""
+def story_of(
+    evidence: ClusterEvidence, events: EventStream, no_leader: NoLeaderView | None, kind: str, name: str
+) -> Story:
+    """Returns the story. Raises UnknownSubjectError when there is no such subject.
+
+    While there is no leader, the log alone says nothing true of the quorum and of controllers.
+    """
     if kind == "partition":
         return _partition_story(evidence, events, name)
     if kind == "topic":
         return _topic_story(evidence, events, name)
     if kind == "quorum":
-        return _story(evidence, events, "quorum", [explain_quorum(evidence)])
+        found = explain_quorum(evidence) if no_leader is None else explain_no_leader(no_leader)
+        return _story(evidence, events, "quorum", [found])
     if not name.isdecimal() or len(name) > 9:
         raise UnknownSubjectError(f"{name} is no id of a {kind}")
     if kind == "broker":
         return _story(
             evidence, events, f"broker {name}", [_broker(evidence, int(name))], page_path("broker", name)
         )
-    explanation = explain_controller(evidence, int(name))
+    explanation = explain_controller(evidence, int(name))  # it refuses one that nothing knows
+    if no_leader is not None:
+        explanation = explain_no_leader(no_leader)
     return _story(evidence, events, f"controller {name}", [explanation], page_path("controller", name))
 
 

@@ -24,10 +24,17 @@ class UpdateStream:
     def __init__(self) -> None:
         self._clients: set[asyncio.Event] = set()
         self._number = 0
+        self._has_ended = False
 
     def announce(self, number: int) -> None:
         """Announces a picture to all clients."""
         self._number = number
+        for client in self._clients:
+            client.set()
+
+    def end(self) -> None:
+        """Ends the responses of all clients: the server stops."""
+        self._has_ended = True
         for client in self._clients:
             client.set()
 
@@ -44,7 +51,7 @@ class UpdateStream:
         closed = asyncio.ensure_future(_await_close(receive))
         try:
             await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-            while not closed.done():
+            while not closed.done() and not self._has_ended:
                 client.clear()
                 text = f"data: {self._number}\n\n".encode()
                 async with asyncio.timeout(SEND_SECONDS_MAX):

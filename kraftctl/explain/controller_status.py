@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.explain.evidence import BrokerContact
+
+NUMBER_MAX: Final = 2**63 - 1
+"""Numbers in records have 64 bits."""
 
 
 class UnusableStatusError(Exception):
@@ -32,8 +37,8 @@ def left_out_of(status: object, what: str = "brokers") -> int:
     """Returns how many entries a list of the status does not show."""
     left_out = status.get("left_out") if isinstance(status, dict) else None
     count = left_out.get(what) if isinstance(left_out, dict) else None
-    return count if isinstance(count, int) and count > 0 else 0
+    return count if isinstance(count, int) and 0 < count <= NUMBER_MAX else 0
 
 
 def _known(value: object) -> int | None:
-    return value if isinstance(value, int) and value >= 0 else None
+    return value if isinstance(value, int) and 0 <= value <= NUMBER_MAX else None

@@ -54,6 +54,8 @@ class DirectoryReader:
         self._assume_committed = assume_committed
         self._tail = LogTail(self._directory)
         self._logged_reason = ""
+        self.held_back = ""
+        """What the newest `position` has held back, and why; otherwise empty."""
         if self._cluster_id is None:
             raise ObserverError(
                 f"{self._directory.path} has no meta.properties that names its cluster: restore the file, "
@@ -131,8 +133,10 @@ class DirectoryReader:
         newest = files.snapshots[-1] if files.snapshots else OffsetAndEpoch(0, 0)
         reason = "" if self._assume_committed else self._why_not_committed()
         if not reason:
+            self.held_back = ""
             return max(newest, OffsetAndEpoch(tail.end_offset, tail.last_epoch))
         held_back = tail.end_offset - newest.offset
+        self.held_back = f"{held_back} offsets from {newest.offset} on: {reason}" if held_back > 0 else ""
         if held_back > 0 and self._logged_reason != reason:
             log.warning(
                 "%s: %d offsets from %d on are held back: %s. They follow with the next checkpoint; when "

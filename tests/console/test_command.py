@@ -109,6 +109,23 @@ def test_a_directory_has_no_controllers_to_ask(capsys: pytest.CaptureFixture[str
     assert "--operate is for --bootstrap-controllers" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["missing", "empty"])
+def test_a_directory_that_is_none_has_a_reason(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    assert main(["console", "--directory", str(tmp_path / name)]) == 1
+    found = capsys.readouterr().err
+    assert found.startswith("kraftctl console: ")
+    assert str(tmp_path / name) in found
+    assert "Traceback" not in found
+
+
+def test_what_a_leader_says_is_not_assumed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["console", *AT, "--assume-committed"]) == 1
+    assert "--assume-committed is for --directory" in capsys.readouterr().err
+
+
 def test_a_short_token_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     token = tmp_path / "token"
     token.write_text("short")
@@ -175,7 +192,7 @@ def test_a_directory_has_a_page_without_what_only_a_leader_knows(tmp_path: Path)
         picture = read()
         assert [each["kind"] for each in picture["troubles"]][:3] == ["no-leader", "fenced", "reassignment"]
         assert "The page is of a directory" in picture["problems"][0]
-        assert {each["role"] for each in picture["quorum"]["controllers"]} == {"registered"}
+        assert {each["role"] for each in picture["quorum"]["controllers"]} == {"registered", "voter"}
     finally:
         console.terminate()
 

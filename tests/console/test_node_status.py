@@ -48,6 +48,19 @@ def test_another_type_is_not_known(name: str, wrong: object) -> None:
     assert isinstance(status.node_id, int)
 
 
+@pytest.mark.parametrize("number", [10**400, -1, 2**63], ids=["huge", "negative", "more-than-64-bits"])
+def test_a_number_that_no_controller_has_is_not_known(number: int) -> None:
+    changed: dict[str, object] = {
+        "node_id": number,
+        "brokers": [{"id": 1, "heartbeat_age_ms": number, "metadata_offset": number}],
+        "disk": {"free_bytes": number, "waits_ms": number},
+        "certificates": {"expire_at_ms": {"CONTROLLER": number}},
+    }
+    status = node_status("u", {**STATUS, **changed}, "", None)
+    assert (status.node_id, status.free_bytes, status.waits_ms, status.certificates) == (-1, None, 0, ())
+    assert (status.contacts[1].heartbeat_age_ms, status.contacts[1].metadata_offset) == (None, None)
+
+
 @pytest.mark.parametrize(
     ("metrics", "expected"),
     [
@@ -56,6 +69,7 @@ def test_another_type_is_not_known(name: str, wrong: object) -> None:
         pytest.param(FLUSHES.replace("990", "10").replace("999", "20"), None, id="beyond-the-last-bound"),
         pytest.param(FLUSHES.replace('"0.005"', '"soon"'), 50.0, id="a-bound-that-is-no-number"),
         pytest.param('kraftctl_disk_wait_seconds_bucket{what="FlushLog"} many', None, id="no-number"),
+        pytest.param(FLUSHES.replace(" 1000", " inf").replace(" 50", " nan"), 5.0, id="counts-without-end"),
     ],
 )
 def test_the_99th_percentile_of_flushes(metrics: str, expected: float | None) -> None:

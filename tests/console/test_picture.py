@@ -135,6 +135,16 @@ def test_problems_of_reading_are_named() -> None:
     assert "troubles" not in empty
 
 
+def test_records_of_a_newer_release_are_named() -> None:
+    log = ExplainedLog()
+    assert picture(log)["unknown_records"] == {}
+    log.log.unknown_records.update([200, 200, 31])
+    found = picture(log)
+    assert found["problems"] == ["3 records of types [31, 200], which a newer release wrote, are left out"]
+    assert found["unknown_records"] == {"31": 1, "200": 2}
+    assert "types [31, 200], which a newer release wrote" in PageDrawing().parts(found).decode()
+
+
 def test_without_a_leader_the_first_page_says_so() -> None:
     view = NoLeaderView(3, 1, ["c1:9093 knows no leader of epoch 7"])
     empty = empty_picture(LogReading(), QuorumReading(no_leader=view), 0)

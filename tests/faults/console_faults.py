@@ -21,7 +21,7 @@ FAULTS = (
     PlantedFault(
         "console-under-any-name",
         "kraftctl/console/access.py",
-        "return name in LOOPBACK_NAMES",
+        "return name in self._names",
         "return bool(name)",
         (f"{PAGES}::test_another_name_of_this_host_is_refused",),
         "A page of others reads the console under a name that it owns.",

@@ -25,11 +25,13 @@ from kraftctl.console.quorum_reading import QuorumReading
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl_observer.directory_reader import DirectoryReader
-from kraftctl_observer.log_reader import LogReader
+from kraftctl_observer.log_reader import LogReader, ObserverError
+from kraftctl_observer.metadata_directory import MetadataDirectory
 from kraftctl_observer.observer import QuorumObserver
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
+from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.config_values import ConfigException
 from kraftctl_security.resolved_properties import ResolvedProperties
 from kraftctl_security.small_files import mode_against_others
@@ -43,6 +45,8 @@ TOKEN_BYTES_MIN: Final = 16
 """A shorter one could be guessed: nothing slows down who tries."""
 
 NO_LEADER_ASKED: Final = "The page is of a directory: which controllers run, lag or are ghosts is not known"
+
+HELD_BACK: Final = ". The log behind its snapshot is left out, {}. --assume-committed shows it"
 
 MISSING: Final = "the package {} is missing. Next step: pip install 'kraftctl[console]'"
 
@@ -93,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
             for sentence in unknown_keys_of_client(properties).values():
                 print(f"{args.command_config}: {sentence}", file=sys.stderr)
         return _serve(args, parse_client_config({} if properties is None else properties))
-    except (AdminError, ConfigException, PropertiesError, StorageError) as error:
+    except (AdminError, ConfigException, DecodeError, ObserverError, PropertiesError, StorageError) as error:
         text = str(error) if properties is None else properties.hide(str(error))
         print(f"kraftctl console: {escaped(text, keep=chr(10))}", file=sys.stderr)
     except OSError as unplaced:
@@ -118,12 +122,23 @@ def _serve(args: argparse.Namespace, config: ClientConfig) -> int:
     _warn_of_plain_text(address)
     if args.directory is not None and args.operate:
         raise AdminError("--operate is for --bootstrap-controllers: a directory has no controllers to ask.")
+    if args.assume_committed and args.directory is None:
+        raise AdminError("--assume-committed is for --directory: a leader says what is committed.")
     clock = Clock()
     rounds = None if args.bootstrap_controllers is None else _rounds(args, config, clock)
-    live, drawing = LiveLog(_reader(args, config)), PageDrawing()
+    reader, drawing = _reader(args, config), PageDrawing()
+    live = LiveLog(reader)
+    painter = Painter(
+        live,
+        (lambda: reading_of_directory(reader)) if rounds is None else rounds.ask,
+        drawing.parts,
+        clock,
+        is_directory=rounds is None,
+        static_voters=() if rounds is not None else MetadataDirectory(args.directory).static_voters() or (),
+    )
     server = ConsoleServer(
         live,
-        Painter(live, _of_directory if rounds is None else rounds.ask, drawing.parts, clock),
+        painter,
         drawing,
         address=address,
         token=token,
@@ -151,9 +166,10 @@ def _reader(args: argparse.Namespace, config: ClientConfig) -> LogReader:
     )
 
 
-def _of_directory() -> QuorumReading:
-    """Returns that nothing is known but what the directory has."""
-    return QuorumReading(problem=NO_LEADER_ASKED)
+def reading_of_directory(reader: LogReader) -> QuorumReading:
+    """Returns that nothing is known but what the directory has, and what of that is held back."""
+    held_back = reader.held_back if isinstance(reader, DirectoryReader) else ""
+    return QuorumReading(problem=f"{NO_LEADER_ASKED}{HELD_BACK.format(held_back) if held_back else ''}")
 
 
 def _rounds(args: argparse.Namespace, config: ClientConfig, clock: Clock) -> QuorumRounds:

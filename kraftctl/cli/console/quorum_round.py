@@ -86,8 +86,7 @@ class QuorumRounds:
         try:
             return _reading_of(survey.run().quorum)
         except NoLeaderError as error:
-            lines = [escaped(line) for line in error.lines]
-            return QuorumReading(no_leader=NoLeaderView(error.asked_count, error.answered_count, lines))
+            return QuorumReading(no_leader=no_leader_view(error))
         except AdminError as error:
             return QuorumReading(
                 problem=f"What the leader knows of replicas is left out: {escaped(str(error))}"
@@ -99,6 +98,12 @@ class QuorumRounds:
             page = read_pages(url, token=self._token, context=self._context, timeout_s=PAGES_SECONDS)
             self._statuses[url] = node_status(page.url, page.status, page.metrics, page.problem)
             self._stop.wait(PAUSE_SECONDS)
+
+
+def no_leader_view(error: NoLeaderError) -> NoLeaderView:
+    """Returns what an explanation uses of a survey that found no leader."""
+    lines = [escaped(line) for line in error.lines]
+    return NoLeaderView(error.asked_count, error.answered_count, lines, error.unreached_leader_id)
 
 
 def _reading_of(quorum: QuorumInfo) -> QuorumReading:

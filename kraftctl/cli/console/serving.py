@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from types import FrameType
 from typing import Final
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from kraftctl.cli.console.bound_socket import bound_socket
+from kraftctl.cli.console.key_pair import check_pair
 from kraftctl.cli.console.listen_address import HTTPS, ListenAddress
 from kraftctl.console.access import Guard
 from kraftctl.console.application import ConsoleApplication
@@ -51,6 +56,13 @@ class BoundedConnection(H11Protocol):
 class QuietServer(uvicorn.Server):
     """A server that ends after a signal, without the signal being raised again."""
 
+    before_shutdown: Callable[[], None] = staticmethod(lambda: None)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Ends what would not end by itself first: uvicorn cancels it, with a traceback for each."""
+        self.before_shutdown()
+        await super().shutdown(sockets)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.should_exit = True
 
@@ -73,12 +85,14 @@ class ConsoleServer:
         self._painter = painter
         self._address = address
         self._pages = ConsoleApplication(painter, drawing)
-        guard = Guard(
+        self._guard = guard = Guard(
             self._pages.application,
             token=token,
             is_loopback=address.is_loopback,
             is_https=address.scheme == HTTPS,
-            login=drawing.page("login.html"),
+            login=drawing.page("login.html", is_wrong=False),
+            wrong=drawing.page("login.html", is_wrong=True),
+            host=address.host,
         )
         config = uvicorn.Config(
             guard,
@@ -101,37 +115,32 @@ class ConsoleServer:
             ssl_keyfile=key,
         )
         self._server = QuietServer(config)
+        self._server.before_shutdown = self._pages.end
+        self._pair = certificate, key
 
     def stop(self) -> None:
         """Ends `run`, from any thread."""
         self._server.should_exit = True
 
     def run(self) -> None:
-        """Serves until a signal. Raises OSError when it cannot listen."""
+        """Serves until a signal. Raises AdminError when it cannot listen."""
         asyncio.run(self._serve())
 
     async def _serve(self) -> None:
+        certificate, key = self._pair
+        if certificate is not None and key is not None:
+            check_pair(Path(certificate), Path(key))
         self._server.config.load()
-        bound = self._bound()
+        bound = bound_socket(self._address)
+        address = replace(self._address, port=bound.getsockname()[1])
+        self._guard.port = address.port
         self._pages.begin()
         self._live.start()
         self._painter.start()
-        print(f"{self._address} has the console, until Ctrl-C", file=sys.stderr, flush=True)
+        print(f"{address} has the console, until Ctrl-C", file=sys.stderr, flush=True)
         try:
             await self._server.serve(sockets=[bound])
         finally:
             self._painter.stop()
             self._live.stop()
             bound.close()
-
-    def _bound(self) -> socket.socket:
-        family = socket.AF_INET6 if ":" in self._address.host else socket.AF_INET
-        found = socket.getaddrinfo(self._address.host, self._address.port, family, socket.SOCK_STREAM)
-        bound = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            bound.bind(found[0][4])
-        except BaseException:
-            bound.close()
-            raise
-        return bound

@@ -7,6 +7,9 @@ const shown = new Map();
 let isFetching = false;
 let isWanted = false;
 let seenAt = Date.now();
+let seenNumber = "";
+let isRefused = false;
+const SECONDS_MAX = 10;
 
 function say(text, isLost) {
   if (live.textContent !== text) live.textContent = text;
@@ -38,6 +41,12 @@ function isSelecting() {
   return selection !== null && !selection.isCollapsed && parts.contains(selection.anchorNode);
 }
 
+function sayAge() {
+  const seconds = Math.round((Date.now() - seenAt) / 1000);
+  if (seconds > SECONDS_MAX) say(`not live for ${seconds} s`, true);
+  else say("live", false);
+}
+
 async function refresh() {
   if (isFetching) {
     isWanted = true;
@@ -46,11 +55,18 @@ async function refresh() {
   isFetching = true;
   try {
     const response = await fetch("/parts", { credentials: "same-origin" });
+    isRefused = response.status === 401;
+    if (isRefused) {
+      say("a token is needed: reload the page", true);
+      return;
+    }
     if (!response.ok) throw new Error(String(response.status));
     const text = await response.text();
-    seenAt = Date.now();
-    if (isSelecting()) return; // a text that is being copied does not change
     const next = new DOMParser().parseFromString(text, "text/html").body;
+    const number = next.querySelector("#state")?.dataset.number ?? "";
+    if (number !== seenNumber) seenAt = Date.now(); // the same picture again is no news
+    seenNumber = number;
+    if (isSelecting()) return; // a text that is being copied does not change
     const olds = [...parts.querySelectorAll("[id]")].filter((each) => each.matches("section, p.end"));
     const nexts = [...next.querySelectorAll("[id]")].filter((each) => each.matches("section, p.end"));
     if (olds.map((each) => each.id).join() !== nexts.map((each) => each.id).join()) {
@@ -64,7 +80,7 @@ async function refresh() {
         }
       });
     }
-    say("live", false);
+    sayAge();
   } catch (error) {
     say("not live", true);
   } finally {
@@ -82,8 +98,10 @@ function follow() {
     if (!document.hidden) refresh();
   };
   updates.onerror = () => {
-    say("not live", true);
-    if (updates.readyState === EventSource.CLOSED) setTimeout(follow, 5000);
+    if (!isRefused) say("not live", true);
+    if (updates.readyState !== EventSource.CLOSED) return;
+    refresh(); // the status of a refused stream is not known here
+    setTimeout(follow, 5000);
   };
 }
 
@@ -115,8 +133,7 @@ document.addEventListener("visibilitychange", () => {
 });
 
 setInterval(() => {
-  const seconds = Math.round((Date.now() - seenAt) / 1000);
-  if (!document.hidden && seconds > 10) say(`not live for ${seconds} s`, true);
+  if (!document.hidden && !isRefused && Date.now() - seenAt > 1000 * SECONDS_MAX) sayAge();
 }, 2000);
 
 follow();
