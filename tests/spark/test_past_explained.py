@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from kraftctl.cli import main as kraftctl
 from kraftctl_observer.directory_reader import DirectoryReader
 from kraftctl_protocol.record_batch import RecordBatch
 from kraftctl_spark.cli import main as kraftctl_export
+from kraftctl_spark.tables.manifest import Output
 from tests.spark.log_directory import CLUSTER_ID, LogDirectory
 from tests.spark.typed_export import export_directory
 from tests.support.explained_log import change, partition
@@ -22,6 +25,8 @@ SOURCES = [
     pytest.param(["--directory", "node"], id="log"),
     pytest.param(["--history", "tables"], id="tables", marks=pytest.mark.slow),
 ]
+
+WAIT_SECONDS_MAX = 10
 
 
 @pytest.fixture
@@ -150,3 +155,26 @@ def test_the_files_have_the_records_of_the_controller(tmp_path: Path) -> None:
     assert not (tmp_path / "gap").exists()
     assert kraftctl_export([*log, "--to", str(after)]) == 2, "it exists"
     node.close()
+
+
+def test_a_directory_is_of_the_process_that_made_it(tmp_path: Path) -> None:
+    """It is made before the wait for a compaction: a second process is refused, and deletes nothing."""
+    node = LogDirectory(tmp_path / "node")
+    node.append(20)
+    export_directory(node.path, tmp_path / "tables")
+    node.close()
+    to = tmp_path / "new" / "log"
+    command = ["log", "--output", str(tmp_path / "tables"), "--to", str(to)]
+    with ThreadPoolExecutor(1) as pool:
+        with Output(tmp_path / "tables").compacting(wait=True):
+            first = pool.submit(kraftctl_export, command)
+            deadline = time.monotonic() + WAIT_SECONDS_MAX
+            while not to.exists():
+                assert time.monotonic() < deadline
+                wait([first], timeout=0.01)
+            assert kraftctl_export(command) == 2
+            assert to.exists()
+        assert first.result() == 0
+    assert records(DirectoryReader(to, assume_committed=True).read(0, 1, 20))
+    assert kraftctl_export([*command, "--as-of", "99"]) == 2
+    assert to.exists(), "it is not of this process"

@@ -32,7 +32,7 @@ from kraftctl_protocol.secrets import REDACTED
 from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
 from kraftctl_spark.rows.metadata_rows import CONTROL_RECORD_CLASSES, TYPED_CLASSES, MetadataRows
 from kraftctl_spark.rows.record_names import column_name, field_name
-from kraftctl_spark.rows.redaction import redact
+from kraftctl_spark.rows.redaction import is_redacted, redact
 from kraftctl_spark.rows.tables import RECORDS, RowCounts, encode_tables, in_schema, table_schemas
 from kraftctl_spark.rows.transactions import Transactions, mark_aborted, markers_of, resolve
 from tests.spark.fake_controller import CLUSTER_ID
@@ -239,6 +239,35 @@ def test_bytes_that_may_hide_secrets_are_withheld(value: bytes) -> None:
     rows = rows_of(value)
     redact(rows)
     assert rows.redacted == {0: None}
+
+
+@pytest.mark.parametrize("value", [REDACTED, f"{REDACTED} hunter2", f"{REDACTED} 0123456789abcdef"])
+@pytest.mark.parametrize("key", [None, b"0123456789abcdef"], ids=["without-a-key", "with-a-key"])
+def test_a_secret_that_looks_redacted_is_redacted(value: str, key: bytes | None) -> None:
+    """It neither stays in clear nor passes for a digest."""
+    rows = rows_with(ConfigRecord(BROKER, "1", "ssl.keystore.password", value))
+    redact(rows, key)
+    tables = encode_tables(rows, CLUSTER_ID)
+    (typed,) = tables["config_record"].to_pylist()
+    assert (typed["value"] == REDACTED) is (key is None)
+    assert is_redacted(typed["value"])
+    (record,) = tables[RECORDS].to_pylist()
+    kept = decode_metadata_record(record["payload"]).record
+    assert isinstance(kept, ConfigRecord)
+    assert kept.value == typed["value"]
+    if value != REDACTED:
+        assert value.removeprefix(REDACTED) not in _texts(tables)
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [(REDACTED, True), (f"{REDACTED} 0123456789abcdef", True), (f"{REDACTED} hunter2", False)],
+)
+def test_what_replaced_a_secret_before_is_kept(value: str, kept: bool) -> None:
+    rows = rows_with(ConfigRecord(BROKER, "1", "ssl.keystore.password", value))
+    redact(rows, before={0})
+    (typed,) = encode_tables(rows, CLUSTER_ID)["config_record"].to_pylist()
+    assert typed["value"] == (value if kept else REDACTED)
 
 
 def test_the_list_of_harmless_configurations_is_that_of_the_controller() -> None:

@@ -38,9 +38,11 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
     output = Output(options.output)
     output.check_exists()
     as_of = _as_of(options.as_of)
-    if options.to.exists():
-        raise ExportRefusedError(f"--to {options.to}: it exists; name a new directory")
     try:
+        options.to.mkdir(parents=True)
+    except FileExistsError as error:
+        raise ExportRefusedError(f"--to {options.to}: it exists; name a new directory") from error
+    try:  # From here on, the directory is of this process.
         with output.undisturbed():
             end = write_log(options.output, output.manifests(), as_of, options.to)
     except BaseException:

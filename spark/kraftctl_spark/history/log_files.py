@@ -93,13 +93,13 @@ def known_logs(manifests: Sequence[Manifest]) -> list[KnownLog]:
 
 
 def write_log(tables: Path, manifests: Sequence[Manifest], as_of: PastPlace, to: Path) -> int:
-    """Writes the files into `to`, a new directory, and returns the end of the log, exclusive.
+    """Writes the files into `to`, an empty directory, and returns the end of the log, exclusive.
 
     ExportRefusedError for an offset or a time at which the state is not known.
     """
     log = _known_at(tables, known_logs(manifests), as_of)
     partition = to / PARTITION_DIRECTORY
-    partition.mkdir(parents=True)
+    partition.mkdir()
     first = log.manifests[0]
     meta = MetaProperties(first.cluster_id, NO_NODE, None).properties()
     (to / META_PROPERTIES).write_text("".join(f"{key}={value}\n" for key, value in meta.items()))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
+from collections.abc import Collection
+from typing import Final
 
 from kraftctl_protocol import secrets as redaction
 from kraftctl_protocol.generated.config_record import ConfigRecord
@@ -23,15 +26,18 @@ class RedactedRecord:
             setattr(self, field.name, None if field.name in secret else getattr(record, field.name))
 
 
-DIGEST_BYTES = 8
+DIGEST_BYTES: Final = 8
 """The length of a digest: enough that two values of a configuration do not have the same one."""
 
+_REPLACED: Final = re.compile(rf"{re.escape(REDACTED)}( [0-9a-f]{{{2 * DIGEST_BYTES}}})?")
 
-def redact(rows: MetadataRows, key: bytes | None = None) -> None:
+
+def redact(rows: MetadataRows, key: bytes | None = None, before: Collection[int] = ()) -> None:
     """Redacts messages in place; `redacted` then has the raw values that replace those with secrets.
 
     With a key, the value of a configuration leaves a digest behind, by which a new one differs from the same
-    one.
+    one. What has replaced a value before, at the places `before`, is kept: elsewhere, a value that looks like
+    it is a secret as any other.
     Bytes that cannot be decoded are removed when they are, or may be, of a type that has secrets.
     """
     for place, value in rows.not_understood.items():
@@ -39,7 +45,7 @@ def redact(rows: MetadataRows, key: bytes | None = None) -> None:
             rows.redacted[place] = None
     for place, kind in rows.other_kinds.items():
         if kind.message is not None and kind.message.API_KEY in TYPES_WITH_SECRETS and not kind.is_control:
-            _redact(rows, place, key)
+            _redact(rows, place, key, was_redacted=place in before)
 
 
 def _may_hide_secrets(payload: bytes) -> bool:
@@ -50,14 +56,14 @@ def _may_hide_secrets(payload: bytes) -> bool:
         return True
 
 
-def _redact(rows: MetadataRows, place: int, key: bytes | None) -> None:
+def _redact(rows: MetadataRows, place: int, key: bytes | None, *, was_redacted: bool) -> None:
     record = rows.messages[place]
     assert isinstance(record, Message)
     value = record.value if isinstance(record, ConfigRecord) else None
     if not redaction.redact(record):
         return
     if isinstance(record, ConfigRecord) and value is not None:
-        if is_redacted(value):  # By the release that wrote it first.
+        if was_redacted and is_redacted(value):
             record.value = value
         elif key is not None:
             record.value = f"{REDACTED} {_digest(record, value, key)}"
@@ -67,8 +73,8 @@ def _redact(rows: MetadataRows, place: int, key: bytes | None) -> None:
 
 
 def is_redacted(value: str) -> bool:
-    """Returns whether this is what a secret value was replaced with, with or without a digest."""
-    return value == REDACTED or value.startswith(f"{REDACTED} ")
+    """Returns whether this may have replaced a secret value: it has the form, with or without a digest."""
+    return _REPLACED.fullmatch(value) is not None
 
 
 def _digest(record: ConfigRecord, value: str, key: bytes) -> str:

@@ -133,10 +133,10 @@ class _Again:
         rows = MetadataRows()
         for batch in _batches(before):
             rows.add(batch)
-        if not self._manifest.secrets:
-            redact(rows)
-        self._counts.add(rows)
         was_redacted = before.column("redacted").to_pylist()
+        if not self._manifest.secrets:
+            redact(rows, before={place for place, redacted in enumerate(was_redacted) if redacted})
+        self._counts.add(rows)
         self._newly_redacted += sum(not was_redacted[place] for place in rows.redacted)
         made = encode_tables(rows, self._manifest.cluster_id)
         return {name: _at_places_of(before, encoded) for name, encoded in made.items()}

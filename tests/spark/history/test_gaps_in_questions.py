@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from kraftctl_protocol.record_batch import encode_batch, read_batch_header, read_batches
+from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.history.questions.questions import parameters_of, sources
 from tests.spark.compared_rows import compare_rows
 from tests.spark.history.asked import Row, in_duckdb
-from tests.spark.history.test_versions import Tables, gappy, history, whole
-from tests.spark.metadata_histories import History
+from tests.spark.history.test_versions import Tables, export, gappy, history, whole
+from tests.spark.metadata_histories import EPOCH, History, generate
 
 __all__ = ["gappy", "history", "whole"]
 
@@ -93,3 +97,51 @@ def test_one_value_that_is_no_number_hides_nothing(whole: Tables, history: Histo
         )
         found = asked.rows("under_min_isr", as_of=as_of)
     assert {(row["topic_id"], row["partition_id"]) for row in found} == expected
+
+
+UNKNOWN_TYPE = bytes([1, 120, 3, 0])
+
+
+def with_an_unknown_record(snapshot: bytes) -> bytes:
+    """The last record between header and footer is one of an unknown type."""
+    _, content, _ = read_batches(snapshot)
+    start = read_batch_header(snapshot, 0).size_bytes
+    end = start + content.header.size_bytes
+    values = [*(record.value or b"" for record in content.records[:-1]), UNKNOWN_TYPE]
+    time_ms = content.header.max_timestamp_ms
+    batch = encode_batch(content.header.base_offset, EPOCH, time_ms, values)
+    return snapshot[:start] + batch + snapshot[end:]
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["to-the-end", "up-to-another-snapshot"])
+def lost(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[int]]:
+    """A history with a gap that ends with a snapshot that is not understood, and the times that are known."""
+    directory = tmp_path_factory.mktemp("lost")
+    made = generate(20261130, 300, snapshots=(120, 220))
+    first, second = sorted(made.snapshots)
+    made.snapshots[first] = with_an_unknown_record(made.snapshots[first])
+    again = request.param
+    ends = [60, first + 40, made.end] if again else [60, made.end]
+    export(made, directory / "raw", ends, (first, second) if again else (first,))
+    HistoryTables(directory / "raw", directory / "history").catch_up()
+    known = set(range(60)) | (set(range(second - 1, made.end)) if again else set())
+    return directory / "history", {made.times[offset] for offset in known}
+
+
+def test_behind_a_snapshot_that_is_not_understood_no_total_is_known(lost: tuple[Path, set[int]]) -> None:
+    history, known_ms = lost
+    hours = {time_ms - time_ms % HOUR_MS for time_ms in known_ms}
+    with in_duckdb(history) as asked:
+        for question, names in TOTALS.items():
+            found = by_hour(asked.rows(question), names)
+            assert found
+            for (_, hour_ms), values in found.items():
+                assert hour_ms in hours or set(values) == {None}, (question, hour_ms)
+
+
+def test_a_snapshot_that_is_not_understood_removes_no_configuration(lost: tuple[Path, set[int]]) -> None:
+    history, known_ms = lost
+    with in_duckdb(history) as asked:
+        found = [row for row in asked.rows("config_audit") if row["cause"] == "gap"]
+        times = {int(row["time"].timestamp() * 1000) for row in found}
+    assert times <= known_ms

@@ -17,6 +17,7 @@ from kraftctl_protocol.generated.user_scram_credential_record import UserScramCr
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_protocol.secrets import REDACTED
 from kraftctl_protocol.uuids import ONE_UUID
 from kraftctl_spark import cli
 from kraftctl_spark.commands.run import add_arguments
@@ -25,9 +26,13 @@ from kraftctl_spark.history.reader import read_versions
 from kraftctl_spark.log.client_config import ObserverConfig
 from kraftctl_spark.log.log_location import QuorumLocation
 from kraftctl_spark.report.queries.fetch import fetch
+from kraftctl_spark.rows.redaction import is_redacted
+from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
 from kraftctl_spark.tables.exporter import Exporter
 from kraftctl_spark.tables.manifest import ExportRefusedError, Output
+from kraftctl_spark.tables.reader import read_table
+from tests.spark.earlier_release import forget
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 from tests.spark.history.asked import in_duckdb
 
@@ -123,6 +128,18 @@ def test_with_a_key_another_value_differs_from_the_same_one(tmp_path: Path) -> N
         content = path.read_bytes()
         assert KEY not in content
         assert b"S3CR3T" not in content
+
+
+@pytest.mark.parametrize("reason", ["unknown type", "new fields"])
+def test_a_digest_stays_when_its_record_is_decoded_again(tmp_path: Path, reason: str) -> None:
+    exported(tmp_path, KEY)
+    raw = tmp_path / "raw"
+    before = read_table(raw, "config_record").to_pylist()
+    assert sum(is_redacted(row["value"] or "") and len(row["value"]) > len(REDACTED) for row in before) == 4
+    forget(raw, ConfigRecord, reason)
+    with Output(raw).compacting(wait=True):
+        compact(Output(raw), grace_ms=0)
+    assert read_table(raw, "config_record").to_pylist() == before
 
 
 def test_audits_of_sql_page_and_events_are_the_same(tmp_path: Path) -> None:

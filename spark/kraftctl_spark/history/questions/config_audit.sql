@@ -14,10 +14,12 @@ removals AS (
     WHERE e.history_table = 'configs' AND e.after IS NULL
     GROUP BY e.offset
 ),
+-- A range without offsets is a snapshot that was not understood, and shows nothing.
 gaps AS (
     SELECT end_offset AS gap_offset, lead(start_offset) OVER (ORDER BY start_offset) AS snapshot_offset,
            lead(start_time) OVER (ORDER BY start_offset) AS snapshot_time
     FROM known_ranges
+    WHERE end_offset > start_offset
 ),
 in_gaps AS (
     SELECT snapshot_offset, snapshot_time, resource_type, resource_name, topic_id, name,
