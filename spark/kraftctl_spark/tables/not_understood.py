@@ -24,6 +24,7 @@ from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.rows.tables import RECORDS
 from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.manifest import Manifest
+from kraftctl_spark.tables.rows_in_order import RowsInOrder
 
 NEW_TYPE, NEW_VERSION, UNDECODABLE, NEW_FIELDS = (
     "unknown type",
@@ -146,13 +147,13 @@ def _decoded(row: dict[str, Any]) -> Message | None:
 
 
 class TypedPlaces:
-    """The places of the rows that typed tables have, or have no table for."""
+    """The places of the rows that typed tables have, or have no table for; row groups are asked in order."""
 
     def __init__(self, tables: Path, manifest: Manifest, place: str) -> None:
         self._tables = tables
         self._manifest = manifest
         self._place = place
-        self._places: dict[str, pa.Array] = {}
+        self._places: dict[str, RowsInOrder] = {}
 
     def has(self, rows: pa.Table) -> pa.Array:
         """Returns for each row of `records` whether it was understood."""
@@ -170,14 +171,18 @@ class TypedPlaces:
         if not message.FIELDS:
             return _is_version_of(message, rows)
         if name not in self._places:
-            self._places[name] = self._read(column_name(message))
-        return pc.is_in(rows.column(self._place), value_set=self._places[name])
+            self._places[name] = RowsInOrder(self._read(column_name(message)), self._place)
+        here = self._places[name].up_to(rows.column(self._place)[-1].as_py())
+        chunks = [chunk for part in here for chunk in part.column(self._place).chunks]
+        value_set = pa.concat_arrays(chunks) if chunks else pa.array([], pa.int64())
+        return pc.is_in(rows.column(self._place), value_set=value_set)
 
-    def _read(self, table: str) -> pa.Array:
-        files = [file for file in self._manifest.files if file.table == table]
-        read = (CheckedFile(self._tables / file.path).read(columns=[self._place]).column(0) for file in files)
-        chunks = [chunk for column in read for chunk in column.chunks]
-        return pa.concat_arrays(chunks) if chunks else pa.array([], pa.int64())
+    def _read(self, table: str) -> Iterator[pa.Table]:
+        for file in self._manifest.files:
+            if file.table == table:
+                source = CheckedFile(self._tables / file.path)
+                for group in range(source.num_row_groups):
+                    yield source.read_row_group(group, columns=[self._place])
 
 
 def _is_version_of(message: type[Message], rows: pa.Table) -> pa.ChunkedArray:
