@@ -26,6 +26,7 @@ from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.export_tasks import SNAPSHOT_PREFIX
 from kraftctl_spark.tables.file_schemas import has_files, is_later
 from kraftctl_spark.tables.manifest import Manifest, Output
+from kraftctl_spark.tables.new_fields import NewFields, new_fields_in, summed
 from kraftctl_spark.tables.not_understood import NOT_UNDERSTOOD, TypedPlaces
 from kraftctl_spark.tables.rows_in_order import RowsInOrder
 from kraftctl_spark.tables.table_files import RangeWriter, TableFile, publish_files, range_name
@@ -78,6 +79,7 @@ class _Again:
         self._place = "snapshot_index" if manifest.snapshot else "offset"
         self._counts = RowCounts()
         self._newly_redacted = 0
+        self._new_fields: list[NewFields] = []
         self._typed = TypedPlaces(output.directory, manifest, self._place)
         self._typed_rows = {
             table: RowsInOrder(self._groups(table), self._place)
@@ -102,6 +104,7 @@ class _Again:
             counts=self._new_counts(),
             revision=revision,
             decoder=decoder_name(),
+            new_fields=tuple(summed(self._new_fields)),
         )
 
     def _new_counts(self) -> dict[str, int]:
@@ -139,7 +142,10 @@ class _Again:
         self._counts.add(rows)
         self._newly_redacted += sum(not was_redacted[place] for place in rows.redacted)
         made = encode_tables(rows, self._manifest.cluster_id)
-        return {name: _at_places_of(before, encoded) for name, encoded in made.items()}
+        found = {name: _at_places_of(before, encoded) for name, encoded in made.items()}
+        if rows.newer_fields:
+            self._new_fields += new_fields_in(found[RECORDS], self._place)
+        return found
 
     def _merged(self, rows: pa.Table) -> dict[str, pa.Table]:
         """Returns some records, and the rows of all tables up to the last of these, as they are now."""

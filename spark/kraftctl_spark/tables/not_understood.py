@@ -6,24 +6,22 @@ tables lack them whatever reads the tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kraftctl_protocol.control_record import decode_control_value
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.metadata_record import decode_metadata_record
-from kraftctl_protocol.primitives import DecodeError
 from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES, UNDECODABLE_TYPE, UNKNOWN_TYPE
-from kraftctl_spark.rows.new_fields import has_new_fields
 from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.rows.tables import RECORDS
 from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.manifest import Manifest
+from kraftctl_spark.tables.new_fields import NewFields, new_fields_in
 from kraftctl_spark.tables.rows_in_order import RowsInOrder
 
 NEW_TYPE, NEW_VERSION, UNDECODABLE, NEW_FIELDS = (
@@ -84,13 +82,21 @@ class NotUnderstood:
 def not_understood(tables: Path, manifest: Manifest, start: int = 0) -> list[NotUnderstood]:
     """Returns them by type and version, in the order of the first ones; of a log, from `start` on.
 
-    It reads nothing where the manifest counts none.
+    It reads nothing where the manifest counts none. New fields are those that the manifest lists, unless it
+    lists none, or some of them may be before `start`.
     """
     counts = manifest.counts
     if not any(counts.get(name) for name in NOT_UNDERSTOOD):
         return []
     found: dict[tuple[str, str, int | None, int | None], NotUnderstood] = {}
-    for one in _each(tables, manifest, start, payloads=bool(counts.get("newer_fields"))):
+    listed = manifest.new_fields
+    if not manifest.snapshot and manifest.start < start and any(one.place < start for one in listed):
+        listed = ()
+    payloads = bool(counts.get("newer_fields")) and not listed
+    each: Iterable[NotUnderstood] = map(_with_new_fields, listed)
+    if payloads or any(counts.get(name) for name in NOT_UNDERSTOOD if name != "newer_fields"):
+        each = chain(each, _each(tables, manifest, start, payloads=payloads))
+    for one in each:
         before = found.get(one.kind)
         found[one.kind] = one if before is None else replace(before, records=before.records + one.records)
     return sorted(found.values(), key=lambda one: one.place)
@@ -113,9 +119,13 @@ def _each(tables: Path, manifest: Manifest, start: int, payloads: bool) -> Itera
             for row in rows.filter(pc.invert(typed.has(rows))).to_pylist():
                 yield _found(row, _reason(row["type"]), place)
             if payloads:
-                yield from (
-                    _found(row, NEW_FIELDS, place) for row in rows.to_pylist() if _has_new_fields(row)
-                )
+                yield from map(_with_new_fields, new_fields_in(rows, place))
+
+
+def _with_new_fields(found: NewFields) -> NotUnderstood:
+    return NotUnderstood(
+        NEW_FIELDS, found.type, found.type_id, found.version, found.place, found.time_us, found.records
+    )
 
 
 def _reason(type: str) -> str:
@@ -126,24 +136,6 @@ def _found(row: dict[str, Any], reason: str, place: str) -> NotUnderstood:
     return NotUnderstood(
         reason, row["type"], row["type_id"], row["record_version"], row[place], row["timestamp"]
     )
-
-
-def _has_new_fields(row: dict[str, Any]) -> bool:
-    """Returns whether a row of `records` has tagged fields that this release does not know either."""
-    message = _CLASSES.get(row["type"])
-    if message is None or row["payload"] is None:
-        return False
-    return (decoded := _decoded(row)) is not None and has_new_fields(decoded)
-
-
-def _decoded(row: dict[str, Any]) -> Message | None:
-    """Decodes a row of `records`; None for one that this release does not understand."""
-    try:
-        if row["is_control"]:
-            return decode_control_value(row["type_id"], row["payload"])
-        return decode_metadata_record(row["payload"]).record
-    except DecodeError:
-        return None
 
 
 class TypedPlaces:
