@@ -78,7 +78,7 @@ class Manifest:
     """The release's `decoder_name`, of the one that understood the fewest; empty for old releases."""
     committed_at_ms: int = field(default=0, compare=False)
     new_fields: tuple[NewFields, ...] = ()
-    """Of the records that `counts` has as `newer_fields`; empty, too, where only their bytes say it."""
+    """The records that `counts` has as `newer_fields`; empty, too, where only their bytes say which."""
     batch_times_ms: tuple[int, ...] = field(default=(), compare=False)
     """The commit times, after a merge, of its last batch and of the batches in the hour before it."""
 
