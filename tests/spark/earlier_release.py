@@ -56,5 +56,6 @@ def _forget_field(tables: Path, manifest: dict[str, Any], message: type[Message]
 
 def _write(tables: Path, file: dict[str, Any], rows: pa.Table) -> None:
     path = tables / file["path"]
-    pq.write_table(rows, path, **parquet_options(rows.schema))
+    size = pq.ParquetFile(path).metadata.row_group(0).num_rows
+    pq.write_table(rows, path, row_group_size=size, **parquet_options(rows.schema))
     file["bytes"] = path.stat().st_size

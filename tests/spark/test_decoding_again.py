@@ -11,11 +11,15 @@ from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_spark.commands.run import clean_up
 from kraftctl_spark.rows.tables import table_schemas
+from kraftctl_spark.tables import table_files
+from kraftctl_spark.tables.decoding_again import decode_again
 from kraftctl_spark.tables.manifest import Output
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.earlier_release import forget
@@ -95,3 +99,33 @@ def test_an_export_decodes_again_when_it_starts(
     assert not [one for one in caplog.records if one.levelname == "WARNING"]
     clean_up(Output(damaged), grace_ms=0)
     assert f"records are not decoded again for now: {file} is damaged" in caplog.text
+
+
+def test_the_work_grows_with_the_records(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The places of a row group are compared with those beside it, and not with those of the whole batch."""
+    monkeypatch.setattr(table_files, "ROWS_PER_GROUP", 20)
+    compared = 0
+
+    def is_in(rows: pa.ChunkedArray, value_set: pa.Array) -> pa.ChunkedArray:
+        nonlocal compared
+        compared += len(rows) + len(value_set)
+        return pc.call_function("is_in", [rows], pc.SetLookupOptions(value_set))
+
+    monkeypatch.setattr(pc, "is_in", is_in)
+    looked_at = []
+    for end in (400, 800):
+        quorum.append(*mixed_batches(quorum.end_offset, end))
+        whole, earlier = tmp_path / f"whole-{end}", tmp_path / f"earlier-{end}"
+        with exporting(whole, controller.endpoint) as exporter:
+            exporter.export_to(end, 1)
+        shutil.copytree(whole, earlier)
+        forget(earlier, TopicRecord, "unknown type")
+        compared = 0
+        assert decode_again(Output(earlier)) == 1
+        Output(earlier).remove_replaced(0)
+        looked_at.append(compared)
+        assert rows(earlier) == rows(whole)
+    once, twice = looked_at
+    assert 0 < twice < 2.5 * once

@@ -13,12 +13,15 @@ import pytest
 
 from kraftctl.cli import main as kraftctl
 from kraftctl_observer.directory_reader import DirectoryReader
-from kraftctl_protocol.record_batch import RecordBatch
+from kraftctl_protocol.batch_framing import ATTRIBUTES_POSITION, CONTROL_BIT
+from kraftctl_protocol.record_batch import RecordBatch, encode_batch
 from kraftctl_spark.cli import main as kraftctl_export
 from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.reader import read_table
 from tests.spark.log_directory import CLUSTER_ID, LogDirectory
 from tests.spark.typed_export import export_directory
 from tests.support.explained_log import change, partition
+from tests.support.wire.fuzzed_files import with_checksum
 from tests.support.written_log import WrittenLog
 
 SOURCES = [
@@ -178,3 +181,22 @@ def test_a_directory_is_of_the_process_that_made_it(tmp_path: Path) -> None:
     assert records(DirectoryReader(to, assume_committed=True).read(0, 1, 20))
     assert kraftctl_export([*command, "--as-of", "99"]) == 2
     assert to.exists(), "it is not of this process"
+
+
+def test_a_control_record_whose_key_cannot_be_decoded_stays_undecodable(tmp_path: Path) -> None:
+    node = LogDirectory(tmp_path / "node")
+    node.append(3)
+    batch = bytearray(encode_batch(node.end_offset, 1, 1000, [b"no key"]))
+    batch[ATTRIBUTES_POSITION + 1] |= CONTROL_BIT
+    node.log.append(with_checksum(bytes(batch)))
+    node.append(3)
+    export_directory(node.path, tmp_path / "tables")
+    node.close()
+    log = ["log", "--output", str(tmp_path / "tables"), "--to", str(tmp_path / "log")]
+    assert kraftctl_export(log) == 0
+    export_directory(tmp_path / "log", tmp_path / "again")
+    for tables in (tmp_path / "tables", tmp_path / "again"):
+        types = read_table(tables, "records").column("type").to_pylist()
+        assert types == [*["NoOpRecord"] * 3, "Undecodable", *["NoOpRecord"] * 3]
+    status = kraftctl(["explain", "quorum", "--directory", str(tmp_path / "node")])
+    assert kraftctl(["explain", "quorum", "--directory", str(tmp_path / "log")]) == status

@@ -37,6 +37,9 @@ NO_NODE: Final = -1
 LACKING: Final = frame_of(32_767, 0)
 """A record of a type that no release has replaces a value that was redacted because it may hide secrets."""
 
+KEY_LACKING: Final = (-1, b"")
+"""A control record of no type replaces one whose key cannot be decoded: the tables have no key of it."""
+
 COLUMNS: Final = ("offset", "log_epoch", "timestamp", "is_control", "type_id", "payload", "snapshot_index")
 
 
@@ -78,8 +81,13 @@ class Row(NamedTuple):
     epoch: int
     time_ms: int
     is_control: bool
-    type_id: int
+    type_id: int | None
     value: bytes | None
+
+    @property
+    def control(self) -> tuple[int, bytes]:
+        """Returns the type and the value of a control record; what cannot be decoded stays so."""
+        return KEY_LACKING if self.type_id is None else (self.type_id, self.value or b"")
 
 
 def known_logs(manifests: Sequence[Manifest]) -> list[KnownLog]:
@@ -181,7 +189,7 @@ def _write_batches(file: BinaryIO, rows: Iterator[Row]) -> int:
         for batch in _chunks(group):
             base = batch[0].place
             if is_control:
-                control = [(row.type_id, row.value or b"") for row in batch]
+                control = [row.control for row in batch]
                 file.write(encode_control_batch(base, epoch, time_ms, control))
             else:
                 values = [LACKING if row.value is None else row.value for row in batch]

@@ -26,6 +26,7 @@ from kraftctl_spark.tables.decoding_again import decode_again
 from kraftctl_spark.tables.export_tasks import SNAPSHOT_PREFIX
 from kraftctl_spark.tables.file_schemas import has_files, is_later, is_old
 from kraftctl_spark.tables.manifest import HOUR_MS, ExportRefusedError, Manifest, Output
+from kraftctl_spark.tables.new_fields import NewFields, summed
 from kraftctl_spark.tables.not_understood import NOT_UNDERSTOOD
 from kraftctl_spark.tables.table_files import (
     ROWS_PER_GROUP,
@@ -155,7 +156,15 @@ def _merge(output: Output, run: list[Manifest]) -> Manifest:
         revision=revision,
         batch_times_ms=recent_times_ms(run),
         decoder=_decoder(run),
+        new_fields=_new_fields(run),
     )
+
+
+def _new_fields(run: list[Manifest]) -> tuple[NewFields, ...]:
+    """Returns those of all of them, or none where one manifest does not list its own."""
+    if any(one.counts.get("newer_fields") and not one.new_fields for one in run):
+        return ()
+    return tuple(summed(found for one in run for found in one.new_fields))
 
 
 def _decoder(run: list[Manifest]) -> str:

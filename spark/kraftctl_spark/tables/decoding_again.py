@@ -7,7 +7,8 @@ redacted for safety stays without bytes, and is not understood.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -25,8 +26,10 @@ from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.export_tasks import SNAPSHOT_PREFIX
 from kraftctl_spark.tables.file_schemas import has_files, is_later
 from kraftctl_spark.tables.manifest import Manifest, Output
+from kraftctl_spark.tables.new_fields import NewFields, new_fields_in, summed
 from kraftctl_spark.tables.not_understood import NOT_UNDERSTOOD, TypedPlaces
-from kraftctl_spark.tables.table_files import RangeWriter, StagedFile, publish_files, range_name
+from kraftctl_spark.tables.rows_in_order import RowsInOrder
+from kraftctl_spark.tables.table_files import RangeWriter, TableFile, publish_files, range_name
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +71,7 @@ def is_due(manifest: Manifest) -> bool:
 
 
 class _Again:
-    """A batch that is decoded again: it is read when this is made."""
+    """A batch that is decoded again, one row group of its records at a time."""
 
     def __init__(self, output: Output, manifest: Manifest) -> None:
         self._output = output
@@ -76,7 +79,13 @@ class _Again:
         self._place = "snapshot_index" if manifest.snapshot else "offset"
         self._counts = RowCounts()
         self._newly_redacted = 0
-        self._decoded = self._decode()
+        self._new_fields: list[NewFields] = []
+        self._typed = TypedPlaces(output.directory, manifest, self._place)
+        self._typed_rows = {
+            table: RowsInOrder(self._groups(table), self._place)
+            for table in table_schemas()
+            if table != RECORDS
+        }
 
     def written(self) -> Manifest:
         """Returns the manifest of the files that have it decoded again."""
@@ -84,18 +93,18 @@ class _Again:
         revision = manifest.revision + 1
         prefix = SNAPSHOT_PREFIX if manifest.snapshot else ""
         name = prefix + range_name(manifest.start, manifest.end - 1, revision)
-        staged: list[StagedFile] = []
-        for table in table_schemas():
-            with RangeWriter(output.directory, name, output.hook, has_secrets=manifest.secrets) as writer:
-                for rows in self._merged(table):
-                    writer.write_tables({table: rows})
-                staged += writer.finish()
+        with RangeWriter(output.directory, name, output.hook, has_secrets=manifest.secrets) as writer:
+            for rows in self._groups(RECORDS):
+                writer.add(self._merged(rows))
+            staged = writer.finish()
+        assert _rows(one.file for one in staged) >= _rows(manifest.files), "no row is lost"
         return replace(
             manifest,
             files=publish_files(output.directory, staged, output.hook),
             counts=self._new_counts(),
             revision=revision,
             decoder=decoder_name(),
+            new_fields=tuple(summed(self._new_fields)),
         )
 
     def _new_counts(self) -> dict[str, int]:
@@ -104,23 +113,17 @@ class _Again:
         redacted = before.get("redacted", 0) + self._newly_redacted
         return {**before, **{name: again[name] for name in NOT_UNDERSTOOD}, "redacted": redacted}
 
-    def _decode(self) -> dict[str, pa.Table]:
-        """Returns the rows of all tables for the records that are decoded again.
+    def _decoded(self, rows: pa.Table) -> dict[str, pa.Table]:
+        """Returns the rows of all tables for those of some records that are decoded again.
 
         Where some have new fields, those are all: which ones an earlier release did not know is in no file.
         """
-        found: dict[str, list[pa.Table]] = {}
         everything = bool(self._manifest.counts.get("newer_fields"))
-        typed = TypedPlaces(self._output.directory, self._manifest, self._place)
-        for rows in self._groups(RECORDS):
-            chosen = rows if everything else rows.filter(pc.invert(typed.has(rows)))
-            lost = pc.is_null(chosen.column("payload"))
-            self._count_lost(chosen.filter(lost))
-            chosen = chosen.filter(pc.invert(lost))
-            if chosen.num_rows:
-                for table, again in self._again(chosen).items():
-                    found.setdefault(table, []).append(again)
-        return {table: pa.concat_tables(parts) for table, parts in found.items()}
+        chosen = rows if everything else rows.filter(pc.invert(self._typed.has(rows)))
+        lost = pc.is_null(chosen.column("payload"))
+        self._count_lost(chosen.filter(lost))
+        chosen = chosen.filter(pc.invert(lost))
+        return self._again(chosen) if chosen.num_rows else {}
 
     def _count_lost(self, rows: pa.Table) -> None:
         """Counts records whose bytes were redacted."""
@@ -139,24 +142,24 @@ class _Again:
         self._counts.add(rows)
         self._newly_redacted += sum(not was_redacted[place] for place in rows.redacted)
         made = encode_tables(rows, self._manifest.cluster_id)
-        return {name: _at_places_of(before, encoded) for name, encoded in made.items()}
+        found = {name: _at_places_of(before, encoded) for name, encoded in made.items()}
+        if rows.newer_fields:
+            self._new_fields += new_fields_in(found[RECORDS], self._place)
+        return found
 
-    def _merged(self, table: str) -> Iterator[pa.Table]:
-        """Yields the rows of a table in their order, with those that were decoded again."""
-        new = self._decoded.get(table)
-        if new is None:
-            yield from self._groups(table)
-            return
-        places = new.column(self._place)
-        for old in self._groups(table):
-            last = old.column(self._place)[-1].as_py()
-            here = pc.less_equal(places, last)
-            kept = old.filter(pc.invert(pc.is_in(old.column(self._place), value_set=places.combine_chunks())))
-            yield pa.concat_tables([kept, new.filter(here)]).sort_by(self._place)
-            new = new.filter(pc.invert(here))
-            places = new.column(self._place)
-        if new.num_rows:
-            yield new
+    def _merged(self, rows: pa.Table) -> dict[str, pa.Table]:
+        """Returns some records, and the rows of all tables up to the last of these, as they are now."""
+        new, found = self._decoded(rows), {}
+        last = rows.column(self._place)[-1].as_py()
+        beside = {table: before.up_to(last) for table, before in self._typed_rows.items()}
+        for table, parts in {RECORDS: [rows], **beside}.items():
+            if table in new:
+                places = new[table].column(self._place).combine_chunks()
+                kept = [one.filter(pc.invert(pc.is_in(one.column(self._place), places))) for one in parts]
+                found[table] = pa.concat_tables([*kept, new[table]]).sort_by(self._place)
+            elif parts:
+                found[table] = pa.concat_tables(parts)
+        return found
 
     def _groups(self, table: str) -> Iterator[pa.Table]:
         for file in self._manifest.files:
@@ -164,6 +167,14 @@ class _Again:
                 source = CheckedFile(self._output.directory / file.path)
                 for group in range(source.num_row_groups):
                     yield in_schema(source.read_row_group(group), table_schemas()[table])
+
+
+def _rows(files: Iterable[TableFile]) -> Counter[str]:
+    """Returns the number of rows by table."""
+    found: Counter[str] = Counter()
+    for file in files:
+        found[file.table] += file.rows
+    return found
 
 
 def _batches(before: pa.Table) -> Iterator[RecordBatch]:

@@ -17,10 +17,11 @@ from kraftctl_spark.rows.collector import collector_paused
 from kraftctl_spark.rows.log_rows import rows_of_range
 from kraftctl_spark.rows.metadata_rows import MetadataRows
 from kraftctl_spark.rows.redaction import redact
-from kraftctl_spark.rows.tables import RowCounts, encode_tables
+from kraftctl_spark.rows.tables import RECORDS, RowCounts, encode_tables
 from kraftctl_spark.rows.transactions import Marker, OffsetRange, mark_aborted, markers_of
 from kraftctl_spark.tables.durable import Hook, no_hook
 from kraftctl_spark.tables.manifest import ExportRefusedError
+from kraftctl_spark.tables.new_fields import NewFields, new_fields_in, summed
 from kraftctl_spark.tables.table_files import RangeWriter, StagedFile, range_name
 
 SNAPSHOT_PREFIX = "snapshot-"
@@ -81,6 +82,7 @@ class TaskReport:
     """The timestamp of the last record."""
     markers: tuple[Marker, ...]
     missing: tuple[int, ...] = field(default=())
+    new_fields: tuple[NewFields, ...] = ()
 
 
 def run_task(settings: TaskSettings, task: ExportTask) -> TaskReport:
@@ -97,6 +99,8 @@ def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[Metad
     """Writes the files of `chunks`; LogChangedError if these are not the whole range of the task."""
     counts = RowCounts()
     markers: list[Marker] = []
+    new_fields: list[NewFields] = []
+    place = "snapshot_index" if task.range.snapshot else "offset"
     epoch, timestamp_ms = task.range.epoch, 0
     has_secrets, key = settings.include_secrets, settings.key()
     with RangeWriter(settings.output, task.name, settings.hook, has_secrets=has_secrets) as writer:
@@ -107,7 +111,10 @@ def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[Metad
                 redact(rows, key)
             counts.add(rows)
             epoch, timestamp_ms = rows.runs.epochs[-1], rows.runs.timestamps_ms[-1]
-            writer.add(encode_tables(rows, settings.cluster_id))
+            tables = encode_tables(rows, settings.cluster_id)
+            if rows.newer_fields:
+                new_fields += new_fields_in(tables[RECORDS], place)
+            writer.add(tables)
         missing = _missing(task.range, counts.records)
         files = writer.finish()
     if task.range.snapshot:
@@ -120,6 +127,7 @@ def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[Metad
         timestamp_ms=timestamp_ms,
         markers=tuple(markers),
         missing=missing,
+        new_fields=tuple(summed(new_fields)),
     )
 
 

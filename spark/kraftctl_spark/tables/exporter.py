@@ -20,6 +20,7 @@ from kraftctl_spark.rows.decoder import decoder_name
 from kraftctl_spark.rows.transactions import Transactions, resolve
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings
 from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output, Position
+from kraftctl_spark.tables.new_fields import summed
 from kraftctl_spark.tables.table_files import publish_files
 
 TaskRunner = Callable[[list[ExportTask]], list[TaskReport]]
@@ -149,6 +150,7 @@ class Exporter:
             snapshot=snapshot,
             missing=tuple(offset for report in ordered for offset in report.missing),
             secrets=self._settings.include_secrets,
+            new_fields=tuple(summed(one for report in ordered for one in report.new_fields)),
             decoder=decoder_name(),
         )
         return manifest, ordered[-1].timestamp_ms

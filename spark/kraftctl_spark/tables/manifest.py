@@ -18,12 +18,13 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.durable import TEMPORARY_SUFFIX, Hook, fsync, make_directory, no_hook, write_whole
+from kraftctl_spark.tables.new_fields import NewFields
 from kraftctl_spark.tables.table_files import TableFile, range_name
 
 MANIFESTS = "_manifests"
@@ -47,7 +48,10 @@ class ExportRefusedError(Exception):
 
 @dataclass(frozen=True)
 class Manifest:
-    """One committed batch: offsets [start, end) are in these files."""
+    """One committed batch: offsets [start, end) are in these files.
+
+    It has 16 fields, because readers get everything about a batch from one file.
+    """
 
     cluster_id: str
     start: int
@@ -73,6 +77,8 @@ class Manifest:
     decoder: str = field(default="", compare=False)
     """The release's `decoder_name`, of the one that understood the fewest; empty for old releases."""
     committed_at_ms: int = field(default=0, compare=False)
+    new_fields: tuple[NewFields, ...] = ()
+    """The records that `counts` has as `newer_fields`; empty, too, where only their bytes say which."""
     batch_times_ms: tuple[int, ...] = field(default=(), compare=False)
     """The commit times, after a merge, of its last batch and of the batches in the hour before it."""
 
@@ -93,6 +99,8 @@ class Manifest:
     def to_json(self) -> str:
         fields = {**vars(self), "format": FORMAT, "lag": self.lag}
         fields["files"] = [file.to_dict() for file in self.files]
+        if new_fields := fields.pop("new_fields"):  # Releases without it read the others.
+            fields["new_fields"] = [asdict(one) for one in new_fields]
         return json.dumps(fields, indent=1) + "\n"
 
     @staticmethod
@@ -103,6 +111,7 @@ class Manifest:
             raise ValueError("written by another release")
         fields.pop("lag")
         files = tuple(TableFile(**file) for file in fields.pop("files"))
+        fields["new_fields"] = tuple(NewFields(**one) for one in fields.get("new_fields", ()))
         for name in ("missing", "batch_times_ms"):
             fields[name] = tuple(fields.get(name, ()))
         return Manifest(files=files, **fields)

@@ -6,24 +6,23 @@ tables lack them whatever reads the tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kraftctl_protocol.control_record import decode_control_value
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.metadata_record import decode_metadata_record
-from kraftctl_protocol.primitives import DecodeError
 from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES, UNDECODABLE_TYPE, UNKNOWN_TYPE
-from kraftctl_spark.rows.new_fields import has_new_fields
 from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.rows.tables import RECORDS
 from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.manifest import Manifest
+from kraftctl_spark.tables.new_fields import NewFields, new_fields_in
+from kraftctl_spark.tables.rows_in_order import RowsInOrder
 
 NEW_TYPE, NEW_VERSION, UNDECODABLE, NEW_FIELDS = (
     "unknown type",
@@ -83,13 +82,21 @@ class NotUnderstood:
 def not_understood(tables: Path, manifest: Manifest, start: int = 0) -> list[NotUnderstood]:
     """Returns them by type and version, in the order of the first ones; of a log, from `start` on.
 
-    It reads nothing where the manifest counts none.
+    It reads nothing where the manifest counts none. New fields are those that the manifest lists, unless it
+    lists none, or some of them may be before `start`.
     """
     counts = manifest.counts
     if not any(counts.get(name) for name in NOT_UNDERSTOOD):
         return []
     found: dict[tuple[str, str, int | None, int | None], NotUnderstood] = {}
-    for one in _each(tables, manifest, start, payloads=bool(counts.get("newer_fields"))):
+    listed = manifest.new_fields
+    if not manifest.snapshot and manifest.start < start and any(one.place < start for one in listed):
+        listed = ()
+    payloads = bool(counts.get("newer_fields")) and not listed
+    each: Iterable[NotUnderstood] = map(_with_new_fields, listed)
+    if payloads or any(counts.get(name) for name in NOT_UNDERSTOOD if name != "newer_fields"):
+        each = chain(each, _each(tables, manifest, start, payloads=payloads))
+    for one in each:
         before = found.get(one.kind)
         found[one.kind] = one if before is None else replace(before, records=before.records + one.records)
     return sorted(found.values(), key=lambda one: one.place)
@@ -112,9 +119,13 @@ def _each(tables: Path, manifest: Manifest, start: int, payloads: bool) -> Itera
             for row in rows.filter(pc.invert(typed.has(rows))).to_pylist():
                 yield _found(row, _reason(row["type"]), place)
             if payloads:
-                yield from (
-                    _found(row, NEW_FIELDS, place) for row in rows.to_pylist() if _has_new_fields(row)
-                )
+                yield from map(_with_new_fields, new_fields_in(rows, place))
+
+
+def _with_new_fields(found: NewFields) -> NotUnderstood:
+    return NotUnderstood(
+        NEW_FIELDS, found.type, found.type_id, found.version, found.place, found.time_us, found.records
+    )
 
 
 def _reason(type: str) -> str:
@@ -127,32 +138,14 @@ def _found(row: dict[str, Any], reason: str, place: str) -> NotUnderstood:
     )
 
 
-def _has_new_fields(row: dict[str, Any]) -> bool:
-    """Returns whether a row of `records` has tagged fields that this release does not know either."""
-    message = _CLASSES.get(row["type"])
-    if message is None or row["payload"] is None:
-        return False
-    return (decoded := _decoded(row)) is not None and has_new_fields(decoded)
-
-
-def _decoded(row: dict[str, Any]) -> Message | None:
-    """Decodes a row of `records`; None for one that this release does not understand."""
-    try:
-        if row["is_control"]:
-            return decode_control_value(row["type_id"], row["payload"])
-        return decode_metadata_record(row["payload"]).record
-    except DecodeError:
-        return None
-
-
 class TypedPlaces:
-    """The places of the rows that typed tables have, or have no table for."""
+    """The places of the rows that typed tables have, or have no table for; row groups are asked in order."""
 
     def __init__(self, tables: Path, manifest: Manifest, place: str) -> None:
         self._tables = tables
         self._manifest = manifest
         self._place = place
-        self._places: dict[str, pa.Array] = {}
+        self._places: dict[str, RowsInOrder] = {}
 
     def has(self, rows: pa.Table) -> pa.Array:
         """Returns for each row of `records` whether it was understood."""
@@ -170,14 +163,18 @@ class TypedPlaces:
         if not message.FIELDS:
             return _is_version_of(message, rows)
         if name not in self._places:
-            self._places[name] = self._read(column_name(message))
-        return pc.is_in(rows.column(self._place), value_set=self._places[name])
+            self._places[name] = RowsInOrder(self._read(column_name(message)), self._place)
+        here = self._places[name].up_to(rows.column(self._place)[-1].as_py())
+        chunks = [chunk for part in here for chunk in part.column(self._place).chunks]
+        value_set = pa.concat_arrays(chunks) if chunks else pa.array([], pa.int64())
+        return pc.is_in(rows.column(self._place), value_set=value_set)
 
-    def _read(self, table: str) -> pa.Array:
-        files = [file for file in self._manifest.files if file.table == table]
-        read = (CheckedFile(self._tables / file.path).read(columns=[self._place]).column(0) for file in files)
-        chunks = [chunk for column in read for chunk in column.chunks]
-        return pa.concat_arrays(chunks) if chunks else pa.array([], pa.int64())
+    def _read(self, table: str) -> Iterator[pa.Table]:
+        for file in self._manifest.files:
+            if file.table == table:
+                source = CheckedFile(self._tables / file.path)
+                for group in range(source.num_row_groups):
+                    yield source.read_row_group(group, columns=[self._place])
 
 
 def _is_version_of(message: type[Message], rows: pa.Table) -> pa.ChunkedArray:

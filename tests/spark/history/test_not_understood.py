@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ from kraftctl_spark.report.queries.fetch import fetch
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.not_understood import not_understood
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.earlier_release import forget
 from tests.spark.fake_controller import FakeController, FakeQuorum
@@ -166,6 +168,27 @@ def test_new_fields_are_listed_and_everything_else_is_known(tmp_path: Path) -> N
     assert ranges(output) == [(0, len(KNOWN) + len(LATER))]
     assert not_known(output) == [(0, None, "new fields", "TopicRecord version 0")]
     assert read_versions(output, "topics").column("valid_to_offset").null_count == 1
+
+
+def test_new_fields_are_decoded_once(tmp_path: Path) -> None:
+    """Manifests list them, also merged ones: nothing that reads the tables decodes the records for it."""
+    first, second = TopicRecord("t", ONE_UUID), TopicRecord("u", OTHER)
+    first.unknown_tagged_fields = second.unknown_tagged_fields = [(99, b"new")]
+    output = history_of(tmp_path, [frames([first, *KNOWN[1:]]), frames([second]), frames(LATER)])
+    raw, topics = tmp_path / "raw", "TopicRecord version 0"
+    expected = [(0, None, "new fields", topics)]
+    assert not_known(output) == expected
+    decoded = [one for manifest in Output(raw).manifests() for one in not_understood(raw, manifest)]
+    with Output(raw).compacting(wait=True):
+        compact(Output(raw), grace_ms=0)
+    (merged,) = Output(raw).manifests()
+    assert sum(one.records for one in decoded) == merged.counts["newer_fields"] == 2
+    listed = replace(merged, files=())
+    assert [(one.place, one.subject, one.records) for one in not_understood(raw, listed)] == [(0, topics, 2)]
+    for start, found in ((0, 2), (1, 1), (4, 0)):
+        unlisted = replace(merged, new_fields=())
+        assert not_understood(raw, merged, start) == not_understood(raw, unlisted, start)
+        assert sum(one.records for one in not_understood(raw, merged, start)) == found
 
 
 def test_a_new_field_of_a_struct_in_a_record_is_listed(tmp_path: Path) -> None:
