@@ -195,7 +195,7 @@ def test_an_open_page_ends_quietly_with_the_console(tmp_path: Path) -> None:
         with urlopen(f"http://127.0.0.2:{port}/updates", timeout=20.0) as updates:
             assert updates.readline().startswith(b"data: ")
             console.signal(signal.SIGINT)
-            assert console.terminate(20.0) == 0
+            assert console.wait(20.0) == 0
     finally:
         console.kill()
     log = (tmp_path / "console.log").read_text()
