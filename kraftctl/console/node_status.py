@@ -114,8 +114,9 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 
 def _known(value: object) -> int | None:
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_number and 0 <= value <= NUMBER_MAX else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= NUMBER_MAX else None
 
 
 def _text(value: object) -> str:
