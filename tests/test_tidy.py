@@ -199,6 +199,7 @@ CONTAINING = (
     "kraftctl/server/logs/log_handler.py",
     "kraftctl/server/loop/node_loop.py",
     "kraftctl/server/peers/peers.py",
+    "kraftctl/console/painter.py",
     "kraftctl/server/security/sasl_connection.py",
     "kraftctl/server/security/ssl_reloading.py",
     "kraftctl/server/process/worker_thread.py",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Final
 
-from kraftctl.explain.controller_status import NUMBER_MAX, UnusableStatusError, contacts_of
+from kraftctl.explain.controller_status import NUMBER_MAX, UnusableStatusError, contacts_of, left_out_of
 from kraftctl.explain.evidence import BrokerContact
 
 FLUSH_BUCKET: Final = "kraftctl_disk_wait_seconds_bucket{"
@@ -45,6 +45,8 @@ class NodeStatus:
     certificates: tuple[CertificateDate, ...] = ()
     contacts: Mapping[int, BrokerContact] = field(default_factory=dict)
     """The brokers' contacts, on the active controller."""
+    left_out_contacts: int = 0
+    """The number of brokers that its status does not show."""
 
 
 def node_status(
@@ -68,6 +70,7 @@ def node_status(
         flush_p99_ms=flush_p99_ms(metrics),
         certificates=tuple(_dates(_mapping(status.get("certificates")))),
         contacts=_contacts(status) if is_active else {},
+        left_out_contacts=left_out_of(status) if is_active else 0,
     )
 
 
@@ -111,8 +114,9 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 
 def _known(value: object) -> int | None:
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_number and 0 <= value <= NUMBER_MAX else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= NUMBER_MAX else None
 
 
 def _text(value: object) -> str:

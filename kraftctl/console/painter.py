@@ -182,7 +182,7 @@ class Painter:
         if not log.voters and self._static_voters:
             log.voters = dict.fromkeys(self._static_voters, ZERO_UUID)
         now_ms = log.last_timestamp_ms if self._is_directory else self._clock.wall_ms()
-        return ClusterEvidence(log, now_ms, reading.view, reading.contacts)
+        return ClusterEvidence(log, now_ms, reading.view, reading.contacts, reading.left_out_contacts)
 
     def _painted(self, number: int) -> Painting:
         began_ms = self._clock.now_ms()

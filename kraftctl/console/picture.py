@@ -158,7 +158,8 @@ def _badges(
     voters = [each for each in controllers if each["is_voter"]]
     well = sum(each["level"] == "" for each in voters)
     if reading.no_leader is not None:
-        yield _badge("quorum", "no leader", CRITICAL)
+        is_known = explain_no_leader(reading.no_leader).is_known
+        yield _badge("quorum", "no leader", CRITICAL) if is_known else _badge("quorum", "not known", WARNING)
     elif voters and reading.view is not None:
         yield _badge("voters in sync", f"{well} of {len(voters)}", WARNING if well < len(voters) else "")
     yield _counted("leaderless", topics.leaderless_count, CRITICAL)

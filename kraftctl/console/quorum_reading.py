@@ -23,11 +23,20 @@ class QuorumReading:
     @property
     def contacts(self) -> dict[int, BrokerContact]:
         """The contacts of brokers, as the active controller has them."""
+        active = self._active
+        return {} if active is None else dict(active.contacts)
+
+    @property
+    def left_out_contacts(self) -> int:
+        """The number of brokers that the status of the active controller leaves out."""
+        active = self._active
+        return 0 if active is None else active.left_out_contacts
+
+    @property
+    def _active(self) -> NodeStatus | None:
         leader_id = -1 if self.view is None else self.view.leader_id
-        for status in self.statuses:
-            if status.is_active and status.node_id == leader_id:
-                return dict(status.contacts)
-        return {}
+        found = (each for each in self.statuses if each.is_active and each.node_id == leader_id)
+        return next(found, None)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,10 @@ KEPT_MAX: Final = 200_000
 """The marks of this many partitions take some 100 megabytes."""
 
 
+DELETED_MAX: Final = 1_000
+"""The console follows a log for months; of the topics that were deleted, it knows the latest ones."""
+
+
 class TroubleMarks(RecordMarks):
     """The marks of a whole cluster: a snapshot has the same one for all of its partitions."""
 
@@ -36,6 +40,8 @@ class TroubleMarks(RecordMarks):
         if isinstance(record, PartitionChangeRecord):
             self._begin(record.topic_id, record.partition_id, mark)
         super().note(image, record, mark)
+        if len(self.deleted_topics) > DELETED_MAX:
+            del self.deleted_topics[next(iter(self.deleted_topics))]
 
     def partition(self, topic_id: Uuid, index: int) -> PartitionMarks | None:
         """Returns the marks of a partition; None if they were dropped."""

@@ -100,7 +100,10 @@ def troubles_of(
 
 def _quorum(no_leader: NoLeaderView | None) -> Iterator[Trouble]:
     if no_leader is not None:
-        yield Trouble("quorum", CRITICAL, explain_no_leader(no_leader), "/quorum")
+        explanation = explain_no_leader(no_leader)
+        # What is not reached from here may lead all the same.
+        level = CRITICAL if explanation.is_known else WARNING
+        yield Trouble("quorum", level, explanation, "/quorum")
 
 
 def _without_leader(evidence: ClusterEvidence) -> Iterator[Trouble]:

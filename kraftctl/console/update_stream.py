@@ -61,6 +61,9 @@ class UpdateStream:
                     (waiting, closed), timeout=SILENCE_SECONDS, return_when=asyncio.FIRST_COMPLETED
                 )
                 waiting.cancel()
+            if not closed.done():
+                async with asyncio.timeout(SEND_SECONDS_MAX):
+                    await send({"type": "http.response.body", "body": b"", "more_body": False})
         except TimeoutError:
             pass  # the response ends here, and the server closes the connection
         finally:

@@ -238,3 +238,5 @@ class RecordMarks:
             self.topics.pop(topic.name, None)
             for index in topic.partitions:
                 self.partitions.pop((topic_id, index), None)
+        self._watched.discard(topic_id)
+        self.min_isr_configs.pop(topic.name, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import ssl
 import subprocess
@@ -136,11 +137,69 @@ def test_a_short_token_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert f"Other accounts may read {token}" in found
 
 
+def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What a console that does not start prints."""
+    assert main(["console", *AT, *arguments]) == 1
+    found = capsys.readouterr().err
+    assert "Traceback" not in found
+    assert "findmnt" not in found or "cannot read" in found
+    return found
+
+
 def test_an_address_that_is_taken_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        assert main(["console", *AT, "--listen", f"http://127.0.0.1:{port}"]) == 1
-    assert "kraftctl console: " in capsys.readouterr().err
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        found = refusal(["--listen", url], capsys)
+    assert f"--listen {url} cannot be used" in found
+    assert "ss -ltnp" in found
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://192.0.2.1:8080", "choose an address of this host"),
+        ("http://console.invalid:8080", "the host console.invalid is not known"),
+    ],
+)
+def test_an_address_of_another_host_is_refused(
+    url: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    found = refusal(["--listen", url, "--token-file", str(tmp_path / "token")], capsys)
+    assert f"--listen {url}" in found
+    assert reason in found
+
+
+def test_a_pair_that_cannot_be_used_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    issued(tmp_path)
+    chain, key, other = tmp_path / "chain.pem", tmp_path / "key.pem", tmp_path / "other.pem"
+    listen = ["--listen", f"https://127.0.0.1:{free_port()}", "--certificate"]
+    missing = refusal([*listen, str(chain), "--key", str(tmp_path / "missing")], capsys)
+    assert "--key: cannot read" in missing
+    assert "--certificate: cannot read" in refusal([*listen, str(tmp_path), "--key", str(key)], capsys)
+    other.write_text(Authority().issue("CN=other").key_pem("a-password"))
+    assert f"--key {other} is encrypted" in refusal([*listen, str(chain), "--key", str(other)], capsys)
+    other.write_text("no key")
+    assert "cannot be used together" in refusal([*listen, str(chain), "--key", str(other)], capsys)
+
+
+def test_an_open_page_ends_quietly_with_the_console(tmp_path: Path) -> None:
+    """Port 0 is another one, which is printed."""
+    command = kraftctl_command("console", *AT, "--listen", "http://127.0.0.2:0")
+    console = ManagedProcess("console", command, tmp_path / "console.log")
+    try:
+        console.await_line("has the console, until", 30.0)
+        printed = (tmp_path / "console.log").read_text()
+        port = int(printed.partition("http://127.0.0.2:")[2].partition(" ")[0])
+        assert port > 0
+        with urlopen(f"http://127.0.0.2:{port}/updates", timeout=20.0) as updates:
+            assert updates.readline().startswith(b"data: ")
+            console.signal(signal.SIGINT)
+            assert console.wait(20.0) == 0
+    finally:
+        console.kill()
+    log = (tmp_path / "console.log").read_text()
+    assert log.splitlines() == [f"http://127.0.0.2:{port} has the console, until Ctrl-C"]
 
 
 def test_without_its_extra_it_says_what_to_install() -> None:

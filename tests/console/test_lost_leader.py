@@ -52,7 +52,7 @@ def test_a_lost_leader_is_the_first_trouble_until_there_is_one(tmp_path: Path) -
             lost = "The quorum has no leader that answers"
             await_result(lambda: texts(port)[:1] == [lost], "no leader is named", SECONDS_MAX)
             without = picture(port)
-            assert without["badges"][0] == {"name": "quorum", "value": "no leader", "level": "critical"}
+            assert without["badges"][0] == {"name": "quorum", "value": "not known", "level": "warning"}
             assert without["log"]["end_offset"] >= read["log"]["end_offset"]
             node.start()
             await_result(lambda: is_well(port), "the leader is back", SECONDS_MAX)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.console.node_status import CertificateDate, NodeStatus, flush_p99_ms, node_status
+from kraftctl.console.quorum_reading import QuorumReading
+from kraftctl.explain.evidence import LeaderView
 
 STATUS: dict[str, object] = {
     "version": "0.1.0",
@@ -33,6 +35,16 @@ def test_a_status_is_read() -> None:
     assert (status.free_bytes, status.waits_ms, status.flush_p99_ms) == (12, 6_000, 5.0)
     assert status.certificates == (CertificateDate("CONTROLLER", 99),)
     assert status.contacts[1].heartbeat_age_ms == 20
+
+
+def test_what_a_status_leaves_out_is_counted() -> None:
+    left_out = {"left_out": {"brokers": 40}}
+    active = node_status("u", {**STATUS, **left_out}, "", None)
+    other = node_status("u", {**STATUS, **left_out, "quorum": {}}, "", None)
+    assert (active.left_out_contacts, other.left_out_contacts) == (40, 0)
+    view = LeaderView(3000, 1, 1, {})
+    assert QuorumReading(view, statuses=(other, active)).left_out_contacts == 40
+    assert QuorumReading(None, statuses=(active,)).left_out_contacts == 0
 
 
 def test_a_status_that_is_not_read_has_its_reason() -> None:

@@ -133,6 +133,16 @@ def test_a_directory_has_the_ages_of_its_newest_record(tmp_path: Path) -> None:
     assert fenced["text"].endswith("s)")
 
 
+def test_a_broker_that_the_status_leaves_out_is_said_to_be(tmp_path: Path) -> None:
+    log = StagedLog(tmp_path / "data")
+    five_troubles(log)
+    (first, _) = statuses()
+    with closing(log), Console(log.path, log.reading(replace(first, left_out_contacts=40))) as console:
+        story = json.loads(console.get("/broker/3/json")[2])
+    facts = story["explanations"][0]["facts"]
+    assert any("leaves out 40, with broker 3: its heartbeats are not known" in each for each in facts)
+
+
 def test_what_is_held_back_is_said(tmp_path: Path) -> None:
     with closing(LogDirectory(tmp_path / "data")) as made:
         made.static_voters([3000, 3001, 3002])

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli.console import serving
+from kraftctl.console import access
 from kraftctl.console.access import Guard
 from kraftctl.console.painter import BusyError
 from kraftctl.console.update_stream import CLIENTS_MAX
@@ -241,7 +242,60 @@ def test_a_browser_exchanges_the_token_for_a_cookie(guarded: Console) -> None:
     assert guarded.get("/picture.json", {"Cookie": value})[0] == 200
     assert guarded.get("/picture.json", {"Cookie": f'odd="{{; =; {value}'})[0] == 200
     assert guarded.get("/picture.json", {"Cookie": value[:-1] + "x"})[0] == 401
-    assert guarded.get("/picture.json", {"Cookie": f"kraftctl-console={TOKEN.decode()}"})[0] == 401
+    assert guarded.get("/picture.json", {"Cookie": f"{value.partition('=')[0]}={TOKEN.decode()}"})[0] == 401
+
+
+def test_consoles_of_one_host_have_cookies_of_their_own(guarded: Console) -> None:
+    cookie = guarded.get(f"/?token={TOKEN.decode()}")[1]["set-cookie"]
+    assert cookie.startswith(f"kraftctl-console-{guarded.port}=")
+
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+def test_the_form_sends_the_token_in_its_body(guarded: Console) -> None:
+    page = guarded.get("/")[2]
+    assert '<form class="login" method="post" action="/">' in page
+    assert "is wrong" not in page
+    status, headers, _ = guarded.get("/", FORM, "POST", f"token={TOKEN.decode()}")
+    assert (status, headers["location"]) == (303, "/")
+    value = headers["set-cookie"].partition(";")[0]
+    assert guarded.get("/picture.json", {"Cookie": value})[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "body", "status"),
+    [
+        ("/", FORM["Content-Type"], "token=wrong", 401),
+        ("/", FORM["Content-Type"], "", 401),
+        ("/", "application/json", f"token={TOKEN.decode()}", 415),
+        ("/", FORM["Content-Type"], "token=" + "a" * 20_000, 413),
+        ("/picture.json", FORM["Content-Type"], f"token={TOKEN.decode()}", 405),
+    ],
+)
+def test_a_form_without_the_token_gets_no_cookie(
+    guarded: Console, path: str, kind: str, body: str, status: int
+) -> None:
+    found, headers, page = guarded.get(path, {"Content-Type": kind}, "POST", body)
+    assert found == status
+    assert "set-cookie" not in headers
+    assert ("This token is wrong" in page) == (status == 401)
+
+
+def test_a_form_that_does_not_arrive_is_not_waited_for(
+    guarded: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "FORM_SECONDS_MAX", 0.2)
+    head = f"POST / HTTP/1.1\r\nHost: h\r\nContent-Type: {FORM['Content-Type']}\r\nContent-Length: 9\r\n\r\n"
+    with closing(socket.create_connection(("127.0.0.1", guarded.port), timeout=10.0)) as client:
+        client.sendall(head.encode())
+        assert b" 408 " in received(client, b"\r\n")
+
+
+def test_with_a_token_a_proxy_may_keep_its_name(guarded: Console) -> None:
+    headers = {"Host": "console.example", "Authorization": f"Bearer {TOKEN.decode()}"}
+    assert guarded.get("/picture.json", headers)[0] == 200
+    assert guarded.get("/picture.json", {"Host": "console.example"})[0] == 401
 
 
 def test_a_wrong_token_in_an_address_gets_no_cookie(guarded: Console) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from kraftctl.console.trouble_marks import TroubleMarks
+from kraftctl.console.trouble_marks import DELETED_MAX, TroubleMarks
 from kraftctl.explain.why_partition import explain_partition
+from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
+from kraftctl_protocol.generated.topic_record import TopicRecord
 from tests.support.explained_log import ExplainedLog, change, partition
 
 KEPT_MAX = 20
+TOPICS = 3_000
 
 
 class MarkedLog(ExplainedLog):
@@ -53,6 +56,22 @@ def test_too_many_marks_are_dropped_but_for_those_of_troubles() -> None:
     assert explain_partition(log.evidence(), "orders", 4).statement.since is None
     log.write(change("orders", 4, isr=[1]))
     assert explain_partition(log.evidence(), "orders", 4).statement.since is not None
+
+
+def test_of_deleted_topics_the_latest_are_known() -> None:
+    log = MarkedLog()
+    log.brokers(1)
+    for number in range(TOPICS):
+        name, topic_id = f"topic-{number}", number.to_bytes(16, "big")
+        log.write(
+            TopicRecord(name=name, topic_id=topic_id), partition([1], topic_id=topic_id, partition_id=0)
+        )
+        log.config("min.insync.replicas", "1", topic=name)
+        log.write(RemoveTopicRecord(topic_id=topic_id))
+    marks = log.marks
+    assert list(marks.deleted_topics) == [f"topic-{each}" for each in range(TOPICS - DELETED_MAX, TOPICS)]
+    kept = (marks._watched, marks.topics, marks.partitions, marks.min_isr_configs)
+    assert [len(each) for each in kept] == [0, 0, 0, 0]
 
 
 def test_few_marks_are_kept() -> None:

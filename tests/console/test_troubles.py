@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from kraftctl.console.event_stream import EventStream
 from kraftctl.console.found_partitions import FOUND_MAX
 from kraftctl.console.node_status import CertificateDate, NodeStatus
+from kraftctl.console.picture import picture_of
+from kraftctl.console.quorum_reading import LogReading, QuorumReading
 from kraftctl.console.troubles import (
     BROKERS_MAX,
     CRITICAL,
@@ -163,6 +166,24 @@ def test_without_a_leader_nothing_is_said_of_voters_and_ghosts() -> None:
         CRITICAL,
         "The quorum has no leader that answers",
     )
+
+
+@pytest.mark.parametrize(
+    ("view", "level", "badge"),
+    [
+        pytest.param(NoLeaderView(3, 2, []), CRITICAL, ("no leader", CRITICAL), id="none-of-those-reached"),
+        pytest.param(NoLeaderView(3, 0, []), WARNING, ("not known", WARNING), id="none-is-reached"),
+        pytest.param(NoLeaderView(3, 2, [], 3), WARNING, ("not known", WARNING), id="one-is-not-reached"),
+    ],
+)
+def test_a_leader_that_may_be_there_is_not_critical(
+    view: NoLeaderView, level: str, badge: tuple[str, str]
+) -> None:
+    evidence = ExplainedLog().evidence()
+    (trouble,) = troubles_of(evidence, no_leader=view)
+    assert trouble.level == level
+    found = picture_of(evidence, QuorumReading(no_leader=view), LogReading(), EventStream())["badges"][0]
+    assert (found["value"], found["level"]) == badge
 
 
 STATUSES = [

@@ -19,6 +19,7 @@ class Client:
 
     def __init__(self, takes_count: int) -> None:
         self.taken: list[bytes] = []
+        self.has_ended = False
         self.left = asyncio.Event()
         self._takes_count = takes_count
 
@@ -30,6 +31,7 @@ class Client:
         if len(self.taken) == self._takes_count:
             await asyncio.Event().wait()
         self.taken.append(message.get("body", b""))
+        self.has_ended = not message.get("more_body", True)
 
 
 async def test_a_client_that_takes_nothing_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,6 +53,17 @@ async def test_a_client_gets_each_announcement_until_it_leaves() -> None:
     count = len(client.taken)
     stream.announce(3)
     assert len(client.taken) == count
+
+
+async def test_at_the_end_of_the_server_each_response_ends() -> None:
+    stream, client = UpdateStream(), Client(takes_count=100)
+    serving = asyncio.ensure_future(stream.send_to(client.receive, client.send))
+    while b"data: 0\n\n" not in client.taken:
+        await asyncio.sleep(0)
+    stream.end()
+    await asyncio.wait_for(serving, 10.0)
+    assert client.taken[-1] == b""
+    assert client.has_ended
 
 
 async def test_a_silent_stream_repeats_the_number(monkeypatch: pytest.MonkeyPatch) -> None:

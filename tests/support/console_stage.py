@@ -161,12 +161,16 @@ class Console:
         await_result(lambda: self.painter.painting.number > number + 1, "another picture", SECONDS_MAX)
 
     def get(
-        self, path: str, headers: dict[str, str] | None = None, method: str = "GET"
+        self,
+        path: str,
+        headers: dict[str, str] | None = None,
+        method: str = "GET",
+        content: str | None = None,
     ) -> tuple[int, dict[str, str], str]:
         """The status, the headers and the body; status 0 where nothing answers."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10.0)
         try:
-            connection.request(method, path, headers=headers or {})
+            connection.request(method, path, content, headers or {})
             response = connection.getresponse()
             body = response.read().decode()
             return response.status, {name.lower(): value for name, value in response.getheaders()}, body

@@ -24,13 +24,13 @@ def bound_socket(address: ListenAddress) -> socket.socket:
         found = socket.getaddrinfo(address.host, address.port, family, socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
         raise AdminError(
-            f"--listen {address}: the host {address.host} is not known. Next step: give an address of this host"
+            f"--listen {address}: the host {address.host} is not known. Next step: give an address of it"
         ) from error
     bound = socket.socket(family, socket.SOCK_STREAM)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(found[0][4])
-        bound.listen()  # only that notices another socket that is bound, and listens since
+        bound.listen()
     except OSError as error:
         bound.close()
         step = NEXT_STEPS.get(error.errno or 0, "choose another address")

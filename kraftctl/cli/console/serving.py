@@ -56,11 +56,12 @@ class BoundedConnection(H11Protocol):
 class QuietServer(uvicorn.Server):
     """A server that ends after a signal, without the signal being raised again."""
 
-    before_shutdown: Callable[[], None] = staticmethod(lambda: None)
+    before_shutdown: Callable[[], None] | None = None
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Ends what would not end by itself first: uvicorn cancels it, with a traceback for each."""
-        self.before_shutdown()
+        if self.before_shutdown is not None:
+            self.before_shutdown()
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
