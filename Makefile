@@ -67,7 +67,8 @@ export-demo: setup
 
 $(STAMPS)/venv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kraftctl needs Python 3.11 or newer, and %s is %d.%d. Next step: name another one, as in `make PYTHON=python3.11`" % (sys.executable, *sys.version_info[:2]))'
-	$(PYTHON) -m venv $(VENV)
+	@echo "making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
 	mkdir -p $(STAMPS)
 	touch $@
 

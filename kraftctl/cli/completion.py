@@ -28,7 +28,7 @@ PROGRAM: Final = "kraftctl"
 
 MISSING: Final = (
     "kraftctl completion: the package argcomplete is not installed. Next step: install the extra"
-    " `completion`, as in pip install 'kraftctl[completion]'"
+    " `completion`, as in pip install '.[completion]' in a clone of kraftctl"
 )
 
 

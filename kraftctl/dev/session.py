@@ -204,7 +204,7 @@ class DevSession:
             return
         if any(importlib.util.find_spec(name) is None for name in ("pyspark", "pyarrow", "kraftctl_spark")):
             print_progress(
-                "Not exporting metadata to Parquet: `make setup` or kraftctl[spark] installs Spark."
+                "Not exporting metadata to Parquet: `make setup`, or pip install '.[spark]', installs Spark."
             )
             return
         command = exporter_command(cluster.controller.address, tables_directory(self._directory))

@@ -104,23 +104,25 @@ class ClusterEvidence:
 
     def contact_text(self, broker_id: int) -> str:
         """Returns when a broker was heard of, as far as a controller says so; otherwise an empty text."""
-        parts: list[str] = []
-        contact = self.contacts.get(broker_id)
-        if contact is not None and contact.heartbeat_age_ms is None:
-            parts.append("has no session with the active controller")
-        elif contact is not None and contact.heartbeat_age_ms is not None:
+        name, fetched = f"broker {broker_id}", ""
+        fetch, contact = self.fetch_of(broker_id), self.contacts.get(broker_id)
+        if fetch is not None and fetch.fetch_age_ms is not None:
+            fetched = f"the last fetch of {name} was {age_text(fetch.fetch_age_ms)} ago"
+        elif self.quorum is not None and fetch is None:
+            fetched = f"the leader of the quorum, {self.quorum.leader_id}, knows no fetch of {name}"
+        if contact is None:
+            return fetched
+        if contact.heartbeat_age_ms is None:
+            heard = f"{name} has no session with the active controller"
+        else:
             age = age_text(contact.heartbeat_age_ms)
             is_recent = contact.heartbeat_age_ms <= RECENT_MS
-            parts.append(f"sent a heartbeat {age} ago" if is_recent else f"sent no heartbeat for {age}")
-        fetch = self.fetch_of(broker_id)
-        if fetch is not None and fetch.fetch_age_ms is not None:
-            parts.append(f"its last fetch was {age_text(fetch.fetch_age_ms)} ago")
-        elif self.quorum is not None and fetch is None:
-            parts.append(f"the leader of the quorum, {self.quorum.leader_id}, knows no fetch of it")
-        if not parts:
-            return ""
-        first = parts[0] if parts[0].startswith(("sent", "has")) else f": {parts[0]}"
-        return f"broker {broker_id}{' ' if first[0] != ':' else ''}{'; '.join([first, *parts[1:]])}"
+            heard = (
+                f"{name} sent a heartbeat {age} ago" if is_recent else f"{name} sent no heartbeat for {age}"
+            )
+        return "; ".join(
+            filter(None, (heard, fetched.replace(f"the last fetch of {name}", "its last fetch")))
+        )
 
     def left_out_text(self, broker_id: int) -> str:
         """Returns that the status may leave a broker out; empty if it shows it, or all."""

@@ -113,7 +113,7 @@ def _fenced(
         return _fenced_but_fetching(evidence, broker_id, marks)
     lost = failed_directories(registration, marks)
     causes = [] if lost is None else [lost]
-    if not contact or not _has_expired(marks):
+    if broker_id not in evidence.contacts or not _has_expired(marks):
         causes.append(ExplainedCause(_why_fenced(marks)))
     if contact:
         causes.append(ExplainedCause(contact))

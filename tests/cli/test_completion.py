@@ -79,7 +79,7 @@ def test_without_the_library_the_reason_is_printed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("kraftctl.cli.completion.IS_INSTALLED", False)
     called = call_command("completion", "bash")
     assert (called.status, called.output) == (1, "")
-    assert "pip install 'kraftctl[completion]'" in called.errors
+    assert "pip install '.[completion]'" in called.errors
 
 
 @pytest.mark.parametrize(

@@ -208,7 +208,7 @@ def test_without_its_extra_it_says_what_to_install() -> None:
         [sys.executable, "-c", WITHOUT_EXTRA, "console", *AT], capture_output=True, text=True, env=environment
     )
     assert done.returncode == 1
-    assert "is missing. Next step: pip install 'kraftctl[console]'" in done.stderr
+    assert "is missing. Next step: pip install '.[console]' in a clone of kraftctl" in done.stderr
     assert "Traceback" not in done.stderr
 
 

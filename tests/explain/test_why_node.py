@@ -166,7 +166,7 @@ CASES = [
         ended_at_start,
         of_broker(1),
         "Broker 1 is fenced: it was not unfenced since it registered",
-        "broker 1: its last fetch was 30 s ago",
+        "the last fetch of broker 1 was 30 s ago",
         "start broker 1; its log says why it ended",
         id="never-unfenced-and-silent",
     ),

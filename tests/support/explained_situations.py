@@ -108,6 +108,11 @@ def session_expired(log: ExplainedLog) -> None:
     log.fence(1, change("orders", 0, isr=[2], leader=2))
 
 
+def session_expired_and_fetched(log: ExplainedLog) -> None:
+    session_expired(log)
+    log.fetched(1, 10_000)
+
+
 def session_expired_by_status(log: ExplainedLog) -> None:
     session_expired(log)
     log.contacts[1] = BrokerContact(heartbeat_age_ms=None, metadata_offset=100)

@@ -48,7 +48,7 @@ NO_LEADER_ASKED: Final = "The page is of a directory: which controllers run, lag
 
 HELD_BACK: Final = ". The log behind its snapshot is left out, {}. --assume-committed shows it"
 
-MISSING: Final = "the package {} is missing. Next step: pip install 'kraftctl[console]'"
+MISSING: Final = "the package {} is missing. Next step: pip install '.[console]' in a clone of kraftctl"
 
 
 def add_arguments(parser: Parser) -> None:
