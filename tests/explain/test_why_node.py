@@ -41,6 +41,7 @@ from tests.support.explained_situations import (
     restarted_without_a_directory,
     running_observer,
     session_expired,
+    session_expired_and_fetched,
     session_expired_by_status,
     shut_down,
     silent_voter,
@@ -71,6 +72,15 @@ CASES = [
         " its fencing",
         "start broker 1",
         id="session-expired",
+    ),
+    pytest.param(
+        session_expired_and_fetched,
+        of_broker(1),
+        "Broker 1 is fenced",
+        "its session seems to have expired (broker.session.timeout.ms): it lost leaderships at the time of"
+        " its fencing",
+        "start broker 1",
+        id="session-expired-and-fetches-known",
     ),
     pytest.param(
         only_replica_fenced,

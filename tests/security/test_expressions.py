@@ -46,6 +46,9 @@ VERDICTS = {
         "cli/shell/tree_node.py",
         "expression",
     ): "a pattern that is typed into the shell, for the names of one folder",
+    ("history/questions/macros.py", "'|'.join(map(re.escape"): (
+        "literal names of our own places, in files of our own"
+    ),
     ("dev/nodes.py", "'(?m)^directory\\\\.id=(.*)$'"): DEVELOPMENT,
     ("dev/processes.py", "pattern"): DEVELOPMENT,
     ("config_providers/provider_files.py", "'/+'"): PROPERTIES,
