@@ -135,4 +135,5 @@ def test_a_lane_behind_has_a_lower_priority(
     lanes.TIERS["small"] = (one, replace(two, behind=True))
     status, lines = run()
     assert status == 0
-    assert [line.split()[-1] for line in lines if " nice " in line] == [str(os.nice(0)), str(os.nice(0) + 10)]
+    priorities = {line.split()[0]: int(line.split()[-1]) for line in lines if " nice " in line}
+    assert priorities == {one.name: os.nice(0), two.name: os.nice(0) + 10}

@@ -98,8 +98,9 @@ def test_a_broker_that_is_killed_and_one_that_is_stopped(cluster: Cluster) -> No
         assert found["causes"][0]["text"] == "its only replica, broker 2, is fenced"
         assert found["causes"][0]["offset"] == record.offset
         assert found["next_step"] == "start broker 2; it is elected when it is unfenced"
-    last_fetch = explained(source, "broker", "2")["causes"][0]["text"]
-    assert last_fetch.startswith("broker 2: its last fetch was "), last_fetch
+    expired, last_fetch = (cause["text"] for cause in explained(source, "broker", "2")["causes"])
+    assert expired.startswith("its session seems to have expired (broker.session.timeout.ms)"), expired
+    assert last_fetch.startswith("the last fetch of broker 2 was "), last_fetch
     listener = cluster.controller.properties.get("kraftctl.operate.listeners")
     if listener is not None:
         status = cluster.directory / "status.json"
