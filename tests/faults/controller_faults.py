@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 NODE = "tests/node/test_node.py"
+UNUSABLE = "tests/controller/test_unusable_values.py"
 
 FAULTS = (
     PlantedFault(
@@ -188,5 +189,29 @@ FAULTS = (
         "        updates = PartitionUpdates(state, added=added)\n",
         ("tests/controller/test_broker_heartbeat.py",),
         "Partitions stay offline, led by a broker that cannot serve them.",
+    ),
+    PlantedFault(
+        "slices-keep-a-fenced-broker-from-stopping",
+        "kraftctl/controller/cluster_control/process_broker_heartbeat.py",
+        "    if under_way and ends_fenced and not registration.fenced:\n",
+        "    if under_way and ends_fenced:\n",
+        ("tests/controller/test_broker_heartbeat.py::test_no_slice_keeps_a_fenced_broker_from_stopping",),
+        "A fenced broker that is alone in many ISRs never stops.",
+    ),
+    PlantedFault(
+        "each-heartbeat-of-a-fenced-broker-visits-all-isrs",
+        "kraftctl/controller/cluster_control/process_broker_heartbeat.py",
+        "        if state.heartbeats.leaving.has(registration.id, registration.epoch):\n",
+        "        if False:\n",
+        ("tests/controller/test_broker_heartbeat.py::test_no_slice_keeps_a_fenced_broker_from_stopping",),
+        "Heartbeats of a broker that waits for its end begin the same walk again and again.",
+    ),
+    PlantedFault(
+        "topics-inherit-nothing-of-the-controllers-own",
+        "kraftctl/controller/state/effective_configs.py",
+        "        ConfigLayer(config_source.DYNAMIC_BROKER_CONFIG, own),\n",
+        "        ConfigLayer(config_source.DYNAMIC_BROKER_CONFIG, {}),\n",
+        (f"{UNUSABLE}::test_create_topics_shows_an_inherited_value_as_it_is_stored",),
+        "CreateTopics describes other configs than Kafka's.",
     ),
 )

@@ -54,4 +54,12 @@ FAULTS = (
         (f"{PLANTED}::test_credentials_of_a_format",),
         "The output of a format that is refused has a password.",
     ),
+    PlantedFault(
+        "what-looks-redacted-is-no-secret",
+        "spark/kraftctl_spark/rows/redaction.py",
+        "        if was_redacted and is_redacted(value):\n",
+        "        if is_redacted(value):\n",
+        ("tests/spark/test_tables.py",),
+        "A password that begins as the mark of redacted values is exported.",
+    ),
 )
