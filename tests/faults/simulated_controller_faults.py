@@ -214,4 +214,12 @@ FAULTS: tuple[SimulatedFault, ...] = (
         "Two producers share an id.",
         "brokers",
     ),
+    planted(
+        "no-node-is-known-that-is-configured",
+        "kraftctl/controller/configuration_control/validate_configs.py",
+        "        if not known and node_id not in voter_ids:\n",
+        "        if node_id not in voter_ids:\n",
+        "An administrator cannot set a config of a broker that runs.",
+        "mixed",
+    ),
 )

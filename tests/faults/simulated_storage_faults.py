@@ -31,6 +31,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("quorum-state-is-written-again-without-the-vote", "supervised"),
     known("that-it-was-elected-is-not-remembered", "supervised"),
     known("a-start-forgets-the-vote", "supervised"),
+    known("an-adopted-directory-with-its-votes-recovers", "rot"),
     planted(
         "recovery-point-is-not-lowered",
         PARTITION,

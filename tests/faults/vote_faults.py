@@ -74,6 +74,14 @@ FAULTS = (
         "KIP-853: the vote for a replica is given again to another one with its node id.",
     ),
     PlantedFault(
+        "an-adopted-directory-with-its-votes-recovers",
+        CONTRADICTIONS,
+        "        votes_are_gone = self._election is None and ",
+        "        votes_are_gone = (self._election is None or self._is_adopted) and ",
+        ("tests/simulator/test_rot.py::test_a_directory_without_a_recovery_point_that_has_votes",),
+        "A quorum of directories of Kafka's controllers has all its votes, and no voter.",
+    ),
+    PlantedFault(
         "a-recovery-point-of-another-replica-is-replaced",
         PARTITION,
         "    return has_been_used or (static_voters.is_voter(replica) and former.has_taken_part)\n",

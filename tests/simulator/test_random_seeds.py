@@ -40,6 +40,8 @@ FORMER_FINDS = [
     pytest.param("narrow", 9_034, id="adopted-while-a-supervisor-deletes-votes"),
     pytest.param("narrow", 6_046, id="adopted-without-a-record-while-a-supervisor-deletes-votes"),
     pytest.param("mixed", 5_000_109, id="heartbeat-in-slices-that-a-former-leader-answers"),
+    pytest.param("mixed", 3_006_010, id="adopted-before-the-first-vote-was-written"),
+    pytest.param("mixed", 3_008_734, id="transaction-that-ends-while-its-leader-waits-for-the-disk"),
     pytest.param("moves", 582, id="all-voters-have-moved-meanwhile"),
 ]
 """With the workload with which they were found."""

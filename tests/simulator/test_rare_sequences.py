@@ -6,7 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from kraftctl.server.loop.executor_protocols import RetentionDue
+from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
+from tests.support.simulator.cluster.cluster import Cluster
+from tests.support.simulator.faults.operator import Operator
 from tests.support.simulator.faults.plan import SEQUENCES, Happening, Plan, draw_plan
+from tests.support.simulator.faults.rare_sequences import RareSequences
 from tests.support.simulator.simulation import Simulation
 
 
@@ -55,3 +60,22 @@ def test_a_follower_whose_leader_lacks_records_ends_itself() -> None:
 def test_every_sequence_is_tried() -> None:
     runs = [draw_plan(seed, "sequences") for seed in range(40)]
     assert {happening.kind for plan in runs for happening in plan.happenings} >= set(SEQUENCES)
+
+
+def test_a_transaction_ends_once_the_loop_of_the_leader_does_not_wait_for_its_disk() -> None:
+    """Until then its image would have a record that its log does not have."""
+    cluster = Cluster(1, [1, 2, 3], dynamic=True)
+    sequences = RareSequences(plan_with("leaders in turn"), cluster, Operator(cluster))
+    with cluster.files.attach():
+        cluster.start()
+        leader = cluster.await_active()
+        leader.write(BeginTransactionRecord(name="left open"))
+        cluster.run_for(1_000)
+        leader.set_speed(lambda _rng: 200_000)
+        leader.loop.offer(RetentionDue())
+        sequences.end_transaction()
+        assert leader.controller.image.journal.transaction_start is not None
+        cluster.checks.checkpoint(cluster.running())
+        cluster.run_for(1_000)
+        assert leader.controller.image.journal.transaction_start is None
+        cluster.checks.checkpoint(cluster.running())

@@ -86,6 +86,7 @@ from tests.support.simulator.checks.refusal_reasons import NOT_CHECKED, NOT_OF_T
 from tests.support.simulator.checks.refusals_of import refusals_of
 from tests.support.simulator.checks.window import Window
 from tests.support.simulator.reference.reference import Reference
+from tests.support.simulator.reference.rows import BROKER, TOPIC
 
 TOPIC_ID = bytes([7]) * 16
 EPOCH = 7
@@ -123,6 +124,7 @@ BASE: list[Message] = [
 
 GONE = UnregisterBrokerRecord(broker_id=2, broker_epoch=EPOCH)
 RETURNED = broker(1, EPOCH + 1, bytes([8]) * 16)
+FORGOTTEN = UnregisterControllerRecord(controller_id=3000)
 REMOVED = RemoveTopicRecord(topic_id=TOPIC_ID)
 SMALLER = PartitionChangeRecord(partition_id=0, topic_id=TOPIC_ID, isr=[1, 2])
 MOVED = PartitionChangeRecord(partition_id=0, topic_id=TOPIC_ID, leader=2, isr=[2, 3])
@@ -155,8 +157,8 @@ def growth(count: int) -> tuple[Message, Message]:
     return request, CreatePartitionsResponse(results=[CreatePartitionsTopicResult(name=FOO)])
 
 
-def configs(kind: str) -> tuple[Message, Message]:
-    names: dict[str, Any] = {"resource_type": 2, "resource_name": FOO}
+def configs(kind: str, resource_type: int = TOPIC, name: str = FOO) -> tuple[Message, Message]:
+    names: dict[str, Any] = {"resource_type": resource_type, "resource_name": name}
     if kind == "describe":
         described = DescribeConfigsResponse(results=[DescribeConfigsResult(**names)])
         return DescribeConfigsRequest(resources=[DescribeConfigsResource(**names)]), described
@@ -247,6 +249,9 @@ CASES: list[tuple[int, tuple[Message, Message], list[Message]]] = [
     (Errors.UNKNOWN_TOPIC_OR_PARTITION, configs("describe"), [REMOVED]),
     (Errors.UNKNOWN_TOPIC_OR_PARTITION, configs("alter"), [REMOVED]),
     (Errors.UNKNOWN_TOPIC_OR_PARTITION, configs("change"), [REMOVED]),
+    (Errors.BROKER_ID_NOT_REGISTERED, configs("alter", BROKER, "2"), [GONE]),
+    (Errors.BROKER_ID_NOT_REGISTERED, configs("change", BROKER, "2"), [GONE]),
+    (Errors.BROKER_ID_NOT_REGISTERED, configs("change", BROKER, "3000"), [FORGOTTEN]),
     (Errors.UNKNOWN_TOPIC_OR_PARTITION, reassignment(0, [1, 2]), [REMOVED]),
     (Errors.NO_REASSIGNMENT_IN_PROGRESS, reassignment(1, None), [REASSIGNED]),
     (Errors.INVALID_REPLICA_ASSIGNMENT, reassignment(0, [1, 2]), [GONE]),
@@ -291,7 +296,7 @@ CASES: list[tuple[int, tuple[Message, Message], list[Message]]] = [
         [DOWNGRADED],
     ),
     (Errors.UNSUPPORTED_VERSION, forgetting(), [DOWNGRADED]),
-    (Errors.CONTROLLER_ID_NOT_REGISTERED, forgetting(), [UnregisterControllerRecord(controller_id=3000)]),
+    (Errors.CONTROLLER_ID_NOT_REGISTERED, forgetting(), [FORGOTTEN]),
     (Errors.RESOURCE_NOT_FOUND, user(), [RemoveUserScramCredentialRecord(name="alice", mechanism=1)]),
 ]
 """A code, a request with its response, and the records that justify the code."""

@@ -10,12 +10,16 @@ import pytest
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, QUORUM_STATE
 from tests.support.simulator.cluster.cluster import Cluster
 from tests.support.simulator.cluster.process import ControllerProcess
+from tests.support.simulator.disks.disks import fast_disk
 from tests.support.simulator.faults import log_damage
 from tests.support.simulator.faults.operator import RECOVERY_POINT, Operator
 from tests.support.simulator.faults.rot import Rot
 
 SEGMENT = f"{PARTITION_DIRECTORY}/00000000000000000000.log"
 VOTES = f"{PARTITION_DIRECTORY}/{QUORUM_STATE}"
+
+WITHOUT_DAMAGE = 2
+"""The seed of a directory that is adopted as it is."""
 
 
 class Damaged:
@@ -95,6 +99,30 @@ def test_a_directory_without_a_recovery_point(damaged: Damaged) -> None:
     assert damaged.rot.adopt_directory(damaged.victim, damaged.rng)
     assert damaged.victim.disk.state(RECOVERY_POINT) is not None
     assert damaged.cluster.counts["starts refused"] == 1
+
+
+def test_a_directory_without_a_recovery_point_that_never_had_votes() -> None:
+    """It was killed in its first start: nothing is left that shows that it has not voted."""
+    found = Damaged()
+    with found.cluster.files.attach():
+        victim = found.cluster.processes[1]
+        victim.set_speed(lambda _rng: 1_000_000)
+        found.cluster.start()
+        found.cluster.run_for(500)
+        assert victim.disk.state(VOTES) is None
+        assert found.rot.adopt_directory(victim, found.rng)
+        assert victim.partition.recovering_epoch is not None
+        victim.set_speed(fast_disk)
+        found.cluster.run_for(10_000)
+        assert victim.partition.recovering_epoch is None
+
+
+def test_a_directory_without_a_recovery_point_that_has_votes(damaged: Damaged) -> None:
+    """Those are in quorum-state: to recover would cost the quorum a voter for nothing."""
+    assert damaged.rot.adopt_directory(damaged.victim, random.Random(WITHOUT_DAMAGE))
+    assert damaged.cluster.counts["starts refused"] == 0
+    assert damaged.victim.partition.recovering_epoch is None
+    assert not damaged.cluster.checks.quorum.replicas[damaged.victim.key].is_excused
 
 
 def test_the_end_of_what_a_stop_has_flushed(damaged: Damaged) -> None:

@@ -333,6 +333,13 @@ def controller_is_unknown(request: Any, item: Item, window: Window) -> bool:
     return any(key not in state for state in window.states(key))
 
 
+def node_is_unknown(request: Any, item: Item, window: Window) -> bool:
+    """Neither a broker nor a controller of that id is registered. Whether it votes, no state says."""
+    node_id = int(item.resource_name)
+    keys = ("broker", node_id), ("controller", node_id)
+    return any(not state.keys() & keys for state in window.states(*keys))
+
+
 # Users.
 
 
@@ -353,6 +360,8 @@ REASONS: dict[tuple[type, int], Reason] = {
     (DescribeConfigsRequest, Errors.UNKNOWN_TOPIC_OR_PARTITION): topic_is_unknown,
     (AlterConfigsRequest, Errors.UNKNOWN_TOPIC_OR_PARTITION): topic_is_unknown,
     (IncrementalAlterConfigsRequest, Errors.UNKNOWN_TOPIC_OR_PARTITION): topic_is_unknown,
+    (AlterConfigsRequest, Errors.BROKER_ID_NOT_REGISTERED): node_is_unknown,
+    (IncrementalAlterConfigsRequest, Errors.BROKER_ID_NOT_REGISTERED): node_is_unknown,
     (AlterPartitionReassignmentsRequest, Errors.UNKNOWN_TOPIC_OR_PARTITION): partition_is_unknown,
     (AlterPartitionReassignmentsRequest, Errors.NO_REASSIGNMENT_IN_PROGRESS): nothing_is_reassigned,
     (AlterPartitionReassignmentsRequest, Errors.INVALID_REPLICA_ASSIGNMENT): target_is_invalid,
@@ -399,6 +408,7 @@ NOT_OF_THE_STATE: dict[int, str] = {
     Errors.ILLEGAL_SASL_STATE: "the listener has no SASL",
     Errors.DUPLICATE_RESOURCE: "the request names one twice",
     Errors.UNACCEPTABLE_CREDENTIAL: "the request itself is wrong",
+    Errors.MISMATCHED_ENDPOINT_TYPE: "the request asks a controller for brokers",
     Errors.POLICY_VIOLATION: "the request, or its response, is too large",
 }
 """Codes that no state justifies, in responses to any request -> what does."""

@@ -302,6 +302,7 @@ class ControllerProcess:
         self._write(ControllerResult.atomic_of([RecordAndVersion(record, 0) for record in records]))
 
     def _write(self, result: ControllerResult) -> None:
+        assert not self.loop.is_busy(), "a node makes no step while its loop waits for the disk"
         self.node._append(self.controller.prepare(result), self.clock.now_ms(), self.clock.wall_ms())
         self.loop.offer(events.DeadlineReached())
 

@@ -23,7 +23,7 @@ from tests.support.simulator.cluster.users import ADMIN, USERS
 from tests.support.simulator.cluster.wire import LinkFaults, Place
 from tests.support.simulator.faults.operator import Operator
 from tests.support.simulator.faults.plan import FIRST_BROKER_ID, Plan
-from tests.support.simulator.faults.sequence import BeforeEffect, Pause, Sequence, Until, Wait
+from tests.support.simulator.faults.sequence import LOOK_US, BeforeEffect, Pause, Sequence, Until, Wait
 
 CHECK_QUORUM_ENDS_MS = 5_500
 """After that a leader that is alone must have resigned, with the longest fetch timeout and every excuse."""
@@ -56,7 +56,12 @@ class RareSequences:
     def end_transaction(self) -> None:
         """The active controller ends the transaction that a sequence began and, stopped, never ends."""
         leader = self._cluster.active()
-        if leader is not None and leader.controller.image.journal.transaction_start is not None:
+        if leader is None or leader.controller.image.journal.transaction_start is None:
+            return
+        if leader.loop.is_busy():
+            # Written now, the record would be in its image before it can be in its log.
+            self._cluster.time.call_after(LOOK_US, self.end_transaction)
+        else:
             leader.write(EndTransactionRecord())
 
     def begin(self, steps: Callable[[ControllerProcess], Steps], name: str, seed: int) -> bool:
@@ -295,7 +300,7 @@ class RareSequences:
             return False  # another leader, or this one when it led again, has aborted it
         inside = [batch for batch in self._replica(leader).log.batches if batch.base_offset > start]
         if any(batch.changes_metadata() for batch in inside):
-            leader.write(EndTransactionRecord())
+            self.end_transaction()
             return False
         leader.kill()
         yield Pause(ANSWERED_US)

@@ -107,6 +107,9 @@ class Rot:
         path.unlink()
         fsync_directory(path.parent)
         self._operator.damaged.add(process.node_id)
+        if process.disk.state(f"{PARTITION_DIRECTORY}/{QUORUM_STATE}") is None:
+            # Killed before its first write ended: a directory that has lost a vote looks the same.
+            self._operator.lost_votes(process)
         if rng.random() < 0.8:
             damage = log_damage.damage_the_middle(process.disk, rng)
             if damage is not None:
