@@ -50,6 +50,7 @@ from kraftctl.image.token_secrets import TokenSecrets
 from kraftctl.metadata import features
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
@@ -202,9 +203,7 @@ class QuorumController:
         self.image.journal.commit_to(self._committed_end)
         state = self.state
         state.claim_epoch = epoch
-        state.heartbeats = BrokerHeartbeatManager(state.config.broker_session_timeout_ms)
-        brokers = self.image.cluster.brokers
-        state.heartbeats.activate([brokers[broker_id] for broker_id in sorted(brokers)], moment.now_ms)
+        state.begin_sessions(moment.now_ms)
         self._name_unusable_values()
         self._tasks = PeriodicTasks(state, self.own_registration, moment.now_ms)
         return [self.prepare(result) for result in self._activation.results(self.image)]
@@ -415,6 +414,8 @@ class QuorumController:
                 self.state.heartbeats.remove(record.broker_id)
             elif isinstance(record, ConfigRecord):
                 self.state.dynamic_config.appended(record, base_offset + len(records))
+            elif isinstance(record, AbortTransactionRecord):  # one of the first records of this claim
+                self.state.begin_sessions(self.state.heartbeats.activated_ms)
             offset += 1
         self._next_replay_offset = offset
 

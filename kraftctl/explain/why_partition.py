@@ -193,8 +193,9 @@ def _nothing_eligible(
         f"kafka-leader-election --election-type unclean --topic {partition.topic} --partition"
         f" {partition.index} elects any live replica, AND LOSES RECORDS"
     )
-    if len(state.last_known_elr) == 1:
-        last = state.last_known_elr[0]
+    known = state.last_known_elr
+    if len(known) == 1 and known[0] in state.replicas:
+        last = known[0]
         trouble = replica_trouble(evidence, partition, last)
         if trouble is not None:
             causes += [trouble.as_cause(f"its last leader, broker {last},"), *trouble.causes]

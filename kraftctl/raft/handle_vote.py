@@ -15,12 +15,14 @@ A granted vote is on disk before the response leaves. Who may raise our epoch, b
 |---|---|---|
 | pre-vote | the epoch is joined, on disk | nothing changes (KIP-996) |
 | Vote of one of our voters, present or former | the epoch is joined | the epoch is joined |
-| Vote of another replica, while the leader is active | the epoch is joined, the leader resigns | refused |
+| Vote of one that never was one, while the leader is active | it is joined, the leader resigns | refused |
 | the same while no leader is active | the epoch is joined, the logs decide | as in Kafka |
+| Vote of one that may have been one before our log begins | the epoch is joined | the epoch is joined |
 
 A voter that was removed may not know it, and have the pre-votes of a majority from before. If its epoch were
-refused, no voter would follow it there, and it would follow none. It asks once: no majority grants it another
-pre-vote. One without pre-votes (Kafka before 4.0) learns of the leader from responses of a later epoch.
+refused, no voter would follow it there, and it would follow none; observers and brokers would take the epoch
+from it and from each other. It asks once: no majority grants it another pre-vote. One without pre-votes
+(Kafka before 4.0) learns of the leader from responses of a later epoch.
 A candidate that is not among our voters may be in a voter set that this replica has not fetched yet
 (KIP-853). It then wins with a majority of that set, and this replica follows when it leads.
 """
@@ -74,7 +76,8 @@ def _may_raise_epoch(core: RaftCore, partition: PartitionData) -> bool:
     """Returns whether a request of a larger epoch may raise ours."""
     if partition.pre_vote or is_raised_too_often(core, partition.replica_epoch):
         return False
-    return core.history.was_voter(_candidate(partition)) or not _is_leader_active(core)
+    never_was_voter = core.log.start_offset == 0 and not core.history.was_voter(_candidate(partition))
+    return not never_was_voter or not _is_leader_active(core)
 
 
 def _is_leader_active(core: RaftCore) -> bool:

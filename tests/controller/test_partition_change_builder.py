@@ -186,6 +186,18 @@ def test_the_isr_may_become_empty_with_elr() -> None:
     assert record.record == change(isr=[], leader=-1, eligible_leader_replicas=[1], last_known_elr=[1])
 
 
+def test_a_partition_without_leader_that_loses_a_replica_repeats_that_it_has_none() -> None:
+    """As Kafka's records: its builder takes the leader that it repeats for one that was just lost."""
+    state = state_with(partition_record([1, 2], [], leader=-1, elr=[]), alive=[], elr=True)
+    build = builder(state)
+    build.target_replicas = (1,)
+    record = build.build()
+    assert record is not None
+    assert record.record == change(leader=-1, last_known_elr=[-1], replicas=[1], directories=[directory(1)])
+    state.append_all([record])
+    assert builder(state).build() is None
+
+
 @pytest.mark.prevents("KAFKA-18940", "KAFKA-19212")
 def test_an_elr_member_is_elected_cleanly() -> None:
     """Clean restart of the only member of the ELR."""

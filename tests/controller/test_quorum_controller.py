@@ -17,6 +17,7 @@ from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.prepared_result import PreparedResult, encode_records
 from kraftctl.controller.results.record_checks import ALLOWED_SINCE, encode_checked
 from kraftctl.metadata import features
+from kraftctl.metadata.broker_registration_change import fencing_record
 from kraftctl.metadata.endpoint import Endpoint
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -173,6 +174,26 @@ class TestClaim:
         assert heartbeats.has_valid_session(1, brokers[1].epoch, 5_000 + 9_000)
         assert not heartbeats.has_valid_session(1, brokers[1].epoch, 5_000 + 9_001)
         assert not heartbeats.has_valid_session(2, brokers[2].epoch, 5_000)
+
+    @pytest.mark.prevents("KAFKA-18138")
+    def test_a_transaction_that_is_aborted_leaves_the_sessions_of_before(self):
+        first = ActiveController()
+        first.start_brokers(1)
+        controller = standby()
+        replay_committed(controller, first.records, 1)
+        brokers = controller.image.cluster.brokers
+        registered = next(record for record in first.records if isinstance(record, RegisterBrokerRecord))
+        undone: list[Message] = [
+            BeginTransactionRecord(name="of another leader"),
+            fencing_record(brokers[1]).record,
+            RegisterBrokerRecord(broker_id=2, incarnation_id=bytes(16), end_points=registered.end_points),
+        ]
+        replay_committed(controller, undone, first.end_offset)
+        end = first.end_offset + len(undone)
+        (abort,) = controller.claim(2, Moment(5_000, 5_000, end))
+        append_prepared(controller, abort, end)
+        assert not controller.image.cluster.brokers[1].fenced
+        assert controller.state.heartbeats.contacts() == [(1, 5_000)]
 
     def test_a_controller_registers_once_per_process(self):
         active = ActiveController()

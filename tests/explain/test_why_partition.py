@@ -19,6 +19,7 @@ from tests.support.explained_situations import (
     electable,
     healthy,
     last_leader_available,
+    last_leader_is_no_replica,
     last_of_isr_unregistered,
     no_last_leader,
     only_replica_fenced,
@@ -98,6 +99,15 @@ CASES = [
         "start brokers 1 and 2 first, which may have more records. Then kafka-leader-election"
         " --election-type unclean --topic orders --partition 0 elects any live replica, AND LOSES RECORDS",
         id="no-last-leader-is-known",
+    ),
+    pytest.param(
+        last_leader_is_no_replica,
+        of_partition("orders"),
+        "orders-0 has no leader",
+        "no replica is known to have all records: its ISR and ELR are empty",
+        "start broker 1 first, which may have more records. Then kafka-leader-election"
+        " --election-type unclean --topic orders --partition 0 elects any live replica, AND LOSES RECORDS",
+        id="the-last-leader-is-no-replica",
     ),
     pytest.param(
         last_of_isr_unregistered,

@@ -43,6 +43,14 @@ FAULTS = (
         "An operator starts a broker that is not elected.",
     ),
     PlantedFault(
+        "a-last-leader-that-is-no-replica-is-waited-for",
+        "kraftctl/explain/why_partition.py",
+        "    if len(known) == 1 and known[0] in state.replicas:\n",
+        "    if len(known) == 1:\n",
+        (f"{PARTITIONS}::test_the_first_cause_is_the_right_one",),
+        "An operator is asked to start broker -1.",
+    ),
+    PlantedFault(
         "a-running-observer-is-a-ghost",
         "kraftctl/explain/why_controller.py",
         "controller_id not in voters and not is_running(evidence, controller_id)",

@@ -87,6 +87,16 @@ FAULTS = (
         "KAFKA-13959: a broker is never unfenced while the log grows as fast as it reads.",
     ),
     PlantedFault(
+        "sessions-of-an-aborted-transaction-stay",
+        "kraftctl/controller/quorum_controller.py",
+        "                self.state.begin_sessions(self.state.heartbeats.activated_ms)\n",
+        "                pass\n",
+        (
+            "tests/controller/test_quorum_controller.py::TestClaim::test_a_transaction_that_is_aborted_leaves_the_sessions_of_before",
+        ),
+        "KAFKA-18138: a broker whose fencing was undone with the transaction is never fenced again.",
+    ),
+    PlantedFault(
         "unfenced-brokers-have-no-session-after-a-failover",
         "kraftctl/controller/state/broker_heartbeat_manager.py",
         "            if not registration.fenced:\n                self.update_contact_time(",

@@ -181,9 +181,17 @@ FAULTS = (
     PlantedFault(
         "removed-voter-is-a-stranger",
         "kraftctl/raft/handle_vote.py",
-        "    return core.history.was_voter(_candidate(partition)) or",
-        "    return core.voters.is_voter(_candidate(partition)) or",
+        "and not core.history.was_voter(_candidate(partition))\n",
+        "and not core.voters.is_voter(_candidate(partition))\n",
         ("tests/raft/test_promises.py::test_the_epoch_of_a_former_voter_is_joined",),
         "A voter that is removed is alone in its epoch, and so are brokers that ask it.",
+    ),
+    PlantedFault(
+        "voter-removed-before-the-log-begins-is-a-stranger",
+        "kraftctl/raft/handle_vote.py",
+        "    never_was_voter = core.log.start_offset == 0 and not",
+        "    never_was_voter = not",
+        ("tests/raft/test_promises.py::test_the_epoch_of_a_voter_that_the_log_no_longer_has_is_joined",),
+        "Observers and brokers that ask a removed voter follow no leader any more, and infect each other.",
     ),
 )

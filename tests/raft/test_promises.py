@@ -168,6 +168,21 @@ def test_the_epoch_of_a_former_voter_is_joined(is_committed: bool, start_quorum:
     assert leader.raft.epoch == epoch
 
 
+@pytest.mark.prevents("removed-voter-alone")
+def test_the_epoch_of_a_voter_that_the_log_no_longer_has_is_joined(start_quorum: StartQuorum) -> None:
+    """Observers and brokers that ask it follow its epochs."""
+    quorum = start_quorum(5, VOTERS)
+    leader = quorum.led()
+    removed = quorum.followers()[0]
+    quorum.isolate(removed.node_id)
+    quorum.remove_voter(removed.node_id)
+    quorum.run_for(500)
+    quorum.take_snapshot(leader)
+    epoch = leader.raft.epoch + 7
+    quorum.ask(leader, vote_request(epoch, 1, pre_vote=False, candidate=removed.key))
+    assert leader.raft.epoch == epoch
+
+
 STRANGER = ReplicaKey(STRANGER_ID, bytes(15) + bytes([STRANGER_ID]))
 
 

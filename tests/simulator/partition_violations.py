@@ -182,6 +182,12 @@ def forgotten_last_leader(quorum: ScriptedQuorum) -> None:
     quorum.commit(change(isr=[], leader=-1, elr=[]))
 
 
+def last_leader_that_is_no_broker(quorum: ScriptedQuorum) -> None:
+    brokers(quorum, elr=True)
+    quorum.commit(*partition([1, 2], [1], -1))
+    quorum.commit(change(isr=[], leader=-1, elr=[], last_known=[-1]))
+
+
 def leader_that_may_lack_data(quorum: ScriptedQuorum) -> None:
     brokers(quorum, elr=True)
     quorum.commit(*partition([1, 2], [1], 1))
@@ -286,6 +292,7 @@ PARTITION_VIOLATIONS: list[tuple[str, Violation]] = [
     ("PartitionEpochOnlyRises", partition_changed_twice_in_the_same_way),
     ("RecoveringPartitionHasIsrOfOne", recovering_leader_with_followers),
     ("MinIsrRecoveryQuorum", forgotten_last_leader),
+    ("MinIsrRecoveryQuorum", last_leader_that_is_no_broker),
     ("LeaderCandidateCompleteness", leader_that_may_lack_data),
     ("BrokerEpochOnlyRises", broker_epoch_of_another_offset),
     ("FeaturesAreSupported", level_that_a_broker_lacks),

@@ -165,6 +165,16 @@ def test_a_request_may_lower_the_minimum_of_the_isr_that_it_lets_grow() -> None:
     quorum.commit(moved, grown)
 
 
+def test_a_partition_without_leader_that_loses_a_replica_repeats_that_it_has_none() -> None:
+    quorum = ScriptedQuorum()
+    brokers(quorum, elr=True)
+    topic, first = partition([1, 2], [], -1)
+    quorum.commit(topic, first)
+    cancelled = change(isr=[1], leader=-1, last_known=[-1])
+    cancelled.replicas, cancelled.directories = [1], first.directories[:1]
+    quorum.commit(cancelled)
+
+
 def test_a_crash_may_take_what_is_not_flushed() -> None:
     quorum = ScriptedQuorum()
     batch = quorum.leader.append(IDS)

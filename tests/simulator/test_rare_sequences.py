@@ -15,7 +15,7 @@ from tests.support.simulator.faults.rare_sequences import RareSequences
 from tests.support.simulator.simulation import Simulation
 
 
-def plan_with(kind: str, *, voters: int = 3, changes_voters: bool = False) -> Plan:
+def plan_with(kind: str, *, voters: int = 3, changes_voters: bool = False, observers: int = 0) -> Plan:
     """Without any other fault."""
     plan = next(
         plan
@@ -23,6 +23,7 @@ def plan_with(kind: str, *, voters: int = 3, changes_voters: bool = False) -> Pl
         if len((plan := draw_plan(seed, "sequences")).voter_ids) == voters
         and plan.changes_voters is changes_voters
         and plan.dynamic
+        and len(plan.observer_ids) >= observers
         and plan.duration_ms == 20_000
     )
     calm = plan.calmed(frozenset(("links", "disks", "clocks", "releases")))
@@ -49,6 +50,19 @@ def test_a_sequence_goes_to_its_end(plan: Plan) -> None:
     simulation = Simulation(plan)
     simulation.run()
     assert simulation.counts[f"{plan.happenings[0].kind}: to the end"] == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_voter_that_joins_counts_for_a_removal_beside_voters_that_are_down(seed: int) -> None:
+    plan = plan_with("remove voter while others are down", changes_voters=True, observers=1)
+    simulation = Simulation(replace(plan, happenings=(replace(plan.happenings[0], seed=seed),)))
+
+    def join() -> None:
+        simulation.operator.add_voter(plan.observer_ids[0])
+
+    simulation.cluster.time.call_at(3_500_000, join)
+    simulation.run()
+    assert simulation.counts["voters changed"] > 0
 
 
 def test_a_follower_whose_leader_lacks_records_ends_itself() -> None:

@@ -49,6 +49,14 @@ def no_last_leader(log: ExplainedLog) -> None:
     log.fence(1, change("orders", 0, isr=[], leader=-1))
 
 
+def last_leader_is_no_replica(log: ExplainedLog) -> None:
+    """A reassignment was cancelled while the partition had no leader: -1 is what Kafka's records say then."""
+    log.brokers(1, 2)
+    log.topic("orders", partition([1, 2], isr=[], leader=-1))
+    log.fence(1)
+    log.write(change("orders", 0, replicas=[1], leader=-1, last_known_elr=[-1], directories=[directory(1)]))
+
+
 def last_of_isr_unregistered(log: ExplainedLog) -> None:
     log.brokers(1, 2)
     log.topic("orders", partition([1, 2], isr=[2], leader=2))

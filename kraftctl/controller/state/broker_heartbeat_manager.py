@@ -63,6 +63,7 @@ class BrokerHeartbeatManager:
 
     def __init__(self, session_timeout_ms: int) -> None:
         self._session_timeout_ms = session_timeout_ms
+        self.activated_ms = NO_SESSION_MS
         self._brokers: dict[int, BrokerHeartbeatState] = {}
         self._oldest: BrokerHeartbeatState | None = None
         self._oldest_contact_ms = NO_SESSION_MS
@@ -70,6 +71,7 @@ class BrokerHeartbeatManager:
 
     def activate(self, registrations: list[BrokerRegistration], now_ms: int) -> None:
         """Gives unfenced brokers a full session from now on (KAFKA-18138), fenced ones none (KAFKA-19047)."""
+        self.activated_ms = now_ms
         for registration in registrations:
             self.register(registration.id, registration.epoch, registration.fenced)
             if not registration.fenced:

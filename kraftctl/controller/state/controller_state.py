@@ -103,6 +103,12 @@ class ControllerState:
             self.image.topics.elections.begin()
         self.metadata_loaded = True
 
+    def begin_sessions(self, now_ms: int) -> None:
+        """Begins with the sessions of the brokers that are unfenced in the image, and forgets all others."""
+        self.heartbeats = BrokerHeartbeatManager(self.config.broker_session_timeout_ms)
+        brokers = self.image.cluster.brokers
+        self.heartbeats.activate([brokers[broker_id] for broker_id in sorted(brokers)], now_ms)
+
     def keep_committed(self, stable_end: int) -> None:
         """Keeps what is committed now: everything before `stable_end`."""
         image = self.image

@@ -181,14 +181,16 @@ def _check_election(name: str, before: AnyPartition, after: AnyPartition) -> Non
 
 
 def _check_last_known(name: str, before: AnyPartition, after: AnyPartition) -> None:
+    """A replica that goes makes Kafka repeat the leader: -1 is then "the last one", unless one is known."""
     known = after.last_known_elr
+    repeats_leader = not set(before.replicas) <= set(after.replicas)
     if after.leader != NO_LEADER:
-        is_right = not known
-    elif before.leader != NO_LEADER:
-        is_right = known == (before.leader,)
+        expected: tuple[int, ...] = ()
+    elif before.leader != NO_LEADER or (repeats_leader and not before.last_known_elr):
+        expected = (int(before.leader),)
     else:
-        is_right = known in (before.last_known_elr, ())
-    if not is_right:
+        expected = tuple(before.last_known_elr)
+    if known != expected:
         broken("MinIsrRecoveryQuorum", f"{name}: last known leader {known}, {before!r}, then {after!r}")
 
 

@@ -255,14 +255,18 @@ class RareSequences:
         yield Pause(leader.config.controller_quorum_fetch_timeout_ms * 1_200)
         working = [leader, *[process for process in others if process not in down]]
         leaving = self._rng.choice(working if self._rng.random() < 0.8 else down)
-        if len(leader.raft.voter_set) <= len(others):
-            return False  # a removal from before the leader could miss the others
+        # A change from before the leader could miss the others: a voter that it adds counts here.
+        voters = {leader, *self._other_voters(leader)}
+        if not (leader.raft.voter_set.is_voter(leader.key) and voters.issuperset(others)):
+            return False
         if not self._operator.remove_voter(leaving.node_id):
             return False
         yield Pause(ANSWERED_US)
         if leader.lifetime is None or (leader.life, leader.raft.epoch) != life or not leader.raft.is_leader:
             return False
-        remaining = {leader, *others} - {leaving}
+        remaining = voters - {leaving}
+        if {leader, *self._other_voters(leader)} - {leaving} != remaining:
+            return False
         is_allowed = removals.check(
             leader.node_id,
             leaving.key,
