@@ -133,6 +133,18 @@ def test_strangers_and_expired_tokens():
         assert ask(active, late).error_code == Errors.DELEGATION_TOKEN_EXPIRED
 
 
+def test_a_token_is_found_from_the_response_on_and_ends_once():
+    active = enabled()
+    for _ in range(2):
+        secret = ask(active, CreateDelegationTokenRequest()).hmac
+        end = ExpireDelegationTokenRequest(hmac=secret, expiry_time_period_ms=-1)
+        assert ask(active, end, BOB).error_code == Errors.DELEGATION_TOKEN_OWNER_MISMATCH
+        assert ask(active, end).error_code == Errors.NONE
+        before = active.end_offset
+        assert ask(active, end).error_code == Errors.DELEGATION_TOKEN_NOT_FOUND
+        assert active.end_offset == before
+
+
 def test_a_type_with_a_colon_is_not_the_owner_that_it_reads_like():
     """`User:a` called `b` is not `User` called `a:b`, as in Kafka."""
     active = enabled()

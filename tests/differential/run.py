@@ -99,6 +99,7 @@ class Run:
         """A find that does not repeat with the same calls is one of time, and not counted."""
         if find.calls and not self._options.no_shrink and self._shrunk < SHRUNK_MAX:
             self._shrunk += 1
+            print("to be shrunk:", *(each.signature for each in find.differences), find.calls[-1], flush=True)
             smaller = shrunk(self._judge, find)
             if smaller is None:
                 print(f"it did not repeat: {[each.signature for each in find.differences]}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,14 +14,12 @@ from tests.differential.rounds import Find, Judge, Round
 Repeats = Callable[[list[Call]], bool]
 
 
-def shrunk(judge: Judge, find: Find, attempts_max: int = 40) -> Find | None:
-    """Returns the find with as few calls as `attempts_max` attempts can show; None if it does not repeat."""
+def shrunk(judge: Judge, find: Find, seconds_max: float = 300.0) -> Find | None:
+    """Returns the find with as few calls as attempts in this time can show; None if it does not repeat."""
     wanted = {(each.api, each.place) for each in find.differences}
-    attempts = 0
+    end_s = time.monotonic() + seconds_max
 
     def repeats(calls: list[Call]) -> bool:
-        nonlocal attempts
-        attempts += 1
         found = last_differences(judge, find, calls)
         return bool(wanted & {(each.api, each.place) for each in found})
 
@@ -30,7 +29,7 @@ def shrunk(judge: Judge, find: Find, attempts_max: int = 40) -> Find | None:
     if repeats(last):
         return Find(find.setting, last, last_differences(judge, find, last))
     needed = minimal(
-        find.calls[:-1], lambda calls: repeats([*calls, *last]), lambda: attempts >= attempts_max
+        find.calls[:-1], lambda calls: repeats([*calls, *last]), lambda: time.monotonic() >= end_s
     )
     return Find(find.setting, [*needed, *last], last_differences(judge, find, [*needed, *last]))
 

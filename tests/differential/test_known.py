@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.differential.call import Call
-from tests.differential.calls.avoided import Before, raises_kraft_version, why_avoided, why_avoided_now
+from tests.differential.calls.avoided import Before, why_avoided, why_avoided_now
+from tests.differential.calls.features import kraft_version_raised
 from tests.differential.compare import Difference
 from tests.differential.known import FILE, KnownDifferences
+from tests.differential.rounds import with_what_follows
 
 ENTRIES = """
 [[difference]]
@@ -120,9 +122,9 @@ def test_only_topics_of_partitions_with_different_numbers_of_replicas_are_known_
 @pytest.mark.parametrize(
     ("names", "expected"), [(["kraft.version", "a"], True), (["kraft.version"], False), (["a", "b"], False)]
 )
-def test_kraft_version_is_raised_alone(names: list[str], expected: bool) -> None:
-    updates = [{"Feature": name, "MaxVersionLevel": 1} for name in names]
-    assert raises_kraft_version(Call("UpdateFeatures", 1, {"FeatureUpdates": updates})) == expected
+def test_kraft_version_is_raised_behind_what_may_have_raised_it(names: list[str], expected: bool) -> None:
+    call = Call("UpdateFeatures", 1, {"FeatureUpdates": [{"Feature": name} for name in names]})
+    assert with_what_follows([call]) == [call, *([kraft_version_raised()] if expected else [])]
 
 
 def test_an_entry_that_does_not_occur_is_stale(tmp_path: Path) -> None:

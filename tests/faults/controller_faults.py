@@ -9,6 +9,14 @@ UNUSABLE = "tests/controller/test_unusable_values.py"
 
 FAULTS = (
     PlantedFault(
+        "kraft-version-is-raised-with-a-request-that-is-refused",
+        "kraftctl/controller/features/feature_control.py",
+        "    # kraft.version is changed by the raft layer (KIP-853);",
+        "    state.kraft_version_upgrader.request(level)  #",
+        ("tests/raft/test_kraft_version_upgrade.py::test_it_is_not_raised_with_a_request_that_is_refused",),
+        "An operator reads that nothing was changed, and no controller of before kraft.version 1 can join.",
+    ),
+    PlantedFault(
         "a-fenced-broker-that-shuts-down-is-not-fenced-again",
         "kraftctl/controller/cluster_control/process_broker_heartbeat.py",
         "return BrokerFencing(state, registration.id, registration.epoch, again=True).next_slice(moment)\n",

@@ -5,7 +5,7 @@ When one of these no longer occurs, its row goes, and kraftctl may do as Kafka d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 
 from kraftctl.dev.cluster import Cluster
 from kraftctl.dev.polling import await_result
+from kraftctl.metadata import features
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import add_raft_voter_request as voters
 from kraftctl_protocol.generated import alter_configs_request as legacy
@@ -22,12 +23,15 @@ from kraftctl_protocol.generated import create_partitions_request as partitions
 from kraftctl_protocol.generated import create_topics_request as topics
 from kraftctl_protocol.generated import describe_quorum_request as quorum
 from kraftctl_protocol.generated import incremental_alter_configs_request as configs
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
 from kraftctl_protocol.generated.describe_user_scram_credentials_request import (
     DescribeUserScramCredentialsRequest,
 )
 from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
+from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC
 from tests.support.processes.kafka import kafka
@@ -45,20 +49,19 @@ APPEND, SUBTRACT, UNKNOWN = 2, 3, 9
 class Javas:
     """A Java controller with brokers 1 and 2, which it may lose."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, brokers: Sequence[int] = (1, 2)) -> None:
         self.cluster = cluster
         self.port = cluster.controller.port
         self._count = 0
         with ControllerClient(self.port) as client:
-            brokers = [StandInBroker(client, broker_id, cluster.cluster_id) for broker_id in (1, 2)]
-            for broker in brokers:
+            self._brokers = [StandInBroker(client, broker_id, cluster.cluster_id) for broker_id in brokers]
+            for broker in self._brokers:
                 await_result(broker.register, "the controller is active")
                 await_result(broker.is_unfenced, "the broker is unfenced")
-        self.broker_epoch = brokers[0].broker_epoch
 
-    def ask(self, request: Message, timeout_s: float = 60.0) -> Message:
+    def ask(self, request: Message, timeout_s: float = 60.0, version: int | None = None) -> Message:
         with ControllerClient(self.port, timeout_s=timeout_s) as client:
-            return client.call(request, request.HIGHEST_VERSION, Message)
+            return client.call(request, request.HIGHEST_VERSION if version is None else version, Message)
 
     def error(self, request: Message) -> Errors:
         (refusal,) = refusals(self.ask(request))
@@ -74,6 +77,14 @@ class Javas:
         assert isinstance(response, DescribeQuorumResponse)
         partition = response.topics[0].partitions[0]
         return None if partition.error_code else partition.leader_epoch
+
+    def kraft_version(self) -> int:
+        response = self.ask(
+            ApiVersionsRequest(client_software_name="a", client_software_version="1"), version=3
+        )
+        assert isinstance(response, ApiVersionsResponse)
+        levels = {each.name: each.max_version_level for each in response.finalized_features}
+        return levels.get(features.KRAFT_VERSION, 0)
 
     def resigns_at(self, request: Message) -> bool:
         before = self.epoch()
@@ -108,7 +119,9 @@ class Javas:
             leader_recovery_state=recovery_state,
         )
         topic = isr.TopicData(topic_id=topic_id, partitions=[partition])
-        return isr.AlterPartitionRequest(broker_id=1, broker_epoch=self.broker_epoch, topics=[topic])
+        return isr.AlterPartitionRequest(
+            broker_id=1, broker_epoch=self._brokers[0].broker_epoch, topics=[topic]
+        )
 
 
 @pytest.fixture(scope="module")
@@ -200,3 +213,17 @@ def test_its_process_ends(tmp_path: Path, request_: Message) -> None:
         with ControllerClient(cluster.controller.port) as client, pytest.raises(ConnectionError):
             client.call(request_, request_.HIGHEST_VERSION, Message)
         await_result(lambda: not cluster.controller.running, "the process ends")
+
+
+def test_it_raises_kraft_version_with_a_request_that_it_refuses(tmp_path: Path) -> None:
+    updates = [
+        FeatureUpdateKey(feature=features.KRAFT_VERSION, max_version_level=1),
+        FeatureUpdateKey(feature=features.SHARE_VERSION, max_version_level=9),
+    ]
+    request = UpdateFeaturesRequest(feature_updates=updates)
+    with Cluster(kafka(), tmp_path, brokers=0, java_controller=True, dynamic=False) as cluster:
+        java = Javas(cluster, brokers=())
+        assert java.epoch()
+        assert java.kraft_version() == 0
+        assert java.error(request) == Errors.INVALID_UPDATE_VERSION
+        await_result(java.kraft_version, "kraft.version is 1")

@@ -163,6 +163,18 @@ def test_it_is_never_lowered(start_quorum: StartQuorum) -> None:
     assert sum(5 in batch for batch in control_records(quorum.led())) == 1
 
 
+def test_it_is_not_raised_with_a_request_that_is_refused(start_quorum: StartQuorum) -> None:
+    quorum = start_quorum(7, VOTERS, dynamic=False)
+    updates = [
+        FeatureUpdateKey(feature=features.KRAFT_VERSION, max_version_level=1),
+        FeatureUpdateKey(feature=features.GROUP_VERSION, max_version_level=9),
+    ]
+    question = quorum.ask(quorum.led(), UpdateFeaturesRequest(feature_updates=updates))
+    quorum.run_for(ANSWER_MS)
+    assert "only supports versions 0-1" in reason(question)
+    assert quorum.led().raft.kraft_version == 0
+
+
 def test_an_upgrade_that_is_not_committed_is_taken_back(start_quorum: StartQuorum) -> None:
     quorum = start_quorum(7, VOTERS, dynamic=False)
     leader = quorum.led()

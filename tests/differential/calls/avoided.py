@@ -97,14 +97,6 @@ def slows_down(call: Call) -> bool:
     return any(each["Key"] == "request_percentage" and 0 < each["Value"] < 1000 for each in operations)
 
 
-def raises_kraft_version(call: Call) -> bool:
-    """Returns whether Kafka's controller may raise kraft.version and refuse the call: no record says so."""
-    if call.api != "UpdateFeatures":
-        return False
-    named = [each["Feature"] for each in call.body["FeatureUpdates"]]
-    return "kraft.version" in named and len(named) > 1
-
-
 def _twice(values: Iterable[Any]) -> bool:
     found = [repr(each) for each in values]
     return len(set(found)) < len(found)

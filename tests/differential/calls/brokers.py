@@ -6,6 +6,7 @@ from tests.differential.call import Call, Ref
 from tests.differential.calls.avoided import MADE_SHARE
 from tests.differential.calls.chooser import BROKERS, RACKS, Chooser, directory_id
 from tests.differential.codec import Body
+from tests.differential.picture import Partition
 from tests.differential.schemas import ZERO_UUID
 from tests.differential.sides import CLUSTER_ID
 
@@ -140,12 +141,25 @@ def broker_leaves(pick: Chooser) -> list[Call]:
 
 
 def alter_partition(pick: Chooser) -> list[Call]:
-    """The leader takes replicas into its ISR, or out of it."""
+    """The leader takes replicas into its ISRs, or out of them."""
     found = pick.partition()
     if found is None:
         return []
-    name, index, partition = found
-    leader = partition.leader if pick.often(0.96) else pick.broker()
+    leader = found[2].leader if pick.often(0.96) else pick.broker()
+    also = [each for each in pick.picture.partitions() if each[2].leader == leader and each != found]
+    more = pick.chance.sample(also, min(len(also), 2)) if pick.often(0.2) else []
+    body = {
+        "BrokerId": leader,
+        "BrokerEpoch": pick.epoch(leader),
+        "Topics": [
+            {"TopicId": pick.topic_id(name), "Partitions": [_new_isr(pick, leader, index, partition)]}
+            for name, index, partition in (found, *more)
+        ],
+    }
+    return [Call("AlterPartition", pick.version("AlterPartition"), body)]
+
+
+def _new_isr(pick: Chooser, leader: int, index: int, partition: Partition) -> Body:
     isr = partition.isr
     match pick.one(("all", "shrink", "subset", "same", "odd")):
         case "all":
@@ -156,24 +170,17 @@ def alter_partition(pick: Chooser) -> list[Call]:
             isr = pick.chance.sample(partition.replicas, pick.chance.randint(0, len(partition.replicas)))
         case "odd" if pick.often(0.3):
             isr = [pick.broker() for _ in range(pick.chance.randint(0, 4))]
-    request = {
+    odd_leader_epoch, odd_epoch = pick.often(0.05), pick.often(0.05)
+    return {
         "PartitionIndex": index if pick.often(0.98) else 99,
-        "LeaderEpoch": partition.leader_epoch
-        if pick.often(0.95)
-        else partition.leader_epoch + pick.one((-1, 1)),
-        "PartitionEpoch": partition.epoch if pick.often(0.95) else partition.epoch + pick.one((-1, 1)),
+        "LeaderEpoch": partition.leader_epoch + (pick.one((-1, 1)) if odd_leader_epoch else 0),
+        "PartitionEpoch": partition.epoch + (pick.one((-1, 1)) if odd_epoch else 0),
         "NewIsr": isr,
         "NewIsrWithEpochs": [
             {"BrokerId": each, "BrokerEpoch": pick.epoch(each) if pick.often(0.95) else -1} for each in isr
         ],
         "LeaderRecoveryState": 0 if pick.often(0.97) else 1,
     }
-    body = {
-        "BrokerId": leader,
-        "BrokerEpoch": pick.epoch(leader),
-        "Topics": [{"TopicId": pick.topic_id(name), "Partitions": [request]}],
-    }
-    return [Call("AlterPartition", pick.version("AlterPartition"), body)]
 
 
 def assign_replicas_to_dirs(pick: Chooser) -> list[Call]:

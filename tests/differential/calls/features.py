@@ -25,6 +25,19 @@ def update_features(pick: Chooser) -> list[Call]:
     return [Call("UpdateFeatures", pick.version("UpdateFeatures"), body)]
 
 
+def may_raise_kraft_version(call: Call) -> bool:
+    """Returns whether Kafka's controller may raise kraft.version and refuse the call."""
+    if call.api != "UpdateFeatures":
+        return False
+    named = [each["Feature"] for each in call.body["FeatureUpdates"]]
+    return "kraft.version" in named and len(named) > 1
+
+
+def kraft_version_raised() -> Call:
+    """Raises it if it is not raised yet: then both controllers have the same again."""
+    return Call("UpdateFeatures", 1, {"FeatureUpdates": [{"Feature": "kraft.version", "MaxVersionLevel": 1}]})
+
+
 def controller_registration(pick: Chooser) -> list[Call]:
     body = {
         "ControllerId": pick.one((3001, 3002, 3003, -1)) if pick.often(0.9) else pick.broker(),

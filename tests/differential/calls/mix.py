@@ -6,14 +6,7 @@ from collections.abc import Callable
 
 from tests.differential.call import SILENCE, Call
 from tests.differential.calls import brokers, configs, features, quorum, replicas, security, topics
-from tests.differential.calls.avoided import (
-    MADE_SHARE,
-    before,
-    raises_kraft_version,
-    slows_down,
-    why_avoided,
-    why_avoided_now,
-)
+from tests.differential.calls.avoided import MADE_SHARE, before, slows_down, why_avoided, why_avoided_now
 from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.odd import OF_RAFT, damaged, forwarded, with_an_odd_field
 from tests.differential.schemas import Schemas
@@ -91,7 +84,7 @@ def next_calls(
             continue
         if pick.often(ODD_SHARE) and call.api != "UpdateRaftVoter":
             call = with_an_odd_field(pick, by_name[f"{call.api}Request"], call)
-        if slows_down(call) or raises_kraft_version(call):
+        if slows_down(call):
             continue
         avoided = why_avoided(call, kafka) | why_avoided_now(call, before(pick.picture))
         if avoided and not pick.often(MADE_SHARE):

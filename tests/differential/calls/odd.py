@@ -14,6 +14,9 @@ NAMES = ("alice", "alice", "bob", "carol", "ANONYMOUS")
 NEVER_ODD = {"LeaderEpoch", "ReplicaEpoch", "CurrentLeaderEpoch", "VoterId", "VoterDirectoryId", "LeaderId"}
 """In requests of raft, a later epoch would be joined, and another voter wait for its vote."""
 
+NO_EPOCHS = [each for each in ODD_NUMBERS if each < 1 or each >= 10**6]
+"""The others are offsets, and a broker may have registered there on one side."""
+
 ODD_TIMEOUTS_MS = (-1, -(2**31), 2**31 - 1)
 """With a short one it is chance whether a call is in time."""
 
@@ -53,7 +56,7 @@ def _odd(pick: Chooser, field: Field, version: int, value: Any) -> Any:
     if pick.often(0.1) and (version in field.nullable):
         return None
     if kind in INTEGERS:
-        return pick.one(ODD_NUMBERS)
+        return pick.one(NO_EPOCHS if field.name.endswith("BrokerEpoch") else ODD_NUMBERS)
     if kind == "bool":
         return not value
     if kind == "float64":
