@@ -16,6 +16,8 @@
 #   make faults     plants known defects, one at a time, and expects a test to notice each
 #   make simulate-faults   the same for the simulator alone: which invariant names each, after how many runs
 #   make export-demo  an HTML page of plots about a small real cluster, in about two minutes
+#   make release    sdist, wheel, bill of materials, provenance and SHA256SUMS of HEAD, in dist
+#   make deb        a Debian package of that wheel, beside it; `make dist-check` runs a controller from each
 #   make check      lint, types, import contracts, generated code
 #
 # Compiled code is only in .venv: the tree has no .so that could hide an edited source.
@@ -215,6 +217,20 @@ licences: $(STAMPS)/dev
 
 sbom: $(STAMPS)/dev
 	@$(BIN)/python -m tests.supply_chain.sbom requirements-run.lock build/sbom/kraftctl.cdx.json
+
+# Of HEAD, compiled as a release unless KRAFTCTL_PURE=1: docs/operations/releases.md.
+.PHONY: release deb dist-check
+RELEASE_ARGS ?=
+release: $(STAMPS)/dev
+	rm -rf dist
+	KRAFTCTL_PURE=$(or $(KRAFTCTL_PURE),0) KRAFTCTL_OPT_LEVEL=3 PYTHONPATH=$(SOURCES) \
+		$(BIN)/python -m tests.supply_chain.release --requirements build/requirements $(RELEASE_ARGS)
+
+deb: $(STAMPS)/dev
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m tests.supply_chain.debian_package dist
+
+dist-check: $(STAMPS)/dev
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m tests.supply_chain.dist_check dist
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -31,6 +31,9 @@ OPT_LEVEL = os.environ.get("KRAFTCTL_OPT_LEVEL", "3")
 RELEASE_FLAGS = ["-flto", "-fno-semantic-interposition"] if OPT_LEVEL == "3" else []
 """Functions of other modules are inlined, too: up to 8 % less processor time (docs/performance.md)."""
 
+REPRODUCIBLE_FLAGS = [f"-ffile-prefix-map={ROOT}=.", f"-ffile-prefix-map={sys.prefix}=prefix"]
+"""No object names the directory that it was compiled in: two builds of one commit are equal."""
+
 METADATA_COMMANDS = {"egg_info", "dist_info", "sdist", "check_compiler"}
 """Commands that run before a build and do not need the extensions."""
 
@@ -188,7 +191,7 @@ def extensions() -> list[Any]:
     for extension in made:
         # Those of single modules only import a shared object, and do not find mypyc's headers.
         if extension.name.endswith("__mypyc"):
-            native = [*RELEASE_FLAGS, "-include", str(TRASHCAN)]
+            native = [*RELEASE_FLAGS, *REPRODUCIBLE_FLAGS, "-include", str(TRASHCAN)]
             extension.extra_compile_args = [*extension.extra_compile_args, *native]
             extension.extra_link_args = [*extension.extra_link_args, f"-O{OPT_LEVEL}", *RELEASE_FLAGS]
             extension.depends = [*extension.depends, str(TRASHCAN)]

@@ -1,3 +1,4 @@
 """kraftctl: a KRaft controller for unmodified Apache Kafka brokers."""
 
-__version__ = "0.1.0"
+__version__ = "0.1.0.dev0"
+"""The only place of it. `make release` takes `.dev0` away, or counts the commits up to the one it builds."""

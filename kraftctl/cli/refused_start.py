@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from kraftctl.server.logs.background_file import BackgroundFile, LeftOut
 from kraftctl.server.logs.logging import stop_logging
 from kraftctl.server.logs.shared_output import SharedOutput, are_the_same
+from kraftctl.server.process.service_manager import service_manager, shown_status
 from kraftctl_security.standard_output import descriptor_of
 
 logger = logging.getLogger("kraftctl.server")
@@ -29,6 +30,10 @@ systemd); of others each start ends immediately.
 
 def refuse(reasons: Sequence[str], status: int = STATUS) -> int:
     """Returns the exit status. It waits for readers of the lines for seconds at most."""
+    manager = service_manager(os.environ)
+    if manager is not None:
+        manager.send(shown_status(f"Exiting: {reasons[0]}"))
+        manager.close()
     output, error = descriptor_of(sys.stdout), descriptor_of(sys.stderr)
     is_once = are_the_same(output, error)
     at_terminal = is_once and error is not None and os.isatty(error)

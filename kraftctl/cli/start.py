@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import importlib
 import logging
+import os
 import random
 from pathlib import Path
 from typing import cast
@@ -26,7 +27,7 @@ from kraftctl.cli.refused_start import HALTED_STATUS, refuse
 from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.node import controller_node
-from kraftctl.operate.service import served
+from kraftctl.operate.service import watched
 from kraftctl.server.controller_server import run_controller
 from kraftctl.server.driver import turn_probe
 from kraftctl.server.listeners.bound_sockets import ListenError
@@ -38,6 +39,7 @@ from kraftctl.server.logs.shared_output import occupy_closed_descriptors
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.process.collector import Collector
 from kraftctl.server.process.interpreter_lock import released_between_turns
+from kraftctl.server.process.service_manager import service_manager
 from kraftctl.storage.data_directory_note import write_data_directory_note
 from kraftctl.storage.directory_lock import DirectoryLock
 from kraftctl.storage.errors import StorageError
@@ -187,7 +189,7 @@ async def _run_until_signal(config: ControllerConfig, meta: MetaProperties) -> N
     probe = turn_probe()
     collector = Collector(Clock().thread_ns)
     with collector.deciding(), signals.handled(stop, reload, probe, collector), log_files as audit_log:
-        async with served(config, audit_log) as operation:
+        async with watched(config, audit_log, service_manager(os.environ)) as operation:
             await run_controller(config, meta, stop, reload, audit_log, probe, operation)
 
 

@@ -1,4 +1,7 @@
-"""Opens the listener for probes and metrics before a controller starts, and closes it after its end."""
+"""Opens the listener for probes and metrics before a controller starts, and closes it after its end.
+
+A service manager is sent the same.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,14 @@ from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.config.operate_config import HTTPS, LISTENERS, TOKEN_PATH, is_on_loopback
 from kraftctl.operate.listener import HttpListener
 from kraftctl.operate.pages import Pages
+from kraftctl.operate.supervision import Supervision
 from kraftctl.operate.watch import Watch
 from kraftctl.server.listeners.bound_sockets import bind_endpoint
 from kraftctl.server.logs.audit_log import AuditLog
+from kraftctl.server.operation import Operation
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.process.detached_calls import call_detached
+from kraftctl.server.process.service_manager import ServiceManager
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.small_files import mode_against_others, read_small_file
 
@@ -33,18 +39,36 @@ DISK_SECONDS: Final = 5.0
 
 
 @asynccontextmanager
-async def served(config: ControllerConfig, audit_log: AuditLog | None) -> AsyncIterator[Watch | None]:
-    """Serves while the context lasts; None if no listener is configured.
+async def watched(
+    config: ControllerConfig, audit_log: AuditLog | None, manager: ServiceManager | None
+) -> AsyncIterator[Operation | None]:
+    """Serves, and informs the manager, while the context lasts; None if nothing of this is configured.
 
     Raises ConfigException, StoreError or ListenError.
     """
-    if not config.operate.endpoints:
+    if not config.operate.endpoints and manager is None:
         yield None
         return
     watch = Watch(config, Clock(), audit_log)
+    looking = asyncio.ensure_future(_look_at_disk(watch))
+    supervision = None if manager is None else Supervision(watch, manager)
+    try:
+        async with _served(config, watch):
+            yield supervision or watch
+    finally:
+        looking.cancel()
+        if supervision is not None:
+            supervision.close()
+
+
+@asynccontextmanager
+async def _served(config: ControllerConfig, watch: Watch) -> AsyncIterator[None]:
+    """Serves the pages while the context lasts, if a listener is configured."""
+    if not config.operate.endpoints:
+        yield
+        return
     pages = Pages(watch, _token(config.operate.token_path))
     listener = HttpListener(await _bound(config, watch), pages.respond)
-    looking = asyncio.ensure_future(_look_at_disk(watch))
     listener.start()
     for endpoint in config.operate.endpoints:
         logger.info("%s has the probes /livez, /readyz and /startupz, and /metrics", endpoint)
@@ -56,9 +80,8 @@ async def served(config: ControllerConfig, audit_log: AuditLog | None) -> AsyncI
                 TOKEN_PATH,
             )
     try:
-        yield watch
+        yield
     finally:
-        looking.cancel()
         listener.stop()
 
 

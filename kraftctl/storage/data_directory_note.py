@@ -1,7 +1,7 @@
 """The `metadata-log-dir` file names the directory of the metadata log in the other directories of a node.
 
 Only a directory that is still in log.dirs can be checked. This note, which each start keeps current,
-remembers the one that was removed from the list.
+remembers the one that was removed from the list. A note without a version is of an earlier release.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from kraftctl_protocol.java_properties import PropertiesError, format_properties
 from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
 
 FILE_NAME: Final = "metadata-log-dir"
+VERSION: Final = "1"
 COMMENT: Final = "The metadata log of this node was here when it last started."
 
 
@@ -34,6 +35,8 @@ def read_data_directory_note(log_dir: Path) -> DataDirectoryNote | None:
         properties = find_properties(path)
         if properties is None:
             return None
+        if properties.get("version", VERSION) != VERSION:
+            raise ValueError(f"it is of version {properties['version']}, {VERSION} is supported")
         directory_id = uuid_from_string(properties["directory.id"])
         return DataDirectoryNote(path, properties["metadata.log.dir"], directory_id)
     except OSError as error:
@@ -53,5 +56,5 @@ def write_data_directory_note(log_dir: Path, metadata_log_dir: Path, directory_i
         note = None
     name = str(metadata_log_dir.absolute())
     if note is None or (note.metadata_log_dir, note.directory_id) != (name, directory_id):
-        content = {"metadata.log.dir": name, "directory.id": uuid_to_string(directory_id)}
+        content = {"version": VERSION, "metadata.log.dir": name, "directory.id": uuid_to_string(directory_id)}
         replace_file(log_dir / FILE_NAME, format_properties(content, [COMMENT]).encode())

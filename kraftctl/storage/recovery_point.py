@@ -343,13 +343,13 @@ def _read(path: Path) -> tuple[int, RecoveryPoint] | None:
         raise cannot("read", path, error) from error
     lines = [content[position : position + LINE_BYTES] for position in LINE_POSITIONS]
     readable = [found for line in lines if (found := _decode(line)) is not None]
+    newer = max(_version(line) if not readable or _is_whole(line) else 0 for line in lines)
+    if newer > VERSION:
+        raise StorageError(
+            f"{path} is of version {newer}, {VERSION} is supported: a newer release wrote it. Next step:"
+            " start a controller of that release on this directory instead."
+        )
     if not readable:
-        newer = next((version for line in lines if (version := _version(line)) > VERSION), None)
-        if newer is not None:
-            raise StorageError(
-                f"{path} is of version {newer}, {VERSION} is supported: a newer release wrote it. Next step:"
-                " start a controller of that release on this directory instead."
-            )
         raise StorageError(
             f"{path} is damaged: neither of its two lines has a matching checksum. Next step: if"
             " __cluster_metadata-0 is as this node left it, and this node was not recovering, move the file"
@@ -385,6 +385,12 @@ def _version(line: bytes) -> int:
     """Returns the version that a line claims, readable or not; 0 when it claims none."""
     found = re.match(rb"version=(\d{1,9}) ", line)
     return 0 if found is None else int(found.group(1))
+
+
+def _is_whole(line: bytes) -> bool:
+    """Returns whether the line has the checksum of its text, whatever that says."""
+    text, _, checksum = line.rstrip().rpartition(b" crc32c=")
+    return checksum == b"%08x" % crc32c(text)
 
 
 def _sequence_of(found: tuple[int, RecoveryPoint]) -> int:

@@ -5,8 +5,17 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 CORRUPT = "tests/server/controllers/test_corrupt_files.py::test_start"
+RECOVERY_POINT = "tests/storage/test_recovery_point.py"
 
 FAULTS = (
+    PlantedFault(
+        "an-older-line-beside-that-of-a-newer-release",
+        "kraftctl/storage/recovery_point.py",
+        "    newer = max(_version(line) if not readable or _is_whole(line) else 0 for line in lines)\n",
+        "    newer = max(_version(line) if not readable else 0 for line in lines)\n",
+        (f"{RECOVERY_POINT}::test_a_line_of_a_newer_release_is_not_passed_over_for_an_older_one",),
+        "After a downgrade a voter takes back the promises of its last write.",
+    ),
     PlantedFault(
         "batch-with-fewer-records-than-offsets",
         "protocol/kraftctl_protocol/record_batch.py",

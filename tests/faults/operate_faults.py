@@ -8,7 +8,33 @@ DRIVER = "tests/server/controllers/test_driver.py"
 SHORT_ISRS = "tests/image/test_short_isrs.py"
 LATENCIES = "tests/raft/test_latencies.py"
 
+SUPERVISED = "tests/operate/test_service_manager.py"
+
 FAULTS = [
+    PlantedFault(
+        "a-full-socket-of-the-manager-loses-ready",
+        "kraftctl/operate/supervision.py",
+        "        if due and self._manager.send(*due):\n            self._unsent, self._status = [], shown\n",
+        "        self._manager.send(*due)\n        self._unsent, self._status = [], shown\n",
+        (f"{SUPERVISED}::test_a_manager_that_does_not_read_holds_nothing_up",),
+        "systemd waits for ever for a controller that leads.",
+    ),
+    PlantedFault(
+        "the-manager-is-waited-for",
+        "kraftctl/server/process/service_manager.py",
+        "        self._socket.setblocking(False)\n",
+        "        self._socket.setblocking(True)\n",
+        (f"{SUPERVISED}::test_a_manager_that_does_not_read_holds_nothing_up",),
+        "A service manager that hangs stops the loop of the controller.",
+    ),
+    PlantedFault(
+        "a-watchdog-is-not-fed",
+        "kraftctl/operate/supervision.py",
+        '            due.append("WATCHDOG=1")\n',
+        "            pass\n",
+        (f"{SUPERVISED}::test_it_is_ready_when_it_serves_and_says_that_it_stops",),
+        "systemd kills a healthy controller every minute.",
+    ),
     PlantedFault(
         "ready-without-a-leader-from-the-start",
         "kraftctl/raft/progress.py",

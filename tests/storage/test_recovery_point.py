@@ -326,6 +326,22 @@ def _line(text: str) -> bytes:
     return f"{text} crc32c={crc32c(text.encode()):08x}".ljust(LINE_BYTES - 1).encode() + b"\n"
 
 
+@pytest.mark.parametrize("position", [0, BLOCK_BYTES])
+def test_a_line_of_a_newer_release_is_not_passed_over_for_an_older_one(tmp_path: Path, position: int) -> None:
+    """A newer release was killed after its first write: the other block still says what this one wrote."""
+    create_recovery_point(tmp_path, DIRECTORY_ID)
+    content = bytearray((tmp_path / FILE_NAME).read_bytes())
+    later = _line("version=3 sequence=1000 quorum.epoch=8 voted.id=3 of.that.release=yes")
+    content[position : position + LINE_BYTES] = later
+    (tmp_path / FILE_NAME).write_bytes(content)
+    with pytest.raises(StorageError, match="is of version 3, 2 is supported: a newer release wrote it"):
+        read_recovery_point(tmp_path)
+
+    content[position + 20] ^= 1
+    (tmp_path / FILE_NAME).write_bytes(content)
+    assert _point(tmp_path).quorum_epoch == 0, "a torn write of that release: nothing relied on it"
+
+
 def test_a_file_of_two_lines_in_one_block_is_read_and_made_anew(tmp_path: Path) -> None:
     """As earlier releases wrote it."""
     rest = "directory.id=bGzDaR4ySNmJaPXzonU2CA quorum.epoch=3 voted.id=2 log.epoch=3"

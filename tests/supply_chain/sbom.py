@@ -24,16 +24,16 @@ from tests.supply_chain.licences import RULES, licence_of
 from tests.supply_chain.locked_distributions import ROOT, Locked, read_lock
 
 
-def bill_of_materials(lock: Path) -> Bom:
+def bill_of_materials(lock: Path, version: str = kraftctl.__version__) -> Bom:
     """kraftctl, the distributions of the lock file, and which of them requires which."""
     locked = {each.name: each for each in read_lock(lock)}
     components = {name: _component(each) for name, each in locked.items()}
     own = Component(
         name="kraftctl",
-        version=kraftctl.__version__,
+        version=version,
         type=ComponentType.APPLICATION,
-        bom_ref=f"kraftctl@{kraftctl.__version__}",
-        purl=PackageURL("pypi", name="kraftctl", version=kraftctl.__version__),
+        bom_ref=f"kraftctl@{version}",
+        purl=PackageURL("pypi", name="kraftctl", version=version),
     )
     bill = Bom(components=components.values(), serial_number=uuid.uuid5(uuid.NAMESPACE_URL, lock.read_text()))
     bill.metadata.component = own
