@@ -7,6 +7,7 @@ from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation
 from kraftctl.explain.mark import age_text
 from kraftctl.explain.voter_lag import lag_text, lags, step_for_lag
 from kraftctl.explain.why_controller import REPLACE_VOTER
+from kraftctl_protocol.metadata_topic import NAME_CONTROLLERS
 
 SUBJECT = "quorum"
 
@@ -20,7 +21,10 @@ def explain_no_leader(view: NoLeaderView) -> Explanation:
     count = f"{view.reached_count} of the {view.asked_count} controllers that were asked"
     verb = "is" if view.reached_count == 1 else "are"
     leader_id = view.unreached_leader_id
-    if view.reached_count == 0:
+    if view.asked_count == 0:
+        text = "only brokers were asked: whether a controller leads is not known"
+        step = NAME_CONTROLLERS
+    elif view.reached_count == 0:
         text = f"{count} are reached: whether one leads is not known"
         step = "start the controllers, or check the addresses and what lies between"
     elif leader_id is not None:

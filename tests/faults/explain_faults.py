@@ -8,6 +8,7 @@ NODES = "tests/explain/test_why_node.py"
 PARTITIONS = "tests/explain/test_why_partition.py"
 REPLAYED = "tests/explain/test_replayed_log.py"
 COMMAND = "tests/cli/test_explain.py"
+ASKED_BROKER = "tests/cli/test_explain_asked_broker.py"
 
 FAULTS = (
     PlantedFault(
@@ -65,6 +66,22 @@ FAULTS = (
         "(*quorum.voters, *quorum.observers)",
         ("tests/cli/test_leader_view.py",),
         "A voter that has lost its disk counts as none, and the majority as larger than it is.",
+    ),
+    PlantedFault(
+        "a-broker-is-asked-for-the-log",
+        "protocol/kraftctl_observer/observer.py",
+        "            if self._connection.is_of_broker:\n",
+        "            if not self._connection:\n",
+        (f"{ASKED_BROKER}::test_a_broker_that_reaches_the_leader",),
+        "An operator who names a broker reads UNKNOWN_TOPIC_ID, and no next step.",
+    ),
+    PlantedFault(
+        "brokers-count-as-controllers",
+        "kraftctl/cli/quorum/quorum_survey.py",
+        "asked_count=len(self._threads.keys() - brokers),",
+        "asked_count=len(self._threads),",
+        (f"{ASKED_BROKER}::test_a_broker_that_reaches_no_leader",),
+        "An operator who names a broker starts controllers that run.",
     ),
     PlantedFault(
         "explains-without-a-leader-late",
