@@ -51,7 +51,9 @@ class ReplayedLog:
         self.kraft_version = 0
         self.unknown_records: Counter[int] = Counter()
         """The number of records by types that only a newer release knows."""
-        self._in_transaction: list[tuple[Message, Mark]] | None = None
+        self.open_transaction_offset: int | None = None
+        """The offset at which a transaction begins that has not ended: nothing of it has an effect yet."""
+        self._in_transaction: list[tuple[Message, Mark]] = []
 
     def replay_snapshot(self, batches: Iterable[RecordBatch], snapshot: OffsetAndEpoch) -> None:
         """Replays all batches of a snapshot into the empty image. Raises DecodeError."""
@@ -69,18 +71,12 @@ class ReplayedLog:
         self.end_offset = snapshot.offset
         self.last_timestamp_ms = max(self.last_timestamp_ms, timestamp_ms or 0)
 
-    def replay_batches(
-        self, batches: Iterable[RecordBatch], end_offset: int, until_ms: int | None = None
-    ) -> None:
-        """Replays the records from `self.end_offset` to `end_offset`, which are committed; with `until_ms`,
-        those before the first one of a later time.
-        """
+    def replay_batches(self, batches: Iterable[RecordBatch], end_offset: int) -> None:
+        """Replays the records from `self.end_offset` to `end_offset`, which are committed."""
         for batch in batches:
             for record in batch.records:
                 if not self.end_offset <= record.offset < end_offset:
                     continue
-                if until_ms is not None and record.timestamp_ms > until_ms:
-                    return
                 mark = Mark(record.offset, record.timestamp_ms)
                 if batch.header.is_control:
                     self._take_control(record, mark, batch.header.partition_leader_epoch)
@@ -102,14 +98,15 @@ class ReplayedLog:
             self.unknown_records[error.record_type] += 1
             return
         if isinstance(record, BeginTransactionRecord):
-            self._in_transaction = []
+            self.open_transaction_offset, self._in_transaction = mark.offset, []
         elif isinstance(record, AbortTransactionRecord):
-            self._in_transaction = None
+            self.open_transaction_offset, self._in_transaction = None, []
         elif isinstance(record, EndTransactionRecord):
-            held, self._in_transaction = self._in_transaction or [], None
+            held, self._in_transaction = self._in_transaction, []
+            self.open_transaction_offset = None
             for each, its_mark in held:
                 self.apply(each, its_mark)
-        elif self._in_transaction is not None:
+        elif self.open_transaction_offset is not None:
             self._in_transaction.append((record, mark))
         else:
             self.apply(record, mark)

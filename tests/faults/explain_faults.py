@@ -20,6 +20,22 @@ FAULTS = (
         "A cause is explained by records that are aborted a moment later.",
     ),
     PlantedFault(
+        "explains-half-of-a-batch",
+        "spark/kraftctl_spark/history/log_files.py",
+        "(row.place if row.batch is None else row.batch) > as_of.offset",
+        "row.place > as_of.offset",
+        ("tests/spark/test_past_explained.py::test_the_files_have_the_records_of_the_controller",),
+        "An operator reads of a state that no node has had.",
+    ),
+    PlantedFault(
+        "an-offset-within-a-batch-counts-without-the-batch",
+        "kraftctl/explain/as_of.py",
+        "batch.header.base_offset <= self.offset",
+        "batch.header.last_offset <= self.offset",
+        ("tests/explain/test_as_of.py",),
+        "What was at an offset that the log has is said to be not known.",
+    ),
+    PlantedFault(
         "explains-what-is-not-committed",
         "kraftctl/explain/replayed_log.py",
         "if not self.end_offset <= record.offset < end_offset:",

@@ -174,7 +174,7 @@ def _print(args: argparse.Namespace, explanation: Explanation, now_ms: int, log:
         return
     print(explanation_text(explanation, now_ms))
     if args.bootstrap_controllers is None and log is not None:
-        print(as_of_text(log))
+        print(as_of_text(log, None if args.as_of is None else args.as_of[1]))
 
 
 def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanation, int, ReplayedLog | None]:
