@@ -29,6 +29,7 @@ from kraftctl.dev.ports import can_listen, free_port
 from kraftctl.dev.processes import ManagedProcess, ProcessFailedError
 from kraftctl.dev.restarts import RestartedNode
 from kraftctl.dev.settings import random_id, replication_for
+from kraftctl_protocol.counted_text import counted, one_or_many
 from kraftctl_protocol.log_file_names import segment_file_name
 
 CONTROLLER_PORT = 9093
@@ -151,7 +152,8 @@ class DevSession:
             f"Starting the controller ({cluster.controller.name}) on {cluster.controller.address} ..."
         )
         cluster.controller.start()
-        print_progress(f"Starting {len(cluster.brokers)} Apache Kafka {kafka.version} brokers ...")
+        brokers = counted(len(cluster.brokers), f"Apache Kafka {kafka.version} broker")
+        print_progress(f"Starting {brokers} ...")
         for broker in cluster.brokers:
             broker.start(wait=False)
         for broker in cluster.brokers:
@@ -307,7 +309,8 @@ def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
     log = cluster.controller.metadata_directory / segment_file_name(0)
     server = f"--bootstrap-server {cluster.brokers[0].address}"
     controller = f"--bootstrap-controller {cluster.bootstrap_controllers}"
-    count = f"{len(cluster.brokers)} broker" + ("s are" if len(cluster.brokers) > 1 else " is")
+    brokers = counted(len(cluster.brokers), "broker")
+    are = one_or_many(len(cluster.brokers), "is", "are")
     kind = "Java" if isinstance(cluster.controller, JavaController) else "kraftctl"
     facts = {
         "bootstrap.servers": cluster.bootstrap_servers,
@@ -320,7 +323,7 @@ def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
         facts["probes"] = cluster.controller.properties["kraftctl.operate.listeners"]
     if exporting:
         facts["metadata tables"] = str(tables_directory(directory))
-    lines = ["", f"kraftctl dev: {count} running on one {kind} controller"]
+    lines = ["", f"kraftctl dev: {brokers} {are} running on one {kind} controller"]
     lines += [f"  {name:<22}{value}" for name, value in facts.items()]
     lines += [
         "",

@@ -11,6 +11,7 @@ from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata.features import KRAFT_VERSION
 from kraftctl_protocol.control_record import decode_control_key, decode_control_value
+from kraftctl_protocol.counted_text import counted, one_or_many
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
@@ -128,6 +129,17 @@ class ReplayedLog:
         elif isinstance(message, KRaftVersionRecord):
             self.kraft_version = message.kraft_version
             self.marks.features[KRAFT_VERSION] = mark
+
+
+def left_out_text(records: Counter[int], types_max: int | None = None) -> str:
+    """Returns that records of a newer release are left out; an empty text if there are none."""
+    if not records:
+        return ""
+    are = one_or_many(records.total(), "is", "are")
+    types = sorted(records)[:types_max]
+    return (
+        f"{counted(records.total(), 'record')} of types {types}, which a newer release wrote, {are} left out"
+    )
 
 
 def _contained_timestamp(first: RecordBatch) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
+LIMITS = "tests/explain/test_feature_limits.py"
 NODES = "tests/explain/test_why_node.py"
 PARTITIONS = "tests/explain/test_why_partition.py"
 REPLAYED = "tests/explain/test_replayed_log.py"
@@ -68,11 +69,19 @@ FAULTS = (
         "An operator unregisters a controller that runs.",
     ),
     PlantedFault(
+        "the-next-step-of-an-upgrade-names-one-broker",
+        "kraftctl/explain/why_feature.py",
+        '(("controller", controllers), ("broker", brokers))',
+        '(("controller", controllers[:1]), ("broker", brokers[:1]))',
+        (f"{LIMITS}::test_the_next_step_names_all_nodes_that_limit_a_feature",),
+        "An operator upgrades one broker after the other, each time to read of the next.",
+    ),
+    PlantedFault(
         "a-voter-that-limits-is-named-before-a-ghost",
         "kraftctl/explain/why_feature.py",
-        "key=lambda each: not is_ghost(evidence, each)",
-        "key=lambda each: is_ghost(evidence, each)",
-        (f"{NODES}::test_a_ghost_is_named_before_other_limits",),
+        "for controller_id in (*ghosts, *others):",
+        "for controller_id in (*others, *ghosts):",
+        (f"{LIMITS}::test_a_ghost_is_named_before_other_limits",),
         "An upgrade is planned around a controller that does not exist.",
     ),
     PlantedFault(
