@@ -9,6 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from kraftctl.cli.admin.errors import AdminError
+from kraftctl_protocol.counted_text import counted
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.small_files import read_small_file
 
@@ -39,7 +40,7 @@ def read_token_file(flag: str, file: Path, *, bytes_min: int = 1) -> str:
             " Next step: write the token alone into it"
         )
     if len(token) < bytes_min:
-        raise AdminError(f"{flag} {file} has {len(token)} bytes: {bytes_min} or more are needed.")
+        raise AdminError(f"{flag} {file} has {counted(len(token), 'byte')}: {bytes_min} or more are needed.")
     return token
 
 

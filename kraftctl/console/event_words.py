@@ -13,6 +13,7 @@ from kraftctl.metadata.broker_registration_change import FENCE, IN_CONTROLLED_SH
 from kraftctl.metadata.leader_recovery_state import RECOVERING
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
 from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC, type_name
+from kraftctl_protocol.counted_text import counted, named_by_id, one_or_many
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord
@@ -126,7 +127,7 @@ def _broker_change(image: MetadataImage, record: BrokerRegistrationChangeRecord)
         yield _broker(before.id, "begins its controlled shutdown", PLAIN)
     if record.log_dirs and len(record.log_dirs) < len(before.directories):
         lost = len(before.directories) - len(record.log_dirs)
-        yield _broker(before.id, f"loses {lost} log director{'y' if lost == 1 else 'ies'}", BAD)
+        yield _broker(before.id, f"loses {counted(lost, 'log directory')}", BAD)
 
 
 def _partition_change(image: MetadataImage, record: PartitionChangeRecord) -> Iterator[EventWords]:
@@ -154,9 +155,11 @@ def _changes(before: PartitionRegistration, record: PartitionChangeRecord) -> It
     if record.isr is not None:
         left, joined = sorted(set(before.isr) - set(record.isr)), sorted(set(record.isr) - set(before.isr))
         if left:
-            yield f"Broker {_ids(left)} leaves the ISR of:", BAD
+            leave = one_or_many(len(left), "leaves", "leave")
+            yield f"{named_by_id('Broker', left)} {leave} the ISR of:", BAD
         if joined:
-            yield f"Broker {_ids(joined)} joins the ISR of:", GOOD
+            join = one_or_many(len(joined), "joins", "join")
+            yield f"{named_by_id('Broker', joined)} {join} the ISR of:", GOOD
     if record.adding_replicas or record.removing_replicas:
         yield "Reassignment begins:", PLAIN
     elif before.reassigning and (record.adding_replicas is not None or record.removing_replicas is not None):
@@ -181,7 +184,3 @@ def _config(record: ConfigRecord) -> EventWords:
         return EventWords(f"Config {record.name} of {where} is removed", path=path)
     value = shown_value(record.resource_type, record.name, record.value)
     return EventWords(f"Config {record.name} of {where} is set to {value}", path=path)
-
-
-def _ids(ids: list[int]) -> str:
-    return ", ".join(map(str, ids))

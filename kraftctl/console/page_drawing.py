@@ -8,6 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from kraftctl.console.picture import Picture
+from kraftctl_protocol.counted_text import counted
 from kraftctl_protocol.escaped_text import escaped
 
 GIGABYTE = 1_000_000_000
@@ -25,7 +26,7 @@ class PageDrawing:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        environment.filters.update(plain=_plain, gigabytes=_gigabytes)
+        environment.filters.update(counted=counted, plain=_plain, gigabytes=_gigabytes)
         self._environment = environment
         self.style = (files("kraftctl.console") / "static/console.css").read_bytes()
         self.script = (files("kraftctl.console") / "static/console.js").read_bytes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
@@ -24,6 +23,7 @@ from kraftctl.console.troubles import (
 from kraftctl.explain.evidence import ClusterEvidence, ReplicaFetch
 from kraftctl.explain.explanation import ExplainedCause, UnknownSubjectError, explanation_json
 from kraftctl.explain.mark import age_text, since_text, time_text
+from kraftctl.explain.replayed_log import left_out_text
 from kraftctl.explain.voter_lag import lags
 from kraftctl.explain.why_broker import BrokerTrouble, broker_trouble
 from kraftctl.explain.why_controller import is_ghost
@@ -32,6 +32,7 @@ from kraftctl.explain.why_quorum import explain_no_leader
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.config_definitions.min_insync_replicas import MIN_INSYNC_REPLICAS
+from kraftctl_protocol.counted_text import counted, one_or_many
 
 TROUBLES_MAX: Final = 40
 BROKERS_MAX: Final = 100
@@ -58,7 +59,7 @@ def picture_of(
         "log": _log(log, evidence.log.end_offset),
         "problems": [
             each
-            for each in (log.problem, reading.problem, _unknown_text(evidence.log.unknown_records))
+            for each in (log.problem, reading.problem, left_out_text(evidence.log.unknown_records, TYPES_MAX))
             if each
         ],
         "unknown_records": {
@@ -79,14 +80,6 @@ def picture_of(
         "upgrade": list(_features(evidence)),
         "events": [event_json(each, now_ms) for each in events.newest(EVENTS_MAX)],
     }
-
-
-def _unknown_text(records: Counter[int]) -> str:
-    """Returns that records are left out, as `kraftctl explain` prints it; otherwise an empty text."""
-    if not records:
-        return ""
-    types = sorted(records)[:TYPES_MAX]
-    return f"{records.total()} records of types {types}, which a newer release wrote, are left out"
 
 
 def _log(log: LogReading, end_offset: int) -> Picture:
@@ -168,7 +161,7 @@ def _badges(
     yield _badge("brokers fenced", f"{fenced} of {len(cluster.brokers)}", WARNING if fenced else "")
     yield _counted("reassigning", topics.reassigning_count, NOTE)
     ghosts = sum(each["role"] == "ghost" for each in controllers)
-    yield _counted("ghost" if ghosts == 1 else "ghosts", ghosts, WARNING)
+    yield _counted(one_or_many(ghosts, "ghost", "ghosts"), ghosts, WARNING)
     days = [days_left(date, evidence.now_ms) for status in reading.statuses for date in status.certificates]
     if days:
         least = min(days)
@@ -275,7 +268,7 @@ def _lag_records(reading: QuorumReading, fetch: ReplicaFetch | None, *, is_leade
 
 
 def _lag_text(records: int | None, lag_ms: int | None) -> str:
-    parts = [] if records is None else [f"{records:,} record{'' if records == 1 else 's'}"]
+    parts = [] if records is None else [counted(records, "record")]
     return ", ".join([*parts, *([] if lag_ms is None else [age_text(lag_ms)])])
 
 

@@ -13,6 +13,7 @@ from kraftctl.explain.why_partition import split_partition_name
 from kraftctl.image.acl_entry import AclEntry
 from kraftctl.image.topics_image import TopicImage
 from kraftctl_protocol.acl_operation import AclOperation
+from kraftctl_protocol.counted_text import counted
 
 FOUND_MAX: Final = 50
 LOOKS_MAX: Final = 200_000
@@ -139,8 +140,7 @@ def _principals(evidence: ClusterEvidence, wanted: str, looked: Looked) -> Itera
 
 
 def _counted(topic: TopicImage) -> str:
-    count = len(topic.partitions)
-    return f"{count} partition{'' if count == 1 else 's'}"
+    return counted(len(topic.partitions), "partition")
 
 
 def _acl_text(acl: AclEntry) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl_protocol.counted_text import counted
+
 CHARACTERS_MAX: Final = 300
 
 
@@ -11,4 +13,4 @@ def shortened(text: str) -> str:
     """Returns the text, or its first characters and how many there are."""
     if len(text) <= CHARACTERS_MAX:
         return text
-    return f"{text[:CHARACTERS_MAX]}… ({len(text)} characters)"
+    return f"{text[:CHARACTERS_MAX]}… ({counted(len(text), 'character')})"

@@ -22,6 +22,7 @@ from kraftctl.explain.why_quorum import explain_no_leader, explain_quorum
 from kraftctl.explain.why_reassignment import explain_reassignment
 from kraftctl.explain.why_topic import explain_topic
 from kraftctl.image.topics_image import TopicImage
+from kraftctl_protocol.counted_text import counted
 
 PARTITIONS_MAX: Final = 200
 """A page of a topic has this many rows."""
@@ -109,7 +110,7 @@ def _topic_story(evidence: ClusterEvidence, events: EventStream, name: str) -> S
         explanations = [explain_topic(evidence, name)]
     else:
         statement = ExplainedCause(
-            f"Topic {name} has {len(topic.partitions)} partitions, too many for this page"
+            f"Topic {name} has {counted(len(topic.partitions), 'partition')}, too many for this page"
         )
         step = f"kraftctl explain topic {name}"
         explanations = [Explanation(f"topic {name}", statement, next_step=step)]
@@ -144,7 +145,10 @@ def _broker(evidence: ClusterEvidence, broker_id: int) -> Explanation:
         return explain_broker(evidence, broker_id)
     trouble = broker_trouble(evidence, broker_id)
     led = evidence.image.topics.leader_counts.get(broker_id, 0)
-    facts = [f"it leads {led} partitions; of {count}, those in failed directories are not looked for here"]
+    facts = [
+        f"it leads {counted(led, 'partition')}",
+        f"of {count:,}, those in failed directories are not looked for here",
+    ]
     step = f"kraftctl explain broker {broker_id}"
     if trouble is None:
         statement = ExplainedCause(f"Broker {broker_id} is unfenced")

@@ -39,6 +39,7 @@ from kraftctl.explain.why_partition import (
 from kraftctl.explain.why_quorum import explain_no_leader
 from kraftctl.explain.why_reassignment import explain_reassignment
 from kraftctl.explain.why_topic import PHRASES
+from kraftctl_protocol.counted_text import counted, one_or_many
 
 CRITICAL: Final = "critical"
 WARNING: Final = "warning"
@@ -149,9 +150,7 @@ def _groups(
         yield Trouble(slug, level, _joined(kind, members), path, len(members))
     left = max(count, len(found)) - sum(len(members) for members in ordered[:GROUPS_MAX])
     if left > 0:
-        statement = ExplainedCause(
-            f"{left} more {'partition' if left == 1 else 'partitions'} {_phrase(kind, left)}"
-        )
+        statement = ExplainedCause(f"{counted(left, 'more partition')} {_phrase(kind, left)}")
         step = "see those above first, or search for a topic"
         yield Trouble(slug, level, Explanation(f"more: {kind}", statement, next_step=step), count=left)
 
@@ -161,7 +160,7 @@ def _joined(kind: str, members: list[tuple[NamedPartition, Explanation]]) -> Exp
     if len(members) == 1:
         return first
     names = names_text([str(partition) for partition, _ in members])
-    text = f"{len(members)} partitions {_phrase(kind, len(members))}: {names}"
+    text = f"{counted(len(members), 'partition')} {_phrase(kind, len(members))}: {names}"
     return Explanation(
         f"{kind}: {members[0][0]}",
         ExplainedCause(text, first.statement.since),
@@ -194,7 +193,8 @@ def _brokers(evidence: ClusterEvidence) -> Iterator[Trouble]:
         yield Trouble(kind, level, explanation, page_path("broker", broker_id))
     if len(stopped) > BROKERS_MAX:
         left = len(stopped) - BROKERS_MAX
-        statement = ExplainedCause(f"{left} more brokers are fenced or leave")
+        words = one_or_many(left, "is fenced or leaves", "are fenced or leave")
+        statement = ExplainedCause(f"{counted(left, 'more broker')} {words}")
         yield Trouble("fenced", WARNING, Explanation("more brokers", statement), count=left)
     lost = ((each, _lost(evidence, each)) for each in sorted(cluster.brokers) if each not in stopped)
     for broker_id, cause in [(each, cause) for each, cause in lost if cause is not None][:BROKERS_MAX]:
@@ -215,9 +215,9 @@ def _consequences(evidence: ClusterEvidence, broker_id: int) -> Iterator[str]:
     eligible = sum(topics.elr_counts.get(broker_id, {}).values())
     alone = sum(topics.last_member_counts.get(broker_id, {}).values())
     if eligible:
-        yield f"it is in the ELR of {eligible} partition{'' if eligible == 1 else 's'}"
+        yield f"it is in the ELR of {counted(eligible, 'partition')}"
     if alone:
-        yield f"it is the last of the ISR of {alone} partition{'' if alone == 1 else 's'} without a leader"
+        yield f"it is the last of the ISR of {counted(alone, 'partition')} without a leader"
 
 
 def _reassignments(evidence: ClusterEvidence) -> Iterator[Trouble]:
@@ -236,9 +236,9 @@ def _reassignments(evidence: ClusterEvidence) -> Iterator[Trouble]:
     count = evidence.image.topics.reassigning_count
     others = count - min(len(shown), GROUPS_MAX)
     if others > 0:
-        more = "more " if shown else ""
-        verb = "partition is" if others == 1 else "partitions are"
-        statement = ExplainedCause(f"{others} {more}{verb} being reassigned")
+        noun = "more partition" if shown else "partition"
+        are = one_or_many(others, "is", "are")
+        statement = ExplainedCause(f"{counted(others, noun)} {are} being reassigned")
         level = WARNING if others > running else NOTE
         yield Trouble("reassignments", level, Explanation("reassignments", statement), count=others)
 

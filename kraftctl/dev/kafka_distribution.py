@@ -210,7 +210,7 @@ def _resolve_with_maven(version: str, directory: Path, pom: str, progress: Calla
         raise KafkaUnavailableError(f"Maven could not resolve Apache Kafka {version}:\n" + "\n".join(tail))
     classpath = output.read_text().strip()
     output.replace(directory / "classpath.txt")
-    progress(f"Apache Kafka {version} is ready ({len(classpath.split(os.pathsep))} jars).")
+    progress(f"Apache Kafka {version} is ready (jars: {len(classpath.split(os.pathsep))}).")
     return classpath
 
 
@@ -226,7 +226,7 @@ def _run_maven(command: list[str], progress: Callable[[str], None]) -> list[str]
                 fetched += 1
                 if fetched % 5 == 1:
                     jar = Path(line.split(".jar", 1)[0]).name
-                    progress(f"  {fetched} jars fetched, {jar} the latest")
+                    progress(f"  jars fetched: {fetched}, {jar} the latest")
     return tail
 
 

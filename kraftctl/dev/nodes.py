@@ -99,10 +99,19 @@ class Node:
     def await_ready(self, timeout_s: float = START_TIMEOUT_S) -> None:
         raise AssertionError("overridden by every node")
 
+    def is_ready(self) -> bool:
+        """Returns what `await_ready` awaits."""
+        raise AssertionError("overridden by every node")
+
     def await_log(self, pattern: str, timeout_s: float = 60.0) -> str:
         """Returns a line printed since the last start in which `pattern` is found."""
         assert self.process is not None, f"{self.name} was never started"
         return self.process.await_line(pattern, timeout_s)
+
+    def has_logged(self, pattern: str) -> bool:
+        """Returns whether a line printed since the last start has `pattern` in it."""
+        assert self.process is not None, f"{self.name} was never started"
+        return any(re.search(pattern, line) for line in self.process.lines())
 
     def stop(self, timeout_s: float = 60.0) -> int | None:
         """Sends SIGTERM and waits; returns the exit status."""
@@ -216,6 +225,9 @@ class JavaController(Controller):
     def await_ready(self, timeout_s: float = START_TIMEOUT_S) -> None:
         self.await_log(JAVA_CONTROLLER_READY, timeout_s)
 
+    def is_ready(self) -> bool:
+        return self.has_logged(JAVA_CONTROLLER_READY)
+
 
 class KraftctlController(Controller):
     """kraftctl as a process of its own, run by the current interpreter."""
@@ -246,6 +258,9 @@ class KraftctlController(Controller):
             raise ProcessFailedError(
                 f"{self.name} ended with {self.process.wait(5.0)}\n{self.process.tail()}"
             )
+        return self.is_ready()
+
+    def is_ready(self) -> bool:
         return accepts_connections(self.port)
 
 
@@ -301,6 +316,9 @@ class JavaBroker(Node):
 
     def await_ready(self, timeout_s: float = START_TIMEOUT_S) -> None:
         self.await_log(BROKER_READY, timeout_s)
+
+    def is_ready(self) -> bool:
+        return self.has_logged(BROKER_READY)
 
 
 def controller_properties(

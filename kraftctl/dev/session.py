@@ -11,9 +11,11 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
+from typing import Any
 
 from kraftctl.dev.cluster import Cluster
 from kraftctl.dev.kafka_distribution import (
@@ -22,17 +24,22 @@ from kraftctl.dev.kafka_distribution import (
     resolve_kafka,
     why_unavailable,
 )
-from kraftctl.dev.nodes import JavaBroker, JavaController, Node, kraftctl_command
+from kraftctl.dev.nodes import JavaController, kraftctl_command
 from kraftctl.dev.ports import can_listen, free_port
 from kraftctl.dev.processes import ManagedProcess, ProcessFailedError
+from kraftctl.dev.restarts import RestartedNode
 from kraftctl.dev.settings import random_id, replication_for
+from kraftctl_protocol.counted_text import counted, one_or_many
 from kraftctl_protocol.log_file_names import segment_file_name
 
 CONTROLLER_PORT = 9093
 """The port of the configuration that Apache Kafka is distributed with."""
 
-FIRST_BROKER_PORTS = (9092, 9094, 9095)
-"""The ports around that of the controller; further brokers get the ports after these."""
+FIRST_BROKER_PORTS = (9092, 9094, 9095, 9096, 9097, 9098)
+"""The ports around that of the controller; further brokers get the ports after PROBES_PORT."""
+
+PROBES_PORT = 9099
+"""The port of probes and metrics, as in docs/operations/probes-and-metrics.md."""
 
 STATE_FILE = "cluster.json"
 """The file keeps the identity and the ports of a cluster for its next run."""
@@ -44,9 +51,6 @@ AUDIT_LOG = "audit.log"
 """The file is in the directory of the cluster; Kafka's own controller ignores its key."""
 
 WATCH_INTERVAL_S = 0.5
-
-BROKER_RESTART_PAUSE_S = 20
-"""The pause is longer than broker.session.timeout.ms (9 s): time to see a killed broker fenced."""
 
 EXPORT_INTERVAL = "10 seconds"
 """The interval is shorter than in production, so that changes appear quickly."""
@@ -89,10 +93,11 @@ class DevState:
     cluster_id: str
     controller_port: int
     broker_ports: list[int]
+    probes_port: int
 
 
 def run_session(options: DevOptions) -> int:
-    """Runs the cluster until a signal (0) or until one of its nodes fails (1)."""
+    """Runs the cluster until a signal (0), or until it cannot be started (1)."""
     with _StopSignals() as stop:
         session = DevSession(options)
         try:
@@ -139,7 +144,7 @@ class DevSession:
         )
         self._cluster = cluster
         cluster.controller.properties["kraftctl.audit.log.path"] = str(self._directory / AUDIT_LOG)
-        cluster.controller.properties["kraftctl.operate.listeners"] = f"http://127.0.0.1:{free_port()}"
+        cluster.controller.properties["kraftctl.operate.listeners"] = probes_address(state)
         cluster.tools().write_scripts(self._directory / SCRIPTS)
         write_own_scripts(self._directory / SCRIPTS)
         cluster.format()
@@ -147,7 +152,8 @@ class DevSession:
             f"Starting the controller ({cluster.controller.name}) on {cluster.controller.address} ..."
         )
         cluster.controller.start()
-        print_progress(f"Starting {len(cluster.brokers)} Apache Kafka {kafka.version} brokers ...")
+        brokers = counted(len(cluster.brokers), f"Apache Kafka {kafka.version} broker")
+        print_progress(f"Starting {brokers} ...")
         for broker in cluster.brokers:
             broker.start(wait=False)
         for broker in cluster.brokers:
@@ -157,15 +163,12 @@ class DevSession:
         print(_what_to_try(cluster, self._directory, self._exporter is not None), flush=True)
 
     def watch(self, stop: _StopSignals) -> int:
-        """Runs until a signal; restarts nodes that were killed.
-
-        Raises ProcessFailedError when a node ends by itself.
-        """
+        """Runs until a signal; starts nodes again that end by themselves."""
         assert self._cluster is not None
+        nodes = [RestartedNode(node, print_progress, time.monotonic()) for node in self._cluster.nodes]
         while not stop.requested.wait(WATCH_INTERVAL_S):
-            for node in self._cluster.nodes:
-                if not node.running:
-                    self._restart_if_killed(node, stop)
+            for node in nodes:
+                node.look(time.monotonic())
             if self._exporter is not None and not self._exporter.running:
                 print_progress(f"The exporter has ended, the cluster runs on. See {self._exporter.log_file}")
                 self._exporter = None
@@ -184,19 +187,6 @@ class DevSession:
             self._exporter.kill_group()
         if self._options.temporary and self._directory != self._options.directory.absolute():
             shutil.rmtree(self._directory, ignore_errors=True)
-
-    def _restart_if_killed(self, node: Node, stop: _StopSignals) -> None:
-        assert node.process is not None
-        exit_code = node.process.wait(10.0)
-        if exit_code != -signal.SIGKILL:
-            raise ProcessFailedError(
-                f"{node.name} has ended by itself, with {exit_code}\n{node.process.tail()}"
-            )
-        pause_s = BROKER_RESTART_PAUSE_S if isinstance(node, JavaBroker) else 0
-        print_progress(f"{node.name} was killed; it starts again in {pause_s} s.")
-        if not stop.requested.wait(pause_s):
-            node.start()
-            print_progress(f"{node.name} is running again.")
 
     def _start_exporter(self, cluster: Cluster) -> None:
         """Streams the metadata log to Parquet beside the cluster, when Spark is installed."""
@@ -247,7 +237,7 @@ def load_state(directory: Path, brokers: int) -> DevState:
     """Returns the state of an earlier run, or a new one; brokers may be added. Raises DevError."""
     file = directory / STATE_FILE
     if file.exists():
-        state = DevState(**json.loads(file.read_text()))
+        state = _state_of(json.loads(file.read_text()))
         wanted = [state.controller_port, *state.broker_ports[:brokers]]
         if taken := [port for port in wanted if not can_listen(port)]:
             raise DevError(
@@ -256,12 +246,20 @@ def load_state(directory: Path, brokers: int) -> DevState:
                 " (make dev DEV_ARGS='--directory DIR')"
             )
     else:
-        state = DevState(random_id(), _port_near(CONTROLLER_PORT), [])
+        state = DevState(random_id(), _port_near(CONTROLLER_PORT), [], _port_near(PROBES_PORT))
     while len(state.broker_ports) < brokers:
         state.broker_ports.append(_port_near(_wanted_port(len(state.broker_ports))))
     directory.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(asdict(state), indent=1) + "\n")
     return state
+
+
+def probes_address(state: DevState) -> str:
+    """Returns where the probes are in this run: another process may have taken their port."""
+    port = _port_near(state.probes_port)
+    if port != state.probes_port:
+        print_progress(f"Port {state.probes_port} of the probes is in use: they are on {port} in this run")
+    return f"http://127.0.0.1:{port}"
 
 
 def tables_directory(directory: Path) -> Path:
@@ -292,9 +290,15 @@ def write_own_scripts(directory: Path) -> None:
         script.chmod(0o755)
 
 
+def _state_of(saved: dict[str, Any]) -> DevState:
+    """Returns a state of the file; one of an earlier release has no port of the probes."""
+    is_free = PROBES_PORT not in saved["broker_ports"]
+    return DevState(**{"probes_port": _port_near(PROBES_PORT) if is_free else free_port(), **saved})
+
+
 def _wanted_port(index: int) -> int:
     beyond = index - len(FIRST_BROKER_PORTS) + 1
-    return FIRST_BROKER_PORTS[-1] + beyond if beyond > 0 else FIRST_BROKER_PORTS[index]
+    return PROBES_PORT + beyond if beyond > 0 else FIRST_BROKER_PORTS[index]
 
 
 def _port_near(wanted: int) -> int:
@@ -305,19 +309,21 @@ def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
     log = cluster.controller.metadata_directory / segment_file_name(0)
     server = f"--bootstrap-server {cluster.brokers[0].address}"
     controller = f"--bootstrap-controller {cluster.bootstrap_controllers}"
-    count = f"{len(cluster.brokers)} broker" + ("s are" if len(cluster.brokers) > 1 else " is")
+    brokers = counted(len(cluster.brokers), "broker")
+    are = one_or_many(len(cluster.brokers), "is", "are")
     kind = "Java" if isinstance(cluster.controller, JavaController) else "kraftctl"
     facts = {
         "bootstrap.servers": cluster.bootstrap_servers,
         "controller": cluster.bootstrap_controllers,
-        "probes": cluster.controller.properties["kraftctl.operate.listeners"],
         "cluster id": cluster.cluster_id,
         "files": str(directory),
         "tools": str(directory / SCRIPTS),
     }
+    if kind == "kraftctl":
+        facts["probes"] = cluster.controller.properties["kraftctl.operate.listeners"]
     if exporting:
         facts["metadata tables"] = str(tables_directory(directory))
-    lines = ["", f"kraftctl dev: {count} running on one {kind} controller"]
+    lines = ["", f"kraftctl dev: {brokers} {are} running on one {kind} controller"]
     lines += [f"  {name:<22}{value}" for name, value in facts.items()]
     lines += [
         "",

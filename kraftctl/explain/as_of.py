@@ -6,6 +6,7 @@ import datetime
 from dataclasses import dataclass
 
 from kraftctl.explain.replayed_log import ReplayedLog
+from kraftctl_protocol.record_batch import RecordBatch
 
 
 class NotKnownError(Exception):
@@ -14,15 +15,19 @@ class NotKnownError(Exception):
 
 @dataclass(frozen=True)
 class AsOf:
-    """An offset, whose record is the last one that counts, or a time."""
+    """An offset, whose batch is the last one that counts, or a time.
+
+    Batches count as a whole: Kafka's nodes have no image of a part of one.
+    """
 
     offset: int | None = None
     time_ms: int | None = None
 
-    @property
-    def end_offset(self) -> int | None:
-        """The end of what counts, exclusive; None for a time."""
-        return None if self.offset is None else self.offset + 1
+    def includes(self, batch: RecordBatch) -> bool:
+        """Returns whether a batch counts."""
+        if self.offset is not None:
+            return batch.header.base_offset <= self.offset
+        return self.time_ms is None or batch.header.max_timestamp_ms <= self.time_ms
 
 
 def parse_as_of(text: str) -> AsOf:
@@ -45,7 +50,7 @@ def check_known(log: ReplayedLog, as_of: AsOf, end_offset: int) -> None:
     """
     begin = 0 if log.snapshot is None else log.snapshot.offset - 1
     known = f"the log is known from offset {begin} to {end_offset - 1}"
-    if as_of.offset is not None and log.end_offset != as_of.offset + 1:
+    if as_of.offset is not None and not begin <= as_of.offset < log.end_offset:
         raise NotKnownError(f"What was at offset {as_of.offset} is not known: {known}")
     if as_of.time_ms is None:
         return
@@ -54,17 +59,13 @@ def check_known(log: ReplayedLog, as_of: AsOf, end_offset: int) -> None:
         raise NotKnownError(f"What was at that time, before or after all records, is not known: {known}")
 
 
-def as_of_text(log: ReplayedLog) -> str:
-    """Returns the line below an explanation of a log that may have ended long ago."""
+def as_of_text(log: ReplayedLog, as_of: AsOf | None = None) -> str:
+    """Returns the line below an explanation of a log that may have ended long ago, or was read to a place."""
     if log.end_offset == 0:
         return "As of the begin of the log: nothing in it is known to be committed"
     time = datetime.datetime.fromtimestamp(log.last_timestamp_ms / 1000, datetime.UTC)
     line = f"As of {time:%Y-%m-%d %H:%M:%S} UTC, the newest record, before offset {log.end_offset}; read from"
-    if log.snapshot is None:
-        return f"{line} the log"
-    snapshot = f"the snapshot {log.snapshot.offset}-{log.snapshot.epoch}"
-    has_more = log.end_offset > log.snapshot.offset
-    return f"{line} {snapshot} and the log behind it" if has_more else f"{line} {snapshot}"
+    return f"{line} {_source_text(log)}{_rest_text(log, as_of)}"
 
 
 def as_of_json(log: ReplayedLog) -> dict[str, object]:
@@ -73,4 +74,23 @@ def as_of_json(log: ReplayedLog) -> dict[str, object]:
     return {
         "last_record_ms": log.last_timestamp_ms if log.end_offset else None,
         "snapshot": None if snapshot is None else {"end_offset": snapshot.offset, "epoch": snapshot.epoch},
+        "open_transaction": log.open_transaction_offset,
     }
+
+
+def _source_text(log: ReplayedLog) -> str:
+    if log.snapshot is None:
+        return "the log"
+    snapshot = f"the snapshot {log.snapshot.offset}-{log.snapshot.epoch}"
+    return f"{snapshot} and the log behind it" if log.end_offset > log.snapshot.offset else snapshot
+
+
+def _rest_text(log: ReplayedLog, as_of: AsOf | None) -> str:
+    """Returns how the state differs from all records up to the place that was asked about."""
+    text = ""
+    if as_of is not None and as_of.offset is not None and log.end_offset > as_of.offset + 1:
+        text = f"; offset {as_of.offset} is within a batch, which counts as a whole"
+    begin = log.open_transaction_offset
+    if begin is not None:
+        text += f"; the transaction that begins at offset {begin} has not ended: nothing of it counts"
+    return text

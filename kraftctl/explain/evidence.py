@@ -10,6 +10,7 @@ from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.config_definitions.config_key import ConfigValue, InvalidConfigValueError
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC
+from kraftctl_protocol.counted_text import counted
 
 RECENT_MS = 3_000
 """A replica that runs fetches each half second, and a broker sends a heartbeat each two seconds."""
@@ -129,8 +130,8 @@ class ClusterEvidence:
         if not self.left_out_contacts or broker_id in self.contacts:
             return ""
         return (
-            f"the status shows {len(self.contacts)} brokers and leaves out {self.left_out_contacts}, with"
-            f" broker {broker_id}: its heartbeats are not known"
+            f"the status shows {counted(len(self.contacts), 'broker')} and leaves out"
+            f" {self.left_out_contacts:,}, with broker {broker_id}: its heartbeats are not known"
         )
 
     def topic_config(self, topic: str, name: str) -> tuple[ConfigValue | None, str]:
@@ -149,10 +150,3 @@ class ClusterEvidence:
             except InvalidConfigValueError:
                 continue
         return definition.default_value, "default; the properties files of controllers may have another"
-
-
-def brokers_text(ids: list[int]) -> str:
-    """Returns `broker 3`, or `brokers 1, 2 and 4`."""
-    if len(ids) == 1:
-        return f"broker {ids[0]}"
-    return f"brokers {', '.join(str(each) for each in ids[:-1])} and {ids[-1]}"

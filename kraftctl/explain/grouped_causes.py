@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.explain.explanation import ExplainedCause, Explanation
+from kraftctl_protocol.counted_text import counted, one_or_many
 
 NAMES_MAX = 5
 GROUPS_MAX = 5
@@ -24,7 +25,8 @@ def grouped_causes(explained: list[tuple[str, Explanation]]) -> list[ExplainedCa
         causes += deeper
     if len(ordered) > GROUPS_MAX:
         left = sum(len(members) for members in ordered[GROUPS_MAX:])
-        causes.append(ExplainedCause(f"{left} more partitions have other causes"))
+        have = one_or_many(left, "has", "have")
+        causes.append(ExplainedCause(f"{counted(left, 'more partition')} {have} other causes"))
     return causes
 
 

@@ -6,6 +6,7 @@ from kraftctl.explain.evidence import ClusterEvidence
 from kraftctl.explain.explanation import ExplainedCause
 from kraftctl.explain.record_marks import BrokerMarks
 from kraftctl.metadata.broker_registration import BrokerRegistration
+from kraftctl_protocol.counted_text import counted, one_or_many
 
 
 def lost_directories(evidence: ClusterEvidence, broker_id: int) -> ExplainedCause | None:
@@ -36,7 +37,7 @@ def failed_directories(registration: BrokerRegistration, marks: BrokerMarks | No
     if marks is None or marks.directories_count <= len(registration.directories):
         return None
     lost = marks.directories_count - len(registration.directories)
-    text = f"{lost} of its {marks.directories_count} log directories failed"
+    text = f"{lost} of its {counted(marks.directories_count, 'log directory')} failed"
     return ExplainedCause(text, marks.lost_directories)
 
 
@@ -52,4 +53,5 @@ def offline_replicas_text(evidence: ClusterEvidence, broker_id: int) -> str:
             count += directory is not None and not registration.has_online_directory(directory)
     if not count:
         return ""
-    return f"{count} of its replicas {'is' if count == 1 else 'are'} in log directories that it does not have"
+    are = one_or_many(count, "is", "are")
+    return f"{count:,} of its replicas {are} in log directories that it does not have"

@@ -11,6 +11,7 @@ from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata.features import KRAFT_VERSION
 from kraftctl_protocol.control_record import decode_control_key, decode_control_value
+from kraftctl_protocol.counted_text import counted, one_or_many
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
@@ -51,7 +52,9 @@ class ReplayedLog:
         self.kraft_version = 0
         self.unknown_records: Counter[int] = Counter()
         """The number of records by types that only a newer release knows."""
-        self._in_transaction: list[tuple[Message, Mark]] | None = None
+        self.open_transaction_offset: int | None = None
+        """The offset at which a transaction begins that has not ended: nothing of it has an effect yet."""
+        self._in_transaction: list[tuple[Message, Mark]] = []
 
     def replay_snapshot(self, batches: Iterable[RecordBatch], snapshot: OffsetAndEpoch) -> None:
         """Replays all batches of a snapshot into the empty image. Raises DecodeError."""
@@ -69,18 +72,12 @@ class ReplayedLog:
         self.end_offset = snapshot.offset
         self.last_timestamp_ms = max(self.last_timestamp_ms, timestamp_ms or 0)
 
-    def replay_batches(
-        self, batches: Iterable[RecordBatch], end_offset: int, until_ms: int | None = None
-    ) -> None:
-        """Replays the records from `self.end_offset` to `end_offset`, which are committed; with `until_ms`,
-        those before the first one of a later time.
-        """
+    def replay_batches(self, batches: Iterable[RecordBatch], end_offset: int) -> None:
+        """Replays the records from `self.end_offset` to `end_offset`, which are committed."""
         for batch in batches:
             for record in batch.records:
                 if not self.end_offset <= record.offset < end_offset:
                     continue
-                if until_ms is not None and record.timestamp_ms > until_ms:
-                    return
                 mark = Mark(record.offset, record.timestamp_ms)
                 if batch.header.is_control:
                     self._take_control(record, mark, batch.header.partition_leader_epoch)
@@ -102,14 +99,15 @@ class ReplayedLog:
             self.unknown_records[error.record_type] += 1
             return
         if isinstance(record, BeginTransactionRecord):
-            self._in_transaction = []
+            self.open_transaction_offset, self._in_transaction = mark.offset, []
         elif isinstance(record, AbortTransactionRecord):
-            self._in_transaction = None
+            self.open_transaction_offset, self._in_transaction = None, []
         elif isinstance(record, EndTransactionRecord):
-            held, self._in_transaction = self._in_transaction or [], None
+            held, self._in_transaction = self._in_transaction, []
+            self.open_transaction_offset = None
             for each, its_mark in held:
                 self.apply(each, its_mark)
-        elif self._in_transaction is not None:
+        elif self.open_transaction_offset is not None:
             self._in_transaction.append((record, mark))
         else:
             self.apply(record, mark)
@@ -131,6 +129,17 @@ class ReplayedLog:
         elif isinstance(message, KRaftVersionRecord):
             self.kraft_version = message.kraft_version
             self.marks.features[KRAFT_VERSION] = mark
+
+
+def left_out_text(records: Counter[int], types_max: int | None = None) -> str:
+    """Returns that records of a newer release are left out; an empty text if there are none."""
+    if not records:
+        return ""
+    are = one_or_many(records.total(), "is", "are")
+    types = sorted(records)[:types_max]
+    return (
+        f"{counted(records.total(), 'record')} of types {types}, which a newer release wrote, {are} left out"
+    )
 
 
 def _contained_timestamp(first: RecordBatch) -> int:

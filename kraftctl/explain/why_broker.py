@@ -15,6 +15,7 @@ from kraftctl.explain.lost_directories import (
 from kraftctl.explain.mark import Mark
 from kraftctl.explain.record_marks import BrokerMarks
 from kraftctl.metadata.broker_registration import BrokerRegistration
+from kraftctl_protocol.counted_text import counted, one_or_many
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,7 @@ def _leaving(
     since = None if marks is None else marks.leaves
     led = evidence.image.topics.leader_counts.get(broker_id, 0)
     if led:
-        text = f"the active controller is still moving its leaderships: it leads {_counted(led, 'partition')}"
+        text = f"the active controller is still moving its leaderships: it leads {counted(led, 'partition')}"
         causes = [ExplainedCause(text)]
         step = "wait; if it lasts, see the log of the active controller"
         return BrokerTrouble(broker_id, "is in controlled shutdown", since, causes, step)
@@ -230,9 +231,9 @@ def _behind(evidence: ClusterEvidence, leaving_id: int, offset: int) -> str:
         if broker_id != leaving_id and is_active and read is not None and read < offset:
             named.append(f"broker {broker_id} is at {read}")
     if evidence.left_out_contacts:
-        named.append(
-            f"of {evidence.left_out_contacts} brokers the status does not say how far they have read"
-        )
+        count = evidence.left_out_contacts
+        they_have = one_or_many(count, "it has", "they have")
+        named.append(f"of {counted(count, 'broker')} the status does not say how far {they_have} read")
     return ", ".join(named)
 
 
@@ -252,15 +253,16 @@ def _facts(evidence: ClusterEvidence, broker_id: int) -> list[str]:
     led = topics.leader_counts.get(broker_id, 0)
     in_isr = sum(topics.isr_counts.get(broker_id, {}).values())
     alone = sum(topics.last_member_counts.get(broker_id, {}).values())
-    facts = [f"it leads {_counted(led, 'partition')} and is in {_counted(in_isr + alone, 'ISR')}"]
+    facts = [f"it leads {counted(led, 'partition')} and is in {counted(in_isr + alone, 'ISR')}"]
     leaderless = _leaderless_count(evidence, broker_id)
     if leaderless:
-        facts.append(f"it may lead {_counted(leaderless, 'partition')} without a leader when it is active")
+        facts.append(f"it may lead {counted(leaderless, 'partition')} without a leader when it is active")
     eligible = sum(topics.elr_counts.get(broker_id, {}).values())
     if eligible:
-        facts.append(f"it is in {_counted(eligible, 'ELR')}")
+        facts.append(f"it is in {counted(eligible, 'ELR')}")
     if registration is not None and registration.cordoned_directories:
-        facts.append(f"{len(registration.cordoned_directories)} of its log directories are cordoned")
+        cordoned = len(registration.cordoned_directories)
+        facts.append(f"{cordoned} of its log directories {one_or_many(cordoned, 'is', 'are')} cordoned")
     offline = offline_replicas_text(evidence, broker_id)
     if offline:
         facts.append(offline)
@@ -271,8 +273,3 @@ def _facts(evidence: ClusterEvidence, broker_id: int) -> list[str]:
     if left_out and registration is not None:
         facts.append(left_out)
     return facts
-
-
-def _counted(count: int, noun: str) -> str:
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{count} {noun if count == 1 else plural}"

@@ -7,6 +7,7 @@ from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, U
 from kraftctl.explain.why_controller import is_ghost, step_for_ghost
 from kraftctl.metadata import features
 from kraftctl.metadata.endpoint import VersionRange
+from kraftctl_protocol.counted_text import named_by_id
 
 NO_LEVELS = VersionRange(0, 0)
 
@@ -51,7 +52,7 @@ def explain_feature(evidence: ClusterEvidence, name: str, level: int | None = No
                 f"it needs metadata.version {needed}, which is {_named(features.METADATA_VERSION, finalized)}"
             )
         )
-        steps.append(f"kraftctl explain feature {features.METADATA_VERSION} --level {required}")
+        steps = steps or [f"kraftctl explain feature {features.METADATA_VERSION} --level {required}"]
     if not causes:
         text = f"All nodes support {name} {_named(name, wanted)}, and it is at {_named(name, present)}"
         step = f"kafka-features upgrade --feature {name}={wanted}"
@@ -59,7 +60,7 @@ def explain_feature(evidence: ClusterEvidence, name: str, level: int | None = No
             f"feature {name}", ExplainedCause(text), facts=facts, next_step=step, is_healthy=True
         )
     text = f"{name} cannot be raised from {_named(name, present)} to {_named(name, wanted)}"
-    return Explanation(f"feature {name}", ExplainedCause(text), causes, facts, steps[0])
+    return Explanation(f"feature {name}", ExplainedCause(text), causes, facts, "; ".join(steps))
 
 
 def _limits(
@@ -69,32 +70,47 @@ def _limits(
     brokers: dict[int, VersionRange | None],
     controllers: dict[int, VersionRange | None],
 ) -> tuple[list[ExplainedCause], list[str]]:
-    """Returns a cause and a next step for each node that limits the level; ghosts come first."""
+    """Returns a cause for each node that limits the level, ghosts first, and the steps to take."""
     causes: list[ExplainedCause] = []
-    steps: list[str] = []
-    marks = evidence.log.marks
+    marks, cluster = evidence.log.marks, evidence.image.cluster
     limiting = [each for each, levels in controllers.items() if not (levels or NO_LEVELS).contains(wanted)]
-    for controller_id in sorted(limiting, key=lambda each: not is_ghost(evidence, each)):
+    ghosts = [each for each in limiting if is_ghost(evidence, each)]
+    others = [each for each in limiting if each not in ghosts]
+    for controller_id in (*ghosts, *others):
         levels = controllers[controller_id] or NO_LEVELS
         text = f"controller {controller_id} supports levels {levels.min} to {levels.max} of {name}"
-        if is_ghost(evidence, controller_id):
+        if controller_id in ghosts:
             text += GHOST if evidence.quorum is not None else PERHAPS_GHOST
-            steps.append(step_for_ghost(evidence, controller_id))
-        else:
-            steps.append(f"upgrade controller {controller_id}")
         causes.append(ExplainedCause(text, marks.controllers.get(controller_id)))
-    for broker_id, supported in brokers.items():
-        levels = supported or NO_LEVELS
-        if levels.contains(wanted):
-            continue
-        is_fenced = evidence.image.cluster.brokers[broker_id].fenced
+    late = [each for each, supported in brokers.items() if not (supported or NO_LEVELS).contains(wanted)]
+    for broker_id in late:
+        levels = brokers[broker_id] or NO_LEVELS
         known = marks.brokers.get(broker_id)
-        text = f"broker {broker_id}{', which is fenced,' if is_fenced else ''} supports levels"
-        text = f"{text} {levels.min} to {levels.max} of {name}"
+        text = f"broker {broker_id}{', which is fenced,' if cluster.brokers[broker_id].fenced else ''}"
+        text = f"{text} supports levels {levels.min} to {levels.max} of {name}"
         causes.append(ExplainedCause(text, None if known is None else known.registered))
-        gone = f"; if it is gone for good, kafka-cluster unregister --id {broker_id}" if is_fenced else ""
-        steps.append(f"upgrade broker {broker_id}{gone}")
+    steps = []
+    if ghosts:
+        steps.append(step_for_ghost(evidence, ghosts[0]))
+    if ghosts[1:]:
+        steps.append(f"do the same for {named_by_id('controller', ghosts[1:])}")
+    if others or late:
+        steps.append(f"{'then ' if ghosts else ''}{_upgrade_step(evidence, others, late)}")
     return causes, steps
+
+
+def _upgrade_step(evidence: ClusterEvidence, controllers: list[int], brokers: list[int]) -> str:
+    """Names all that have to run a later release, or to be unregistered."""
+    kinds = (("controller", controllers), ("broker", brokers))
+    step = f"upgrade {' and '.join(named_by_id(noun, ids) for noun, ids in kinds if ids)}"
+    fenced = [each for each in brokers if evidence.image.cluster.brokers[each].fenced]
+    if not fenced:
+        return step
+    if len(fenced) > 1:
+        name = named_by_id("broker", fenced)
+        return f"{step}; for each of {name} that is gone for good, kafka-cluster unregister --id ID"
+    name = "it" if fenced == brokers and not controllers else named_by_id("broker", fenced)
+    return f"{step}; if {name} is gone for good, kafka-cluster unregister --id {fenced[0]}"
 
 
 def _level(evidence: ClusterEvidence, name: str) -> int:

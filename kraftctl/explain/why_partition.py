@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kraftctl.explain.evidence import OF_TOPIC, ClusterEvidence, brokers_text
+from kraftctl.explain.evidence import OF_TOPIC, ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
 from kraftctl.explain.lost_directories import restoring_step
 from kraftctl.explain.mark import Mark
@@ -14,6 +14,7 @@ from kraftctl.metadata.config_definitions.min_insync_replicas import MIN_INSYNC_
 from kraftctl.metadata.leader_recovery_state import RECOVERING
 from kraftctl.metadata.partition_registration import PartitionRegistration
 from kraftctl_protocol.config_resource import CLUSTER_DEFAULT
+from kraftctl_protocol.counted_text import counted, named_by_id
 from kraftctl_protocol.uuids import Uuid
 
 UNCLEAN_LEADER_ELECTION_ENABLE = "unclean.leader.election.enable"
@@ -158,9 +159,8 @@ def _without_leader(evidence: ClusterEvidence, partition: NamedPartition) -> Exp
     if not eligible:
         causes, step = _nothing_eligible(evidence, partition)
     elif able:
-        causes = [
-            ExplainedCause(f"the active controller has not elected {brokers_text(able)} yet, which may lead")
-        ]
+        names = named_by_id("broker", able)
+        causes = [ExplainedCause(f"the active controller has not elected {names} yet, which may lead")]
         step = "ask again; if it lasts, the log of the active controller says why it elects none"
     else:
         known = [trouble for _, trouble in troubles if trouble is not None]
@@ -168,7 +168,7 @@ def _without_leader(evidence: ClusterEvidence, partition: NamedPartition) -> Exp
             what = "its only replica" if len(state.replicas) == 1 else "the only replica that may lead"
             causes = [known[0].as_cause(f"{what}, broker {known[0].broker_id},"), *known[0].causes]
         else:
-            names = brokers_text([each.broker_id for each in known])
+            names = named_by_id("broker", [each.broker_id for each in known])
             causes = [ExplainedCause(f"none of the replicas that may lead, {names}, is available")]
             for trouble in known:
                 causes += [trouble.as_cause(f"broker {trouble.broker_id}"), *trouble.causes]
@@ -207,7 +207,8 @@ def _nothing_eligible(
         return causes, f"ask again; the last leader is elected by itself. If it stays so, {unclean}"
     stopped = [each for each in state.replicas if replica_trouble(evidence, partition, each) is not None]
     if stopped:
-        return causes, f"start {brokers_text(stopped)} first, which may have more records. Then {unclean}"
+        names = named_by_id("broker", stopped)
+        return causes, f"start {names} first, which may have more records. Then {unclean}"
     return causes, unclean
 
 
@@ -221,10 +222,10 @@ def _eligible_facts(evidence: ClusterEvidence, partition: NamedPartition, eligib
     if not live:
         unclean = "no other replica is available for an unclean election"
     elif is_allowed is True:
-        unclean = f"{brokers_text(live)} may lack records, and an unclean election is allowed"
+        unclean = f"{named_by_id('broker', live)} may lack records, and an unclean election is allowed"
         unclean += f" ({UNCLEAN_LEADER_ELECTION_ENABLE}=true, {source})"
     else:
-        unclean = f"{brokers_text(live)} may lack records, and an unclean election is refused"
+        unclean = f"{named_by_id('broker', live)} may lack records, and an unclean election is refused"
         unclean += f" ({UNCLEAN_LEADER_ELECTION_ENABLE}=false, {source})"
     facts = [f"eligible: {named}; {unclean}"]
     if state.reassigning:
@@ -264,10 +265,11 @@ def _too_few_in_sync(evidence: ClusterEvidence, partition: NamedPartition, kind:
         else:
             causes += [trouble.as_cause(f"broker {broker_id}"), *trouble.causes]
             steps.append(trouble.next_step)
+    replicas = counted(len(state.replicas), "replica")
     if not missing:
-        causes = [ExplainedCause(f"it has {len(state.replicas)} replicas, fewer than {MIN_INSYNC_REPLICAS}")]
+        causes = [ExplainedCause(f"it has {replicas}, fewer than {MIN_INSYNC_REPLICAS}")]
         steps = ["reassign the partition to more brokers, or lower the config"]
-    text = f"{partition} has {len(state.isr)} of {len(state.replicas)} replicas in sync"
+    text = f"{partition} has {len(state.isr)} of {replicas} in sync"
     since = partition.isr_since
     if kind == UNDER_MIN_ISR_KIND:
         text += f", and {MIN_INSYNC_REPLICAS} is {least} ({source}): acks=all is refused"

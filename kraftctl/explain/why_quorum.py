@@ -7,6 +7,8 @@ from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation
 from kraftctl.explain.mark import age_text
 from kraftctl.explain.voter_lag import lag_text, lags, step_for_lag
 from kraftctl.explain.why_controller import REPLACE_VOTER
+from kraftctl_protocol.counted_text import counted, one_or_many
+from kraftctl_protocol.metadata_topic import NAME_CONTROLLERS
 
 SUBJECT = "quorum"
 
@@ -17,20 +19,24 @@ def explain_no_leader(view: NoLeaderView) -> Explanation:
     Only a leader names the voters, so how many are a majority is not known. Another leader may be where
     this command does not reach it.
     """
-    count = f"{view.reached_count} of the {view.asked_count} controllers that were asked"
-    verb = "is" if view.reached_count == 1 else "are"
+    asked = one_or_many(view.asked_count, "controller that was asked", "controllers that were asked")
+    count = f"{view.reached_count} of the {view.asked_count} {asked}"
+    verb = one_or_many(view.reached_count or view.asked_count, "is", "are")
     leader_id = view.unreached_leader_id
-    if view.reached_count == 0:
-        text = f"{count} are reached: whether one leads is not known"
+    if view.asked_count == 0:
+        text = "only brokers were asked: whether a controller leads is not known"
+        step = NAME_CONTROLLERS
+    elif view.reached_count == 0:
+        text = f"{count} {verb} reached: whether one leads is not known"
         step = "start the controllers, or check the addresses and what lies between"
     elif leader_id is not None:
-        text = f"{count} {verb} reached; controller {leader_id}, which they name as the leader, is not"
+        text = f"{count} {verb} reached; controller {leader_id}, which is named as the leader, is not"
         step = f"start controller {leader_id}, or run this where it is reached"
     elif view.reached_count < view.asked_count:
         text = f"{count} {verb} reached; the voters, and so how many are a majority, are not known"
         step = "start the controllers that are not reached"
     else:
-        text = f"{count} {verb} reached, and none of them leads or reaches a leader"
+        text = f"{count} {verb} reached, and none leads or reaches a leader"
         step = "see the log of each controller, which says why it elects no leader"
     statement = ExplainedCause("The quorum has no leader that answers")
     is_known = view.reached_count > 0 and leader_id is None
@@ -49,8 +55,10 @@ def explain_quorum(evidence: ClusterEvidence) -> Explanation:
     facts = _facts(quorum, voters)
     leader = f"controller {quorum.leader_id} leads epoch {quorum.leader_epoch}"
     since = evidence.log.leader_mark if evidence.log.leader_id == quorum.leader_id else None
+    count = counted(len(voters), "voter")
     if not silent and not lagging:
-        text = f"{HEALTHY}: {leader}, and all {len(voters)} voters are caught up; it leads"
+        all_are = one_or_many(len(voters), "its only voter is", f"all {count} are")
+        text = f"{HEALTHY}: {leader}, and {all_are} caught up; it leads"
         return Explanation(SUBJECT, ExplainedCause(text, since), facts=facts, is_healthy=True)
     running = len(voters) - len(silent)
     needed = len(voters) // 2 + 1
@@ -58,9 +66,9 @@ def explain_quorum(evidence: ClusterEvidence) -> Explanation:
     causes = [ExplainedCause(_silent_text(quorum, each)) for each in silent]
     causes += [ExplainedCause(lag_text(quorum, each)) for each in lagging]
     statement = ExplainedCause(
-        f"{running} of {len(voters)} voters fetch, and {may_lose} more may be lost"
+        f"{running} of {count} {one_or_many(running, 'fetches', 'fetch')}, and {may_lose} more may be lost"
         if silent
-        else f"{len(lagging)} of {len(voters)} voters lag"
+        else f"{len(lagging)} of {count} {one_or_many(len(lagging), 'lags', 'lag')}"
     )
     first = (silent or lagging)[0].replica_id
     step = f"start controller {first}; its log says why it does not reach controller {quorum.leader_id}"

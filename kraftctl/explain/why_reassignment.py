@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.explain.evidence import ClusterEvidence, brokers_text
+from kraftctl.explain.evidence import ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation
 from kraftctl.explain.grouped_causes import grouped_causes
 from kraftctl.explain.why_partition import (
@@ -14,6 +14,7 @@ from kraftctl.explain.why_partition import (
     partitions_of,
     replica_trouble,
 )
+from kraftctl_protocol.counted_text import counted, named_by_id, one_or_many
 
 CANCEL = "otherwise kafka-reassign-partitions --cancel takes it back"
 
@@ -34,12 +35,13 @@ def explain_reassignments(evidence: ClusterEvidence) -> Explanation:
     ]
     if not found:
         statement = ExplainedCause(f"{HEALTHY}: no partition is being reassigned")
-        facts = [f"{topics.partition_count} partitions, {topics.leaderless_count} without a leader"]
+        count = counted(topics.partition_count, "partition")
+        facts = [f"{count}, {topics.leaderless_count:,} without a leader"]
         return Explanation("reassignments", statement, facts=facts, is_healthy=True)
     if len(found) == 1:
         return _explain_one(evidence, found[0])
     explained = [(str(partition), _explain_one(evidence, partition)) for partition in found]
-    statement = ExplainedCause(f"{len(found)} partitions are being reassigned")
+    statement = ExplainedCause(f"{counted(len(found), 'partition')} are being reassigned")
     causes = grouped_causes(explained)
     return Explanation("reassignments", statement, causes, next_step=explained[0][1].next_step)
 
@@ -74,11 +76,9 @@ def _what_is_missing(
         return [explained.statement, *explained.causes, *causes], explained.next_step
     behind = [each for each in missing if each not in dict(stopped)]
     if behind:
-        names = brokers_text(behind)
-        many = len(behind) > 1
-        text = (
-            f"{names}, which {'are' if many else 'is'} being added, {'have' if many else 'has'} not caught up"
-        )
+        names = named_by_id("broker", behind)
+        are, have = (one_or_many(len(behind), *words) for words in (("is", "are"), ("has", "have")))
+        text = f"{names}, which {are} being added, {have} not caught up"
         causes.append(ExplainedCause(f"{text} with the leader, broker {state.leader}"))
         steps.append(
             f"wait; if the size of the replica does not grow, see the log of broker {behind[0]} for its"

@@ -19,6 +19,7 @@ from kraftctl.explain.why_partition import (
     partitions_of,
     unknown_topic_text,
 )
+from kraftctl_protocol.counted_text import counted, one_or_many
 
 PHRASES = {
     NO_LEADER_KIND: ("has no leader", "have no leader"),
@@ -47,14 +48,17 @@ def explain_topic(evidence: ClusterEvidence, topic: str) -> Explanation:
     facts = _facts(evidence, topic, partitions)
     worst = next((kind for kind in KINDS if kind in kinds), None)
     if worst is None:
-        text = f"{HEALTHY}: all {len(partitions)} partitions of {topic} have their preferred leader"
+        count = counted(len(partitions), "partition")
+        all_have = one_or_many(len(partitions), f"{topic}-0 has its", f"all {count} of {topic} have their")
+        text = f"{HEALTHY}: {all_have} preferred leader"
         return Explanation(f"topic {topic}", ExplainedCause(text), facts=facts, is_healthy=True)
     found = kinds[worst]
     explained = [(str(partition), explain_named(evidence, partition)) for partition in found]
-    text = f"{len(found)} of {len(partitions)} partitions of {topic} {PHRASES[worst][len(found) > 1]}"
+    text = f"{len(found):,} of {counted(len(partitions), 'partition')} of {topic}"
+    text += f" {PHRASES[worst][len(found) > 1]}"
     statement = ExplainedCause(text, explained[0][1].statement.since)
     facts += [
-        f"{len(kinds[kind])} {PHRASES[kind][len(kinds[kind]) > 1]}"
+        f"{len(kinds[kind]):,} {PHRASES[kind][len(kinds[kind]) > 1]}"
         for kind in KINDS
         if kind in kinds and kind != worst
     ]
@@ -67,9 +71,8 @@ def _facts(evidence: ClusterEvidence, topic: str, partitions: list[NamedPartitio
     factors = sorted({len(partition.state.replicas) for partition in partitions})
     reassigning = sum(partition.state.reassigning for partition in partitions)
     named = ", ".join(str(each) for each in factors) or "0"
-    facts = [
-        f"{len(partitions)} partitions, replication factor {named}, min.insync.replicas {least} ({source})"
-    ]
+    count = counted(len(partitions), "partition")
+    facts = [f"{count}, replication factor {named}, min.insync.replicas {least} ({source})"]
     if reassigning:
-        facts.append(f"{reassigning} are being reassigned")
+        facts.append(f"{reassigning:,} {one_or_many(reassigning, 'is', 'are')} being reassigned")
     return facts

@@ -41,6 +41,7 @@ from kraftctl_protocol.generated.fetch_snapshot_response import NodeEndpoint as 
 from kraftctl_protocol.metadata_topic import (
     METADATA_TOPIC,
     METADATA_TOPIC_ID,
+    NAME_CONTROLLERS,
     is_fetched_from_metadata_log,
     is_snapshot_of_metadata_log,
 )
@@ -72,6 +73,8 @@ SNAPSHOT_BYTES = 1_048_576
 FETCH_WAIT_MS = 500
 SAY_AFTER_S = 4.0
 """An election takes a second or two. Until the line about it, each controller may be silent for no longer."""
+
+IS_BROKER = f"it is a broker, which has no metadata log. Next step: {NAME_CONTROLLERS}"
 
 Answer = TypeVar("Answer")
 
@@ -445,6 +448,8 @@ class QuorumObserver:
                 timeout_s=patience_s,
                 known=self._hosts.host(*endpoint),
             )
+            if self._connection.is_of_broker:
+                raise UnusableControllerError(IS_BROKER)
         return self._connection
 
     def _forget_connection(self) -> None:

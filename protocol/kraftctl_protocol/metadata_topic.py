@@ -20,6 +20,12 @@ METADATA_TOPIC: Final = "__cluster_metadata"
 METADATA_TOPIC_ID: Final = ONE_UUID
 METADATA_PARTITION: Final = 0
 
+NAME_CONTROLLERS: Final = (
+    "name controllers with --bootstrap-controllers: controller.quorum.bootstrap.servers or"
+    " controller.quorum.voters of the properties file of a broker has them"
+)
+"""The next step when a broker was asked for this topic, which only controllers have."""
+
 TOPIC_ID_FROM_VERSION: Final = 13
 """Fetch names topics by id from this version on."""
 

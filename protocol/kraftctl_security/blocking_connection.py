@@ -107,6 +107,11 @@ class BlockingConnection:
             raise
         return True
 
+    @property
+    def is_of_broker(self) -> bool:
+        """Whether the node is a broker."""
+        return self._codec.is_of_broker
+
     def close(self) -> None:
         """Closes the socket and never raises."""
         self._socket.close()

@@ -33,6 +33,11 @@ class PeerCodec:
         self._version = -1
         self._versions: PeerVersions | None = None
 
+    @property
+    def is_of_broker(self) -> bool:
+        """Whether the peer is a broker, as its versions say."""
+        return self._versions is not None and self._versions.is_of_broker
+
     def encode_versions_request(self) -> bytes:
         """Asks which requests the peer understands (KIP-511); `decode_versions` takes the response."""
         return self._encode(api_versions_request(*self._software), API_VERSIONS_VERSION)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
@@ -27,6 +28,11 @@ class PeerVersions:
         if not isinstance(response, ApiVersionsResponse) or response.error_code != Errors.NONE:
             raise DecodeError(f"unusable response to ApiVersions: {response!r}")
         self._ranges = {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
+
+    @property
+    def is_of_broker(self) -> bool:
+        """Whether the peer is a broker: no controller serves Produce."""
+        return ApiKey.PRODUCE in self._ranges
 
     def version_of(self, request: Message) -> int | None:
         """Returns the highest version of this request that both sides know; None if there is none."""

@@ -268,7 +268,7 @@ def flushes(doctor: Doctor) -> str:
 def test_the_disk_of_a_running_controller_is_not_measured(doctor: Doctor) -> None:
     """A process of its own has the lock, as a controller has it."""
     doctor.write()
-    assert flushes(doctor).startswith("fsync of 1 writes")
+    assert flushes(doctor).startswith("fsync of 1 write:")
     program = (
         "import sys; from pathlib import Path; from kraftctl.storage.directory_lock import DirectoryLock;"
         " lock = DirectoryLock.acquire(Path(sys.argv[1])); print(flush=True); sys.stdin.read()"
@@ -282,7 +282,7 @@ def test_the_disk_of_a_running_controller_is_not_measured(doctor: Doctor) -> Non
         with pytest.raises(StorageError, match="another process"):
             DirectoryLock.acquire(doctor.data)
         holder.communicate()
-    assert flushes(doctor).startswith("fsync of 1 writes")
+    assert flushes(doctor).startswith("fsync of 1 write:")
 
 
 def test_the_lock_of_this_process_is_kept(doctor: Doctor) -> None:

@@ -177,7 +177,7 @@ def test_a_log_of_a_newer_release_is_read(
 ) -> None:
     written.write_values(b"\x01\xf0\x07\x00")
     assert main(["explain", "broker", "1", "--directory", data]) == 0
-    assert capsys.readouterr().err == "1 records of types [1008], which a newer release wrote, are left out\n"
+    assert capsys.readouterr().err == "1 record of types [1008], which a newer release wrote, is left out\n"
 
 
 def test_a_directory_without_a_log_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,7 +194,7 @@ def test_no_controller_is_reached(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "quorum", "--bootstrap-controllers", address]) == 1
     assert capsys.readouterr().out.startswith(
         "The quorum has no leader that answers\n"
-        "  because 0 of the 1 controllers that were asked are reached: whether one leads is not known\n"
+        "  because 0 of the 1 controller that was asked is reached: whether one leads is not known\n"
         f"  {address} is not reached: "
     )
 
@@ -219,7 +219,7 @@ GONE = ("127.0.0.1", 1)
             False,
             10,
             "unhealthy",
-            "1 of the 1 controllers that were asked is reached, and none of them leads or reaches a leader",
+            "1 of the 1 controller that was asked is reached, and none leads or reaches a leader",
             id="all-are-reached",
         ),
         pytest.param(
@@ -227,7 +227,7 @@ GONE = ("127.0.0.1", 1)
             False,
             1,
             "unknown",
-            "2 of the 3 controllers that were asked are reached; controller 2, which they name as the leader,"
+            "2 of the 3 controllers that were asked are reached; controller 2, which is named as the leader,"
             " is not",
             id="the-leader-is-not-reached",
         ),
@@ -236,7 +236,7 @@ GONE = ("127.0.0.1", 1)
             False,
             1,
             "unknown",
-            "1 of the 1 controllers that were asked is reached; controller 2, which they name as the leader,"
+            "1 of the 1 controller that was asked is reached; controller 2, which is named as the leader,"
             " is not",
             id="the-address-of-the-leader-is-not-known",
         ),
@@ -284,7 +284,7 @@ def test_a_running_controller(controller: StartedController, capsys: pytest.Capt
     source = ["--bootstrap-controllers", f"localhost:{controller.port}"]
     assert main(["explain", "quorum", *source]) == 0
     assert re.match(
-        r"Nothing is wrong: controller 3000 leads epoch \d+, and all 1 voters are caught up; it leads since ",
+        r"Nothing is wrong: controller 3000 leads epoch \d+, and its only voter is caught up; it leads ",
         capsys.readouterr().out,
     )
     assert main(["explain", "feature", "metadata.version", *source]) == 0

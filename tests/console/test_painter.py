@@ -77,7 +77,7 @@ def test_without_a_leader_no_page_names_one(tmp_path: Path, path: str) -> None:
         assert console.get("/controller/1234")[0] == 404
     assert status == 200
     assert NO_LEADER in page
-    assert "controller 3000, which they name as the leader, is not" in page
+    assert "controller 3000, which is named as the leader, is not" in page
     assert "as the leader of epoch" not in page
 
 

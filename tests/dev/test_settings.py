@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from pathlib import Path
 
 import pytest
 
 from kraftctl.dev.ports import accepts_connections, can_listen, free_port
-from kraftctl.dev.session import DevError, load_state
+from kraftctl.dev.session import PROBES_PORT, DevError, load_state, probes_address
 from kraftctl.dev.settings import (
     BROKER_SETTINGS,
     random_id,
@@ -76,3 +77,35 @@ def test_a_running_cluster_is_not_started_twice(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", state.controller_port)):
         with pytest.raises(DevError, match=rf"{state.controller_port}.* in use: is it running already"):
             load_state(tmp_path, 1)
+
+
+def test_the_port_of_the_probes_is_the_same_in_each_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """While another process has it, a run takes another one and says so."""
+    first = load_state(tmp_path, 1)
+    assert load_state(tmp_path, 1).probes_port == first.probes_port
+    address = f"http://127.0.0.1:{first.probes_port}"
+    assert probes_address(first) == address
+    assert capsys.readouterr().err == ""
+    with socket.create_server(("127.0.0.1", first.probes_port)):
+        other = probes_address(load_state(tmp_path, 1))
+    port = other.rpartition(":")[2]
+    assert other != address
+    said = capsys.readouterr().err
+    assert f"Port {first.probes_port} of the probes is in use: they are on {port} in this run" in said
+    assert probes_address(load_state(tmp_path, 1)) == address
+
+
+@pytest.mark.parametrize("ports", [[9092], [9092, PROBES_PORT]], ids=["free", "a-broker-has-it"])
+def test_a_cluster_of_an_earlier_release_gets_a_port_of_probes(tmp_path: Path, ports: list[int]) -> None:
+    ports = [free_port() if port != PROBES_PORT else port for port in ports]
+    saved = {"cluster_id": random_id(), "controller_port": free_port(), "broker_ports": ports}
+    (tmp_path / "cluster.json").write_text(json.dumps(saved))
+    state = load_state(tmp_path, 1)
+    assert state.probes_port not in [state.controller_port, *ports]
+    assert load_state(tmp_path, 1) == state
+
+
+def test_no_broker_takes_the_port_of_the_probes(tmp_path: Path) -> None:
+    assert PROBES_PORT not in load_state(tmp_path, 20).broker_ports

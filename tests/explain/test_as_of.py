@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from itertools import takewhile
 
 import pytest
 
@@ -12,16 +13,18 @@ from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRec
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.explain.test_replayed_log import batch, control, topic
 
-END = 52
+END = 53
 
 
 def read(as_of: AsOf) -> ReplayedLog:
-    """Reads a snapshot up to offset 49, of time 5000, and two records behind it, of times 6000 and 8000."""
+    """Reads a snapshot up to offset 49, of time 5000, a record of time 6000 behind it, and a batch of two, of
+    time 8000.
+    """
     log = ReplayedLog()
     front = control(0, 9, SnapshotHeaderRecord(last_contained_log_timestamp=5_000))
     log.replay_snapshot([*front, *batch(1, 9, topic("a"))], OffsetAndEpoch(50, 3))
-    batches = [*batch(50, 6_000, topic("b")), *batch(51, 8_000, topic("c"))]
-    log.replay_batches(batches, min(END, as_of.end_offset or END), as_of.time_ms)
+    batches = [*batch(50, 6_000, topic("b")), *batch(51, 8_000, topic("c"), topic("d"))]
+    log.replay_batches(takewhile(as_of.includes, batches), END)
     return log
 
 
@@ -31,18 +34,19 @@ def read(as_of: AsOf) -> ReplayedLog:
         pytest.param(AsOf(offset=48), None, id="offset-within-the-snapshot"),
         pytest.param(AsOf(offset=49), "a", id="offset-at-its-end"),
         pytest.param(AsOf(offset=50), "ab", id="offset-behind-it"),
-        pytest.param(AsOf(offset=51), "abc", id="last-offset"),
-        pytest.param(AsOf(offset=52), None, id="offset-behind-the-end"),
+        pytest.param(AsOf(offset=51), "abcd", id="within-a-batch"),
+        pytest.param(AsOf(offset=52), "abcd", id="last-offset"),
+        pytest.param(AsOf(offset=53), None, id="offset-behind-the-end"),
         pytest.param(AsOf(time_ms=4_999), None, id="time-before-the-snapshot"),
         pytest.param(AsOf(time_ms=5_000), "a", id="time-of-the-snapshot"),
         pytest.param(AsOf(time_ms=7_999), "ab", id="time-between-two-records"),
-        pytest.param(AsOf(time_ms=8_000), "abc", id="time-of-the-last-record"),
+        pytest.param(AsOf(time_ms=8_000), "abcd", id="time-of-the-last-record"),
         pytest.param(AsOf(time_ms=8_001), None, id="time-after-it"),
     ],
 )
 def test_a_log_is_known_from_its_snapshot_to_its_last_record(as_of: AsOf, topics: str | None) -> None:
     log = read(as_of)
-    refused = pytest.raises(NotKnownError, match="the log is known from offset 49 to 51")
+    refused = pytest.raises(NotKnownError, match="the log is known from offset 49 to 52")
     with refused if topics is None else contextlib.nullcontext():
         check_known(log, as_of, END)
     if topics is not None:
@@ -51,9 +55,10 @@ def test_a_log_is_known_from_its_snapshot_to_its_last_record(as_of: AsOf, topics
 
 def test_before_its_first_record_nothing_is_known() -> None:
     log = ReplayedLog()
-    log.replay_batches(batch(0, 6_000, topic("a")), 1, 5_000)
+    as_of = AsOf(time_ms=5_000)
+    log.replay_batches(takewhile(as_of.includes, batch(0, 6_000, topic("a"))), 1)
     with pytest.raises(NotKnownError):
-        check_known(log, AsOf(time_ms=5_000), 1)
+        check_known(log, as_of, 1)
 
 
 def test_a_place_is_an_offset_or_a_time_with_a_zone() -> None:

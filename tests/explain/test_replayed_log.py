@@ -60,6 +60,19 @@ def test_a_transaction_has_its_effect_when_it_ends() -> None:
     assert list(log.image.topics.ids_by_name) == ["a", "b"]
 
 
+def test_a_transaction_that_is_open_is_named() -> None:
+    log = ReplayedLog()
+    log.replay_batches(batch(0, 1_000, topic("a")), 1)
+    log.replay_batches(batch(1, 2_000, BeginTransactionRecord(name="t"), topic("b")), 3)
+    assert as_of_text(log).endswith(
+        "; the transaction that begins at offset 1 has not ended: nothing of it counts"
+    )
+    assert as_of_json(log)["open_transaction"] == 1
+    log.replay_batches(batch(3, 3_000, EndTransactionRecord()), 4)
+    assert "transaction" not in as_of_text(log)
+    assert as_of_json(log)["open_transaction"] is None
+
+
 def test_records_of_a_newer_release_are_counted() -> None:
     log = ReplayedLog()
     log.replay_batches(batch(0, 1, UNKNOWN_RECORD, topic("a")), 2)
@@ -86,7 +99,7 @@ def test_a_snapshot_says_only_how_old_its_states_are_at_least() -> None:
 
 def test_a_log_of_which_nothing_is_committed_has_no_time() -> None:
     assert as_of_text(ReplayedLog()) == ("As of the begin of the log: nothing in it is known to be committed")
-    assert as_of_json(ReplayedLog()) == {"last_record_ms": None, "snapshot": None}
+    assert as_of_json(ReplayedLog()) == {"last_record_ms": None, "snapshot": None, "open_transaction": None}
 
 
 def test_the_log_names_the_leader_since_it_leads() -> None:

@@ -185,7 +185,7 @@ CASES = [
     pytest.param(
         all_of_elr_fenced,
         of_topic("orders"),
-        "1 of 1 partitions of orders has no leader",
+        "1 of 1 partition of orders has no leader",
         "orders-0: none of the replicas that may lead, brokers 2 and 3, is available",
         "start broker 2; it is elected when it is unfenced",
         id="topic-without-leader",
@@ -193,7 +193,7 @@ CASES = [
     pytest.param(
         session_expired,
         of_topic("orders"),
-        "1 of 1 partitions of orders has replicas out of sync",
+        "1 of 1 partition of orders has replicas out of sync",
         "orders-0: broker 1 is fenced",
         "start broker 1",
         id="under-replicated-topic",

@@ -1,10 +1,11 @@
-"""Planted faults in what is asked of a machine before real brokers are started."""
+"""Planted faults in `kraftctl dev`: what it asks of a machine, and how it keeps its nodes running."""
 
 from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
 PREREQUISITES = "tests/dev/test_prerequisites.py"
+RESTARTS = "tests/dev/test_restarts.py"
 
 FAULTS = (
     PlantedFault(
@@ -38,5 +39,29 @@ FAULTS = (
         "    return candidates[-1] if candidates else None",
         ("tests/dev/test_tools.py::test_each_script_names_a_class_of_its_release",),
         "A cluster of Kafka 4.4 has a script kafka-configs that cannot start.",
+    ),
+    PlantedFault(
+        "only-a-killed-node-starts-again",
+        "kraftctl/dev/restarts.py",
+        "        elif self._due_s is None:\n",
+        "        elif self._due_s is None and node.process.exit_code == -signal.SIGKILL:\n",
+        (f"{RESTARTS}::test_a_broker_that_ends_in_any_way_starts_again",),
+        "A broker that is stopped, or ends with an error, stays away.",
+    ),
+    PlantedFault(
+        "a-node-that-cannot-run-is-started-twice-a-second",
+        "kraftctl/dev/restarts.py",
+        "is_quick = now_s - self._started_s < QUICK_END_S",
+        "is_quick = False",
+        (f"{RESTARTS}::test_a_node_that_ends_again_and_again_waits_longer_up_to_a_limit",),
+        "A controller that cannot start takes a processor, and nothing names its log.",
+    ),
+    PlantedFault(
+        "probes-on-another-port-in-each-run",
+        "kraftctl/dev/session.py",
+        "    port = _port_near(state.probes_port)\n",
+        "    port = free_port()\n",
+        ("tests/dev/test_settings.py::test_the_port_of_the_probes_is_the_same_in_each_run",),
+        "A dashboard or a script of one run finds nothing in the next.",
     ),
 )

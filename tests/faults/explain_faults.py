@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
+LIMITS = "tests/explain/test_feature_limits.py"
 NODES = "tests/explain/test_why_node.py"
 PARTITIONS = "tests/explain/test_why_partition.py"
 REPLAYED = "tests/explain/test_replayed_log.py"
 COMMAND = "tests/cli/test_explain.py"
+ASKED_BROKER = "tests/cli/test_explain_asked_broker.py"
 
 FAULTS = (
     PlantedFault(
@@ -17,6 +19,22 @@ FAULTS = (
         "            self.apply(record, mark)",
         (f"{REPLAYED}::test_a_transaction_has_its_effect_when_it_ends",),
         "A cause is explained by records that are aborted a moment later.",
+    ),
+    PlantedFault(
+        "explains-half-of-a-batch",
+        "spark/kraftctl_spark/history/log_files.py",
+        "(row.place if row.batch is None else row.batch) > as_of.offset",
+        "row.place > as_of.offset",
+        ("tests/spark/test_past_explained.py::test_the_files_have_the_records_of_the_controller",),
+        "An operator reads of a state that no node has had.",
+    ),
+    PlantedFault(
+        "an-offset-within-a-batch-counts-without-the-batch",
+        "kraftctl/explain/as_of.py",
+        "batch.header.base_offset <= self.offset",
+        "batch.header.last_offset <= self.offset",
+        ("tests/explain/test_as_of.py",),
+        "What was at an offset that the log has is said to be not known.",
     ),
     PlantedFault(
         "explains-what-is-not-committed",
@@ -59,11 +77,19 @@ FAULTS = (
         "An operator unregisters a controller that runs.",
     ),
     PlantedFault(
+        "the-next-step-of-an-upgrade-names-one-broker",
+        "kraftctl/explain/why_feature.py",
+        '(("controller", controllers), ("broker", brokers))',
+        '(("controller", controllers[:1]), ("broker", brokers[:1]))',
+        (f"{LIMITS}::test_the_next_step_names_all_nodes_that_limit_a_feature",),
+        "An operator upgrades one broker after the other, each time to read of the next.",
+    ),
+    PlantedFault(
         "a-voter-that-limits-is-named-before-a-ghost",
         "kraftctl/explain/why_feature.py",
-        "key=lambda each: not is_ghost(evidence, each)",
-        "key=lambda each: is_ghost(evidence, each)",
-        (f"{NODES}::test_a_ghost_is_named_before_other_limits",),
+        "for controller_id in (*ghosts, *others):",
+        "for controller_id in (*others, *ghosts):",
+        (f"{LIMITS}::test_a_ghost_is_named_before_other_limits",),
         "An upgrade is planned around a controller that does not exist.",
     ),
     PlantedFault(
@@ -73,6 +99,22 @@ FAULTS = (
         "(*quorum.voters, *quorum.observers)",
         ("tests/cli/test_leader_view.py",),
         "A voter that has lost its disk counts as none, and the majority as larger than it is.",
+    ),
+    PlantedFault(
+        "a-broker-is-asked-for-the-log",
+        "protocol/kraftctl_observer/observer.py",
+        "            if self._connection.is_of_broker:\n",
+        "            if not self._connection:\n",
+        (f"{ASKED_BROKER}::test_a_broker_that_reaches_the_leader",),
+        "An operator who names a broker reads UNKNOWN_TOPIC_ID, and no next step.",
+    ),
+    PlantedFault(
+        "brokers-count-as-controllers",
+        "kraftctl/cli/quorum/quorum_survey.py",
+        "asked_count=len(self._threads.keys() - brokers),",
+        "asked_count=len(self._threads),",
+        (f"{ASKED_BROKER}::test_a_broker_that_reaches_no_leader",),
+        "An operator who names a broker starts controllers that run.",
     ),
     PlantedFault(
         "explains-without-a-leader-late",

@@ -110,7 +110,7 @@ def test_a_broker_that_is_killed_and_one_that_is_stopped(cluster: Cluster) -> No
             known
         )
     pair = explained(source, "topic", "pair")
-    assert pair["statement"]["text"] == "1 of 1 partitions of pair is under min.insync.replicas"
+    assert pair["statement"]["text"] == "1 of 1 partition of pair is under min.insync.replicas"
     assert pair["causes"][0]["text"] == "pair-0: broker 2 is fenced"
 
     second.start()

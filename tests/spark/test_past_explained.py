@@ -84,6 +84,26 @@ def test_a_partition_is_explained_as_it_was(
 
 
 @pytest.mark.parametrize("source", SOURCES)
+def test_within_a_batch_the_whole_batch_counts(
+    source: list[str],
+    moments: dict[str, tuple[int, int]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """No node ever was in between: here a broker is fenced, and leads in the record before that."""
+    monkeypatch.chdir(tmp_path)
+    end = moments["fenced"][0]
+    command = ["explain", "partition", "solo-0", *source, "--as-of"]
+    assert kraftctl([*command, str(end)]) == 10
+    whole = capsys.readouterr().out
+    assert kraftctl([*command, str(end - 1)]) == 10
+    assert capsys.readouterr().out == whole.rstrip("\n") + (
+        f"; offset {end - 1} is within a batch, which counts as a whole\n"
+    )
+
+
+@pytest.mark.parametrize("source", SOURCES)
 def test_a_place_that_is_not_in_the_log_is_not_known(
     source: list[str],
     moments: dict[str, tuple[int, int]],
@@ -153,7 +173,7 @@ def test_the_files_have_the_records_of_the_controller(tmp_path: Path) -> None:
 
     assert kraftctl_export([*log, "--to", str(before), "--as-of", "12"]) == 0
     first = records(DirectoryReader(before, assume_committed=True).read(0, 1, 13))
-    assert [each[0] for each in first] == list(range(13))
+    assert [each[0] for each in first] == list(range(15)), "offset 12 is within a batch"
     assert kraftctl_export([*log, "--to", str(tmp_path / "gap"), "--as-of", "50"]) == 2
     assert not (tmp_path / "gap").exists()
     assert kraftctl_export([*log, "--to", str(after)]) == 2, "it exists"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kraftctl.cli.doctor.diagnosis import ERROR, WARN, Diagnosis, of_sentence, ok
 from kraftctl.cli.doctor.subject import Subject
+from kraftctl_protocol.counted_text import counted
 from kraftctl_security.tls.certificate_expiry import DAY_MS, Expiry, expiries
 from kraftctl_security.tls.contexts import client_context, load_stores, server_context
 from kraftctl_security.tls.ssl_config import SslConfig, listener_prefix
@@ -50,7 +51,7 @@ def _dated(listener: str, key: str, expiry: Expiry, now_ms: int) -> Diagnosis:
         text = f"{what} has expired at {_date(expiry.at_ms)}"
         return Diagnosis(level, text, "replace it; a running controller reads it again", key)
     days = (expiry.at_ms - now_ms) // DAY_MS
-    text = f"{what} expires in {days} days, at {_date(expiry.at_ms)}"
+    text = f"{what} expires in {counted(days, 'day')}, at {_date(expiry.at_ms)}"
     return Diagnosis(WARN, text, "replace it; a running controller reads it again", key)
 
 

@@ -11,6 +11,7 @@ from kraftctl.cli.readable_secrets import other_readable_files, readable_secrets
 from kraftctl.cli.unknown_keys import nearest_key_of_node, unknown_keys_of_node
 from kraftctl.config.own_keys import OWN_KEYS
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl_protocol.counted_text import counted
 
 LISTENER_KEYS: Final = frozenset(
     (
@@ -37,7 +38,7 @@ def check_configuration(subject: Subject) -> Iterator[Diagnosis]:
         for warning in subject.config.warnings:
             yield of_sentence(WARN, warning, _names(subject))
     if not found:
-        yield ok(f"{len(subject.properties)} keys, of which none is refused")
+        yield ok(f"{counted(len(subject.properties), 'key')}, of which none is refused")
 
 
 def check_listeners(subject: Subject) -> Iterator[Diagnosis]:

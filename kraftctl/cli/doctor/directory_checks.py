@@ -21,6 +21,7 @@ from kraftctl.storage.errors import StorageError
 from kraftctl.storage.halt import FILE_NAME as HALT_FILE
 from kraftctl.storage.log_directories import check_directories, log_directories
 from kraftctl.storage.readable_log import why_readable
+from kraftctl_protocol.counted_text import counted
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_protocol.log_file_names import META_PROPERTIES, PARTITION_DIRECTORY
 from kraftctl_protocol.uuids import uuid_to_string
@@ -131,9 +132,8 @@ def check_flushes(subject: Subject) -> Iterator[Diagnosis]:
 def judged_flushes(taken_ms: list[float], fetch_timeout_ms: int) -> Diagnosis:
     """Judges sorted durations: a leader whose flushes take as long as followers wait loses them."""
     p99_ms = taken_ms[math.ceil(0.99 * len(taken_ms)) - 1]
-    text = (
-        f"fsync of {len(taken_ms)} writes: median {taken_ms[len(taken_ms) // 2]:.1f} ms, p99 {p99_ms:.1f} ms"
-    )
+    median_ms = taken_ms[len(taken_ms) // 2]
+    text = f"fsync of {counted(len(taken_ms), 'write')}: median {median_ms:.1f} ms, p99 {p99_ms:.1f} ms"
     if p99_ms < FSYNC_WARNING_MS:
         return ok(text, LOG_DIR_KEY)
     level = ERROR if p99_ms >= fetch_timeout_ms / 2 else WARN
@@ -151,7 +151,7 @@ def judged_limit(hard: int) -> Diagnosis:
     if hard == resource.RLIM_INFINITY:
         return ok("open files have no limit")
     allowed = connections_max(hard, ODD_OPEN_FILES, 0)
-    text = f"the hard limit of open files is {hard}: it allows {allowed} connections"
+    text = f"the hard limit of open files is {hard}: it allows {counted(allowed, 'connection')}"
     if allowed >= CONNECTIONS_WARNING:
         return ok(text)
     level = ERROR if allowed <= CONNECTIONS_MIN else WARN

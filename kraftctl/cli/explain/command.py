@@ -32,7 +32,7 @@ from kraftctl.explain.explanation import (
     explanation_json,
     explanation_text,
 )
-from kraftctl.explain.replayed_log import ReplayedLog
+from kraftctl.explain.replayed_log import ReplayedLog, left_out_text
 from kraftctl.explain.why_broker import explain_broker
 from kraftctl.explain.why_controller import explain_controller
 from kraftctl.explain.why_feature import explain_feature
@@ -174,7 +174,7 @@ def _print(args: argparse.Namespace, explanation: Explanation, now_ms: int, log:
         return
     print(explanation_text(explanation, now_ms))
     if args.bootstrap_controllers is None and log is not None:
-        print(as_of_text(log))
+        print(as_of_text(log, None if args.as_of is None else args.as_of[1]))
 
 
 def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanation, int, ReplayedLog | None]:
@@ -204,8 +204,7 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
         log = read_quorum(bootstrap, config, left_ms / 1000, _watched(args))
         evidence = ClusterEvidence(log, clock.wall_ms(), view, contacts, left_out)
     if log.unknown_records:
-        count, types = log.unknown_records.total(), sorted(log.unknown_records)
-        print(f"{count} records of types {types}, which a newer release wrote, are left out", file=sys.stderr)
+        print(left_out_text(log.unknown_records), file=sys.stderr)
     return explainer(evidence, args), evidence.now_ms, log
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -97,11 +98,9 @@ def _replayed(reader: LogReader, is_watched: Callable[[str], bool], as_of: AsOf 
         log.replay_snapshot(reader.read_snapshot(position.snapshot), position.snapshot)
         epoch = position.snapshot.epoch
     end_offset = position.high_watermark
-    if as_of is not None and as_of.end_offset is not None:
-        end_offset = min(end_offset, as_of.end_offset)
     if end_offset > log.end_offset:
         batches = reader.read(log.end_offset, epoch, end_offset)
-        log.replay_batches(batches, end_offset, None if as_of is None else as_of.time_ms)
+        log.replay_batches(batches if as_of is None else takewhile(as_of.includes, batches), end_offset)
     if as_of is not None:
         check_known(log, as_of, position.high_watermark)
     return log

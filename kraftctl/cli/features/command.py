@@ -29,6 +29,7 @@ from kraftctl.cli.features.feature_updates import DOWNGRADE, UPGRADE, FeatureCha
 from kraftctl.cli.output import add_output_flag, print_output
 from kraftctl.cli.parser import KAFKAS_USAGE_STATUS, KafkaToolParser, Parser
 from kraftctl.metadata import features
+from kraftctl_protocol.counted_text import counted
 from kraftctl_security.resolved_properties import ResolvedProperties
 
 NAME = "features"
@@ -148,4 +149,5 @@ def _update(args: argparse.Namespace, client: AdminClient, levels: list[FeatureL
     changed = update_features(client, change)
     print_output(args, changed.text(), changed.value())
     if changed.failures:
-        raise AdminError(f"{len(changed.failures)} of {len(levels)} features: not changed, see above.")
+        which = f"{len(changed.failures)} of {counted(len(levels), 'feature')}"
+        raise AdminError(f"{which}: not changed, see above.")

@@ -13,6 +13,7 @@ from kraftctl.cli.health.verdict import (
     UNHEALTHY,
     ClusterHealth,
 )
+from kraftctl_protocol.counted_text import counted
 from kraftctl_protocol.escaped_text import escaped
 
 STATUSES: Final = {HEALTHY: 0, UNHEALTHY: 10, NOT_KNOWN: 1}
@@ -52,7 +53,7 @@ def json_of(health: ClusterHealth) -> str:
 def nagios_of(health: ClusterHealth) -> str:
     """Returns one line; a vertical bar begins the figures, so reasons have none."""
     name, _ = NAGIOS[health.kind]
-    what = "; ".join(health.reasons) or f"leader {health.leader_id}, {len(health.voters)} voters"
+    what = "; ".join(health.reasons) or f"leader {health.leader_id}, {counted(len(health.voters), 'voter')}"
     unchecked = [note for note in health.notes if note in (BROKERS_NOT_CHECKED, PARTITIONS_NOT_CHECKED)]
     what += "".join(f"; {note.partition(':')[0]}" for note in unchecked)
     well = sum(said in ("leader", "follower") for said in health.voters.values())

@@ -10,6 +10,7 @@ from kraftctl.cli.admin.node_answers import NodeAnswers
 from kraftctl.cli.health.collection import STATUS_PATH, Collected, OperatePages
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
 from kraftctl.explain.controller_status import left_out_of
+from kraftctl_protocol.counted_text import counted
 from kraftctl_protocol.errors import Errors
 from kraftctl_security.blocking_connection import Endpoint, endpoint_text
 
@@ -143,7 +144,7 @@ def _voter(collected: Collected, quorum: QuorumInfo, voter: QuorumReplica, lag_m
     if voter.last_caught_up_ms is not None and now_ms - voter.last_caught_up_ms > lag_ms_max:
         seconds = (now_ms - voter.last_caught_up_ms) / 1000
         lag = quorum.high_watermark - voter.log_end_offset
-        return f"it had everything {seconds:.1f} s ago, and lacks {max(0, lag)} records"
+        return f"it had everything {seconds:.1f} s ago, and lacks {counted(max(0, lag), 'record')}"
     return (
         _reached(collected, collected.addresses(voter.replica_id)) if collected.to_controllers else FOLLOWER
     )
@@ -227,7 +228,7 @@ def _notes(collected: Collected) -> Iterator[str]:
     for page in collected.pages:
         left_out = left_out_of(page.status)
         if left_out:
-            yield f"{page.url}: {STATUS_PATH} leaves out {left_out} brokers, which cannot be named"
+            yield f"{page.url}: {STATUS_PATH} leaves out {counted(left_out, 'broker')}, which cannot be named"
         if page.problem is not None:
             yield f"{page.url}: {page.problem}"
         if page.status is not None and page.status.get("ready") is False:

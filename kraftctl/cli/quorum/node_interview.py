@@ -69,6 +69,7 @@ class Statement:
     """Whether it closes the connection before its first response."""
     has_answered: bool = True
     """Whether the statement is about a response, and not about the lack of one."""
+    is_of_broker: bool = False
     epoch: int = -1
     leader_id: int = -1
     """The leader of `epoch` that the node names; -1 for none."""
@@ -145,8 +146,9 @@ class NodeInterview:
             except (OSError, DecodeError) as error:
                 reason = str(error) or type(error).__name__
                 is_unreached = self._connection is None
+                broker = "is a broker, and " if self._is_broker_asked() else ""
                 self._say(
-                    f"{'is not reached' if is_unreached else 'gives no response'}: {reason}",
+                    f"{broker}{'is not reached' if is_unreached else 'gives no response'}: {reason}",
                     is_closed_early=isinstance(error, ConnectionResetError) and not self._is_served,
                     has_answered=False,
                 )
@@ -169,11 +171,12 @@ class NodeInterview:
         elif error not in WAITING:
             raise RefusedError(self._what("DescribeQuorumRequest"), error, message)
         else:
-            if self._to_controllers:
+            if self._to_controllers and not self._is_broker_asked():
                 self._ask_epoch()
                 self._ask_for_others()
             else:
-                self._say(f"answers {error.name}: it does not reach the leader of the controllers")
+                broker = "is a broker, and " if self._to_controllers else ""
+                self._say(f"{broker}answers {error.name}: it does not reach the leader of the controllers")
             if self._connected().try_another_address(error.name):
                 self._disconnect()
 
@@ -262,11 +265,16 @@ class NodeInterview:
             keys_to_check,
             is_closed_early,
             has_answered,
+            self._is_broker_asked(),
             epoch,
             leader_id,
             leader_endpoint,
         )
         self._report(statement)
+
+    def _is_broker_asked(self) -> bool:
+        """Returns whether the node is a broker where a controller was to be asked."""
+        return self._to_controllers and self._connection is not None and self._connection.is_of_broker
 
     def _left_s(self) -> float:
         return (self._deadline_ms - self._clock.now_ms()) / 1000

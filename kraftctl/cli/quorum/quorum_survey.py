@@ -27,7 +27,10 @@ LATE_MS: Final = 300
 
 
 class NoLeaderError(UnavailableError):
-    """No node had the response of a leader in time; `lines` has the state of each that was asked."""
+    """No node had the response of a leader in time; `lines` has the state of each that was asked.
+
+    Where controllers were to be asked, the counts leave out nodes that are brokers.
+    """
 
     def __init__(
         self,
@@ -94,10 +97,11 @@ class QuorumSurvey:
         finally:
             self._stop.set()
         answered = {each.endpoint for each in self._statements() if each.has_answered}
+        brokers = {each.endpoint for each in self._statements() if each.is_of_broker}
         raise NoLeaderError(
             self._text(),
-            asked_count=len(self._threads),
-            answered_count=len(answered),
+            asked_count=len(self._threads.keys() - brokers),
+            answered_count=len(answered - brokers),
             lines=self._lines(),
             unreached_leader_id=self._unreached_leader(answered),
         )

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as-of",
         metavar="OFFSET|TIME",
-        help="an offset, whose record is the last one, or 2026-11-21T12:00:00Z [the end]",
+        help="an offset, whose batch is the last one, or 2026-11-21T12:00:00Z [the end]",
     )
 
 

@@ -40,7 +40,16 @@ LACKING: Final = frame_of(32_767, 0)
 KEY_LACKING: Final = (-1, b"")
 """A control record of no type replaces one whose key cannot be decoded: the tables have no key of it."""
 
-COLUMNS: Final = ("offset", "log_epoch", "timestamp", "is_control", "type_id", "payload", "snapshot_index")
+COLUMNS: Final = (
+    "offset",
+    "log_epoch",
+    "timestamp",
+    "is_control",
+    "type_id",
+    "payload",
+    "snapshot_index",
+    "batch_offset",
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ class KnownLog:
 
 @dataclass(frozen=True)
 class PastPlace:
-    """An offset, whose record is included, or a time; without either, the end of the tables."""
+    """An offset, whose batch is included, or a time; without either, the end of the tables."""
 
     offset: int | None = None
     time_ms: int | None = None
@@ -83,6 +92,8 @@ class Row(NamedTuple):
     is_control: bool
     type_id: int | None
     value: bytes | None
+    batch: int | None
+    """The offset of the first record of its batch."""
 
     @property
     def control(self) -> tuple[int, bytes]:
@@ -156,7 +167,9 @@ def _rows_in(table: pa.Table, place: str) -> Iterator[Row]:
     times = table.column("timestamp").cast(pa.int64()).to_pylist()
     columns = [table.column(name).to_pylist() for name in (place, "log_epoch")]
     columns.append([-1 if time_us is None else time_us // 1000 for time_us in times])
-    columns += [table.column(name).to_pylist() for name in ("is_control", "type_id", "payload")]
+    columns += [
+        table.column(name).to_pylist() for name in ("is_control", "type_id", "payload", "batch_offset")
+    ]
     for row in zip(*columns, strict=True):
         yield Row(*row)
 
@@ -166,14 +179,14 @@ def _with_missing(rows: Iterator[Row], start: int) -> Iterator[Row]:
     expected = start
     for row in rows:
         for offset in range(expected, row.place):
-            yield Row(offset, row.epoch, row.time_ms, False, 0, None)
+            yield Row(offset, row.epoch, row.time_ms, False, 0, None, None)
         yield row
         expected = row.place + 1
 
 
 def _up_to(rows: Iterator[Row], as_of: PastPlace) -> Iterator[Row]:
     for row in rows:
-        if as_of.offset is not None and row.place > as_of.offset:
+        if as_of.offset is not None and (row.place if row.batch is None else row.batch) > as_of.offset:
             return
         if as_of.time_ms is not None and row.time_ms > as_of.time_ms:
             return
@@ -181,10 +194,10 @@ def _up_to(rows: Iterator[Row], as_of: PastPlace) -> Iterator[Row]:
 
 
 def _write_batches(file: BinaryIO, rows: Iterator[Row]) -> int:
-    """Writes rows whose epoch, time and kind are the same as batches; returns the place behind the last."""
+    """Writes rows as the batches that they were; returns the place behind the last."""
     end = 0
-    for (epoch, time_ms, is_control), group in groupby(
-        rows, lambda row: (row.epoch, row.time_ms, row.is_control)
+    for (epoch, time_ms, is_control, _), group in groupby(
+        rows, lambda row: (row.epoch, row.time_ms, row.is_control, row.batch)
     ):
         for batch in _chunks(group):
             base = batch[0].place

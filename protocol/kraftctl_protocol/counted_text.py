@@ -1,0 +1,26 @@
+"""Counts and ids in sentences for people: `1 partition`, `1,200 partitions`, `brokers 1, 2 and 4`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def counted(count: int, noun: str) -> str:
+    """Returns the count with the noun, which is in the plural unless it is one."""
+    return f"{count:,} {one_or_many(count, noun, _plural(noun))}"
+
+
+def one_or_many(count: int, one: str, many: str) -> str:
+    """Returns the word that fits a count, such as a verb."""
+    return one if count == 1 else many
+
+
+def named_by_id(noun: str, ids: Sequence[int]) -> str:
+    """Returns `broker 3`, or `brokers 1, 2 and 4`."""
+    if len(ids) == 1:
+        return f"{noun} {ids[0]}"
+    return f"{_plural(noun)} {', '.join(str(each) for each in ids[:-1])} and {ids[-1]}"
+
+
+def _plural(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
