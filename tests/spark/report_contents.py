@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ from kraftctl_spark.report.contents import (
     Acl,
     Availability,
     AvailabilityInBucket,
+    BrokerAtEnd,
     BrokerElections,
     BrokerState,
     Churn,
@@ -23,8 +25,10 @@ from kraftctl_spark.report.contents import (
     Gap,
     Happened,
     Header,
+    ImpairedPartition,
     KindCount,
     Listed,
+    Present,
     QuorumLeader,
     Quota,
     Reassignment,
@@ -51,10 +55,12 @@ HEADER = Header(
     "4L6g3nShT-eMCtK--X86sw", 0, 12_346, START_MS, START_MS + 7_200_000, 12_346, 1, 0, 2, 3, 3, 12, 96
 )
 
+PRESENT = Present(START_MS + 7_200_000, 12_345, True, brokers=3, partitions=96, whole=96)
+
 
 def quiet(span_ms: int = 7_200_000) -> Contents:
     """A period in which nothing happened at all."""
-    return Contents(HEADER, Period(START_MS, START_MS + span_ms))
+    return Contents(HEADER, PRESENT, Period(START_MS, START_MS + span_ms))
 
 
 def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 1) -> Contents:
@@ -72,6 +78,7 @@ def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 
     ]
     return Contents(
         header=HEADER,
+        present=_broken(names),
         period=period,
         fencing=Listed(tuple(fencing), len(fencing)),
         gaps=(Gap(500, 580, START_MS + span_ms // 2, START_MS + span_ms // 2 + span_ms // 40),),
@@ -80,7 +87,7 @@ def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 
         fenced_in_all=brokers,
         shutdowns=brokers,
         fenced_brokers=Listed(
-            tuple(FencedBroker(broker, 3, 61_500, 1) for broker in range(1, brokers + 1)), brokers
+            tuple(FencedBroker(broker, 3, 61_500, 5_000, 1) for broker in range(1, brokers + 1)), brokers
         ),
         elections=_elections(dice, buckets),
         broker_elections=_broker_elections(dice, brokers),
@@ -115,6 +122,29 @@ def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 
         reassignments=Listed(_reassignments(names, times), rows),
         reassignment_outcomes=(KindCount("cancelled", 3), KindCount("completed", 5)),
         **_in_effect(times),
+    )
+
+
+def _broken(names: list[str]) -> Present:
+    partitions = tuple(
+        ImpairedPartition(
+            *(name, START_MS + 60_000 * place, -1, "3", (1, 2), 2, "broker", ("broker 2: broker fenced",))
+        )
+        for place, name in enumerate([*names, HOSTILE])
+    )
+    listed = Listed(partitions, len(partitions))
+    brokers = (
+        BrokerAtEnd(2, "fenced", START_MS, "changed", 9),
+        BrokerAtEnd(1, "stopped", START_MS + 9_000, "changed", 8),
+    )
+    return replace(
+        PRESENT,
+        whole=2,
+        states=(KindCount("fenced", 1), KindCount("stopped", 1)),
+        broken_brokers=Listed(brokers, 2),
+        leaderless=listed,
+        under_minimum=listed,
+        under_replicated=listed,
     )
 
 

@@ -153,14 +153,15 @@ class BrokerState:
 
 @dataclass(frozen=True)
 class FencedBroker:
-    """How often and how long a broker was fenced.
+    """How often and how long a broker was fenced, and how long it was stopped: that is no fencing.
 
-    Its registration at startup, and a controlled shutdown, do not count in `fenced`, but in `fenced_ms`.
+    Its registration at startup does not count in `fenced`, but in `fenced_ms`.
     """
 
     broker_id: int
     fenced: int
     fenced_ms: int
+    stopped_ms: int
     shutdowns: int
 
 
@@ -288,6 +289,59 @@ class Reassignment:
 
 
 @dataclass(frozen=True)
+class ImpairedPartition:
+    """A partition that is leaderless, under its min.insync.replicas, or under-replicated at the log's end."""
+
+    partition: str
+    since_ms: int
+    leader: int
+    """The leader is -1 where there is none."""
+    isr: str
+    missing: tuple[int, ...]
+    """The replicas that should be in the ISR and are not."""
+    minimum: int
+    """The min.insync.replicas that counts for it."""
+    reason: str
+    """What the history has about the beginning, a name of `sections.now.REASONS`."""
+    decided: tuple[str, ...]
+    """What happened to missing brokers in the same decision: `broker 2: broker fenced`."""
+
+
+@dataclass(frozen=True)
+class BrokerAtEnd:
+    """A broker that is not unfenced at the log's end, or is missing in an ISR."""
+
+    broker_id: int
+    state: str
+    """As in `BrokerState`, or `not registered`."""
+    since_ms: int | None
+    """None where the log does not have it."""
+    started_by: str
+    missing_in: int
+    """The number of partitions that lack it in their ISR."""
+
+
+@dataclass(frozen=True)
+class Present:
+    """What is wrong at the end of the log, whatever the period is."""
+
+    time_ms: int
+    offset: int
+    known: bool
+    """Whether the state is known there; if not, all that follows is empty."""
+    brokers: int = 0
+    partitions: int = 0
+    whole: int = 0
+    """The number of partitions that are in none of the lists."""
+    states: tuple[KindCount, ...] = ()
+    """The number of `broken_brokers` in each state, also of those that are not listed."""
+    broken_brokers: Listed[BrokerAtEnd] = field(default_factory=Listed)
+    leaderless: Listed[ImpairedPartition] = field(default_factory=Listed)
+    under_minimum: Listed[ImpairedPartition] = field(default_factory=Listed)
+    under_replicated: Listed[ImpairedPartition] = field(default_factory=Listed)
+
+
+@dataclass(frozen=True)
 class Standing(Generic[Row]):
     """What is in effect at the end of the period, and what changed in it. `at_end` is None if not known."""
 
@@ -302,6 +356,7 @@ class Contents:
     """Everything on the page."""
 
     header: Header
+    present: Present
     period: Period
     gaps: tuple[Gap, ...] = ()
     not_known: Listed[Unknown] = field(default_factory=Listed)
@@ -323,6 +378,8 @@ class Contents:
     config_changes: Listed[ConfigChange] = field(default_factory=Listed)
     config_causes: tuple[KindCount, ...] = ()
     availability: Listed[Availability] = field(default_factory=Listed)
+    availability_deleted: int = 0
+    """How many partitions in `availability` were deleted later."""
     availability_over_time: tuple[AvailabilityInBucket, ...] = ()
     quorum_leaders: Listed[QuorumLeader] = field(default_factory=Listed)
     voter_changes: Listed[VoterChange] = field(default_factory=Listed)

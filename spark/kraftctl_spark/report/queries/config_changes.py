@@ -10,12 +10,13 @@ CONFIG_CHANGES_MAX = 1_000
 
 
 def prepare(query: Query) -> None:
-    """Makes `config_changes`, those of the period."""
+    """Makes `config_changes`, those of the period. A resource of no kind is a topic: most are."""
     query.db.do(f"""
         CREATE TEMP TABLE config_changes AS
         SELECT epoch_ms(time) AS time_ms, "offset",
-               lower(resource_type) || CASE resource_name WHEN '' THEN ' (default)'
-                                       ELSE ' ' || resource_name END AS resource,
+               CASE WHEN resource_name = '' THEN lower(resource_type) || ' (default)'
+                    WHEN resource_type = 'TOPIC' THEN resource_name
+                    ELSE lower(resource_type) || ' ' || resource_name END AS resource,
                name, old_value, new_value, cause, exact
         FROM {answer("config_audit")}
         WHERE {query.within.during("time")}""")

@@ -23,6 +23,7 @@ from kraftctl_spark.report.queries import (
     growth,
     names,
     not_known,
+    present,
     quorum,
     reassignments,
     records,
@@ -73,6 +74,7 @@ def _contents(
     in_effect = standing.InEffect(query)
     return Contents(
         header=_header(query, manifest, batches, sizes),
+        present=present.present(query),
         period=query.period,
         gaps=query.gaps(),
         not_known=not_known.rows(query),
@@ -91,6 +93,7 @@ def _contents(
         config_changes=config_changes.latest(query),
         config_causes=config_changes.causes(query),
         availability=availability.by_partition(query),
+        availability_deleted=availability.deleted(query),
         availability_over_time=availability.over_time(query),
         quorum_leaders=quorum.leaders(query),
         voter_changes=quorum.voters(query),

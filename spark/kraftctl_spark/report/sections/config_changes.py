@@ -18,7 +18,7 @@ from kraftctl_spark.report.section import (
     Table,
     by_kind,
     counted,
-    cut_note,
+    cut,
     row_axis,
     rows_height,
     shortened,
@@ -42,9 +42,9 @@ def config_changes(contents: Contents) -> Section:
     section = Section(
         "config-changes",
         "Changes of configurations",
-        "Point at a mark to see the value before and after. Values that the export redacted are shown as "
-        "(redacted), before and after: whether they differ is not known, unless they have different digests. "
-        "Who made a change is not in Kafka's log.",
+        "A resource of no other kind is a topic. Point at a mark to see the value before and after. Values "
+        "that the export redacted are shown as (redacted), before and after: whether they differ is not "
+        "known, unless they have different digests.",
     )
     if not listed.rows:
         return section
@@ -54,15 +54,22 @@ def config_changes(contents: Contents) -> Section:
         section.title,
         section.explanation,
         f"{counted(listed.total, 'change')}: {by_kind(contents.config_causes)}.",
-        (Plot("Changes of configurations by resource, over time", _timeline(contents)),),
         (
-            Table(
-                "Latest first" if len(latest) == listed.total else f"The latest {len(latest)}, latest first",
-                ("time (UTC)", "offset", "resource", "configuration", "before", "after", "cause"),
-                tuple(_table_row(row) for row in latest),
+            Plot(
+                "Changes of configurations by resource, over time",
+                _timeline(contents),
+                cut(listed, "latest", "changes in the plot", "config_audit"),
             ),
         ),
-        (*cut_note(listed, "latest", "changes in the plot"), *_others_note(contents)),
+        (
+            Table(
+                "Latest first",
+                ("time (UTC)", "offset", "resource", "configuration", "before", "after", "cause"),
+                tuple(_table_row(row) for row in latest),
+                cut(listed, "latest", "changes", "config_audit", len(latest)),
+            ),
+        ),
+        _others_note(contents),
     )
 
 
