@@ -10,6 +10,7 @@ ANSWERS = "tests/spark/test_report_answers.py"
 PAGE = "tests/spark/test_report_page.py"
 CUTS = "tests/spark/test_report_cuts.py"
 PRESENT = "tests/spark/test_report_present.py"
+WHO = "tests/spark/test_report_who.py"
 COMMAND = "tests/spark/test_report_command.py"
 
 FAULTS = (
@@ -172,5 +173,13 @@ FAULTS = (
         "WHERE false",
         (f"{QUERIES}::test_partitions_that_were_deleted_are_not_those_of_the_cluster",),
         "173,036 partitions of a cluster that has 100,000.",
+    ),
+    PlantedFault(
+        "a-line-that-is-being-written-ends-the-report",
+        f"{REPORT}/database.py",
+        ", ignore_errors = true",
+        "",
+        (f"{WHO}::test_every_change_has_the_request_that_asked_for_it",),
+        "While a controller writes its audit log, there is no report.",
     ),
 )

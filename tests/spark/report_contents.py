@@ -149,7 +149,10 @@ def _broken(names: list[str]) -> Present:
 
 
 def _in_effect(times: list[int]) -> dict[str, Any]:
+    created = Happened(times[0], 3, "topic created", "orders", None, "orders", "User:alice from 10.0.0.7")
     return {
+        "topic_changes": Listed((created,), 1),
+        "topic_kinds": (KindCount("topic created", 1),),
         "acls": _standing(Acl("User:alice", "ALLOW", "READ", f"TOPIC {HOSTILE}", "*"), "ACL added", times),
         "quotas": _standing(Quota("user alice", "producer_byte_rate", 1_048_576.0), "quota set", times),
         "scram": _standing(
@@ -161,7 +164,7 @@ def _in_effect(times: list[int]) -> dict[str, Any]:
 
 def _standing(row: Row, kind: str, times: list[int]) -> Standing[Row]:
     changes = tuple(
-        Happened(time_ms, place, kind, HOSTILE if place == 3 else "it", None, str(place))
+        Happened(time_ms, place, kind, HOSTILE if place == 3 else "it", None, str(place), None)
         for place, time_ms in enumerate(times[:9])
     )
     return Standing(Listed((row,), 1), Listed(changes, len(changes)), (KindCount(kind, len(changes)),))
@@ -238,6 +241,7 @@ def _config_changes(times: list[int]) -> list[ConfigChange]:
             HOSTILE if place % 11 == 0 else None if causes[place % 4] == "removed" else str(place * 1001),
             causes[place % 4],
             place % 4 != 3,
+            f"User:{HOSTILE} from 10.0.0.7" if place % 2 else None,
         )
         for place, time_ms in enumerate(times)
     ]

@@ -34,7 +34,7 @@ def test_a_mean_is_that_of_the_known_part_of_a_bucket(seed: int) -> None:
     listed = Listed((Availability("t-0", 1, 1),), 1)
     nothing = quiet()
     contents = Contents(
-        nothing.header, nothing.present, period, gaps, availability=listed, availability_over_time=rows
+        nothing.header, nothing.present, period, gaps=gaps, availability=listed, availability_over_time=rows
     )
     (bars,) = [one for one in availability(contents).plots[0].figure.data if one.name == "leaderless"]
     expected = [

@@ -433,7 +433,7 @@ def test_what_is_in_effect_is_listed_with_what_changed():
     assert "<td>alice</td><td>SCRAM-SHA-256</td><td>4,096</td>" in page
     assert "<td>metadata.version</td><td>25</td><td>before the exported log</td>" in page
     assert "1 ACL at the end. Changes in this period: 9 ACL added." in page
-    many = Listed((Happened(START_MS, 1, "ACL added", "it", None, "x"),), 700)
+    many = Listed((Happened(START_MS, 1, "ACL added", "it", None, "x", None),), 700)
     cut = Standing(Listed(contents.acls.at_end.rows, 900), many, (KindCount("ACL added", 700),))
     page = render(replace(contents, acls=cut), MADE)
     assert "Shown are the first 1 of 900 in effect at the end." in page

@@ -85,6 +85,20 @@ class Happened:
     subject: str
     before: str | None
     after: str | None
+    who: str | None
+    """The principal and address that asked for it, as the audit log has them."""
+
+
+@dataclass(frozen=True)
+class AuditCoverage:
+    """What the audit log has; `changes` are those of the period that somebody can ask for."""
+
+    lines: int
+    unreadable: int
+    """The lines that are no JSON of an audit log, such as one that is still being written."""
+    changes: int
+    named: int
+    """How many of the changes have somebody who asked for them."""
 
 
 @dataclass(frozen=True)
@@ -227,6 +241,7 @@ class ConfigChange:
     new_value: str | None
     cause: str
     exact: bool
+    who: str | None
 
 
 @dataclass(frozen=True)
@@ -358,6 +373,8 @@ class Contents:
     header: Header
     present: Present
     period: Period
+    audited: AuditCoverage | None = None
+    """None where no audit log is given."""
     gaps: tuple[Gap, ...] = ()
     not_known: Listed[Unknown] = field(default_factory=Listed)
     timeline: tuple[TimelineMark, ...] = ()
@@ -386,6 +403,8 @@ class Contents:
     record_types: tuple[RecordCount, ...] = ()
     reassignments: Listed[Reassignment] = field(default_factory=Listed)
     reassignment_outcomes: tuple[KindCount, ...] = ()
+    topic_changes: Listed[Happened] = field(default_factory=Listed)
+    topic_kinds: tuple[KindCount, ...] = ()
     acls: Standing[Acl] = field(default_factory=Standing)
     quotas: Standing[Quota] = field(default_factory=Standing)
     scram: Standing[ScramCredential] = field(default_factory=Standing)

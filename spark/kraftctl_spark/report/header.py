@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.report.contents import Contents, Gap, Listed, Unknown
+from kraftctl_spark.report.contents import AuditCoverage, Contents, Gap, Listed, Unknown
 from kraftctl_spark.report.period import shown_duration, shown_time
 from kraftctl_spark.report.section import cut, escaped
 
@@ -24,7 +24,7 @@ def page_title(contents: Contents) -> str:
 def page_header(contents: Contents, made: str) -> str:
     """Returns the HTML of what is known, of which period; `made` says when and by which program."""
     cards = "".join(f"<li><b>{value}</b> {escaped(name)}</li>" for value, name in _numbers(contents))
-    facts = (*_known(contents), ("Who", WHO), ("Report", f"{made}. {ASK}"))
+    facts = (*_known(contents), ("Who", _who(contents.audited)), ("Report", f"{made}. {ASK}"))
     listed = "".join(f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>" for name, value in facts)
     return (
         '<div class="period">\n<h2>What happened</h2>\n'
@@ -32,6 +32,17 @@ def page_header(contents: Contents, made: str) -> str:
         "<noscript><p>The plots need JavaScript, which is in this file. "
         "The words and tables do not.</p></noscript>\n"
         "</div>\n"
+    )
+
+
+def _who(audited: AuditCoverage | None) -> str:
+    if audited is None:
+        return WHO
+    unreadable = f" {audited.unreadable:,} of its lines are not whole." if audited.unreadable else ""
+    return (
+        f"The audit log has {audited.lines:,} lines. {audited.named:,} of {audited.changes:,} changes of the "
+        "period have the request that asked for them. For the others, the log of the controller that led "
+        f"then is missing, or no client asked.{unreadable}"
     )
 
 

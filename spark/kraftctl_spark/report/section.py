@@ -238,7 +238,7 @@ def changes_table(listed: Listed[Happened], rest: str) -> Table:
     """Returns a table of the events, latest first; `rest` has all of them."""
     return Table(
         "What changed, latest first",
-        ("time (UTC)", "offset", "what", "of", "before", "after"),
+        ("time (UTC)", "offset", "what", "of", "before", "after", *who_column(listed)),
         tuple(
             (
                 shown_time(row.time_ms),
@@ -247,11 +247,17 @@ def changes_table(listed: Listed[Happened], rest: str) -> Table:
                 row.subject,
                 "(none)" if row.before is None else row.before,
                 "(none)" if row.after is None else row.after,
+                *([row.who or ""] if who_column(listed) else []),
             )
             for row in listed.rows
         ),
         cut(listed, "latest", "changes", rest),
     )
+
+
+def who_column(listed: Listed[Any]) -> tuple[str, ...]:
+    """Returns the name of the column, if the audit log has who asked for any of the changes."""
+    return ("asked by",) if any(row.who for row in listed.rows) else ()
 
 
 def cut(listed: Listed[Any], which: str, what: str, rest: str, shown: int | None = None) -> str:

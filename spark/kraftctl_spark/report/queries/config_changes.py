@@ -17,8 +17,8 @@ def prepare(query: Query) -> None:
                CASE WHEN resource_name = '' THEN lower(resource_type) || ' (default)'
                     WHEN resource_type = 'TOPIC' THEN resource_name
                     ELSE lower(resource_type) || ' ' || resource_name END AS resource,
-               name, old_value, new_value, cause, exact
-        FROM {answer("config_audit")}
+               name, old_value, new_value, cause, exact, CASE WHEN exact THEN who END AS who
+        FROM {answer("config_audit")} LEFT JOIN asked USING ("offset")
         WHERE {query.within.during("time")}""")
 
 

@@ -69,9 +69,9 @@ def _texts() -> str:
         SELECT row, "offset", left(kind || ' ' || {_SUBJECT} || CASE
                    WHEN before IS NULL AND after IS NULL OR kind LIKE 'topic%' THEN ''
                    ELSE ': ' || coalesce(before, 'none') || ' → ' || coalesce(after, 'none')
-               END, {TEXT_MAX}) AS text
+               END, {TEXT_MAX}) || coalesce(', asked by ' || who, '') AS text
         FROM (SELECT {_ROW} AS row, {columns} FROM events
-              WHERE "offset" IN (SELECT unnest(offsets) FROM marked))"""
+              WHERE "offset" IN (SELECT unnest(offsets) FROM marked)) LEFT JOIN asked USING ("offset")"""
 
 
 _SUBJECT = "regexp_replace(subject, '^TOPIC ', '')"

@@ -21,6 +21,7 @@ from kraftctl_spark.report.sections.reassignments import reassignments
 from kraftctl_spark.report.sections.record_types import record_types
 from kraftctl_spark.report.sections.scram import scram
 from kraftctl_spark.report.sections.timeline import timeline
+from kraftctl_spark.report.sections.topics import topics
 
 ALL: tuple[Callable[[Contents], Section], ...] = (
     now,
@@ -30,6 +31,7 @@ ALL: tuple[Callable[[Contents], Section], ...] = (
     availability,
     churn,
     reassignments,
+    topics,
     config_changes,
     acls,
     quotas,

@@ -23,6 +23,7 @@ from kraftctl_spark.report.section import (
     rows_height,
     shortened,
     time_figure,
+    who_column,
 )
 
 RESOURCES_MAX = 20
@@ -64,8 +65,17 @@ def config_changes(contents: Contents) -> Section:
         (
             Table(
                 "Latest first",
-                ("time (UTC)", "offset", "resource", "configuration", "before", "after", "cause"),
-                tuple(_table_row(row) for row in latest),
+                (
+                    "time (UTC)",
+                    "offset",
+                    "resource",
+                    "configuration",
+                    "before",
+                    "after",
+                    "cause",
+                    *who_column(listed),
+                ),
+                tuple((*_table_row(row), *([row.who or ""] if who_column(listed) else [])) for row in latest),
                 cut(listed, "latest", "changes", "config_audit", len(latest)),
             ),
         ),
@@ -111,6 +121,7 @@ def _text(row: ConfigChange) -> str:
     return (
         f"<b>{shortened(row.name)}</b> of {shortened(row.resource)}<br>{_time(row)}, offset {row.offset}<br>"
         f"{_value(row.old_value)} → {_value(row.new_value)}"
+        f"{f'<br>asked by {shortened(row.who)}' if row.who else ''}"
     )
 
 
