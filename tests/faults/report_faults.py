@@ -11,6 +11,7 @@ PAGE = "tests/spark/test_report_page.py"
 CUTS = "tests/spark/test_report_cuts.py"
 PRESENT = "tests/spark/test_report_present.py"
 WHO = "tests/spark/test_report_who.py"
+SCALES = "tests/spark/test_report_scales.py"
 COMMAND = "tests/spark/test_report_command.py"
 
 FAULTS = (
@@ -181,5 +182,21 @@ FAULTS = (
         "",
         (f"{WHO}::test_every_change_has_the_request_that_asked_for_it",),
         "While a controller writes its audit log, there is no report.",
+    ),
+    PlantedFault(
+        "sums-are-beyond-the-scale",
+        f"{REPORT}/sections/churn.py",
+        "max(count for row in changes for count in row if count is not None)",
+        "max(count for count in changes[0] if count is not None)",
+        (f"{SCALES}::test_no_count_is_beyond_the_scale_and_small_ones_differ",),
+        "The row of others is as dark as can be, whatever it has.",
+    ),
+    PlantedFault(
+        "the-kind-of-a-topic-is-repeated",
+        f"{REPORT}/queries/config_changes.py",
+        "THEN resource_name\n",
+        "THEN 'topic ' || resource_name\n",
+        (f"{SCALES}::test_a_topic_is_named_by_its_name_alone",),
+        "The page says: topic topic-11149.",
     ),
 )

@@ -18,6 +18,7 @@ from kraftctl_spark.report.contents import (
     BrokerState,
     Churn,
     ConfigChange,
+    ConfigChangeCount,
     Contents,
     ElectionCount,
     Feature,
@@ -97,8 +98,6 @@ def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 
         growth=tuple(
             Size(bucket, 3 + place // 9, 40 + place, brokers) for place, bucket in enumerate(buckets)
         ),
-        config_changes=Listed(tuple(_config_changes(times)), len(times)),
-        config_causes=tuple(KindCount(cause, 10) for cause in ("gap", "removed", "set", "topic deleted")),
         availability=Listed(
             tuple(
                 Availability(name, 2_000 * place, 9_000 * place)
@@ -122,7 +121,20 @@ def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 
         reassignments=Listed(_reassignments(names, times), rows),
         reassignment_outcomes=(KindCount("cancelled", 3), KindCount("completed", 5)),
         **_in_effect(times),
+        **_configs(times, buckets),
     )
+
+
+def _configs(times: list[int], buckets: list[int]) -> dict[str, Any]:
+    return {
+        "config_changes": Listed(tuple(_config_changes(times)), len(times)),
+        "config_over_time": (
+            ConfigChangeCount(buckets[0], "set", 30),
+            ConfigChangeCount(buckets[0], "removed", 1),
+            ConfigChangeCount(buckets[-1], "gap", 10),
+        ),
+        "config_causes": tuple(KindCount(cause, 10) for cause in ("gap", "removed", "set", "topic deleted")),
+    }
 
 
 def _broken(names: list[str]) -> Present:

@@ -245,6 +245,15 @@ class ConfigChange:
 
 
 @dataclass(frozen=True)
+class ConfigChangeCount:
+    """Changes of configurations in a bucket."""
+
+    bucket_ms: int
+    cause: str
+    changes: int
+
+
+@dataclass(frozen=True)
 class Availability:
     """How long one partition was leaderless and under-replicated."""
 
@@ -393,6 +402,7 @@ class Contents:
     """The number of partitions or topics with changes, including those in the row of others."""
     growth: tuple[Size, ...] = ()
     config_changes: Listed[ConfigChange] = field(default_factory=Listed)
+    config_over_time: tuple[ConfigChangeCount, ...] = ()
     config_causes: tuple[KindCount, ...] = ()
     availability: Listed[Availability] = field(default_factory=Listed)
     availability_deleted: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.report.contents import ConfigChange, KindCount, Listed
+from kraftctl_spark.report.contents import ConfigChange, ConfigChangeCount, KindCount, Listed
 from kraftctl_spark.report.queries.answers import answer
 from kraftctl_spark.report.queries.query import Query
 
@@ -25,6 +25,15 @@ def prepare(query: Query) -> None:
 def latest(query: Query) -> Listed[ConfigChange]:
     return query.db.listed(
         ConfigChange, "FROM config_changes", '"offset" DESC, resource, name', CONFIG_CHANGES_MAX
+    )
+
+
+def over_time(query: Query) -> tuple[ConfigChangeCount, ...]:
+    """Counts all of them, also those that are not listed."""
+    return query.db.all(
+        ConfigChangeCount,
+        f"""SELECT {query.within.bucket("time_ms")} AS bucket_ms, cause, count(*) AS changes
+            FROM config_changes GROUP BY 1, 2 ORDER BY 1, 2""",
     )
 
 

@@ -101,6 +101,7 @@ def _contents(
         churned=churned_in_all,
         growth=sizes,
         config_changes=config_changes.latest(query),
+        config_over_time=config_changes.over_time(query),
         config_causes=config_changes.causes(query),
         availability=availability.by_partition(query),
         availability_deleted=availability.deleted(query),

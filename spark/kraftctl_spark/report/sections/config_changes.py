@@ -16,7 +16,9 @@ from kraftctl_spark.report.section import (
     Plot,
     Section,
     Table,
+    bucket_bars,
     by_kind,
+    count_axis,
     counted,
     cut,
     row_axis,
@@ -56,6 +58,7 @@ def config_changes(contents: Contents) -> Section:
         section.explanation,
         f"{counted(listed.total, 'change')}: {by_kind(contents.config_causes)}.",
         (
+            *([Plot("All changes of configurations over time", _over_time(contents))] if listed.cut else []),
             Plot(
                 "Changes of configurations by resource, over time",
                 _timeline(contents),
@@ -89,6 +92,20 @@ def _others_note(contents: Contents) -> tuple[str, ...]:
         return ()
     listed = RESOURCES_MAX - 1
     return (f"The row of others has the {resources - listed:,} resources with the fewest changes.",)
+
+
+def _over_time(contents: Contents) -> go.Figure:
+    """Draws sums, where there are more changes than marks."""
+    in_all: Counter[int] = Counter()
+    traces = []
+    for cause, (color, _) in CAUSES.items():
+        rows = [row for row in contents.config_over_time if row.cause == cause]
+        counts = {row.bucket_ms: row.changes for row in rows}
+        in_all.update(counts)
+        if rows:
+            traces.append(bucket_bars(contents.period, counts, cause, color, "changes", showlegend=True))
+    axis = count_axis("changes", max(in_all.values(), default=0))
+    return time_figure(contents, traces, 260, barmode="stack", yaxis=axis)
 
 
 def _timeline(contents: Contents) -> go.Figure:
