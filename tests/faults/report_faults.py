@@ -8,14 +8,18 @@ REPORT = "spark/kraftctl_spark/report"
 QUERIES = "tests/spark/test_report_queries.py"
 ANSWERS = "tests/spark/test_report_answers.py"
 PAGE = "tests/spark/test_report_page.py"
+CUTS = "tests/spark/test_report_cuts.py"
+PRESENT = "tests/spark/test_report_present.py"
+WHO = "tests/spark/test_report_who.py"
+SCALES = "tests/spark/test_report_scales.py"
 COMMAND = "tests/spark/test_report_command.py"
 
 FAULTS = (
     PlantedFault(
         "an-orderly-stop-is-counted-as-a-fencing",
         f"{REPORT}/queries/fencing.py",
-        "AND previous_state IS DISTINCT FROM 'controlled shutdown'",
-        "",
+        "states.state = 'fenced' AND began.in_controlled_shutdown",
+        "false",
         (f"{QUERIES}::test_an_orderly_stop_is_not_counted_as_a_fencing",),
         "A rolling restart looks like an outage of every broker.",
     ),
@@ -38,9 +42,9 @@ FAULTS = (
     PlantedFault(
         "lists-are-cut-without-a-word",
         f"{REPORT}/section.py",
-        "if listed.cut else ()",
-        "if False else ()",
-        (f"{PAGE}::test_lists_that_were_cut_say_so",),
+        "    if shown >= listed.total:\n",
+        "    if shown:\n",
+        (f"{PAGE}::test_lists_that_were_cut_say_so", CUTS),
         "Forty changes look like all of them.",
     ),
     PlantedFault(
@@ -138,5 +142,61 @@ FAULTS = (
         "    if wait_s < 0:\n",
         (f"{COMMAND}::test_it_says_at_once_which_process_it_waits_for",),
         "For a minute, nothing happens, and no line says why.",
+    ),
+    PlantedFault(
+        "what-was-wrong-once-is-wrong-now",
+        f"{REPORT}/queries/present.py",
+        "HAVING count(*) > count(end_offset)",
+        "",
+        (f"{PRESENT}::test_a_healthy_cluster_has_one_line",),
+        "The first lines of the page alarm of what has ended.",
+    ),
+    PlantedFault(
+        "what-a-reassignment-adds-is-missing-now",
+        f"{REPORT}/queries/present.py",
+        "AND NOT list_contains(adding_replicas, one)",
+        "",
+        (f"{PRESENT}::test_what_a_reassignment_adds_is_not_missing",),
+        "While partitions move, every new broker seems to be missing.",
+    ),
+    PlantedFault(
+        "the-last-member-of-an-isr-is-no-cause",
+        f"{REPORT}/queries/present.py",
+        "OR kind = 'leaderless' AND list_contains(isr, broker_id)",
+        "",
+        (f"{PRESENT}::test_the_worst_is_first_with_names_times_and_causes",),
+        "A partition has no leader, and the page has no reason although the history has it.",
+    ),
+    PlantedFault(
+        "partitions-that-were-deleted-are-counted-in-silence",
+        f"{REPORT}/queries/availability.py",
+        "WHERE ended_by = 'removed'",
+        "WHERE false",
+        (f"{QUERIES}::test_partitions_that_were_deleted_are_not_those_of_the_cluster",),
+        "173,036 partitions of a cluster that has 100,000.",
+    ),
+    PlantedFault(
+        "a-line-that-is-being-written-ends-the-report",
+        f"{REPORT}/database.py",
+        ", ignore_errors = true",
+        "",
+        (f"{WHO}::test_every_change_has_the_request_that_asked_for_it",),
+        "While a controller writes its audit log, there is no report.",
+    ),
+    PlantedFault(
+        "sums-are-beyond-the-scale",
+        f"{REPORT}/sections/churn.py",
+        "max(count for row in changes for count in row if count is not None)",
+        "max(count for count in changes[0] if count is not None)",
+        (f"{SCALES}::test_no_count_is_beyond_the_scale_and_small_ones_differ",),
+        "The row of others is as dark as can be, whatever it has.",
+    ),
+    PlantedFault(
+        "the-kind-of-a-topic-is-repeated",
+        f"{REPORT}/queries/config_changes.py",
+        "THEN resource_name\n",
+        "THEN 'topic ' || resource_name\n",
+        (f"{SCALES}::test_a_topic_is_named_by_its_name_alone",),
+        "The page says: topic topic-11149.",
     ),
 )

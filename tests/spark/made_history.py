@@ -12,20 +12,23 @@ from kraftctl_protocol.record_batch import encode_batch
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.typed_export import exporting
 
-Steps = Sequence[tuple[int, Message]]
-"""Each record with its time in seconds."""
+Steps = Sequence[tuple[int, Message | Sequence[Message]]]
+"""Each record, or those of one batch, with their time in seconds."""
 
 
 def made_tables(directory: Path, steps: Steps) -> Path:
-    """Typed tables with secrets redacted. Every record is a batch of its own, at its place as offset."""
+    """Typed tables with secrets redacted. A record that is no list is a batch of its own."""
     quorum = FakeQuorum()
     controller = FakeController(quorum, 1)
-    for offset, (time_s, record) in enumerate(steps):
-        value = encode_metadata_record(record, record.HIGHEST_VERSION)
-        quorum.append(encode_batch(offset, 1, time_s * 1000, [value]))
+    offset = 0
+    for time_s, records in steps:
+        batch = [records] if isinstance(records, Message) else records
+        values = [encode_metadata_record(record, record.HIGHEST_VERSION) for record in batch]
+        quorum.append(encode_batch(offset, 1, time_s * 1000, values))
+        offset += len(values)
     try:
         with exporting(directory, controller.endpoint) as exporter:
-            exporter.export_to(len(steps), 1)
+            exporter.export_to(offset, 1)
     finally:
         controller.close()
     return directory

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -12,10 +13,12 @@ from kraftctl_spark.report.contents import (
     Acl,
     Availability,
     AvailabilityInBucket,
+    BrokerAtEnd,
     BrokerElections,
     BrokerState,
     Churn,
     ConfigChange,
+    ConfigChangeCount,
     Contents,
     ElectionCount,
     Feature,
@@ -23,8 +26,10 @@ from kraftctl_spark.report.contents import (
     Gap,
     Happened,
     Header,
+    ImpairedPartition,
     KindCount,
     Listed,
+    Present,
     QuorumLeader,
     Quota,
     Reassignment,
@@ -51,10 +56,12 @@ HEADER = Header(
     "4L6g3nShT-eMCtK--X86sw", 0, 12_346, START_MS, START_MS + 7_200_000, 12_346, 1, 0, 2, 3, 3, 12, 96
 )
 
+PRESENT = Present(START_MS + 7_200_000, 12_345, True, brokers=3, partitions=96, whole=96)
+
 
 def quiet(span_ms: int = 7_200_000) -> Contents:
     """A period in which nothing happened at all."""
-    return Contents(HEADER, Period(START_MS, START_MS + span_ms))
+    return Contents(HEADER, PRESENT, Period(START_MS, START_MS + span_ms))
 
 
 def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 1) -> Contents:
@@ -72,6 +79,7 @@ def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 
     ]
     return Contents(
         header=HEADER,
+        present=_broken(names),
         period=period,
         fencing=Listed(tuple(fencing), len(fencing)),
         gaps=(Gap(500, 580, START_MS + span_ms // 2, START_MS + span_ms // 2 + span_ms // 40),),
@@ -80,7 +88,7 @@ def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 
         fenced_in_all=brokers,
         shutdowns=brokers,
         fenced_brokers=Listed(
-            tuple(FencedBroker(broker, 3, 61_500, 1) for broker in range(1, brokers + 1)), brokers
+            tuple(FencedBroker(broker, 3, 61_500, 5_000, 1) for broker in range(1, brokers + 1)), brokers
         ),
         elections=_elections(dice, buckets),
         broker_elections=_broker_elections(dice, brokers),
@@ -90,8 +98,6 @@ def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 
         growth=tuple(
             Size(bucket, 3 + place // 9, 40 + place, brokers) for place, bucket in enumerate(buckets)
         ),
-        config_changes=Listed(tuple(_config_changes(times)), len(times)),
-        config_causes=tuple(KindCount(cause, 10) for cause in ("gap", "removed", "set", "topic deleted")),
         availability=Listed(
             tuple(
                 Availability(name, 2_000 * place, 9_000 * place)
@@ -115,11 +121,50 @@ def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 
         reassignments=Listed(_reassignments(names, times), rows),
         reassignment_outcomes=(KindCount("cancelled", 3), KindCount("completed", 5)),
         **_in_effect(times),
+        **_configs(times, buckets),
+    )
+
+
+def _configs(times: list[int], buckets: list[int]) -> dict[str, Any]:
+    return {
+        "config_changes": Listed(tuple(_config_changes(times)), len(times)),
+        "config_over_time": (
+            ConfigChangeCount(buckets[0], "set", 30),
+            ConfigChangeCount(buckets[0], "removed", 1),
+            ConfigChangeCount(buckets[-1], "gap", 10),
+        ),
+        "config_causes": tuple(KindCount(cause, 10) for cause in ("gap", "removed", "set", "topic deleted")),
+    }
+
+
+def _broken(names: list[str]) -> Present:
+    partitions = tuple(
+        ImpairedPartition(
+            *(name, START_MS + 60_000 * place, -1, "3", (1, 2), 2, "broker", ("broker 2: broker fenced",))
+        )
+        for place, name in enumerate([*names, HOSTILE])
+    )
+    listed = Listed(partitions, len(partitions))
+    brokers = (
+        BrokerAtEnd(2, "fenced", START_MS, "changed", 9),
+        BrokerAtEnd(1, "stopped", START_MS + 9_000, "changed", 8),
+    )
+    return replace(
+        PRESENT,
+        whole=2,
+        states=(KindCount("fenced", 1), KindCount("stopped", 1)),
+        broken_brokers=Listed(brokers, 2),
+        leaderless=listed,
+        under_minimum=listed,
+        under_replicated=listed,
     )
 
 
 def _in_effect(times: list[int]) -> dict[str, Any]:
+    created = Happened(times[0], 3, "topic created", "orders", None, "orders", "User:alice from 10.0.0.7")
     return {
+        "topic_changes": Listed((created,), 1),
+        "topic_kinds": (KindCount("topic created", 1),),
         "acls": _standing(Acl("User:alice", "ALLOW", "READ", f"TOPIC {HOSTILE}", "*"), "ACL added", times),
         "quotas": _standing(Quota("user alice", "producer_byte_rate", 1_048_576.0), "quota set", times),
         "scram": _standing(
@@ -131,7 +176,7 @@ def _in_effect(times: list[int]) -> dict[str, Any]:
 
 def _standing(row: Row, kind: str, times: list[int]) -> Standing[Row]:
     changes = tuple(
-        Happened(time_ms, place, kind, HOSTILE if place == 3 else "it", None, str(place))
+        Happened(time_ms, place, kind, HOSTILE if place == 3 else "it", None, str(place), None)
         for place, time_ms in enumerate(times[:9])
     )
     return Standing(Listed((row,), 1), Listed(changes, len(changes)), (KindCount(kind, len(changes)),))
@@ -208,6 +253,7 @@ def _config_changes(times: list[int]) -> list[ConfigChange]:
             HOSTILE if place % 11 == 0 else None if causes[place % 4] == "removed" else str(place * 1001),
             causes[place % 4],
             place % 4 != 3,
+            f"User:{HOSTILE} from 10.0.0.7" if place % 2 else None,
         )
         for place, time_ms in enumerate(times)
     ]

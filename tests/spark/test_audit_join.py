@@ -16,6 +16,7 @@ from kraftctl_protocol.generated.create_topics_request import CreatableTopic, Cr
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.principal import KafkaPrincipal
+from kraftctl_spark.cli import main
 from kraftctl_spark.log.log_location import QuorumLocation
 from tests.node.test_rights import forwarded
 from tests.spark.typed_export import exporting
@@ -79,6 +80,15 @@ def test_who_created_each_topic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("a", "User:ANONYMOUS", "127.0.0.1"),
         ("b", "User:ANONYMOUS", "127.0.0.1"),
         ("c", "User:alice", "127.0.0.1"),
+    ]
+    page = tmp_path / "report.html"
+    flags = ["--output", str(tmp_path / "tables"), "--to", str(page), "--audit-log", str(audit_log)]
+    assert main(["report", *flags]) == 0
+    created = re.findall(r"<tr>(.*topic created.*)</tr>", page.read_text())
+    assert [re.findall(r"User:\w+ from [\d.]+", row) for row in created] == [
+        ["User:alice from 127.0.0.1"],
+        ["User:ANONYMOUS from 127.0.0.1"],
+        ["User:ANONYMOUS from 127.0.0.1"],
     ]
     lines = [json.loads(line) for line in audit_log.read_text().splitlines()]
     assert [(line["api"], line["outcome"]) for line in lines] == [

@@ -96,6 +96,14 @@ def test_a_quiet_page_has_no_plots_and_no_errors(browser: Browser, tmp_path: Pat
 START, END = "2026-11-21 12:30:00", "2026-11-21 12:45:00"
 SHOWN = '(one => one.hidden ? "" : one.textContent)(document.getElementById("zoom"))'
 WIDER_BY = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+FOLDED = '[...document.querySelectorAll("details")].forEach(one => { one.open = true; })'
+CUT_OFF = """[...document.querySelectorAll("main *")].filter(one => !one.closest(".plot")
+  && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== "visible"
+  && one.clientWidth > 0).map(one => one.className + " " + one.textContent.slice(0, 60))"""
+BROKEN_UP = """[...document.querySelectorAll("td")].filter(one => one.textContent.length > 3
+  && one.clientHeight > 60 && one.clientWidth < 90).map(one => one.textContent)"""
+FIRST = """[...document.querySelectorAll("#now .summary, #now .points li")].filter(
+  one => one.getBoundingClientRect().bottom <= 800).map(one => one.textContent)"""
 
 
 @pytest.mark.parametrize("plot", ["plot-timeline-0", pytest.param("plot-growth-0", marks=pytest.mark.long)])
@@ -169,8 +177,22 @@ def test_the_page_fits_desktop_laptop_and_phone(busy_page: Path, tmp_path: Path,
     with Browser(tmp_path / "profile", width=width) as browser:
         browser.prefer(scheme)
         open_report(browser, busy_page)
-        assert browser.evaluate(WIDER_BY) == 0
         assert picture(browser, tmp_path / "busy.png") > 100_000
+        browser.evaluate(FOLDED)
+        assert browser.evaluate(WIDER_BY) == 0
+        assert browser.evaluate(CUT_OFF) == []
+        assert browser.evaluate(BROKEN_UP) == []
+
+
+@pytest.mark.parametrize("width", [1600, 400])
+def test_what_is_wrong_is_named_before_anyone_scrolls(busy_page: Path, tmp_path: Path, width: int):
+    with Browser(tmp_path / "profile", width=width) as browser:
+        open_report(browser, busy_page)
+        found = browser.evaluate(FIRST)
+        assert isinstance(found, list)
+        text = " ".join(found)
+        for name in ("have no leader", "minimum ISR", "broker is fenced", "under-replicated", "orders-0"):
+            assert name in text
 
 
 def test_names_beside_a_plot_are_short_on_a_phone(busy_page: Path, tmp_path: Path):

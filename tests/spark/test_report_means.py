@@ -32,8 +32,10 @@ def test_a_mean_is_that_of_the_known_part_of_a_bucket(seed: int) -> None:
 
     rows = tuple(AvailabilityInBucket(one, together(outages, one), 0) for one in period.buckets())
     listed = Listed((Availability("t-0", 1, 1),), 1)
-    header = quiet().header
-    contents = Contents(header, period, gaps, availability=listed, availability_over_time=rows)
+    nothing = quiet()
+    contents = Contents(
+        nothing.header, nothing.present, period, gaps=gaps, availability=listed, availability_over_time=rows
+    )
     (bars,) = [one for one in availability(contents).plots[0].figure.data if one.name == "leaderless"]
     expected = [
         together(outages, one) / together(known, one) for one in period.buckets() if together(outages, one)

@@ -15,6 +15,7 @@ from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
+from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.uuids import ONE_UUID
 from kraftctl_spark.history.history_manifest import HistoryManifest, locked, read_manifest
@@ -25,6 +26,7 @@ from kraftctl_spark.report.current_history import current_history
 from kraftctl_spark.report.period import Period
 from kraftctl_spark.report.queries.fetch import fetch
 from kraftctl_spark.report.queries.growth import Step, sizes
+from kraftctl_spark.report.sections.availability import availability
 from kraftctl_spark.tables.manifest import ExportRefusedError
 from tests.spark.made_history import Steps, made_tables, until
 
@@ -49,10 +51,10 @@ def contents_of(
 @pytest.mark.parametrize(
     ("steps", "from_s", "expected"),
     [
-        pytest.param(KILLED, 0, FencedBroker(7, 1, 20_000, 0), id="killed"),
-        pytest.param(STOPPED, 0, FencedBroker(7, 0, 28_000, 1), id="stopped-in-order"),
-        pytest.param(KILLED, 20, FencedBroker(7, 0, 10_000, 0), id="killed-before-the-period"),
-        pytest.param(STOPPED, 20, FencedBroker(7, 0, 20_000, 0), id="stopped-before-the-period"),
+        pytest.param(KILLED, 0, FencedBroker(7, 1, 20_000, 0, 0), id="killed"),
+        pytest.param(STOPPED, 0, FencedBroker(7, 0, 0, 28_000, 1), id="stopped-in-order"),
+        pytest.param(KILLED, 20, FencedBroker(7, 0, 10_000, 0, 0), id="killed-before-the-period"),
+        pytest.param(STOPPED, 20, FencedBroker(7, 0, 0, 20_000, 0), id="stopped-before-the-period"),
     ],
 )
 def test_an_orderly_stop_is_not_counted_as_a_fencing(
@@ -62,6 +64,7 @@ def test_an_orderly_stop_is_not_counted_as_a_fencing(
     contents = contents_of(tmp_path, steps, from_s * 1000)
     assert contents.fenced_brokers.rows == (expected,)
     assert (contents.fenced_times, contents.shutdowns) == (expected.fenced, expected.shutdowns)
+    assert any(row.state == "stopped" for row in contents.fencing.rows) == (steps is STOPPED)
 
 
 SET_BACK: Steps = [
@@ -83,7 +86,7 @@ def test_what_ended_before_the_period_by_another_clock_began_in_it(tmp_path: Pat
         ("unclean", "failover", 1)
     ]
     assert [row.offset for row in contents.unclean_elections.rows] == [3]
-    assert contents.fenced_brokers.rows == (FencedBroker(7, 1, 0, 0),)
+    assert contents.fenced_brokers.rows == (FencedBroker(7, 1, 0, 0, 0),)
     assert [(row.state, row.end_ms - row.start_ms) for row in contents.fencing.rows] == [
         ("unfenced", 60_000),
         ("unfenced", 10_000),
@@ -124,6 +127,29 @@ def test_a_new_replica_that_an_assignment_adds_is_not_missing(tmp_path: Path) ->
         "1, 2",
         "1, 2, 3",
     )
+
+
+def test_partitions_that_were_deleted_are_not_those_of_the_cluster(tmp_path: Path) -> None:
+    """One that was impaired twice is one, and the page may not name more than the cluster has in silence."""
+    other = b"another topic id"
+    partition = PartitionRecord(0, ONE_UUID, [1, 2], [1, 2], leader=1)
+    steps: Steps = [
+        (0, [TopicRecord("t", ONE_UUID), partition]),
+        *(
+            (time_s, PartitionChangeRecord(0, ONE_UUID, isr=[1, 2][: time_s % 2 + 1]))
+            for time_s in range(1, 9)
+        ),
+        (9, RemoveTopicRecord(ONE_UUID)),
+        (10, [TopicRecord("t", other), PartitionRecord(0, other, [1, 2], [1], leader=1)]),
+        until(20),
+    ]
+    contents = contents_of(tmp_path, steps)
+    assert (contents.availability.total, contents.availability_deleted, contents.header.partitions) == (
+        2,
+        1,
+        1,
+    )
+    assert availability(contents).summary.startswith("2 partitions, 1 of them deleted since. ")
 
 
 AHEAD: Steps = [
@@ -171,7 +197,7 @@ def test_a_path_that_looks_like_a_pattern_is_a_path(tmp_path: Path, name: str) -
     place.mkdir()
     contents = contents_of(place, KILLED)
     assert (contents.header.brokers, contents.header.end_offset) == (1, 3)
-    assert contents.fenced_brokers.rows == (FencedBroker(7, 1, 20_000, 0),)
+    assert contents.fenced_brokers.rows == (FencedBroker(7, 1, 20_000, 0, 0),)
 
 
 def test_a_history_is_computed_then_continued_and_then_left_alone(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import time
+from glob import glob
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -32,6 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=path_flag,
         help=f"directory of the versions, continued if it is behind [OUTPUT/{history.DIRECTORY}]",
     )
+    parser.add_argument(
+        "--audit-log",
+        type=path_flag,
+        help="the audit logs of controllers, which may be several: '/var/log/kraftctl/audit.log*'",
+    )
 
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
@@ -49,12 +55,13 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
     output.check_exists()
     if options.to.is_dir() or not options.to.absolute().parent.is_dir():
         raise ExportRefusedError(f"--to {options.to}: name a file in a directory that exists")
+    _check_audit_log(options.audit_log)
     place: Path = options.history or options.output / history.DIRECTORY
     with TemporaryDirectory(prefix="kraftctl-report-") as scratch:
         place = current_history(options.output, place, Path(scratch), hook)
         continued_s = time.monotonic() - began
         with output.undisturbed():
-            contents = fetch(options.output, place, from_ms, until_ms)
+            contents = fetch(options.output, place, from_ms, until_ms, options.audit_log)
     fetched_s = time.monotonic() - began
     page = render(contents, f"made by kraftctl-export at {shown_time(int(time.time() * 1000))} UTC").encode()
     write_whole(options.to.absolute(), page, hook)
@@ -64,6 +71,18 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         *(options.to, len(page) / 1e6, total_s, continued_s, fetched_s - continued_s, total_s - fetched_s),
     )
     return 0
+
+
+def _check_audit_log(pattern: Path | None) -> None:
+    """ExportRefusedError where no file has the name; OSError for one that cannot be read."""
+    from kraftctl_spark.tables.manifest import ExportRefusedError
+
+    found = [] if pattern is None else glob(str(pattern))
+    if pattern is not None and not found:
+        raise ExportRefusedError(f"--audit-log {pattern}: no file has this name or matches it")
+    for path in found:
+        with open(path, "rb"):
+            pass
 
 
 def _time(options: argparse.Namespace, name: str) -> int | None:

@@ -85,6 +85,20 @@ class Happened:
     subject: str
     before: str | None
     after: str | None
+    who: str | None
+    """The principal and address that asked for it, as the audit log has them."""
+
+
+@dataclass(frozen=True)
+class AuditCoverage:
+    """What the audit log has; `changes` are those of the period that somebody can ask for."""
+
+    lines: int
+    unreadable: int
+    """The lines that are no JSON of an audit log, such as one that is still being written."""
+    changes: int
+    named: int
+    """How many of the changes have somebody who asked for them."""
 
 
 @dataclass(frozen=True)
@@ -153,14 +167,15 @@ class BrokerState:
 
 @dataclass(frozen=True)
 class FencedBroker:
-    """How often and how long a broker was fenced.
+    """How often and how long a broker was fenced, and how long it was stopped: that is no fencing.
 
-    Its registration at startup, and a controlled shutdown, do not count in `fenced`, but in `fenced_ms`.
+    Its registration at startup does not count in `fenced`, but in `fenced_ms`.
     """
 
     broker_id: int
     fenced: int
     fenced_ms: int
+    stopped_ms: int
     shutdowns: int
 
 
@@ -226,6 +241,16 @@ class ConfigChange:
     new_value: str | None
     cause: str
     exact: bool
+    who: str | None
+
+
+@dataclass(frozen=True)
+class ConfigChangeCount:
+    """Changes of configurations in a bucket."""
+
+    bucket_ms: int
+    cause: str
+    changes: int
 
 
 @dataclass(frozen=True)
@@ -288,6 +313,59 @@ class Reassignment:
 
 
 @dataclass(frozen=True)
+class ImpairedPartition:
+    """A partition that is leaderless, under its min.insync.replicas, or under-replicated at the log's end."""
+
+    partition: str
+    since_ms: int
+    leader: int
+    """The leader is -1 where there is none."""
+    isr: str
+    missing: tuple[int, ...]
+    """The replicas that should be in the ISR and are not."""
+    minimum: int
+    """The min.insync.replicas that counts for it."""
+    reason: str
+    """What the history has about the beginning, a name of `sections.now.REASONS`."""
+    decided: tuple[str, ...]
+    """What happened to missing brokers in the same decision: `broker 2: broker fenced`."""
+
+
+@dataclass(frozen=True)
+class BrokerAtEnd:
+    """A broker that is not unfenced at the log's end, or is missing in an ISR."""
+
+    broker_id: int
+    state: str
+    """As in `BrokerState`, or `not registered`."""
+    since_ms: int | None
+    """None where the log does not have it."""
+    started_by: str
+    missing_in: int
+    """The number of partitions that lack it in their ISR."""
+
+
+@dataclass(frozen=True)
+class Present:
+    """What is wrong at the end of the log, whatever the period is."""
+
+    time_ms: int
+    offset: int
+    known: bool
+    """Whether the state is known there; if not, all that follows is empty."""
+    brokers: int = 0
+    partitions: int = 0
+    whole: int = 0
+    """The number of partitions that are in none of the lists."""
+    states: tuple[KindCount, ...] = ()
+    """The number of `broken_brokers` in each state, also of those that are not listed."""
+    broken_brokers: Listed[BrokerAtEnd] = field(default_factory=Listed)
+    leaderless: Listed[ImpairedPartition] = field(default_factory=Listed)
+    under_minimum: Listed[ImpairedPartition] = field(default_factory=Listed)
+    under_replicated: Listed[ImpairedPartition] = field(default_factory=Listed)
+
+
+@dataclass(frozen=True)
 class Standing(Generic[Row]):
     """What is in effect at the end of the period, and what changed in it. `at_end` is None if not known."""
 
@@ -302,7 +380,10 @@ class Contents:
     """Everything on the page."""
 
     header: Header
+    present: Present
     period: Period
+    audited: AuditCoverage | None = None
+    """None where no audit log is given."""
     gaps: tuple[Gap, ...] = ()
     not_known: Listed[Unknown] = field(default_factory=Listed)
     timeline: tuple[TimelineMark, ...] = ()
@@ -321,14 +402,19 @@ class Contents:
     """The number of partitions or topics with changes, including those in the row of others."""
     growth: tuple[Size, ...] = ()
     config_changes: Listed[ConfigChange] = field(default_factory=Listed)
+    config_over_time: tuple[ConfigChangeCount, ...] = ()
     config_causes: tuple[KindCount, ...] = ()
     availability: Listed[Availability] = field(default_factory=Listed)
+    availability_deleted: int = 0
+    """How many partitions in `availability` were deleted later."""
     availability_over_time: tuple[AvailabilityInBucket, ...] = ()
     quorum_leaders: Listed[QuorumLeader] = field(default_factory=Listed)
     voter_changes: Listed[VoterChange] = field(default_factory=Listed)
     record_types: tuple[RecordCount, ...] = ()
     reassignments: Listed[Reassignment] = field(default_factory=Listed)
     reassignment_outcomes: tuple[KindCount, ...] = ()
+    topic_changes: Listed[Happened] = field(default_factory=Listed)
+    topic_kinds: tuple[KindCount, ...] = ()
     acls: Standing[Acl] = field(default_factory=Standing)
     quotas: Standing[Quota] = field(default_factory=Standing)
     scram: Standing[ScramCredential] = field(default_factory=Standing)

@@ -14,11 +14,13 @@ import pyarrow as pa
 
 from kraftctl_spark.history.damage import open_file
 from kraftctl_spark.history.history_manifest import HistoryManifest
+from kraftctl_spark.history.questions.files import text_of
+from kraftctl_spark.history.questions.macros import AUDIT_LOG_PLACE, WITH_AUDIT_LOG, placed
 from kraftctl_spark.history.schema import SCHEMAS
 from kraftctl_spark.report.contents import Listed
 from kraftctl_spark.rows.tables import RECORDS, table_schemas
 from kraftctl_spark.tables.checked_file import CheckedFile
-from kraftctl_spark.tables.manifest import Manifest
+from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest
 
 RAW_TABLES = (RECORDS,)
 """The typed tables that are queried directly: which records were written, and when."""
@@ -56,6 +58,21 @@ class Database:
         """Returns the value of the only row and column."""
         ((value,),) = self._fetched(sql)[1]
         return value
+
+    def add_audit_log(self, pattern: Path) -> None:
+        """Makes the views `audit_log` and `who`. A line that is no JSON, such as one that is still being
+        written, has no columns.
+        """
+        views = placed(text_of("duckdb", WITH_AUDIT_LOG), {AUDIT_LOG_PLACE: pattern.absolute()})
+        whole, cut_off = "format = 'newline_delimited'", "format = 'newline_delimited', ignore_errors = true"
+        assert whole in views
+        self._connection.execute(views.replace(whole, cut_off))
+        lines, unreadable = self._fetched("SELECT count(*), count(*) - count(outcome) FROM audit_log")[1][0]
+        if lines and lines == unreadable:
+            raise ExportRefusedError(
+                f"{pattern} is no audit log of kraftctl: no line has an outcome. "
+                "kraftctl.audit.log.path of the controllers names it"
+            )
 
     def _fetched(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         cursor = self._connection.execute(sql)

@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.report.contents import Contents, Gap, Listed, Unknown
+from kraftctl_spark.report.contents import AuditCoverage, Contents, Gap, Listed, Unknown
 from kraftctl_spark.report.period import shown_duration, shown_time
-from kraftctl_spark.report.section import escaped
+from kraftctl_spark.report.section import cut, escaped
 
 GAPS_LISTED_MAX = 5
 
 WHO = (
-    "Kafka's log says what was changed and when, not <em>who</em> asked for it: no principal, client or "
-    "address is in it. For that, look at the brokers' authorizer log at the times given here."
+    "Kafka's log says what was changed and when, not who asked for it: no principal, client or address is in "
+    "it. The audit logs of kraftctl's controllers have that: kraftctl-export report --audit-log adds it here."
 )
+ASK = "Where a list is cut, the page names the view or macro of kraftctl-export macros that has everything."
+
+
+def page_title(contents: Contents) -> str:
+    """Returns the HTML above the navigation."""
+    cluster_id = escaped(contents.header.cluster_id)
+    return f'<header>\n<h1>Kafka cluster <span class="id">{cluster_id}</span></h1>\n</header>\n'
 
 
 def page_header(contents: Contents, made: str) -> str:
-    """Returns the HTML; `made` says when and by which program."""
+    """Returns the HTML of what is known, of which period; `made` says when and by which program."""
     cards = "".join(f"<li><b>{value}</b> {escaped(name)}</li>" for value, name in _numbers(contents))
-    facts = (*_known(contents), ("Cluster", contents.header.cluster_id), ("Report", made))
+    facts = (*_known(contents), ("Who", _who(contents.audited)), ("Report", f"{made}. {ASK}"))
     listed = "".join(f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>" for name, value in facts)
     return (
-        f"<header>\n<h1>What happened in this Kafka cluster</h1>\n<dl>{listed}</dl>\n"
-        f'<ul class="numbers">{cards}</ul>\n<p class="who">{WHO}</p>\n'
+        '<div class="period">\n<h2>What happened</h2>\n'
+        f'<ul class="numbers">{cards}</ul>\n<dl>{listed}</dl>\n'
         "<noscript><p>The plots need JavaScript, which is in this file. "
         "The words and tables do not.</p></noscript>\n"
-        "</header>\n"
+        "</div>\n"
+    )
+
+
+def _who(audited: AuditCoverage | None) -> str:
+    if audited is None:
+        return WHO
+    unreadable = f" {audited.unreadable:,} of its lines are not whole." if audited.unreadable else ""
+    return (
+        f"The audit log has {audited.lines:,} lines. {audited.named:,} of {audited.changes:,} changes of the "
+        "period have the request that asked for them. For the others, the log of the controller that led "
+        f"then is missing, or no client asked.{unreadable}"
     )
 
 
@@ -80,8 +98,7 @@ def _not_known(found: Listed[Unknown]) -> str:
         + (")" if one.end_offset is None else f", until {one.end_offset:,})")
         for one in found.rows
     ]
-    more = [f"and {found.total - len(listed):,} more"] if found.cut else []
-    return "; ".join((*listed, *more))
+    return f"{'; '.join(listed)}. {cut(found, 'first', 'of them', 'log_stretches')}"
 
 
 def _gaps(gaps: tuple[Gap, ...]) -> str:
@@ -92,5 +109,6 @@ def _gaps(gaps: tuple[Gap, ...]) -> str:
         f"({shown_time(gap.start_ms)} to {shown_time(gap.end_ms)} UTC)"
         for gap in gaps[:GAPS_LISTED_MAX]
     ]
-    more = [f"and {len(gaps) - len(listed):,} more"] if len(gaps) > len(listed) else []
-    return "; ".join((*listed, *more)) + ". What changed there is not known"
+    whole = Listed(gaps[:GAPS_LISTED_MAX], len(gaps))
+    more = cut(whole, "first", "gaps", "log_stretches")
+    return f"{'; '.join(listed)}. What changed there is not known. {more}"

@@ -18,20 +18,23 @@ from plotly.offline import get_plotlyjs
 
 from kraftctl_spark.report.contents import Contents
 from kraftctl_spark.report.draw import DRAW
-from kraftctl_spark.report.header import page_header
-from kraftctl_spark.report.section import Section, Table, escaped, label
+from kraftctl_spark.report.header import page_header, page_title
+from kraftctl_spark.report.section import Point, Section, Table, escaped, label
 from kraftctl_spark.report.sections import ALL
 from kraftctl_spark.report.style import STYLE
 
 OPEN_ROWS_MAX = 12
 """A table with more rows is folded."""
 
+SHORT_MAX = 24
+"""The cells of a column of shorter texts are not broken into lines."""
+
 NARROW_LABEL_MAX = 17
 
 
 def render(contents: Contents, made: str) -> str:
     """The whole page; the same for the same arguments. `made` says when and by which program it was made."""
-    sections = [section(contents) for section in ALL]
+    present, *sections = (section(contents) for section in ALL)
     title = f"Kafka metadata of cluster {contents.header.cluster_id}"
     plotly_js = get_plotlyjs()
     return "".join(
@@ -42,9 +45,11 @@ def render(contents: Contents, made: str) -> str:
             f"<title>{escaped(title)}</title>\n",
             '<link rel="icon" href="data:,">\n',
             f"<style>{STYLE}</style>\n</head>\n<body>\n",
-            page_header(contents, made),
-            _navigation(sections),
+            page_title(contents),
+            _navigation([present, *sections]),
             "<main>\n",
+            _section(present),
+            page_header(contents, made),
             *map(_section, sections),
             "</main>\n",
             f"<script>{plotly_js}</script>\n",
@@ -74,17 +79,31 @@ def _section(section: Section) -> str:
         f'<section id="{section.name}" aria-labelledby="{section.name}-title">\n',
         f'<h2 id="{section.name}-title">{escaped(section.title)}</h2>\n',
         f'<p class="summary">{escaped(section.summary)}</p>\n',
+        _points(section.points),
         f'<p class="explanation">{escaped(section.explanation)}</p>\n',
     ]
     for number, plot in enumerate(section.plots):
         parts.append(
             f'<figure><figcaption>{escaped(plot.title)}</figcaption><div class="plot" role="img" '
             f'style="height:{plot.figure.layout.height:g}px" id="{plot_id(section, number)}" '
-            f'aria-label="{escaped(plot.title + ". " + section.summary)}"></div></figure>\n'
+            f'aria-label="{escaped(plot.title + ". " + section.summary)}"></div>'
+            f"{_note(plot.left_out)}</figure>\n"
         )
-    parts += [f'<p class="note">{escaped(note)}</p>\n' for note in section.notes]
+    parts += map(_note, section.notes)
     parts += [_table(table) for table in section.tables if table.rows]
     return "".join((*parts, "</section>\n"))
+
+
+def _points(points: Sequence[Point]) -> str:
+    lines = "".join(
+        f'<li class="{point.urgency}"><b>{escaped(point.head)}:</b> {escaped(point.text)}</li>\n'
+        for point in points
+    )
+    return f'<ul class="points">\n{lines}</ul>\n' if points else ""
+
+
+def _note(text: str) -> str:
+    return f'<p class="note">{escaped(text)}</p>\n' if text else ""
 
 
 def plot_id(section: Section, number: int) -> str:
@@ -93,15 +112,23 @@ def plot_id(section: Section, number: int) -> str:
 
 
 def _table(table: Table) -> str:
+    """Returns the table; each cell knows its column, because on a phone each row is a list."""
     head = "".join(f'<th scope="col">{escaped(column)}</th>' for column in table.columns)
+    short = [all(len(row[place]) <= SHORT_MAX for row in table.rows) for place in range(len(table.columns))]
+    opening = [
+        f'<td{" class=short" if is_short else ""} data-column="{escaped(column)}">'
+        for column, is_short in zip(table.columns, short, strict=True)
+    ]
     rows = "".join(
-        f"<tr>{''.join(f'<td>{escaped(value)}</td>' for value in row)}</tr>\n" for row in table.rows
+        f"<tr>{''.join(f'{td}{escaped(value)}</td>' for td, value in zip(opening, row, strict=True))}</tr>\n"
+        for row in table.rows
     )
     opened = " open" if len(table.rows) <= OPEN_ROWS_MAX else ""
     return (
         f"<details{opened}><summary>{escaped(table.title)} "
-        f'<span class="count">({len(table.rows):,})</span></summary><div class="scroll">'
-        f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div></details>\n"
+        f'<span class="count">({len(table.rows):,})</span></summary>{_note(table.left_out)}'
+        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>'
+        "</details>\n"
     )
 
 

@@ -35,24 +35,39 @@ SMALL_COUNT_TICKS = 4
 
 @dataclass(frozen=True)
 class Table:
-    """A table of plain text; the page escapes it."""
+    """A table of plain text; the page escapes it. `left_out` is what `cut` says of it."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    left_out: str = ""
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure, with a name for readers who cannot see it."""
+    """A figure, with a name for readers who cannot see it. `left_out` is what `cut` says of it."""
 
     title: str
     figure: go.Figure
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One line of what is wrong: its urgency is its color, its head is bold."""
+
+    urgency: str
+    """The urgency is `bad` or `warn`: sorted, the worst is first."""
+    head: str
+    text: str
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section; `summary` describes the plots in words; without plots and tables it is the whole section."""
+    """A section; `summary` describes the plots in words; without plots and tables it is the whole section.
+
+    Its points, if there are any, are below the summary.
+    """
 
     name: str
     title: str
@@ -61,6 +76,7 @@ class Section:
     plots: tuple[Plot, ...] = ()
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
+    points: tuple[Point, ...] = ()
 
 
 def figure(traces: Sequence[Any], height: int, **layout: Any) -> go.Figure:
@@ -218,11 +234,11 @@ def by_kind(kinds: Sequence[KindCount]) -> str:
     return ", ".join(f"{one.count:,} {one.kind}" for one in kinds)
 
 
-def changes_table(listed: Listed[Happened]) -> Table:
-    """Returns a table of the events, latest first."""
+def changes_table(listed: Listed[Happened], rest: str) -> Table:
+    """Returns a table of the events, latest first; `rest` has all of them."""
     return Table(
         "What changed, latest first",
-        ("time (UTC)", "offset", "what", "of", "before", "after"),
+        ("time (UTC)", "offset", "what", "of", "before", "after", *who_column(listed)),
         tuple(
             (
                 shown_time(row.time_ms),
@@ -231,12 +247,27 @@ def changes_table(listed: Listed[Happened]) -> Table:
                 row.subject,
                 "(none)" if row.before is None else row.before,
                 "(none)" if row.after is None else row.after,
+                *([row.who or ""] if who_column(listed) else []),
             )
             for row in listed.rows
         ),
+        cut(listed, "latest", "changes", rest),
     )
 
 
-def cut_note(listed: Listed[Any], which: str, what: str) -> tuple[str, ...]:
-    """Returns a note when the list is cut."""
-    return (f"Shown are the {which} {len(listed.rows):,} of {listed.total:,} {what}.",) if listed.cut else ()
+def who_column(listed: Listed[Any]) -> tuple[str, ...]:
+    """Returns the name of the column, if the audit log has who asked for any of the changes."""
+    return ("asked by",) if any(row.who for row in listed.rows) else ()
+
+
+def cut(listed: Listed[Any], which: str, what: str, rest: str, shown: int | None = None) -> str:
+    """Returns what a table or plot leaves out, with the view or macro that has it; nothing if it is whole."""
+    shown = len(listed.rows) if shown is None else shown
+    if shown >= listed.total:
+        return ""
+    return f"Shown are the {which} {shown:,} of {listed.total:,} {what}. {all_in(rest)}"
+
+
+def all_in(rest: str) -> str:
+    """Returns where everything is: a view or macro of `kraftctl-export macros`."""
+    return f"All: {rest} in spark/QUESTIONS.md."

@@ -5,14 +5,16 @@ from __future__ import annotations
 STYLE = """
 :root { color-scheme: light dark;
   --page: #f0f3f6; --surface: #ffffff; --text: #1f2933; --muted: #52606d; --border: #d9e0e6;
-  --grid: #e4e7eb; --line: #7b8794; --link: #005a8e; --warn: #fff8e6;
+  --grid: #e4e7eb; --line: #7b8794; --link: #005a8e;
+  --bad-page: #fdeee6; --warn-page: #fff8e6;
   --blue: #0072b2; --sky: #56b4e9; --green: #009e73; --orange: #e69f00; --vermillion: #d55e00;
   --purple: #cc79a7; --yellow: #d9c900; --grey: #8c8c8c; --pale: #d6e6f2; --light-grey: #cbd2d9;
   --gap: #e3e3e3;
   --heat-0: #dbe9f6; --heat-1: #9ecae1; --heat-2: #4292c6; --heat-3: #08519c; --heat-4: #06244d; }
 @media (prefers-color-scheme: dark) { :root {
   --page: #12161b; --surface: #1b2128; --text: #e4e9ee; --muted: #a3b0bd; --border: #323c47;
-  --grid: #2d3640; --line: #8795a3; --link: #7cc4f5; --warn: #33290f;
+  --grid: #2d3640; --line: #8795a3; --link: #7cc4f5;
+  --bad-page: #3a1f12; --warn-page: #33290f;
   --blue: #4aa3df; --sky: #8fd0f5; --green: #2fc497; --orange: #f0b429; --vermillion: #f0803c;
   --purple: #dd9cc0; --yellow: #f0e442; --grey: #8c8c8c; --pale: #2f4a5f; --light-grey: #59636e;
   --gap: #2c2c2e;
@@ -22,7 +24,7 @@ body { margin: 0; background: var(--page); color: var(--text); line-height: 1.5;
   font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif;
   font-size: 15px; }
 header, main { max-width: 1480px; margin: 0 auto; padding: 0 24px; }
-header { padding-top: 24px; }
+header { padding-top: 18px; }
 h1 { font-size: 28px; line-height: 1.2; margin: 0 0 12px; }
 h2 { font-size: 20px; margin: 0 0 4px; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 16px; margin: 0 0 16px; }
@@ -34,8 +36,12 @@ dd { margin: 0; overflow-wrap: anywhere; }
   padding: 10px 14px; color: var(--muted); }
 .numbers b { display: block; font-size: 24px; line-height: 1.2; color: var(--text);
   font-variant-numeric: tabular-nums; }
-.who { background: var(--warn); border-left: 4px solid var(--orange); border-radius: 4px; padding: 8px 14px;
-  margin: 0 0 16px; }
+.id { font-size: 0.6em; font-weight: normal; color: var(--muted); overflow-wrap: anywhere; }
+.period { margin: 24px 0 18px; }
+.points { list-style: none; padding: 0; margin: 8px 0; }
+.points li { border-left: 4px solid var(--orange); background: var(--warn-page); border-radius: 4px;
+  padding: 6px 12px; margin: 0 0 6px; overflow-wrap: anywhere; }
+.points .bad { border-color: var(--vermillion); background: var(--bad-page); }
 nav { position: sticky; top: 0; z-index: 2; background: var(--page); border-bottom: 1px solid var(--border);
   padding: 8px 24px; font-size: 14px; }
 .links { display: flex; flex-wrap: wrap; gap: 4px 18px; justify-content: center; }
@@ -61,7 +67,8 @@ table { border-collapse: collapse; font-size: 13.5px; width: 100%; font-variant-
 th { position: sticky; top: 0; background: var(--page); text-align: left; font-weight: 600;
   white-space: nowrap; }
 th, td { padding: 4px 12px 4px 8px; border-bottom: 1px solid var(--border); vertical-align: top; }
-td { overflow-wrap: anywhere; min-width: 5em; }
+td { overflow-wrap: anywhere; min-width: 12em; }
+td.short { white-space: nowrap; min-width: 0; }
 @media (max-width: 640px) {
   body { font-size: 14px; }
   header, main { padding: 0 8px; }
@@ -76,7 +83,12 @@ td { overflow-wrap: anywhere; min-width: 5em; }
   .links { flex-wrap: nowrap; justify-content: flex-start; overflow-x: auto; }
   #zoom { font-size: 12.5px; }
   section { padding: 12px 10px; margin: 10px 0; scroll-margin-top: 64px; }
-  td { min-width: 4em; }
+  thead { position: absolute; left: -9999px; }
+  table, tbody, tr, td { display: block; }
+  tr { border-bottom: 1px solid var(--border); padding: 6px 0; }
+  td, td.short { display: grid; grid-template-columns: 34% 1fr; gap: 8px; min-width: 0; border: 0;
+    padding: 1px 4px; white-space: normal; }
+  td::before { content: attr(data-column); color: var(--muted); }
 }
 @media print { nav { display: none; } section { break-inside: avoid; } body { background: white; } }
 """

@@ -51,6 +51,15 @@ def by_partition(query: Query) -> Listed[Availability]:
     )
 
 
+def deleted(query: Query) -> int:
+    """Counts the partitions with an outage that the cluster no longer has: they are in no size of it."""
+    found: int = query.db.value(
+        """SELECT count(*) FROM (SELECT DISTINCT topic_id, partition_id FROM outages WHERE end_ms > start_ms)
+           SEMI JOIN (FROM partitions WHERE ended_by = 'removed') USING (topic_id, partition_id)"""
+    )
+    return found
+
+
 def over_time(query: Query) -> tuple[AvailabilityInBucket, ...]:
     """Returns the times of each bucket that has any."""
     edges = query.db.all(Edge, f"{_edges(query, 'leaderless')} UNION ALL {_edges(query, 'under_replicated')}")

@@ -10,6 +10,7 @@ from kraftctl_spark.report.queries.query import Query
 
 BROKERS_MAX = 40
 BROKER_STATES_MAX = 2_000
+_LONGEST = "fenced_ms DESC, stopped_ms DESC, broker_id"
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,15 @@ class FencedTotals:
 
 
 def prepare(query: Query) -> None:
-    """Makes `broker_states`, with the state before each of the same registration."""
+    """Makes `broker_states`: one that is fenced after its controlled shutdown is `stopped`."""
     query.db.do(f"""
         CREATE TEMP TABLE broker_states AS
-        SELECT * REPLACE (coalesce(ended_by, 'end') AS ended_by),
-               CASE WHEN lag(broker_epoch) OVER of_broker = broker_epoch
-                    THEN lag(state) OVER of_broker END AS previous_state
-        FROM {intervals("fencing_timeline")}
-        WINDOW of_broker AS (PARTITION BY broker_id ORDER BY valid_from_offset)""")
+        SELECT states.* REPLACE (
+                   coalesce(states.ended_by, 'end') AS ended_by,
+                   CASE WHEN states.state = 'fenced' AND began.in_controlled_shutdown THEN 'stopped'
+                        ELSE states.state END AS state)
+        FROM {intervals("fencing_timeline")} AS states
+        JOIN brokers AS began USING (broker_id, valid_from_offset)""")
 
 
 def states(query: Query) -> Listed[BrokerState]:
@@ -43,7 +45,7 @@ def states(query: Query) -> Listed[BrokerState]:
             FROM broker_states
             WHERE {within.overlap} AND broker_id IN (
                 SELECT broker_id FROM ({_fenced(query)})
-                ORDER BY fenced_ms DESC, broker_id LIMIT {BROKERS_MAX}
+                ORDER BY {_LONGEST} LIMIT {BROKERS_MAX}
             )""",
         "end_ms - start_ms DESC, start_ms, broker_id, started_by, ended_by",
         BROKER_STATES_MAX,
@@ -51,7 +53,7 @@ def states(query: Query) -> Listed[BrokerState]:
 
 
 def brokers(query: Query) -> Listed[FencedBroker]:
-    return query.db.listed(FencedBroker, _fenced(query), "fenced_ms DESC, broker_id", BROKERS_MAX)
+    return query.db.listed(FencedBroker, _fenced(query), _LONGEST, BROKERS_MAX)
 
 
 def totals(query: Query) -> FencedTotals:
@@ -64,13 +66,14 @@ def totals(query: Query) -> FencedTotals:
 
 
 def _fenced(query: Query) -> str:
-    """Counts in `fenced`, without brokers that are fenced from registration on, or stop in order."""
+    """Counts in `fenced`, without brokers that are fenced from registration on."""
     within = query.within
     began = within.during("valid_from_time")
+    took_ms = f"{within.end_ms} - {within.start_ms}"
     return f"""
         SELECT broker_id,
-               count(*) FILTER (state = 'fenced' AND started_by = 'changed' AND {began}
-                                AND previous_state IS DISTINCT FROM 'controlled shutdown') AS fenced,
-               coalesce(sum({within.end_ms} - {within.start_ms}) FILTER (state = 'fenced'), 0) AS fenced_ms,
+               count(*) FILTER (state = 'fenced' AND started_by = 'changed' AND {began}) AS fenced,
+               coalesce(sum({took_ms}) FILTER (state = 'fenced'), 0) AS fenced_ms,
+               coalesce(sum({took_ms}) FILTER (state = 'stopped'), 0) AS stopped_ms,
                count(*) FILTER (state = 'controlled shutdown' AND {began}) AS shutdowns
         FROM broker_states WHERE {within.overlap} GROUP BY broker_id"""

@@ -23,20 +23,28 @@ from kraftctl_spark.report.queries import (
     growth,
     names,
     not_known,
+    present,
     quorum,
     reassignments,
     records,
     standing,
     timeline,
+    topics,
+    who,
 )
 from kraftctl_spark.report.queries.query import Query, end_ms, start_ms
 from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
 
+_PREPARED = (*(who, names, fencing, elections, churn, availability, topics, config_changes, reassignments),)
+"""What makes a table that others read, in this order."""
+
 log = logging.getLogger(__name__)
 
 
-def fetch(tables: Path, history: Path, from_ms: int | None, until_ms: int | None) -> Contents:
-    """Returns the contents of a report on typed tables and their history.
+def fetch(
+    tables: Path, history: Path, from_ms: int | None, until_ms: int | None, audit_log: Path | None = None
+) -> Contents:
+    """Returns the contents of a report on typed tables and their history; `audit_log` is a pattern.
 
     ExportRefusedError when there is nothing to show, or a file is damaged; OSError when one is missing.
     """
@@ -47,7 +55,9 @@ def fetch(tables: Path, history: Path, from_ms: int | None, until_ms: int | None
         batches = [one for one in Output(tables).manifests() if one.start < manifest.end]
         try:
             with opened(history, manifest, tables, batches) as db:
-                return _contents(db, manifest, batches, from_ms, until_ms)
+                if audit_log is not None:
+                    db.add_audit_log(audit_log)
+                return _contents(db, manifest, batches, (from_ms, until_ms), audit_log is not None)
         except (duckdb.Error, FileNotFoundError) as error:
             if read_manifest(history) == manifest:
                 raise OSError(str(error)) from error
@@ -58,14 +68,14 @@ def _contents(
     db: Database,
     manifest: HistoryManifest,
     batches: Sequence[Manifest],
-    from_ms: int | None,
-    until_ms: int | None,
+    asked_ms: tuple[int | None, int | None],
+    has_audit_log: bool,
 ) -> Contents:
     ranges = tuple(decode_ranges(db.arrow(f"FROM {KNOWN_RANGES} ORDER BY start_offset")))
     covered = _covered(db, ranges)
-    query = Query(db, _period(covered, from_ms, until_ms), ranges, covered, manifest.end)
+    query = Query(db, _period(covered, *asked_ms), ranges, covered, manifest.end, has_audit_log)
     log.info("reading from %s to %s UTC", shown_time(query.period.start_ms), shown_time(query.period.end_ms))
-    for prepared in (names, fencing, elections, churn, availability, config_changes, reassignments):
+    for prepared in _PREPARED:
         prepared.prepare(query)
     sizes = growth.growth(query)
     churned, churned_in_all = churn.churn(query)
@@ -73,7 +83,9 @@ def _contents(
     in_effect = standing.InEffect(query)
     return Contents(
         header=_header(query, manifest, batches, sizes),
+        present=present.present(query),
         period=query.period,
+        audited=who.audited(query),
         gaps=query.gaps(),
         not_known=not_known.rows(query),
         timeline=timeline.marks(query),
@@ -89,14 +101,18 @@ def _contents(
         churned=churned_in_all,
         growth=sizes,
         config_changes=config_changes.latest(query),
+        config_over_time=config_changes.over_time(query),
         config_causes=config_changes.causes(query),
         availability=availability.by_partition(query),
+        availability_deleted=availability.deleted(query),
         availability_over_time=availability.over_time(query),
         quorum_leaders=quorum.leaders(query),
         voter_changes=quorum.voters(query),
         record_types=records.types(query),
         reassignments=reassignments.longest(query),
         reassignment_outcomes=reassignments.outcomes(query),
+        topic_changes=topics.latest(query),
+        topic_kinds=topics.kinds(query),
         acls=in_effect.acls(),
         quotas=in_effect.quotas(),
         scram=in_effect.scram(),

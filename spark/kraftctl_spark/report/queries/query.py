@@ -23,6 +23,7 @@ class Query:
     """The period of all tables, whatever the requested one is."""
     end_offset: int
     """The history has read everything before it."""
+    has_audit_log: bool = False
 
     @property
     def log_end_ms(self) -> int:

@@ -64,7 +64,7 @@ class InEffect:
             db.do(f"SET VARIABLE as_of = {at}")
             at_end = db.listed(kind, f"SELECT {columns} FROM {answer(f'{table}_at')}", order, AT_END_MAX)
         changes = f"FROM standing_changes WHERE history_table IN ('{table}', '{beside}')"
-        columns = 'time_ms, "offset", kind, subject, before, after'
+        columns = 'time_ms, "offset", kind, subject, before, after, who'
         return Standing(
             at_end,
             db.listed(Happened, f"SELECT {columns} {changes}", '"offset" DESC, kind, subject', CHANGES_MAX),
@@ -95,5 +95,6 @@ def _changes(query: Query) -> str:
     """Returns events of these tables."""
     tables = ", ".join(f"'{table}'" for table in TABLES)
     return f"""
-        SELECT epoch_ms(time) AS time_ms, "offset", kind, subject, before, after, history_table
-        FROM events WHERE history_table IN ({tables}) AND {query.within.during("time")}"""
+        SELECT epoch_ms(time) AS time_ms, "offset", kind, subject, before, after, who, history_table
+        FROM events LEFT JOIN asked USING ("offset")
+        WHERE history_table IN ({tables}) AND {query.within.during("time")}"""

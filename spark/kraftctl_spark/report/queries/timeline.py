@@ -66,13 +66,16 @@ def _texts() -> str:
     """Returns the texts of the few events at the offsets of a mark."""
     columns = 'kind, subject, before, after, "offset"'
     return f"""
-        SELECT row, "offset", left(kind || ' ' || subject || CASE
+        SELECT row, "offset", left(kind || ' ' || {_SUBJECT} || CASE
                    WHEN before IS NULL AND after IS NULL OR kind LIKE 'topic%' THEN ''
                    ELSE ': ' || coalesce(before, 'none') || ' → ' || coalesce(after, 'none')
-               END, {TEXT_MAX}) AS text
+               END, {TEXT_MAX}) || coalesce(', asked by ' || who, '') AS text
         FROM (SELECT {_ROW} AS row, {columns} FROM events
-              WHERE "offset" IN (SELECT unnest(offsets) FROM marked))"""
+              WHERE "offset" IN (SELECT unnest(offsets) FROM marked)) LEFT JOIN asked USING ("offset")"""
 
+
+_SUBJECT = "regexp_replace(subject, '^TOPIC ', '')"
+"""The subject of an event, in which a configuration of no kind of resource is that of a topic."""
 
 _CASES = " ".join(f"WHEN {condition} THEN {number}" for number, condition in enumerate(ROWS.values()))
 _ROW = f"CASE {_CASES} END"

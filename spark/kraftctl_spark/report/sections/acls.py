@@ -17,7 +17,7 @@ def acls(contents: Contents) -> Section:
         "added one.",
         "None at the end of this period, and none changed in it.",
     )
-    return in_effect(section, contents.acls, "ACL", COLUMNS, _cells)
+    return in_effect(section, contents.acls, "ACL", COLUMNS, _cells, "acls_at(offset)")
 
 
 def _cells(row: Acl) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from kraftctl_spark.report.section import (
     Plot,
     Section,
     counted,
-    cut_note,
+    cut,
     figure,
     label,
     row_axis,
@@ -44,18 +44,27 @@ def availability(contents: Contents) -> Section:
         section.name,
         section.title,
         section.explanation,
-        f"{counted(listed.total, 'partition')}. First on the list is {worst.partition}: leaderless for "
-        f"{shown_duration(worst.leaderless_ms)}, under-replicated for "
+        f"{counted(listed.total, 'partition')}{_deleted(contents)}. First on the list is {worst.partition}: "
+        f"leaderless for {shown_duration(worst.leaderless_ms)}, under-replicated for "
         f"{shown_duration(worst.under_replicated_ms)}.",
         (
             Plot("Leaderless and under-replicated partitions over time", _over_time(contents)),
-            Plot("Time without a leader or under-replicated, by partition", _by_partition(contents)),
+            Plot(
+                "Time without a leader or under-replicated, by partition",
+                _by_partition(contents),
+                cut(listed, "first", "partitions; each has its own times", "partition_availability"),
+            ),
         ),
         notes=(
             "Over time, the mean number of all such partitions in the known part of each bucket is shown.",
-            *cut_note(listed, "first", "partitions; each has its own times"),
         ),
     )
+
+
+def _deleted(contents: Contents) -> str:
+    """Explains why there can be more than the cluster has."""
+    count = contents.availability_deleted
+    return f", {count:,} of them deleted since" if count else ""
 
 
 def _over_time(contents: Contents) -> go.Figure:

@@ -8,13 +8,14 @@ from typing import Any
 
 from kraftctl_spark.report.contents import BrokerState, Contents, Gap
 from kraftctl_spark.report.period import Period, shown_duration, shown_time
-from kraftctl_spark.report.section import GREY, LIGHT_GREY, ORANGE, PALE, VERMILLION, spans
+from kraftctl_spark.report.section import GREY, LIGHT_GREY, ORANGE, PALE, VERMILLION, YELLOW, spans
 
 NOT_SHOWN = "too short to be listed"
 NOT_KNOWN = "not in the exported log"
 COLORS = {
     "unfenced": PALE,
     "controlled shutdown": ORANGE,
+    "stopped": YELLOW,
     "fenced": VERMILLION,
     NOT_SHOWN: LIGHT_GREY,
     NOT_KNOWN: GREY,

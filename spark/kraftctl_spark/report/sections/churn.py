@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log10
+
 import plotly.graph_objects as go
 
 from kraftctl_spark.report.contents import OTHERS, Contents
@@ -9,6 +11,7 @@ from kraftctl_spark.report.period import plot_time, shown_time
 from kraftctl_spark.report.section import (
     Plot,
     Section,
+    all_in,
     counted,
     label,
     row_axis,
@@ -18,6 +21,10 @@ from kraftctl_spark.report.section import (
 
 COLORS = tuple((step / 4, f"var(--heat-{step})") for step in range(5))
 """The hues from that of the page to its contrary differ in brightness, for black and white, too."""
+
+
+TICKS = tuple(first * 10**power for power in range(10) for first in (1, 3))
+"""The counts beside the scale, which has every count: it is logarithmic, as sums of topics are large."""
 
 
 def churn(contents: Contents) -> Section:
@@ -50,7 +57,7 @@ def churn(contents: Contents) -> Section:
 def _others_note(listed: int, in_all: int, kind: str) -> str:
     return (
         f"Shown are the busiest {listed:,} of {in_all:,} {kind}; the row of others is the sum of the other "
-        f"{in_all - listed:,}."
+        f"{in_all - listed:,}. {all_in('isr_churn_per_hour')}"
     )
 
 
@@ -81,24 +88,24 @@ def _heat_map(contents: Contents, names: list[str]) -> go.Figure:
                 for row in rows
             ]
         )
-    named = [row for name, row in zip(names, changes, strict=True) if name != OTHERS]
-    most = max(count for row in named for count in row if count is not None)  # Of a sum, more is no darker.
+    most = max(count for row in changes for count in row if count is not None)
+    ticks = [tick for tick in TICKS if tick <= most]
     heat_map = go.Heatmap(
         x=[plot_time(bucket + period.bucket_ms // 2) for bucket in buckets],
         y=list(range(len(names))),
-        z=changes,
+        z=[[None if count is None else log10(count) for count in row] for row in changes],
         customdata=texts,
         hovertemplate="%{customdata}<extra></extra>",
         hoverongaps=False,
         xgap=1,
         ygap=1,
         zmin=0,
-        zmax=most,
+        zmax=log10(max(most, 2)),
         colorscale=[list(step) for step in COLORS],
         colorbar={
             "title": {"text": "changes", "side": "right"},
-            "dtick": -(-most // 6),
-            "tickformat": ",~d",
+            "tickvals": [log10(tick) for tick in ticks],
+            "ticktext": [f"{tick:,}" for tick in ticks],
             "thickness": 14,
         },
     )

@@ -16,13 +16,16 @@ from kraftctl_spark.report.section import (
     Plot,
     Section,
     Table,
+    bucket_bars,
     by_kind,
+    count_axis,
     counted,
-    cut_note,
+    cut,
     row_axis,
     rows_height,
     shortened,
     time_figure,
+    who_column,
 )
 
 RESOURCES_MAX = 20
@@ -42,9 +45,9 @@ def config_changes(contents: Contents) -> Section:
     section = Section(
         "config-changes",
         "Changes of configurations",
-        "Point at a mark to see the value before and after. Values that the export redacted are shown as "
-        "(redacted), before and after: whether they differ is not known, unless they have different digests. "
-        "Who made a change is not in Kafka's log.",
+        "A resource of no other kind is a topic. Point at a mark to see the value before and after. Values "
+        "that the export redacted are shown as (redacted), before and after: whether they differ is not "
+        "known, unless they have different digests.",
     )
     if not listed.rows:
         return section
@@ -54,15 +57,32 @@ def config_changes(contents: Contents) -> Section:
         section.title,
         section.explanation,
         f"{counted(listed.total, 'change')}: {by_kind(contents.config_causes)}.",
-        (Plot("Changes of configurations by resource, over time", _timeline(contents)),),
         (
-            Table(
-                "Latest first" if len(latest) == listed.total else f"The latest {len(latest)}, latest first",
-                ("time (UTC)", "offset", "resource", "configuration", "before", "after", "cause"),
-                tuple(_table_row(row) for row in latest),
+            *([Plot("All changes of configurations over time", _over_time(contents))] if listed.cut else []),
+            Plot(
+                "Changes of configurations by resource, over time",
+                _timeline(contents),
+                cut(listed, "latest", "changes in the plot", "config_audit"),
             ),
         ),
-        (*cut_note(listed, "latest", "changes in the plot"), *_others_note(contents)),
+        (
+            Table(
+                "Latest first",
+                (
+                    "time (UTC)",
+                    "offset",
+                    "resource",
+                    "configuration",
+                    "before",
+                    "after",
+                    "cause",
+                    *who_column(listed),
+                ),
+                tuple((*_table_row(row), *([row.who or ""] if who_column(listed) else [])) for row in latest),
+                cut(listed, "latest", "changes", "config_audit", len(latest)),
+            ),
+        ),
+        _others_note(contents),
     )
 
 
@@ -72,6 +92,20 @@ def _others_note(contents: Contents) -> tuple[str, ...]:
         return ()
     listed = RESOURCES_MAX - 1
     return (f"The row of others has the {resources - listed:,} resources with the fewest changes.",)
+
+
+def _over_time(contents: Contents) -> go.Figure:
+    """Draws sums, where there are more changes than marks."""
+    in_all: Counter[int] = Counter()
+    traces = []
+    for cause, (color, _) in CAUSES.items():
+        rows = [row for row in contents.config_over_time if row.cause == cause]
+        counts = {row.bucket_ms: row.changes for row in rows}
+        in_all.update(counts)
+        if rows:
+            traces.append(bucket_bars(contents.period, counts, cause, color, "changes", showlegend=True))
+    axis = count_axis("changes", max(in_all.values(), default=0))
+    return time_figure(contents, traces, 260, barmode="stack", yaxis=axis)
 
 
 def _timeline(contents: Contents) -> go.Figure:
@@ -104,6 +138,7 @@ def _text(row: ConfigChange) -> str:
     return (
         f"<b>{shortened(row.name)}</b> of {shortened(row.resource)}<br>{_time(row)}, offset {row.offset}<br>"
         f"{_value(row.old_value)} → {_value(row.new_value)}"
+        f"{f'<br>asked by {shortened(row.who)}' if row.who else ''}"
     )
 
 

@@ -16,10 +16,11 @@ from kraftctl_spark.report.section import (
     Plot,
     Section,
     Table,
+    all_in,
     bucket_bars,
     count_axis,
     counted,
-    cut_note,
+    cut,
     figure,
     label,
     row_axis,
@@ -69,11 +70,12 @@ def elections(contents: Contents) -> Section:
                     )
                     for row in unclean.rows
                 ),
+                cut(unclean, "latest", "unclean elections", "elections"),
             ),
         )
         if unclean.rows
         else (),
-        (*cut_note(unclean, "latest", "unclean elections"), *_others_note(contents)),
+        _others_note(contents),
     )
 
 
@@ -82,9 +84,8 @@ def _others_note(contents: Contents) -> tuple[str, ...]:
     if OTHERS not in brokers:
         return ()
     listed = len(brokers) - 1
-    return (
-        f"The {listed} brokers that were elected most often have a row; others is the sum of all others.",
-    )
+    note = f"The {listed} brokers that were elected most often have a row; others is the sum of all others."
+    return (f"{note} {all_in('elections_per_broker')}",)
 
 
 def _over_time(contents: Contents) -> go.Figure:

@@ -16,7 +16,14 @@ def features(contents: Contents) -> Section:
         "listed. kraft.version is in the section about the quorum.",
         "None at the end of this period, and none changed in it.",
     )
-    return in_effect(section, contents.features, "feature", ("feature", "level", "since (UTC)"), _cells)
+    return in_effect(
+        section,
+        contents.features,
+        "feature",
+        ("feature", "level", "since (UTC)"),
+        _cells,
+        "features_at(offset)",
+    )
 
 
 def _cells(row: Feature) -> tuple[str, ...]:

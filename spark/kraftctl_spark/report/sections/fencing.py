@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kraftctl_spark.report.contents import Contents
 from kraftctl_spark.report.period import shown_duration
-from kraftctl_spark.report.section import Section, Table, counted, cut_note
+from kraftctl_spark.report.section import Section, Table, counted, cut
 
 
 def fencing(contents: Contents) -> Section:
@@ -14,8 +14,8 @@ def fencing(contents: Contents) -> Section:
         "Fencing of brokers",
         "A fenced broker leads no partition, and is in an ISR only as its last member. A broker is fenced "
         "from its registration until it has caught up, when it sent no heartbeat for "
-        "broker.session.timeout.ms, and after it shut down. Times fenced are those without a "
-        "controlled shutdown before. The timeline shows when.",
+        "broker.session.timeout.ms. One that shut down in order is stopped, until it registers again. "
+        "Times fenced do not count registrations. The timeline shows when.",
     )
     if not fenced.rows:
         return section
@@ -27,30 +27,31 @@ def fencing(contents: Contents) -> Section:
         tables=(
             Table(
                 "Brokers, those that were fenced longest first",
-                ("broker", "times fenced", "time fenced, for any reason", "controlled shutdowns"),
+                ("broker", "times fenced", "time fenced", "controlled shutdowns", "time stopped"),
                 tuple(
                     (
                         str(row.broker_id),
                         f"{row.fenced:,}",
                         shown_duration(row.fenced_ms),
                         f"{row.shutdowns:,}",
+                        shown_duration(row.stopped_ms),
                     )
                     for row in fenced.rows
                 ),
+                cut(fenced, "first", "brokers", "fencing_timeline"),
             ),
         ),
-        notes=cut_note(fenced, "first", "brokers"),
     )
 
 
 def _summary(contents: Contents) -> str:
     stops = f"{counted(contents.shutdowns, 'controlled shutdown')}."
     if not contents.fenced_times:
-        return f"No broker was fenced without a controlled shutdown in this period; {stops}"
+        return f"No broker was fenced in this period, except when it registered; {stops}"
     worst = contents.fenced_brokers.rows[0]
     brokers = counted(contents.fenced_in_all, "broker was", "brokers were")
     return (
-        f"{brokers} fenced without a controlled shutdown, {counted(contents.fenced_times, 'time')} in all; "
-        f"{stops} Longest fenced, for any reason, was broker {worst.broker_id} "
+        f"{brokers} fenced, {counted(contents.fenced_times, 'time')} in all; "
+        f"{stops} Longest fenced was broker {worst.broker_id} "
         f"({shown_duration(worst.fenced_ms)})."
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kraftctl_spark.report.contents import Standing
-from kraftctl_spark.report.section import Section, Table, by_kind, changes_table, counted, cut_note
+from kraftctl_spark.report.section import Section, Table, by_kind, changes_table, counted, cut
 
 Row = TypeVar("Row")
 
@@ -19,6 +19,7 @@ def in_effect(
     one: str,
     columns: tuple[str, ...],
     cells: Callable[[Row], tuple[str, ...]],
+    rest: str,
 ) -> Section:
     """Returns the section; `section` has the title and the explanation; `one` names a row."""
     at_end, changes = standing.at_end, standing.changes
@@ -32,11 +33,12 @@ def in_effect(
         section.explanation,
         f"{number}. Changes in this period: {by_kind(standing.kinds) or 'none'}.",
         tables=(
-            Table("When the period ends", columns, tuple(cells(row) for row in rows)),
-            changes_table(changes),
-        ),
-        notes=(
-            *(cut_note(at_end, "first", "in effect at the end") if at_end is not None else ()),
-            *cut_note(changes, "latest", "changes"),
+            Table(
+                "When the period ends",
+                columns,
+                tuple(cells(row) for row in rows),
+                cut(at_end, "first", "in effect at the end", rest) if at_end is not None else "",
+            ),
+            changes_table(changes, "incident(from, until)"),
         ),
     )

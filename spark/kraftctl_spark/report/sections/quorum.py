@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kraftctl_spark.report.contents import Contents
 from kraftctl_spark.report.period import shown_duration, shown_time
-from kraftctl_spark.report.section import Section, Table, counted, cut_note
+from kraftctl_spark.report.section import Section, Table, counted, cut
 
 TABLE_ROWS_MAX = 50
 
@@ -22,7 +22,7 @@ def quorum(contents: Contents) -> Section:
     ids = {row.leader_id for row in leaders.rows}
     shown = leaders.rows[:TABLE_ROWS_MAX]
     epochs = Table(
-        "Leaders, latest first" if len(shown) == leaders.total else f"The latest {len(shown)} leaders",
+        "Leaders, latest first",
         ("controller", "epoch", "from (UTC)", "to (UTC)", "for"),
         tuple(
             (
@@ -34,11 +34,13 @@ def quorum(contents: Contents) -> Section:
             )
             for row in shown
         ),
+        cut(leaders, "latest", "epochs", "quorum_changes", len(shown)),
     )
     changes = Table(
         "Voters and kraft.version, latest first",
         ("time (UTC)", "offset", "what", "became"),
         tuple((shown_time(row.time_ms), str(row.offset), row.change, row.value) for row in voters.rows),
+        cut(voters, "latest", "changes of the voters", "quorum_changes"),
     )
     return Section(
         section.name,
@@ -47,5 +49,4 @@ def quorum(contents: Contents) -> Section:
         f"{counted(leaders.total, 'epoch')}"
         f"{', the latest of them' if leaders.cut else ''} led by {counted(len(ids), 'controller')}.",
         tables=(epochs, changes),
-        notes=(*cut_note(leaders, "latest", "epochs"), *cut_note(voters, "latest", "changes of the voters")),
     )

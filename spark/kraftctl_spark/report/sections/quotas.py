@@ -14,7 +14,7 @@ def quotas(contents: Contents) -> Section:
         "Limits of clients. Byte rates are per second and broker.",
         "None at the end of this period, and none changed in it.",
     )
-    return in_effect(section, contents.quotas, "quota", ("of", "quota", "value"), _cells)
+    return in_effect(section, contents.quotas, "quota", ("of", "quota", "value"), _cells, "quotas_at(offset)")
 
 
 def _cells(row: Quota) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from kraftctl_spark.report.section import (
     Table,
     by_kind,
     counted,
-    cut_note,
+    cut,
     label,
     time_figure,
 )
@@ -54,15 +54,26 @@ def reassignments(contents: Contents) -> Section:
         section.title,
         section.explanation,
         f"{counted(listed.total, 'reassignment')}: {by_kind(contents.reassignment_outcomes)}.{longest}",
-        (Plot("Duration of reassignments, by their start", _durations(contents, timed)),) if timed else (),
+        (
+            Plot(
+                "Duration of reassignments, by their start",
+                _durations(contents, timed),
+                cut(listed, "longest", "reassignments", "reassignments", len(timed)),
+            ),
+        )
+        if timed
+        else (),
         (
             Table(
-                "Longest first" if len(rows) <= TABLE_ROWS_MAX else f"The longest {TABLE_ROWS_MAX}",
+                "Longest first",
                 ("partition", "start (UTC)", "took", "outcome", "replicas before", "replicas after"),
                 tuple(_table_row(row) for row in rows[:TABLE_ROWS_MAX]),
+                cut(
+                    *(listed, "longest", "reassignments", "reassignments"),
+                    shown=min(len(rows), TABLE_ROWS_MAX),
+                ),
             ),
         ),
-        cut_note(listed, "longest", "reassignments"),
     )
 
 

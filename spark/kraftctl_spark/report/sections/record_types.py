@@ -68,7 +68,11 @@ def record_types(contents: Contents) -> Section:
 
 def _others_note(names: list[str]) -> tuple[str, ...]:
     left = len(names) - len(COLORS)
-    return (f"In the plot, others is the sum of the {left:,} rarest types.",) if left > 0 else ()
+    return (
+        (f"In the plot, others is the sum of the {left:,} rarest types; the table has all.",)
+        if left > 0
+        else ()
+    )
 
 
 def _over_time(contents: Contents, ordered: list[str]) -> go.Figure:

@@ -19,7 +19,9 @@ def scram(contents: Contents) -> Section:
         "shown.",
         "No SCRAM user at the end of this period, and nothing changed in it.",
     )
-    return in_effect(section, contents.scram, "SCRAM credential", COLUMNS, _cells)
+    return in_effect(
+        section, contents.scram, "SCRAM credential", COLUMNS, _cells, "scram_credentials_at(offset)"
+    )
 
 
 def _cells(row: ScramCredential) -> tuple[str, ...]:

@@ -20,7 +20,8 @@ from kraftctl_spark.report.section import (
     VERMILLION,
     Plot,
     Section,
-    cut_note,
+    all_in,
+    cut,
     row_axis,
     shortened,
     spans,
@@ -203,11 +204,17 @@ def _notes(contents: Contents) -> tuple[str, ...]:
     width = shown_duration(contents.period.fine_bucket_ms)
     note = (
         f"Each part of the rows {rows} is the sum of {width}, stronger "
-        "for more events; each mark of other rows is a moment."
+        "for more events; each mark of other rows is a moment. A mark lists its first events. "
+        f"{all_in('incident(from, until)')}"
     )
     return (
         *((note,) if summed else ()),
-        *cut_note(contents.fenced_brokers, "first", "brokers: those that were fenced longest"),
-        *cut_note(contents.fencing, "longest", "states of the brokers that were fenced longest"),
-        *cut_note(contents.quorum_leaders, "latest", "epochs of the quorum"),
+        *filter(
+            None,
+            (
+                cut(contents.fenced_brokers, "first", "brokers, fenced longest", "fencing_timeline"),
+                cut(contents.fencing, "longest", "states of these brokers", "fencing_timeline"),
+                cut(contents.quorum_leaders, "latest", "epochs of the quorum", "quorum_changes"),
+            ),
+        ),
     )

@@ -1,0 +1,180 @@
+"""The first section: what is wrong at the end of the log, with names, since when, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftctl_spark.report.contents import BrokerAtEnd, Contents, ImpairedPartition, Listed, Present
+from kraftctl_spark.report.period import shown_duration, shown_time
+from kraftctl_spark.report.section import Point, Section, Table, counted, cut
+
+NAMED_MAX = 3
+"""A line names this many partitions or brokers; the table below it has more."""
+
+REASONS = {
+    "snapshot": "so since before the exported log",
+    "partition created": "it was created so",
+    "replicas changed": "its replicas were changed",
+    "ISR shrank": "a replica left the ISR",
+    "ISR shrank and grew": "a replica left the ISR",
+    "none": "the history has no reason",
+}
+DECISIONS = {
+    "broker fenced": "was fenced",
+    "broker shuts down": "was stopped in order",
+    "broker unregistered": "was unregistered",
+}
+KINDS = {
+    "leaderless": ("has no leader", "have no leader", "bad", "outages"),
+    "under_minimum": ("is under its minimum ISR", "are under their minimum ISR", "bad", "under_min_isr"),
+    "under_replicated": ("is under-replicated", "are under-replicated", "warn", "outages"),
+}
+"""What a partition is, what several are, how urgent it is, and where all of them are."""
+
+NOT_UNFENCED = ("fenced", "controlled shutdown", "stopped")
+STATES = {
+    "fenced": ("is fenced", "are fenced", "bad"),
+    "not registered": ("is not registered", "are not registered", "bad"),
+    "controlled shutdown": ("is shutting down", "are shutting down", "warn"),
+    "stopped": ("was stopped in order", "were stopped in order", "warn"),
+    "unfenced": ("is unfenced but not in every ISR", "are unfenced but not in every ISR", "warn"),
+}
+"""The same of brokers, in the order of the lines."""
+
+
+def now(contents: Contents) -> Section:
+    present = contents.present
+    section = Section(
+        "now",
+        "Now",
+        f"At the end of the exported log: {shown_time(present.time_ms)} UTC, offset {present.offset:,}.",
+        "The state is not known: the end of the log was not understood.",
+    )
+    if not present.known:
+        return section
+    points = sorted((*_partitions(present), *_brokers(present)), key=lambda point: point.urgency)
+    return Section(
+        section.name,
+        section.title,
+        section.explanation,
+        _summary(present),
+        tables=(*(_table(present, kind) for kind in KINDS), _broker_table(present)),
+        points=tuple(points),
+    )
+
+
+def _summary(present: Present) -> str:
+    unfenced = present.brokers - sum(one.count for one in present.states if one.kind in NOT_UNFENCED)
+    fine = present.whole == present.partitions and not present.states
+    return (
+        f"{'Nothing is wrong. ' if fine else ''}Unfenced brokers: {unfenced:,} of {present.brokers:,}. "
+        f"Partitions with a leader and all replicas in sync: {present.whole:,} of {present.partitions:,}."
+    )
+
+
+def _partitions(present: Present) -> Iterator[Point]:
+    for kind, (one, several, urgency, _) in KINDS.items():
+        listed: Listed[ImpairedPartition] = getattr(present, kind)
+        if listed.total:
+            head = f"{counted(listed.total, 'partition')} {one if listed.total == 1 else several}"
+            yield Point(urgency, head, _by_beginning(present, listed))
+
+
+def _by_beginning(present: Present, listed: Listed[ImpairedPartition]) -> str:
+    """Names the first partitions of each beginning and cause, which are often those of one broker."""
+    groups: dict[tuple[int, str], list[str]] = {}
+    for row in listed.rows:
+        groups.setdefault((row.since_ms, _why(row)), []).append(row.partition)
+    shown = list(groups.items())[:NAMED_MAX]
+    parts = [
+        ", ".join(names[:NAMED_MAX])
+        + (", …" if len(names) > NAMED_MAX else "")
+        + f" since {shown_time(since_ms)} ({shown_duration(max(0, present.time_ms - since_ms))}): {why}"
+        for (since_ms, why), names in shown
+    ]
+    more = ["others later"] if listed.cut or len(groups) > len(shown) else []
+    return "; ".join((*parts, *more)) + "."
+
+
+def _brokers(present: Present) -> Iterator[Point]:
+    counts = {one.kind: one.count for one in present.states}
+    for state, (one, several, urgency) in STATES.items():
+        if total := counts.get(state):
+            rows = [row for row in present.broken_brokers.rows if row.state == state]
+            named = [_named(row) for row in rows[:NAMED_MAX]]
+            yield Point(
+                urgency, f"{counted(total, 'broker')} {one if total == 1 else several}", _joined(named, total)
+            )
+
+
+def _joined(named: list[str], total: int) -> str:
+    more = [f"and {total - len(named):,} more"] if total > len(named) else []
+    return "; ".join((*named, *more)) + "."
+
+
+def _named(row: BrokerAtEnd) -> str:
+    since = f" since {shown_time(row.since_ms)}" if row.since_ms and row.state != "unfenced" else ""
+    why = _broker_why(row)
+    lacks = "lacks" if row.missing_in == 1 else "lack"
+    missed = f", {counted(row.missing_in, 'partition')} {lacks} it" if row.missing_in else ""
+    return f"broker {row.broker_id}{since}{f', {why}' if why else ''}{missed}"
+
+
+def _broker_why(row: BrokerAtEnd) -> str:
+    if row.started_by == "snapshot" and row.state != "unfenced":
+        return REASONS["snapshot"]
+    if row.state == "fenced":
+        registered = row.started_by == "registered"
+        return "registered, and not caught up yet" if registered else "its heartbeats stopped"
+    return ""
+
+
+def _why(row: ImpairedPartition) -> str:
+    if row.reason == "minimum":
+        return f"min.insync.replicas became {row.minimum}"
+    found = [
+        f"{broker} {DECISIONS[what]}" for broker, _, what in (one.partition(": ") for one in row.decided)
+    ]
+    return " and ".join(found) or REASONS[row.reason]
+
+
+def _table(present: Present, kind: str) -> Table:
+    listed: Listed[ImpairedPartition] = getattr(present, kind)
+    _, several, _, rest = KINDS[kind]
+    states = {row.broker_id: row.state for row in present.broken_brokers.rows}
+    return Table(
+        f"Partitions that {several}",
+        ("partition", "since (UTC)", "for", "leader", "in sync", "missing", "why"),
+        tuple(
+            (
+                row.partition,
+                shown_time(row.since_ms),
+                shown_duration(max(0, present.time_ms - row.since_ms)),
+                "none" if row.leader == -1 else str(row.leader),
+                row.isr + (f" (minimum {row.minimum})" if kind == "under_minimum" else ""),
+                ", ".join(f"{one} ({states.get(one, 'unfenced')})" for one in row.missing),
+                _why(row),
+            )
+            for row in listed.rows
+        ),
+        cut(listed, "longest", "partitions", rest),
+    )
+
+
+def _broker_table(present: Present) -> Table:
+    listed = present.broken_brokers
+    return Table(
+        "Brokers that are not unfenced, or not in every ISR",
+        ("broker", "state", "since (UTC)", "why", "partitions that lack it"),
+        tuple(
+            (
+                str(row.broker_id),
+                row.state,
+                "" if row.since_ms is None else shown_time(row.since_ms),
+                _broker_why(row),
+                f"{row.missing_in:,}",
+            )
+            for row in listed.rows
+        ),
+        cut(listed, "first", "brokers", "fencing_timeline"),
+    )
