@@ -154,7 +154,9 @@ format: $(STAMPS)/dev
 generate: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen.api_table docs/apis.md
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen.commands
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl inspect metrics --output markdown > docs/metrics.md
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl inspect configs --output markdown > docs/reference/configs.md
 	$(BIN)/python tests/defect_tables.py docs/reliability.md
 
 # Java's controller, the same without linger, and kraftctl. For a quick look: BENCH_ARGS="--only heartbeats --rounds 1"
