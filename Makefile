@@ -193,6 +193,11 @@ bench-export: setup
 bench-scale: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/scale.py $(BENCH_ARGS)
 
+# The pages as a site in build/site: fails for a broken link, and for a page that no section of mkdocs.yml has.
+.PHONY: site
+site: $(STAMPS)/dev
+	$(BIN)/mkdocs build --strict
+
 # Writes the lock files again: exact versions and hashes, and no index. Versions stay as they are where they may:
 # LOCK_ARGS=--upgrade takes the newest, LOCK_ARGS="--upgrade-package NAME" that of one.
 LOCK_ARGS ?=
