@@ -156,7 +156,9 @@ format: $(STAMPS)/dev
 generate: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen.api_table docs/apis.md
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen.commands
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl inspect metrics --output markdown > docs/metrics.md
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl inspect configs --output markdown > docs/reference/configs.md
 	$(BIN)/python tests/defect_tables.py docs/reliability.md
 
 # Java's controller, the same without linger, and kraftctl. For a quick look: BENCH_ARGS="--only heartbeats --rounds 1"
@@ -192,6 +194,11 @@ bench-export: setup
 # For a quick look: BENCH_ARGS="--partitions 100000 --only brokers"
 bench-scale: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/scale.py $(BENCH_ARGS)
+
+# The pages as a site in build/site: fails for a broken link, and for a page that no section of mkdocs.yml has.
+.PHONY: site
+site: $(STAMPS)/dev
+	$(BIN)/mkdocs build --strict
 
 # Writes the lock files again: exact versions and hashes, and no index. Versions stay as they are where they may:
 # LOCK_ARGS=--upgrade takes the newest, LOCK_ARGS="--upgrade-package NAME" that of one.

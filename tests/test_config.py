@@ -49,7 +49,6 @@ def test_defaults_are_those_of_kafka_4_3() -> None:
     assert default.controller_quorum_election_backoff_max_ms == 1_000
     assert default.controller_quorum_request_timeout_ms == 2_000
     assert default.controller_quorum_retry_backoff_ms == 20
-    assert default.controller_quorum_append_linger_ms == 25
     assert (
         default.controller_quorum_fetch_max_bytes
         == default.controller_quorum_fetch_snapshot_max_bytes
@@ -301,6 +300,24 @@ def test_unknown_keys_are_kept_and_named() -> None:
     found = config(log__retention__ms="-1", my__own="x")
     assert found.unused_keys == ["log.retention.ms", "my.own"]
     assert found.originals["log.retention.ms"] == "-1"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "auto.create.topics.enable",
+        "controller.performance.always.log.threshold.ms",
+        "controller.quorum.append.linger.ms",
+        "internal.metadata.delete.delay.millis",
+        "internal.metadata.max.batch.size.in.bytes",
+        "queued.max.requests",
+        "request.timeout.ms",
+        "server.max.startup.time.ms",
+    ],
+)
+def test_a_key_without_effect_is_named_as_unused(key: str) -> None:
+    value = "true" if key.endswith(".enable") else "1000"
+    assert ControllerConfig({**MINIMAL, key: value}).unused_keys == [key]
 
 
 def test_every_key_that_kafkas_test_kits_pass_is_accepted() -> None:

@@ -32,7 +32,7 @@ COMMANDS = {
     "end-halt": ("kraftctl.cli.end_halt", "let a controller start again that has halted"),
     "dump": ("kraftctl.cli.dump", "show what a log, a snapshot or a directory contains"),
     "shell": ("kraftctl.cli.shell.command", "look around in the metadata of a snapshot or a log"),
-    "inspect": ("kraftctl.cli.inspect_metrics", "list the metrics that a controller serves"),
+    "inspect": ("kraftctl.cli.inspect.command", "list the metrics and the keys of a controller"),
     "completion": ("kraftctl.cli.completion", "print the code by which a shell completes these commands"),
     "dev": ("kraftctl.cli.dev", "run a small cluster with real Kafka brokers on this machine"),
 }
@@ -76,7 +76,7 @@ def _run(argv: list[str] | None, output: GuardedOutput | None) -> int:
         _complete()
     arguments = sys.argv[1:] if argv is None else argv
     chosen = next((argument for argument in arguments if not argument.startswith("-")), None)
-    parser, command_parsers = _parsers(chosen)
+    parser, command_parsers = parsers(chosen)
     args, unknown = parser.parse_known_args(arguments)
     if unknown and unknown != [END_OF_OPTIONS]:
         # Print the usage of that command, not of all of them.
@@ -98,12 +98,13 @@ def _run(argv: list[str] | None, output: GuardedOutput | None) -> int:
 
 def _complete() -> NoReturn:
     completion = importlib.import_module(COMMANDS["completion"][0])
-    parser, _ = _parsers(completion.command_in(os.environ))
+    parser, _ = parsers(completion.command_in(os.environ))
     completion.complete(parser)
     sys.exit(1)
 
 
-def _parsers(chosen: str | None) -> tuple[Parser, dict[str, Parser]]:
+def parsers(chosen: str | None) -> tuple[Parser, dict[str, Parser]]:
+    """Returns the parser, and those of the sub-commands by name; only the chosen one has arguments."""
     parser = Parser(prog="kraftctl", description="A KRaft controller for unmodified Apache Kafka brokers.")
     parser.add_argument("--version", action="version", version=f"kraftctl {kraftctl.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")

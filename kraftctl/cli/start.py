@@ -69,6 +69,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument("--check", action="store_true", help="start nothing: do what kraftctl doctor does")
     check.add_argument("--offline", action="store_true", help="with --check: ask no other controller")
     check.add_argument("--output", choices=["text", "json"], help="with --check; default: text")
+    parser.epilog = (
+        "The status is 0 after SIGTERM or SIGINT, 1 if the controller cannot start or ends by an error,"
+        f" {HALTED_STATUS} if it has halted for good, and {Parser.usage_status} for wrong arguments."
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -18,15 +18,17 @@ from kraftctl_protocol.client_config_names import ADMIN_CLIENT_CONFIGS, OTHER_CL
 from kraftctl_security.config_providers.providers import PARAMETERS
 from kraftctl_security.config_providers.resolve import CONFIG_PROVIDERS
 from kraftctl_security.nearest_key import KnownKeys, edits, letters
+from kraftctl_security.sasl.oauthbearer.assertion_config import ALLOWED_FILES
+from kraftctl_security.sasl.oauthbearer.issuer_url import ALLOWED_URLS
 
 SECURITY_PROTOCOL: Final = "security.protocol"
 
 NODE_KEYS: Final = (
     frozenset(BROKER_CONFIG_KEYS)
     | DYNAMIC_BROKER_CONFIGS
-    | {"allow.everyone.if.no.acl.found", "super.users", "org.apache.kafka.sasl.oauthbearer.allowed.urls"}
+    | {"allow.everyone.if.no.acl.found", "super.users", ALLOWED_URLS, ALLOWED_FILES}
 )
-"""The keys also include those of the StandardAuthorizer, and a property of the JVM that is a key here."""
+"""The keys also include those of the StandardAuthorizer, and properties of the JVM that are keys here."""
 
 CLIENT_KEYS: Final = ADMIN_CLIENT_CONFIGS | OTHER_CLIENT_CONFIGS
 """The file of a controller may be that of its admins, too."""

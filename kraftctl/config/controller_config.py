@@ -29,7 +29,7 @@ from kraftctl.config.node_principals import read_allowed_principals, read_node_p
 from kraftctl.config.operate_config import OperateConfig
 from kraftctl.config.own_keys import refuse_unknown_keys
 from kraftctl.config.token_limits import TokenLimits
-from kraftctl_security.config_values import LONG_MAX, ConfigException, ConfigValues
+from kraftctl_security.config_values import ConfigException, ConfigValues
 from kraftctl_security.sasl.login_configuration import LoginConfiguration
 from kraftctl_security.sasl.sasl_config import (
     SaslListenerConfig,
@@ -79,7 +79,6 @@ class ControllerConfig:
     listeners: list[Endpoint]
     advertised_listeners: list[Endpoint]
     early_start_listeners: list[str]
-    inter_broker_listener_name: str | None
     ssl: dict[str, SslConfig]
     """The SSL keys of each listener that uses SSL, by its name."""
     sasl: dict[str, SaslListenerConfig]
@@ -94,7 +93,6 @@ class ControllerConfig:
     controller_quorum_election_timeout_ms: int
     controller_quorum_fetch_timeout_ms: int
     controller_quorum_election_backoff_max_ms: int
-    controller_quorum_append_linger_ms: int
     controller_quorum_request_timeout_ms: int
     controller_quorum_retry_backoff_ms: int
     controller_quorum_auto_join_enable: bool
@@ -112,8 +110,6 @@ class ControllerConfig:
     metadata_max_retention_bytes: int
     metadata_max_retention_ms: int
     metadata_max_idle_interval_ms: int
-    internal_metadata_max_batch_size_in_bytes: int
-    internal_metadata_delete_delay_millis: int
 
     broker_session_timeout_ms: int
     broker_heartbeat_interval_ms: int
@@ -123,14 +119,10 @@ class ControllerConfig:
     unclean_leader_election_enable: bool
     unclean_leader_election_interval_ms: int
     delete_topic_enable: bool
-    auto_create_topics_enable: bool
     auto_leader_rebalance_enable: bool
     leader_imbalance_check_interval_seconds: int
     unstable_api_versions_enable: bool
     unstable_feature_versions_enable: bool
-    server_max_startup_time_ms: int
-    request_timeout_ms: int
-    controller_performance_always_log_threshold_ms: int
     controller_performance_sample_period_ms: int
 
     socket_send_buffer_bytes: int
@@ -144,7 +136,6 @@ class ControllerConfig:
     """The limits of all listeners and of each. Dynamic configs may replace them while the controller runs."""
     connections_max_idle_ms: int
     connection_failed_authentication_delay_ms: int
-    queued_max_requests: int
     queued_max_request_bytes: int
 
     authorizer_class_name: str
@@ -213,7 +204,6 @@ class ControllerConfig:
         self.controller_quorum_election_backoff_max_ms = values.int32(
             prefix + "election.backoff.max.ms", 1_000, 0
         )
-        self.controller_quorum_append_linger_ms = values.int32(prefix + "append.linger.ms", 25, 0)
         self.controller_quorum_request_timeout_ms = values.int32(prefix + "request.timeout.ms", 2_000, 0)
         self.controller_quorum_retry_backoff_ms = values.int32(prefix + "retry.backoff.ms", 20, 0)
         self.controller_quorum_auto_join_enable = values.boolean(prefix + "auto.join.enable", False)
@@ -229,7 +219,6 @@ class ControllerConfig:
         self.controller_listener_names = names
         self.listener_security_protocol_map = protocols
         self.listeners = read_listeners(values, "listeners", protocols, DEFAULT_LISTENERS)
-        self.inter_broker_listener_name = values.optional_text("inter.broker.listener.name")
         self.ssl = {
             endpoint.listener: read_listener_ssl_config(
                 values, endpoint.listener, with_sasl=endpoint.security_protocol in SASL_PROTOCOLS
@@ -315,12 +304,6 @@ class ControllerConfig:
         self.metadata_max_retention_bytes = values.int64("metadata.max.retention.bytes", 100 * MIB)
         self.metadata_max_retention_ms = values.int64("metadata.max.retention.ms", 7 * DAY_MS)
         self.metadata_max_idle_interval_ms = values.int32("metadata.max.idle.interval.ms", 500, 0)
-        self.internal_metadata_max_batch_size_in_bytes = values.int32(
-            "internal.metadata.max.batch.size.in.bytes", 8 * MIB
-        )
-        self.internal_metadata_delete_delay_millis = values.int64(
-            "internal.metadata.delete.delay.millis", MINUTE_MS
-        )
 
     def _read_controller(self, values: ConfigValues) -> None:
         self.broker_session_timeout_ms = values.int32("broker.session.timeout.ms", 9_000)
@@ -339,18 +322,12 @@ class ControllerConfig:
             "unclean.leader.election.interval.ms", 5 * MINUTE_MS, 1
         )
         self.delete_topic_enable = values.boolean("delete.topic.enable", True)
-        self.auto_create_topics_enable = values.boolean("auto.create.topics.enable", True)
         self.auto_leader_rebalance_enable = values.boolean("auto.leader.rebalance.enable", True)
         self.leader_imbalance_check_interval_seconds = values.int64(
             "leader.imbalance.check.interval.seconds", 300, 1
         )
         self.unstable_api_versions_enable = values.boolean("unstable.api.versions.enable", False)
         self.unstable_feature_versions_enable = values.boolean("unstable.feature.versions.enable", False)
-        self.server_max_startup_time_ms = values.int64("server.max.startup.time.ms", LONG_MAX, 0)
-        self.request_timeout_ms = values.int32("request.timeout.ms", 30_000)
-        self.controller_performance_always_log_threshold_ms = values.int64(
-            "controller.performance.always.log.threshold.ms", 2_000, 0
-        )
         self.controller_performance_sample_period_ms = values.int64(
             "controller.performance.sample.period.ms", MINUTE_MS, 100
         )
@@ -371,7 +348,6 @@ class ControllerConfig:
         self.connection_failed_authentication_delay_ms = values.int32(
             "connection.failed.authentication.delay.ms", 100, 0
         )
-        self.queued_max_requests = values.int32("queued.max.requests", 500, 1)
         self.queued_max_request_bytes = values.int64("queued.max.request.bytes", -1)
 
     def _read_security(self, values: ConfigValues) -> None:

@@ -1,7 +1,8 @@
-"""The table of metrics as text for a terminal, and as the page docs/metrics.md."""
+"""The table of metrics as text for a terminal, as JSON, and as the page docs/metrics.md."""
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 from kraftctl.operate.metric_table import CONTROLLER, METRICS, OWN, PROCESS, RAFT, Metric
@@ -40,6 +41,23 @@ def text_table() -> str:
     return "\n".join(
         "  ".join([*(cell.ljust(width) for cell, width in zip(row[:4], widths, strict=True)), row[4]])
         for row in (head, *rows)
+    )
+
+
+def json_table() -> str:
+    """Returns an array with an object for each metric."""
+    return json.dumps(
+        [
+            {
+                "names": metric.names,
+                "type": metric.kind,
+                "labels": metric.labels,
+                "series": metric.cardinality,
+                "help": metric.help,
+            }
+            for metric in METRICS
+        ],
+        indent=2,
     )
 
 

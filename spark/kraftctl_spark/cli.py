@@ -63,7 +63,7 @@ def _install(extra: str, root: Path = Path(__file__).parents[2]) -> str:
 
 
 def _run(arguments: list[str] | None, hook: Hook | None) -> int:
-    options = _parse(arguments)
+    options = new_parser().parse_args(arguments)
     command, _ = COMMANDS[options.command]
     missing = [name for name in command.NEEDED if importlib.util.find_spec(name) is None]
     if missing:
@@ -113,13 +113,14 @@ def installed_version() -> str:
         return "from sources"
 
 
-def _parse(arguments: list[str] | None) -> argparse.Namespace:
+def new_parser() -> argparse.ArgumentParser:
+    """Returns the parser with all commands."""
     parser = argparse.ArgumentParser(prog="kraftctl-export", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--version", action="version", version=f"%(prog)s {installed_version()}")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (command, purpose) in COMMANDS.items():
         command.add_arguments(commands.add_parser(name, help=purpose, description=purpose))
-    return parser.parse_args(arguments)
+    return parser
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.cli import COMMANDS, _parsers, main
+from kraftctl.cli import COMMANDS, main, parsers
 from kraftctl.cli.doctor.checks import CHECKS
 from tests.operate.operated_quorum import OperatedQuorum
 
@@ -42,5 +42,5 @@ def test_the_page_has_each_check_and_flag() -> None:
     named = set(re.findall(r"`(--[a-z-]+)", text)) | set(re.findall(r" (--[a-z-]+)", " ".join(TYPED)))
     known: set[str] = set()
     for name in COMMANDS:
-        known.update(_parsers(name)[1][name]._option_string_actions)
+        known.update(parsers(name)[1][name]._option_string_actions)
     assert named <= known

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.cli import COMMANDS, _load, _parsers, main
+from kraftctl.cli import COMMANDS, _load, main, parsers
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_security.standard_output import READER_GONE_STATUS
 from kraftctl_spark import cli as exporter
@@ -42,7 +42,7 @@ def subcommands(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> 
                 yield from subcommands(child, (*path, name))
 
 
-KRAFTCTL = {path for name in COMMANDS for path in subcommands(_parsers(name)[0])}
+KRAFTCTL = {path for name in COMMANDS for path in subcommands(parsers(name)[0])}
 HELPS: list[tuple[Callable[[list[str]], int], list[str]]] = [
     *[(main, [*path, "--help"]) for path in sorted(KRAFTCTL)],
     (main, ["--version"]),

@@ -55,6 +55,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
 ELSEWHERE = {
     "audit": "is red where no service can be asked; tests/supply_chain/test_audit.py",
     "dev": "tests/documents/test_command_blocks.py",
+    "site": "tests/documents/test_site.py",
     "lock": "asks the package index for newer versions: a deliberate change, and not one of CI",
     "clean": "removes the environment in which the tests run",
     "format": "`make check` says what it would change",

@@ -56,4 +56,32 @@ FAULTS = (
         (f"{TESTS}::test_sentences",),
         "security.protocol=SSL in the file of a controller is taken for encryption.",
     ),
+    PlantedFault(
+        "a-key-is-read-and-not-obeyed",
+        "kraftctl/config/controller_config.py",
+        '        self.queued_max_request_bytes = values.int64("queued.max.request.bytes", -1)\n',
+        '        self.queued_max_request_bytes = values.int64("queued.max.request.bytes", -1)\n'
+        '        values.int32("queued.max.requests", 500, 1)\n',
+        (
+            "tests/test_config.py::test_a_key_without_effect_is_named_as_unused",
+            "tests/config/test_config_reference.py::test_every_key_that_is_read_is_said_to_be_used_and_no_other",
+        ),
+        "An operator sets a limit that nothing obeys, and no line says so.",
+    ),
+    PlantedFault(
+        "files-of-assertions-are-unknown",
+        UNKNOWN,
+        '"super.users", ALLOWED_URLS, ALLOWED_FILES}',
+        '"super.users", ALLOWED_URLS}',
+        ("tests/config/test_config_reference.py::test_no_key_of_the_reference_is_warned_about",),
+        "--strict refuses a controller whose assertions come from a file.",
+    ),
+    PlantedFault(
+        "a-default-of-the-reference-is-another",
+        "kraftctl/cli/inspect/own_config_keys.py",
+        'ConfigKey("kraftctl.audit.log.max.files", INT, "10", Range(1))',
+        'ConfigKey("kraftctl.audit.log.max.files", INT, "5", Range(1))',
+        ("tests/config/test_config_reference.py::test_defaults_and_least_values_are_those_of_the_code",),
+        "The page promises fewer files than the disk has to hold.",
+    ),
 )

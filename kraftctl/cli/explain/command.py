@@ -69,13 +69,15 @@ class UnusableFlagError(Exception):
 def add_arguments(parser: Parser) -> None:
     subjects = parser.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
     broker = subjects.add_parser("broker", help="why a broker is fenced, leaves, or is not registered")
-    broker.add_argument("broker_id", type=int, metavar="ID")
+    broker.add_argument("broker_id", type=int, metavar="ID", help="its id")
     broker.set_defaults(explainer=lambda evidence, args: explain_broker(evidence, args.broker_id))
     partition = subjects.add_parser("partition", help="why it has no leader, or another, or few in sync")
-    partition.add_argument("partition", type=_partition_name, metavar="TOPIC-PARTITION")
+    partition.add_argument(
+        "partition", type=_partition_name, metavar="TOPIC-PARTITION", help="such as orders-0"
+    )
     partition.set_defaults(explainer=lambda evidence, args: explain_partition(evidence, *args.partition))
     topic = subjects.add_parser("topic", help="the worst that its partitions have, and why")
-    topic.add_argument("topic", metavar="TOPIC")
+    topic.add_argument("topic", metavar="TOPIC", help="its name")
     topic.set_defaults(explainer=lambda evidence, args: explain_topic(evidence, args.topic))
     reassignment = subjects.add_parser("reassignment", help="what running reassignments wait for")
     reassignment.add_argument(
@@ -89,7 +91,7 @@ def add_arguments(parser: Parser) -> None:
     feature.add_argument("--level", type=int, help="the level to reach; by default the highest")
     feature.set_defaults(explainer=lambda evidence, args: explain_feature(evidence, args.feature, args.level))
     controller = subjects.add_parser("controller", help="whether it is a voter, an observer or a ghost")
-    controller.add_argument("controller_id", type=int, metavar="ID")
+    controller.add_argument("controller_id", type=int, metavar="ID", help="its id")
     controller.set_defaults(explainer=lambda evidence, args: explain_controller(evidence, args.controller_id))
     for subject in subjects.choices.values():
         _add_source_flags(subject)
@@ -131,7 +133,7 @@ def _add_source_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="/status.json of the active controller, - for standard input: it knows ages of heartbeats",
     )
-    parser.add_argument("--output", choices=["text", "json"], default="text")
+    parser.add_argument("--output", choices=["text", "json"], default="text", help="default: text")
 
 
 def run(args: argparse.Namespace) -> int:

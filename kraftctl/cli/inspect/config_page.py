@@ -1,0 +1,87 @@
+"""The keys of a properties file as text, as JSON, and as the page docs/reference/configs.md."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from itertools import groupby
+from typing import Final
+
+from kraftctl.cli.inspect.config_rows import NOT_USED, ConfigRow, config_rows
+
+HEAD: Final = """# Keys of a controller's properties file
+
+`kraftctl inspect configs` prints this table (`--output json` for programs), and `make generate` writes this
+page.
+
+* Every key of Kafka's is checked by its type and range, also one that a controller does not use: the log
+  names those once at the start. A key that Kafka does not know has a warning, which `--strict` makes an
+  error. An unknown `kraftctl.` key is an error always.
+* *default* is Kafka's. *values* is what is allowed: `1..` is a number of at least one, an empty cell any
+  value of the type.
+* *dynamic* says whether `kafka-configs` changes the key while a controller runs: of a `node`, for all
+  nodes of the `cluster`, or of a `listener` of a node, with the prefix `listener.name.LISTENER.`; an
+  empty cell is: only by a restart ([details](../operations/dynamic-configs.md)).
+* Keys of SSL and SASL may have the prefix of a listener in the file, and `sasl.jaas.config` and those of
+  OAUTHBEARER the one of a mechanism after it, as in Kafka.
+* A PASSWORD is secret: it is shown nowhere, and may come from [a
+  provider](../security.md#values-that-are-kept-elsewhere).
+"""
+
+NOT_USED_TEXT: Final = """These are Kafka's keys for brokers and for a JVM. They are checked, so that one
+file can serve both, and have no effect on a controller, for the reason in the last column."""
+
+
+def text_table() -> str:
+    """Returns a line for each key: name, type, default, values, whether it is dynamic and used, meaning."""
+    head = ("KEY", "TYPE", "DEFAULT", "VALUES", "DYNAMIC", "USED", "MEANING")
+    rows = [
+        (
+            row.name,
+            row.type,
+            _default(row),
+            row.values or "-",
+            row.dynamic or "-",
+            _yes(row.used),
+            row.meaning,
+        )
+        for row in config_rows()
+    ]
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head) - 1)]
+    return "\n".join(
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=True)), row[-1]])
+        for row in (head, *rows)
+    )
+
+
+def json_table() -> str:
+    """Returns an array with an object for each key."""
+    return json.dumps([dataclasses.asdict(row) for row in config_rows()], indent=2)
+
+
+def page() -> str:
+    """Returns the page as Markdown."""
+    parts = [HEAD]
+    for subject, rows in groupby(config_rows(), key=lambda row: row.subject):
+        lines = [f"## {subject}", ""]
+        if subject == NOT_USED:
+            lines += [NOT_USED_TEXT, ""]
+        last = "why" if subject == NOT_USED else "meaning"
+        lines += [f"| key | type | default | values | dynamic | {last} |", "|---|---|---|---|---|---|"]
+        parts.append("\n".join([*lines, *map(_row, rows), ""]))
+    return "\n".join(parts)
+
+
+def _row(row: ConfigRow) -> str:
+    cells = (f"`{row.name}`", row.type, _default(row), row.values, row.dynamic, row.meaning)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _default(row: ConfigRow) -> str:
+    if row.default is None:
+        return "none"
+    return row.default or "empty"
+
+
+def _yes(used: bool) -> str:
+    return "yes" if used else "no"
