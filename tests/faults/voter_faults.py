@@ -189,9 +189,17 @@ FAULTS = (
     PlantedFault(
         "voter-removed-before-the-log-begins-is-a-stranger",
         "kraftctl/raft/handle_vote.py",
-        "    never_was_voter = core.log.start_offset == 0 and not",
-        "    never_was_voter = not",
+        "core.history.kraft_version() == 0 or core.log.start_offset == 0\n",
+        "True\n",
         ("tests/raft/test_promises.py::test_the_epoch_of_a_voter_that_the_log_no_longer_has_is_joined",),
         "Observers and brokers that ask a removed voter follow no leader any more, and infect each other.",
+    ),
+    PlantedFault(
+        "stranger-to-a-static-quorum-deposes-its-leader",
+        "kraftctl/raft/handle_vote.py",
+        "core.history.kraft_version() == 0 or core.log.start_offset == 0\n",
+        "core.log.start_offset == 0\n",
+        ("tests/raft/test_promises.py::test_a_static_quorum_knows_all_its_voters_without_its_whole_log",),
+        "A controller that no file names as a voter interrupts the quorum again and again.",
     ),
 )

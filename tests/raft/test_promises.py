@@ -183,6 +183,16 @@ def test_the_epoch_of_a_voter_that_the_log_no_longer_has_is_joined(start_quorum:
     assert leader.raft.epoch == epoch
 
 
+@pytest.mark.prevents("last-epoch")
+def test_a_static_quorum_knows_all_its_voters_without_its_whole_log(start_quorum: StartQuorum) -> None:
+    quorum = start_quorum(5, VOTERS, dynamic=False)
+    leader = quorum.led()
+    quorum.take_snapshot(leader)
+    epoch = leader.raft.epoch
+    quorum.ask(leader, vote_request(epoch + 7, leader.raft.end_offset, pre_vote=False))
+    assert leader.raft.epoch == epoch
+
+
 STRANGER = ReplicaKey(STRANGER_ID, bytes(15) + bytes([STRANGER_ID]))
 
 
