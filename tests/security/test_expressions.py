@@ -50,6 +50,7 @@ VERDICTS = {
         "literal names of our own places, in files of our own"
     ),
     ("dev/nodes.py", "'(?m)^directory\\\\.id=(.*)$'"): DEVELOPMENT,
+    ("dev/nodes.py", "pattern"): DEVELOPMENT,
     ("dev/processes.py", "pattern"): DEVELOPMENT,
     ("config_providers/provider_files.py", "'/+'"): PROPERTIES,
     ("config_providers/variables.py", "'\\\\$\\\\{"): PROPERTIES,

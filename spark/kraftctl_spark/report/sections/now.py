@@ -47,7 +47,7 @@ def now(contents: Contents) -> Section:
     section = Section(
         "now",
         "Now",
-        f"At the end of the exported log: {shown_time(present.time_ms)} UTC, offset {present.offset:,}.",
+        f"The state at {shown_time(present.time_ms)} UTC, offset {present.offset:,}: there the export ends.",
         "The state is not known: the end of the log was not understood.",
     )
     if not present.known:
