@@ -15,7 +15,7 @@ from mkdocs.structure.files import File, Files
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
-OUTSIDE = ("*.md", "examples/*.md", "schemas/*.md", "spark/*.md")
+OUTSIDE = ("*.md", "examples/*.md", "protocol/*.md", "schemas/*.md", "spark/*.md")
 """These pages are beside docs/, and belong to the site."""
 
 FOLDERS = {"Decisions": "docs/adr", "KIPs": "docs/kips"}
@@ -63,6 +63,10 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 def slug(text: str, separator: str) -> str:
     """Returns the id of a heading, as GitHub makes it."""
     return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", separator)
+
+
+def _number(path: Path) -> int:
+    return int(re.sub(r"\D*(\d+).*", r"\1", path.name))
 
 
 def _file(path: Path, config: Any) -> File:

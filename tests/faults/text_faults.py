@@ -21,4 +21,28 @@ FAULTS = (
         ("tests/test_kafkas_sentences.py::test_no_text_repeats_kafkas",),
         "A text is copied from Kafka word for word.",
     ),
+    PlantedFault(
+        "switches-are-left-out-of-the-reference",
+        "kraftctl_codegen/commands/command.py",
+        "GENERAL = (argparse._HelpAction, argparse._VersionAction)",
+        "GENERAL = (argparse._HelpAction, argparse._VersionAction, argparse._StoreTrueAction)",
+        ("tests/cli/test_command_reference.py::test_every_command_and_flag_is_there",),
+        "An operator does not learn that a command can try without changing anything.",
+    ),
+    PlantedFault(
+        "a-page-of-man-takes-a-dot-for-a-request",
+        "kraftctl_codegen/commands/man_page.py",
+        """if escaped.startswith((".", "'")) else escaped""",
+        """if escaped.startswith("'") else escaped""",
+        ("tests/cli/test_command_reference.py::test_what_roff_would_take_for_itself_is_escaped",),
+        "A sentence of the page is missing, or a file is read in its place.",
+    ),
+    PlantedFault(
+        "broken-links-of-the-site-are-hidden",
+        "kraftctl_codegen/site_hooks.py",
+        "files.get_file_from_path(target) is None and (REPOSITORY / target).exists()",
+        "files.get_file_from_path(target) is None",
+        ("tests/documents/test_site.py::test_a_link_to_a_source_is_its_text",),
+        "A page that was renamed leaves texts that lead nowhere, and the build passes.",
+    ),
 )

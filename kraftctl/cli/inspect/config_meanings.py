@@ -12,7 +12,7 @@ IDENTITY: Final[Meanings] = {
     "broker.id": "An older name of `node.id`. Where both are set, they have to be equal.",
     "log.dirs": "The directories of the node. The first one has the metadata log, unless `metadata.log.dir`"
     " is set.",
-    "log.dir": "Has effect where `log.dirs` is not set.",
+    "log.dir": "Has effect where `log.dirs` is not set. Kafka's default is refused here: name a directory.",
     "metadata.log.dir": "The directory of the metadata log.",
     "config.providers": "Names of providers, which look up values that are written as variables:"
     " [security](../security.md#values-that-are-kept-elsewhere).",
@@ -28,8 +28,8 @@ QUORUM: Final[Meanings] = {
     "controller.quorum.election.timeout.ms": "How long a candidate waits for votes. Each wait is longer by"
     " a random"
     " time of up to as much.",
-    "controller.quorum.fetch.timeout.ms": "After so long without a fetch that succeeded, a voter asks for an"
-    " election; a leader that so long has no fetches of a majority resigns.",
+    "controller.quorum.fetch.timeout.ms": "After so long without a response of the leader, a voter asks for"
+    " an election. A leader that a majority has not fetched from for half as long again resigns.",
     "controller.quorum.election.backoff.max.ms": "The longest pause of a candidate that lost.",
     "controller.quorum.request.timeout.ms": "The time of one request to another controller, with its"
     " connection.",
@@ -58,7 +58,8 @@ LISTENERS: Final[Meanings] = {
     "connections.max.idle.ms": "A connection without requests is closed after this time.",
     "connection.failed.authentication.delay.ms": "The response to a failed authentication waits so long.",
     "queued.max.request.bytes": "Bytes of requests that are held together; -1: two of the largest size.",
-    "unstable.api.versions.enable": "Offers levels of features that Kafka has not released.",
+    "unstable.api.versions.enable": "ApiVersions offers levels of features that Kafka has not released, as"
+    " in Kafka.",
 }
 
 METADATA_LOG: Final[Meanings] = {

@@ -44,9 +44,11 @@ SASL: Final[Meanings] = {
     " mechanism.",
     "sasl.server.max.receive.size": "The most that a client may send before it is authenticated.",
     "connections.max.reauth.ms": "The longest life of an authentication (KIP-368); 0: no limit.",
-    "sasl.server.callback.handler.class": "OAUTHBEARER needs it, with Kafka's class for signed tokens.",
+    "sasl.server.callback.handler.class": "OAUTHBEARER needs it, with Kafka's class for signed tokens."
+    " Others are refused.",
     "sasl.client.callback.handler.class": "Only Kafka's default is built in, another is refused.",
-    "sasl.login.callback.handler.class": "OAUTHBEARER needs it, with Kafka's class that asks an issuer.",
+    "sasl.login.callback.handler.class": "OAUTHBEARER needs it, with Kafka's class that asks an issuer."
+    " Others are refused.",
     "sasl.login.class": "Only Kafka's default is built in, another is refused.",
 }
 
