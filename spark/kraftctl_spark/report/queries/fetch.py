@@ -76,6 +76,7 @@ def _contents(
         period=query.period,
         gaps=query.gaps(),
         not_known=not_known.rows(query),
+        lost=query.lost_in_period(),
         timeline=timeline.marks(query),
         fencing=fencing.states(query),
         fenced_brokers=fencing.brokers(query),
