@@ -11,6 +11,8 @@ PARTITIONS = "tests/spark/history/test_partitions.py"
 VERSION_FILES = "tests/spark/history/test_version_files.py"
 HISTORY = "spark/kraftctl_spark/history"
 QUESTIONS = f"{HISTORY}/questions"
+LOST = "tests/spark/history/test_lost_tables.py"
+BEHIND = f"{LOST}::test_behind_a_record_of_a_known_type_only_its_tables_are_not_known"
 ASKED = "tests/spark/history/test_questions.py"
 VIEWS = "spark/kraftctl_spark/views"
 REGISTERED = "tests/spark/test_registered_views.py::test_no_view_replaces_what_shows_something_else"
@@ -60,10 +62,74 @@ FAULTS = (
     PlantedFault(
         "a-merged-batch-is-applied-from-its-start",
         f"{HISTORY}/history_state.py",
-        "steps_of(tables, manifests, self.end, *stop)",
-        "steps_of(tables, manifests, 0, *stop)",
+        "            known_to = self.end\n",
+        "            known_to = 0\n",
         (f"{TABLES}::test_continued_in_any_steps_and_merged_it_is_what_is_computed_anew[whole]",),
         "After a compaction of the typed tables, the history has changes twice.",
+    ),
+    PlantedFault(
+        "partitions-go-on-behind-what-was-not-understood",
+        f"{HISTORY}/stage.py",
+        "is_lost = PARTITIONS.name in self.lost",
+        "is_lost = False",
+        (f"{BEHIND}[PartitionRecord-unknown version]",),
+        "A partition is shown as one record set it, although another one may have changed it.",
+    ),
+    PlantedFault(
+        "other-tables-go-on-behind-what-was-not-understood",
+        f"{HISTORY}/stage.py",
+        "if table_of.get(name, QUORUM.name) not in self.lost",
+        "if name",
+        (f"{BEHIND}[ConfigRecord-unknown version]", f"{BEHIND}[RegisterBrokerRecord-undecodable]"),
+        "The same for brokers and configurations.",
+    ),
+    PlantedFault(
+        "a-restart-forgets-what-is-not-known",
+        f"{HISTORY}/history_state.py",
+        "HistoryStage(manifest.cluster_id, found, partitions, not_known.lost)",
+        "HistoryStage(manifest.cluster_id, found, partitions)",
+        (f"{BEHIND}[ClientQuotaRecord-unknown version]",),
+        "The next batch begins again to show what is not known.",
+    ),
+    PlantedFault(
+        "partitions-outlive-topics-that-are-not-known",
+        "spark/kraftctl_spark/tables/changed_tables.py",
+        '("topics", "partitions", "configs")',
+        '("topics",)',
+        (f"{BEHIND}[RemoveTopicRecord-unknown version]",),
+        "A topic may have been deleted: its partitions and configurations are shown all the same.",
+    ),
+    PlantedFault(
+        "a-lost-table-is-known-to-the-end",
+        f"{QUESTIONS}/made/known_tables.sql",
+        "coalesce(lost.lost_offset, known.end_offset) AS end_offset",
+        "known.end_offset AS end_offset",
+        (f"{BEHIND}[AccessControlEntryRecord-unknown version]",),
+        "All ACLs look as if they had been removed between two points.",
+    ),
+    PlantedFault(
+        "partitions-that-are-not-known-are-counted",
+        f"{QUESTIONS}/topics_at.sql",
+        "CASE WHEN counted_to IS NOT NULL THEN CAST(coalesce(counted.partitions, 0) AS INT) END AS",
+        "CAST(coalesce(counted.partitions, 0) AS INT) AS",
+        (f"{LOST}::test_status_and_page_say_which_tables_are_not_known[partitions]",),
+        "Every topic has 0 partitions.",
+    ),
+    PlantedFault(
+        "a-minimum-that-is-not-known-is-one",
+        f"{QUESTIONS}/under_min_isr.sql",
+        "         ON known_from <= :as_of AND known_to > :as_of\n",
+        "         ON known_from <= :as_of\n",
+        (f"{LOST}::test_without_configurations_no_partition_is_under_its_minimum",),
+        "Without the minimum of a topic, its partitions are compared with that of Kafka.",
+    ),
+    PlantedFault(
+        "what-is-not-known-is-not-in-effect",
+        "spark/kraftctl_spark/report/queries/standing.py",
+        "if at is not None and self._query.is_known(table, at):",
+        "if at is not None:",
+        (f"{LOST}::test_page_does_not_say_that_nothing_is_in_effect_where_it_is_not_known",),
+        "The page says that there are no ACLs.",
     ),
     PlantedFault(
         "what-has-ended-stays-in-the-file-of-open-versions",
