@@ -11,6 +11,7 @@ PARTITIONS = "tests/spark/history/test_partitions.py"
 VERSION_FILES = "tests/spark/history/test_version_files.py"
 HISTORY = "spark/kraftctl_spark/history"
 QUESTIONS = f"{HISTORY}/questions"
+CUT_BACK = "tests/spark/history/test_cut_back.py"
 LOST = "tests/spark/history/test_lost_tables.py"
 BEHIND = f"{LOST}::test_behind_a_record_of_a_known_type_only_its_tables_are_not_known"
 ASKED = "tests/spark/history/test_questions.py"
@@ -86,8 +87,8 @@ FAULTS = (
     PlantedFault(
         "a-restart-forgets-what-is-not-known",
         f"{HISTORY}/history_state.py",
-        "HistoryStage(manifest.cluster_id, found, partitions, not_known.lost)",
-        "HistoryStage(manifest.cluster_id, found, partitions)",
+        "HistoryStage(cluster_id, found, partitions, not_known.lost)",
+        "HistoryStage(cluster_id, found, partitions)",
         (f"{BEHIND}[ClientQuotaRecord-unknown version]",),
         "The next batch begins again to show what is not known.",
     ),
@@ -117,11 +118,11 @@ FAULTS = (
     ),
     PlantedFault(
         "a-minimum-that-is-not-known-is-one",
-        f"{QUESTIONS}/under_min_isr.sql",
-        "         ON known_from <= :as_of AND known_to > :as_of\n",
-        "         ON known_from <= :as_of\n",
+        f"{QUESTIONS}/minutes_under_min_isr.sql",
+        "WHEN next_offset = known_to THEN 'gap'",
+        "",
         (f"{LOST}::test_without_configurations_no_partition_is_under_its_minimum",),
-        "Without the minimum of a topic, its partitions are compared with that of Kafka.",
+        "A partition looks as if it had enough replicas in sync again.",
     ),
     PlantedFault(
         "what-is-not-known-is-not-in-effect",
@@ -130,6 +131,22 @@ FAULTS = (
         "if at is not None:",
         (f"{LOST}::test_page_does_not_say_that_nothing_is_in_effect_where_it_is_not_known",),
         "The page says that there are no ACLs.",
+    ),
+    PlantedFault(
+        "a-history-that-is-cut-back-keeps-what-ended-there",
+        f"{HISTORY}/cut_back.py",
+        'ended = rows.filter(pc.less(rows.column("valid_to_offset"), cut))',
+        'ended = rows.filter(pc.less_equal(rows.column("valid_to_offset"), cut))',
+        (f"{CUT_BACK}::test_it_has_the_bytes_of_one_that_is_computed_from_the_start",),
+        "After an upgrade, a version is there twice: as ended at a gap, and as what it is.",
+    ),
+    PlantedFault(
+        "counts-that-span-a-cut-are-kept",
+        f"{HISTORY}/cut_back.py",
+        "return 0 if any(row.end_offset is None or row.end_offset >= cut for row in earlier) else cut",
+        "return cut",
+        (f"{CUT_BACK}::test_where_a_count_spans_it_everything_is_computed_again",),
+        "After an upgrade, records about a thing that was never set are counted twice.",
     ),
     PlantedFault(
         "what-has-ended-stays-in-the-file-of-open-versions",

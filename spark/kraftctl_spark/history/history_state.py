@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from kraftctl_spark.history.schema import KNOWN_RANGES, NOT_KNOWN, decode_open
 from kraftctl_spark.history.stage import ONE_BY_ONE, HistoryStage
 from kraftctl_spark.history.version_files import MakeRows
 from kraftctl_spark.history.versions.events import Event
-from kraftctl_spark.history.versions.kinds import PARTITIONS
+from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS
 from kraftctl_spark.history.versions.quarantine import Quarantined
 from kraftctl_spark.history.versions.versions import Version, beginning
 from kraftctl_spark.tables.manifest import Manifest
@@ -62,28 +62,14 @@ class HistoryState:
             files = manifest.of(kind, still_open=True)
             return [(file.path, read_file(output / file.path)) for file in files]
 
-        in_files = {
-            kind.name: [(path, decode_open(kind, rows)) for path, rows in read(kind.name)]
-            for kind in ONE_BY_ONE
-        }
-        found: dict[str, list[Version]] = {
-            name: sorted((version for _, versions in files for version in versions), key=beginning)
-            for name, files in in_files.items()
-        }
-        partitions = OpenPartitions()
-        partitions.load(read(PARTITIONS.name))
-        not_known = NotKnownRows(
-            manifest.cluster_id, [row for _, rows in read(NOT_KNOWN) for row in decode_not_known(rows)]
+        not_known = [row for _, rows in read(NOT_KNOWN) for row in decode_not_known(rows)]
+        return loaded_state(
+            manifest.cluster_id,
+            manifest.end,
+            {kind.name: read(kind.name) for kind in KINDS},
+            [one for _, rows in read(KNOWN_RANGES) for one in decode_ranges(rows)],
+            NotKnownRows(manifest.cluster_id, not_known),
         )
-        stage = HistoryStage(manifest.cluster_id, found, partitions, not_known.lost)
-        state = HistoryState(manifest.cluster_id, manifest.end, stage)
-        state.not_known = not_known
-        for name, files in in_files.items():
-            for path, versions in files:
-                state.of_kind[name].load(path, versions)
-        for _, rows in read(KNOWN_RANGES):
-            state.ranges = decode_ranges(rows)
-        return state
 
     @property
     def is_lost(self) -> bool:
@@ -177,6 +163,33 @@ class HistoryState:
         for name, closed in outcome.closed.items():
             self.of_kind[name].ended(closed)
         write(outcome.rows)
+
+
+def loaded_state(
+    cluster_id: str,
+    end: int,
+    still_open: Mapping[str, list[tuple[str, pa.Table]]],
+    ranges: list[KnownRange],
+    not_known: NotKnownRows,
+) -> HistoryState:
+    """Returns the state at an offset from its open versions by kind, in files."""
+    in_files = {
+        kind.name: [(path, decode_open(kind, rows)) for path, rows in still_open[kind.name]]
+        for kind in ONE_BY_ONE
+    }
+    found: dict[str, list[Version]] = {
+        name: sorted((version for _, versions in files for version in versions), key=beginning)
+        for name, files in in_files.items()
+    }
+    partitions = OpenPartitions()
+    partitions.load(still_open[PARTITIONS.name])
+    stage = HistoryStage(cluster_id, found, partitions, not_known.lost)
+    state = HistoryState(cluster_id, end, stage)
+    state.ranges, state.not_known = ranges, not_known
+    for name, files in in_files.items():
+        for path, versions in files:
+            state.of_kind[name].load(path, versions)
+    return state
 
 
 class _Found(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -42,6 +41,7 @@ from tests.spark.history.test_not_understood import (
     KNOWN,
     LATER,
     OTHER,
+    continued_to,
     exported,
     frames,
     history,
@@ -185,12 +185,8 @@ def test_what_is_known_is_as_in_the_whole_log(
                 if not any(one["start_offset"] <= at < one["end_offset"] for one in found):
                     expected = []
                 assert sorted(map(str, rows)) == sorted(map(str, expected)), (kind.name, at)
-    by_batch, batches = tmp_path / "by batch", sorted((raw / "_manifests").glob("*.json"))
-    texts = [path.read_text() for path in batches]
-    for end in (60, 120, history.end):
-        for path, text in zip(batches, texts, strict=True):
-            path.write_text(text) if json.loads(text)["end"] <= end else path.unlink(missing_ok=True)
-        HistoryTables(raw, by_batch).catch_up()
+    by_batch = tmp_path / "by batch"
+    continued_to(raw, by_batch, (60, 120, history.end))
     for table in SCHEMAS:
         assert rows_of(by_batch, table) == rows_of(output, table), table
 

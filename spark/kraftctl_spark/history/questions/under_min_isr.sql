@@ -1,5 +1,6 @@
 -- As of an offset: partitions with fewer members in the ISR than min.insync.replicas, as far as the log has it.
--- What is no number counts as if it was not set. Nothing is found where the configurations are not known.
+-- What is no number counts as if it was not set.
+-- Where the configurations are not known, it is 1.
 WITH minimum AS (
     SELECT resource_type, resource_name, topic_id, TRY_CAST(value AS INT) AS replicas
     FROM configs_at
@@ -11,9 +12,6 @@ of_partition AS (
     FROM partitions_at p
     LEFT JOIN minimum t ON t.topic_id = p.topic_id
     LEFT JOIN minimum of_cluster ON of_cluster.resource_type = 'BROKER' AND of_cluster.resource_name = ''
-    JOIN (SELECT start_offset AS known_from, end_offset AS known_to FROM known_tables
-          WHERE history_table = 'configs') known
-         ON known_from <= :as_of AND known_to > :as_of
 )
 SELECT topic_id, topic, partition_id, leader, isr, min_insync_replicas
 FROM of_partition
