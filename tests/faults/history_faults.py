@@ -11,6 +11,9 @@ PARTITIONS = "tests/spark/history/test_partitions.py"
 VERSION_FILES = "tests/spark/history/test_version_files.py"
 HISTORY = "spark/kraftctl_spark/history"
 QUESTIONS = f"{HISTORY}/questions"
+CUT_BACK = "tests/spark/history/test_cut_back.py"
+LOST = "tests/spark/history/test_lost_tables.py"
+BEHIND = f"{LOST}::test_behind_a_record_of_a_known_type_only_its_tables_are_not_known"
 ASKED = "tests/spark/history/test_questions.py"
 VIEWS = "spark/kraftctl_spark/views"
 REGISTERED = "tests/spark/test_registered_views.py::test_no_view_replaces_what_shows_something_else"
@@ -60,10 +63,90 @@ FAULTS = (
     PlantedFault(
         "a-merged-batch-is-applied-from-its-start",
         f"{HISTORY}/history_state.py",
-        "steps_of(tables, manifests, self.end, *stop)",
-        "steps_of(tables, manifests, 0, *stop)",
+        "            known_to = self.end\n",
+        "            known_to = 0\n",
         (f"{TABLES}::test_continued_in_any_steps_and_merged_it_is_what_is_computed_anew[whole]",),
         "After a compaction of the typed tables, the history has changes twice.",
+    ),
+    PlantedFault(
+        "partitions-go-on-behind-what-was-not-understood",
+        f"{HISTORY}/stage.py",
+        "is_lost = PARTITIONS.name in self.lost",
+        "is_lost = False",
+        (f"{BEHIND}[PartitionRecord-unknown version]",),
+        "A partition is shown as one record set it, although another one may have changed it.",
+    ),
+    PlantedFault(
+        "other-tables-go-on-behind-what-was-not-understood",
+        f"{HISTORY}/stage.py",
+        "if table_of.get(name, QUORUM.name) not in self.lost",
+        "if name",
+        (f"{BEHIND}[ConfigRecord-unknown version]", f"{BEHIND}[RegisterBrokerRecord-undecodable]"),
+        "The same for brokers and configurations.",
+    ),
+    PlantedFault(
+        "a-restart-forgets-what-is-not-known",
+        f"{HISTORY}/history_state.py",
+        "HistoryStage(cluster_id, found, partitions, not_known.lost)",
+        "HistoryStage(cluster_id, found, partitions)",
+        (f"{BEHIND}[ClientQuotaRecord-unknown version]",),
+        "The next batch begins again to show what is not known.",
+    ),
+    PlantedFault(
+        "partitions-outlive-topics-that-are-not-known",
+        "spark/kraftctl_spark/tables/changed_tables.py",
+        '("topics", "partitions", "configs")',
+        '("topics",)',
+        (f"{BEHIND}[RemoveTopicRecord-unknown version]",),
+        "A topic may have been deleted: its partitions and configurations are shown all the same.",
+    ),
+    PlantedFault(
+        "a-lost-table-is-known-to-the-end",
+        f"{QUESTIONS}/made/known_tables.sql",
+        "coalesce(lost.lost_offset, known.end_offset) AS end_offset",
+        "known.end_offset AS end_offset",
+        (f"{BEHIND}[AccessControlEntryRecord-unknown version]",),
+        "All ACLs look as if they had been removed between two points.",
+    ),
+    PlantedFault(
+        "partitions-that-are-not-known-are-counted",
+        f"{QUESTIONS}/topics_at.sql",
+        "CASE WHEN counted_to IS NOT NULL THEN CAST(coalesce(counted.partitions, 0) AS INT) END AS",
+        "CAST(coalesce(counted.partitions, 0) AS INT) AS",
+        (f"{LOST}::test_status_and_page_say_which_tables_are_not_known[partitions]",),
+        "Every topic has 0 partitions.",
+    ),
+    PlantedFault(
+        "a-minimum-that-is-not-known-is-one",
+        f"{QUESTIONS}/minutes_under_min_isr.sql",
+        "WHEN next_offset = known_to THEN 'gap'",
+        "",
+        (f"{LOST}::test_without_configurations_no_partition_is_under_its_minimum",),
+        "A partition looks as if it had enough replicas in sync again.",
+    ),
+    PlantedFault(
+        "what-is-not-known-is-not-in-effect",
+        "spark/kraftctl_spark/report/queries/standing.py",
+        "if at is not None and self._query.is_known(table, at):",
+        "if at is not None:",
+        (f"{LOST}::test_page_does_not_say_that_nothing_is_in_effect_where_it_is_not_known",),
+        "The page says that there are no ACLs.",
+    ),
+    PlantedFault(
+        "a-history-that-is-cut-back-keeps-what-ended-there",
+        f"{HISTORY}/cut_back.py",
+        'ended = rows.filter(pc.less(rows.column("valid_to_offset"), cut))',
+        'ended = rows.filter(pc.less_equal(rows.column("valid_to_offset"), cut))',
+        (f"{CUT_BACK}::test_it_has_the_bytes_of_one_that_is_computed_from_the_start",),
+        "After an upgrade, a version is there twice: as ended at a gap, and as what it is.",
+    ),
+    PlantedFault(
+        "counts-that-span-a-cut-are-kept",
+        f"{HISTORY}/cut_back.py",
+        "return 0 if any(row.end_offset is None or row.end_offset >= cut for row in earlier) else cut",
+        "return cut",
+        (f"{CUT_BACK}::test_where_a_count_spans_it_everything_is_computed_again",),
+        "After an upgrade, records about a thing that was never set are counted twice.",
     ),
     PlantedFault(
         "what-has-ended-stays-in-the-file-of-open-versions",

@@ -7,6 +7,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from kraftctl_spark.history.known_ranges import KnownRange
+from kraftctl_spark.history.not_known import NotKnown
 from kraftctl_spark.history.schema import encode_versions
 from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS, TOPICS
 from kraftctl_spark.history.versions.versions import Version
@@ -42,3 +44,9 @@ def test_a_topic_that_grew(tmp_path: Path) -> None:
             found = [tuple(row)[1:] for row in rows if row["view"] == "topics"]
             assert found == [('{"topic_id":"t"}', "orders", "changed", "partitions", *counts)]
             assert {row["name"] for row in rows if row["view"] == "partitions"} == {"orders-1"}
+            known = KnownRange(0, 0, False, 9, 9, "cluster")
+            lost = NotKnown(6, 6, None, None, "undecodable", "", "partitions", None, None, None, 1, "cluster")
+            first, second = (
+                LogHistory((known,), as_of=as_of, not_known=(lost,)) for as_of in (before, after)
+            )
+            assert spark.sql(difference(first, second)).collect() == []

@@ -284,7 +284,7 @@ def test_sizes_are_what_has_begun_and_not_ended() -> None:
         Step("topics", 11_000, 1),
         Step("partitions", 12_000, -4),
     )
-    assert sizes(period, steps, []) == (
+    assert sizes(period, steps, [], {}) == (
         Size(10_000, 2, 6, 3),
         Size(11_000, 3, 6, 3),
         Size(12_000, 3, 2, 3),
@@ -295,5 +295,5 @@ def test_sizes_are_what_has_begun_and_not_ended() -> None:
 def test_sizes_in_a_gap_of_the_log_are_not_known() -> None:
     period = Period(10_000, 14_000)
     steps = (Step("topics", 10_000, 2), Step("topics", 11_000, -2), Step("topics", 13_000, 5))
-    found = sizes(period, steps, [Gap(3, 4, 11_500, 13_000)])
+    found = sizes(period, steps, [Gap(3, 4, 11_500, 13_000)], {})
     assert [size.topics for size in found] == [2, None, None, 5]

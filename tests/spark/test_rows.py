@@ -88,7 +88,7 @@ def test_control_records_are_rows_too() -> None:
         pytest.param(b"\x01\xc8\x01\x03abc", "Unknown", 200, 3, id="unknown-type"),
         pytest.param(b"\x01\x05\x09abc", "PartitionChangeRecord", 5, 9, id="unknown-version"),
         pytest.param(b"\x02\x05\x00", "Undecodable", None, None, id="frame-version"),
-        pytest.param(b"\x01\x02\x00\xff", "Undecodable", None, None, id="damaged"),
+        pytest.param(b"\x01\x02\x00\xff", "Undecodable", 2, 0, id="damaged"),
         pytest.param(b"", "Undecodable", None, None, id="empty"),
     ],
 )

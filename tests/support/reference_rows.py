@@ -20,7 +20,7 @@ from kraftctl_protocol.metadata_record import (
     decode_metadata_record,
     encode_metadata_record,
 )
-from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.primitives import DecodeError, Reader
 from kraftctl_protocol.readable_configs import is_readable
 from kraftctl_protocol.record_batch import Record, RecordBatch
 from kraftctl_protocol.secrets import REDACTED
@@ -76,8 +76,18 @@ def _data(row: MetadataRow, record: Record) -> MetadataRow:
         name = UNKNOWN_TYPE if known is None else known.NAME
         return replace(row, type=name, type_id=error.record_type, version=error.version)
     except DecodeError:
-        return row
+        return _in_frame(row, record.value or b"")
     return _understood(row, decoded.record, decoded.record.API_KEY, decoded.version)
+
+
+def _in_frame(row: MetadataRow, value: bytes) -> MetadataRow:
+    """A damaged record has the type and version of its frame, unless that is damaged, too."""
+    reader = Reader(value)
+    try:
+        frame_version, type_id, version = (reader.read_uvarint() for _ in range(3))
+    except DecodeError:
+        return row
+    return replace(row, type_id=type_id, version=version) if frame_version == 1 else row
 
 
 def _control(row: MetadataRow, record: Record) -> MetadataRow:

@@ -72,8 +72,11 @@ def _unknown_types(found: Progress) -> str:
 
 
 def _not_understood(found: Progress) -> str:
+    from kraftctl_spark.tables.changed_tables import lost_text
+
     listed = (
         f"{one['subject']} since offset {one['since_offset']} ({one['reason']}, {one['records']} records)"
+        f"{lost_text(one['tables'])}"
         for one in found.not_understood
     )
     return "; ".join(listed) or "nothing: all records are understood"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from kraftctl_spark.history.schema import KNOWN_RANGES, NOT_KNOWN, decode_open
 from kraftctl_spark.history.stage import ONE_BY_ONE, HistoryStage
 from kraftctl_spark.history.version_files import MakeRows
 from kraftctl_spark.history.versions.events import Event
-from kraftctl_spark.history.versions.kinds import PARTITIONS
+from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS
 from kraftctl_spark.history.versions.quarantine import Quarantined
 from kraftctl_spark.history.versions.versions import Version, beginning
 from kraftctl_spark.tables.manifest import Manifest
@@ -62,26 +62,14 @@ class HistoryState:
             files = manifest.of(kind, still_open=True)
             return [(file.path, read_file(output / file.path)) for file in files]
 
-        in_files = {
-            kind.name: [(path, decode_open(kind, rows)) for path, rows in read(kind.name)]
-            for kind in ONE_BY_ONE
-        }
-        found: dict[str, list[Version]] = {
-            name: sorted((version for _, versions in files for version in versions), key=beginning)
-            for name, files in in_files.items()
-        }
-        partitions = OpenPartitions()
-        partitions.load(read(PARTITIONS.name))
-        stage = HistoryStage(manifest.cluster_id, found, partitions)
-        state = HistoryState(manifest.cluster_id, manifest.end, stage)
-        for name, files in in_files.items():
-            for path, versions in files:
-                state.of_kind[name].load(path, versions)
-        for _, rows in read(KNOWN_RANGES):
-            state.ranges = decode_ranges(rows)
-        for _, rows in read(NOT_KNOWN):
-            state.not_known = NotKnownRows(manifest.cluster_id, decode_not_known(rows))
-        return state
+        not_known = [row for _, rows in read(NOT_KNOWN) for row in decode_not_known(rows)]
+        return loaded_state(
+            manifest.cluster_id,
+            manifest.end,
+            {kind.name: read(kind.name) for kind in KINDS},
+            [one for _, rows in read(KNOWN_RANGES) for one in decode_ranges(rows)],
+            NotKnownRows(manifest.cluster_id, not_known),
+        )
 
     @property
     def is_lost(self) -> bool:
@@ -96,13 +84,18 @@ class HistoryState:
             found = [
                 _Found.in_snapshot(one, tables, manifests[0]) for one in not_understood(tables, manifests[0])
             ]
-        ends = min((one.offset for one in found if one.record.ends_knowledge), default=None)
+        ends = min((one.offset for one in found if one.record.lost is None), default=None)
         notes = _Notes(self.not_known, found)
         if knows and not (manifests[0].snapshot and ends is not None):
-            stop = () if ends is None else (ends,)
-            for step in _read_ahead(steps_of(tables, manifests, self.end, *stop)):
-                self.stage.apply(step, partial(notes.of, step))
-                self._write(write)
+            stop = _LAST if ends is None else ends
+            known_to = self.end
+            for one in sorted((one for one in found if one.offset < stop), key=lambda one: one.offset):
+                if lost := set(one.record.lost or ()) - self.stage.lost:
+                    if not manifests[0].snapshot:
+                        self._apply(steps_of(tables, manifests, known_to, one.offset), notes, write)
+                        known_to = one.offset
+                    self._lose_some(sorted(lost), one)
+            self._apply(steps_of(tables, manifests, known_to, stop), notes, write)
             self._extend(tables, manifests, ends)
         rest = notes.rest()
         if knows and ends is not None:
@@ -111,6 +104,11 @@ class HistoryState:
             self.stage.add_events(rest)
         self._write(write)
         self.end = manifests[-1].end
+
+    def _apply(self, steps: Iterator[Step], notes: _Notes, write: WriteRows) -> None:
+        for step in _read_ahead(steps):
+            self.stage.apply(step, partial(notes.of, step))
+            self._write(write)
 
     def _begin(self, tables: Path, manifest: Manifest) -> bool:
         """Begins a range with a snapshot, or with the log; returns whether the state is known there."""
@@ -143,6 +141,14 @@ class HistoryState:
             elif manifest.start < ends:
                 self.ranges[-1].extend_to(tables, manifest, ends)
 
+    def _lose_some(self, lost: Sequence[str], found: _Found) -> None:
+        """Ends what is known of some tables at a record that was not understood."""
+        log.warning(
+            "the history does not know %s from offset %d on: %s; a release that knows it decodes it again",
+            *(", ".join(lost), found.offset, found.record.subject),
+        )
+        self.stage.lose(lost, found.offset, found.time_us)
+
     def _lose(self, offset: int, why: list[Event]) -> None:
         """Ends the known range at a record that was not understood."""
         log.warning(
@@ -157,6 +163,33 @@ class HistoryState:
         for name, closed in outcome.closed.items():
             self.of_kind[name].ended(closed)
         write(outcome.rows)
+
+
+def loaded_state(
+    cluster_id: str,
+    end: int,
+    still_open: Mapping[str, list[tuple[str, pa.Table]]],
+    ranges: list[KnownRange],
+    not_known: NotKnownRows,
+) -> HistoryState:
+    """Returns the state at an offset from its open versions by kind, in files."""
+    in_files = {
+        kind.name: [(path, decode_open(kind, rows)) for path, rows in still_open[kind.name]]
+        for kind in ONE_BY_ONE
+    }
+    found: dict[str, list[Version]] = {
+        name: sorted((version for _, versions in files for version in versions), key=beginning)
+        for name, files in in_files.items()
+    }
+    partitions = OpenPartitions()
+    partitions.load(still_open[PARTITIONS.name])
+    stage = HistoryStage(cluster_id, found, partitions, not_known.lost)
+    state = HistoryState(cluster_id, end, stage)
+    state.ranges, state.not_known = ranges, not_known
+    for name, files in in_files.items():
+        for path, versions in files:
+            state.of_kind[name].load(path, versions)
+    return state
 
 
 class _Found(NamedTuple):
@@ -186,17 +219,19 @@ class _Notes:
     def of(self, step: Step, quarantined: list[Quarantined]) -> list[Event]:
         """Returns those up to the end of the step, in the order of the log."""
         last = max(int(rows.column("offset")[-1].as_py()) for rows in step.tables.values())
-        events = [self._rows.quarantined(one) for one in quarantined] + self._up_to(last)
-        return sorted((one for one in events if one is not None), key=lambda one: one.offset)
+        events = [event for one in quarantined if (event := self._rows.quarantined(one)) is not None]
+        return sorted(events + self._up_to(last), key=lambda one: one.offset)
 
     def rest(self) -> list[Event]:
         """Returns those behind the last step."""
-        return [one for one in self._up_to(_LAST) if one is not None]
+        return self._up_to(_LAST)
 
-    def _up_to(self, last: int) -> list[Event | None]:
+    def _up_to(self, last: int) -> list[Event]:
         here = [one for one in self._found if one.offset <= last]
         self._found = self._found[len(here) :]
-        return [self._rows.understood_as(one.record, one.offset, one.time_us) for one in here]
+        return [
+            event for one in here for event in self._rows.understood_as(one.record, one.offset, one.time_us)
+        ]
 
 
 _LAST = 2**63 - 1

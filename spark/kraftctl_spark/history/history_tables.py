@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from kraftctl_spark.history.cut_back import cut_back, first_not_understood
 from kraftctl_spark.history.damage import open_file
 from kraftctl_spark.history.history_manifest import (
     OPEN_PREFIX,
@@ -96,8 +97,14 @@ class HistoryTables:
         else:
             self._check(raw, manifest)
             if not manifest.decoders <= _decoders(raw, manifest.end):
-                log.info("records of %s were decoded again: the history is computed again", self._tables)
-                return self._from_the_start(raw)
+                cut = first_not_understood(self._output, manifest, raw)
+                log.info(
+                    "records of %s were decoded again: the history is computed again from offset %d on",
+                    *(self._tables, cut),
+                )
+                if not cut:
+                    return self._from_the_start(raw)
+                manifest = self._cut_back(manifest, raw, cut)
             remove_unnamed(self._output, manifest, self._hook)
         for batch in _batches([one for one in raw if one.end > manifest.end]):
             manifest = self._commit_batch(manifest, batch)
@@ -120,6 +127,13 @@ class HistoryTables:
         """Computes all in one commit, and therefore in the files of a merged history."""
         self._live = raw
         return self._commit_batch(self._nothing(raw), raw)
+
+    def _cut_back(self, before: HistoryManifest, raw: list[Manifest], cut: int) -> HistoryManifest:
+        """Commits the history as it was at an earlier offset."""
+        self._known = None
+        with VersionFiles(self._output, self._hook, self._has_secrets()) as files:
+            state, replaced = cut_back(self._output, self._tables, before, raw, cut, files)
+            return self._commit(before, state, files, range_name(0, cut - 1), replaced, everything=True)
 
     def _nothing(self, raw: list[Manifest]) -> HistoryManifest:
         """Returns a history before its first batch."""

@@ -1,8 +1,9 @@
 """Everything that a history does not know although the log has it: since when, and why.
 
-A record of an unknown type or version, or a damaged one, may have changed anything: the known range ends
-there. New fields of known records are not known, but what the history has is right. A record about something
-that the log never set says nothing about others: that thing is not known, and everything else is.
+Behind a record of an unknown type, the known range ends. One of an unknown version, or a damaged one, may
+have changed what its type changes: those tables are not known, and all others are. New fields of known
+records are not known, but what the history has is right. A record about something that the log never set says
+nothing about others: only that thing is not known.
 """
 
 from __future__ import annotations
@@ -12,15 +13,14 @@ from dataclasses import astuple, dataclass
 
 import pyarrow as pa
 
+from kraftctl_spark.history.known_ranges import KnownRange
 from kraftctl_spark.history.schema import NOT_KNOWN, SCHEMAS, TIME, encode_rows
 from kraftctl_spark.history.versions.events import Event
 from kraftctl_spark.history.versions.quarantine import NOT_SET, Quarantined
-from kraftctl_spark.tables.not_understood import NotUnderstood
+from kraftctl_spark.tables.not_understood import BEHIND_WHICH_TABLES_ARE_LOST, NEW_FIELDS, NotUnderstood
 
 KEYS_MAX = 1_000
 """This many things have a row of their own; the records about more of them are counted in one."""
-
-_EVERYTHING = "everything"
 
 
 @dataclass
@@ -35,7 +35,7 @@ class NotKnown:
     reason: str
     subject: str
     history_table: str | None
-    """The table that lacks it; None for new fields, and where all of them do."""
+    """The table that lacks it; None where all of them do, or none."""
     topic_id: str | None
     partition_id: int | None
     broker_id: int | None
@@ -44,7 +44,10 @@ class NotKnown:
 
     @property
     def what(self) -> tuple[object, ...]:
-        return self.reason, self.subject, self.topic_id, self.partition_id, self.broker_id
+        return (
+            *(self.reason, self.subject, self.history_table),
+            *(self.topic_id, self.partition_id, self.broker_id),
+        )
 
 
 class NotKnownRows:
@@ -55,14 +58,27 @@ class NotKnownRows:
         self._cluster_id = cluster_id
         self._open = {row.what: row for row in self.rows if row.end_offset is None}
 
-    def understood_as(self, found: NotUnderstood, offset: int, time_us: int | None) -> Event | None:
-        """Adds records that were not understood; returns an event for the first ones."""
-        row = NotKnown(
-            *(offset, time_us, None, None, found.reason, found.subject, None, None, None, None),
-            *(found.records, self._cluster_id),
-        )
-        after = _EVERYTHING if found.ends_knowledge else "its new fields"
-        return _event(row, after) if self._is_new(row) else None
+    @property
+    def lost(self) -> set[str]:
+        """Returns the tables that are not known while others are."""
+        rows = [row for row in self._open.values() if row.reason in BEHIND_WHICH_TABLES_ARE_LOST]
+        return {row.history_table for row in rows if row.history_table is not None}
+
+    def understood_as(self, found: NotUnderstood, offset: int, time_us: int | None) -> list[Event]:
+        """Adds records that were not understood, for each table that is lost; returns events for the first
+        ones.
+        """
+        after = "everything" if found.lost is None else "nothing"
+        if found.reason == NEW_FIELDS:
+            after = "its new fields"
+        rows = [
+            NotKnown(
+                *(offset, time_us, None, None, found.reason, found.subject, table, None, None, None),
+                *(found.records, self._cluster_id),
+            )
+            for table in found.lost or (None,)
+        ]
+        return [_event(row, row.history_table or after) for row in rows if self._is_new(row)]
 
     def quarantined(self, found: Quarantined) -> Event | None:
         """Adds a record about something that the log never set; returns an event for the first one."""
@@ -89,6 +105,18 @@ class NotKnownRows:
         self._open[row.what] = row
         self.rows.append(row)
         return True
+
+
+def lost_at(rows: Iterable[NotKnown], ranges: Iterable[KnownRange], offset: int) -> set[str]:
+    """Returns the tables that are not known at an offset of a known range, as the question `known_tables`."""
+    starts = [one.start_offset for one in ranges if one.start_offset <= offset < one.end_offset]
+    return {
+        row.history_table
+        for row in rows
+        if row.history_table is not None
+        and row.reason in BEHIND_WHICH_TABLES_ARE_LOST
+        and any(start <= row.start_offset <= offset for start in starts)
+    }
 
 
 def _event(row: NotKnown, after: str) -> Event:

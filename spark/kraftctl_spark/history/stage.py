@@ -7,7 +7,7 @@ computed as columns (docs/adr/0014), all others one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from kraftctl_spark.history.schema import EVENTS, EVENTS_SCHEMA, SCHEMAS, encode
 from kraftctl_spark.history.versions import events
 from kraftctl_spark.history.versions.brokers import Brokers
 from kraftctl_spark.history.versions.keyed import Handler, Quorum, handler_of
-from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS
+from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS, QUORUM
 from kraftctl_spark.history.versions.quarantine import Quarantine, Quarantined
 from kraftctl_spark.history.versions.topics import Topics
 from kraftctl_spark.history.versions.versions import Change, LogPlace, Version, Versions
@@ -108,8 +108,11 @@ class HistoryStage:
         cluster_id: str,
         still_open: Mapping[str, Iterable[Version]] | None = None,
         partitions: OpenPartitions | None = None,
+        lost: Iterable[str] = (),
     ) -> None:
         found = still_open or {}
+        self.lost = set(lost)
+        """The tables whose records have no effect until the next snapshot."""
         self._cluster_id = cluster_id
         self._changes: list[Change] = []
         """The changes of all kinds but partitions, in their order."""
@@ -126,7 +129,8 @@ class HistoryStage:
 
         `note` takes the records about what was never set, and returns events for the step.
         """
-        of_partitions = self.partitions.apply(step, self.versions["topics"])
+        is_lost = PARTITIONS.name in self.lost
+        of_partitions = [] if is_lost else self.partitions.apply(step, self.versions["topics"])
         for _, handler, row, at in sorted(self._one_by_one(step), key=itemgetter(0)):
             handler(row, at)
         notes = note(self._quarantine.take())
@@ -145,6 +149,18 @@ class HistoryStage:
         found = why or [events.gap(offset, time_us)]
         self._done.append(Marked(ended, encode_events(found, self._cluster_id)))
 
+    def lose(self, tables: Collection[str], offset: int, time_us: int | None) -> None:
+        """Ends the versions of some tables at this offset (exclusive); the next snapshot begins others."""
+        ended = SCHEMAS[PARTITIONS.name].empty_table()
+        for name in tables:
+            if name == PARTITIONS.name:
+                ended = self.partitions.end_at_gap(offset, time_us, self._cluster_id)
+            else:
+                self.versions[name].end_at_gap(offset, time_us)
+        self.lost.update(tables)
+        self._handlers = self._made_handlers()
+        self._done.append(Marked(ended, EVENTS_SCHEMA.empty_table()))
+
     def add_events(self, found: Sequence[events.Event]) -> None:
         """Adds events behind all others."""
         nothing = SCHEMAS[PARTITIONS.name].empty_table()
@@ -152,6 +168,8 @@ class HistoryStage:
 
     def begin_with_snapshot(self, offset: int, time_us: int | None, after: str) -> None:
         """Begins a snapshot, whose records follow; `after` says what it is."""
+        self.lost.clear()
+        self._handlers = self._made_handlers()
         begins = events.snapshot(LogPlace(offset, time_us, True), after)
         nothing = SCHEMAS[PARTITIONS.name].empty_table()
         self._done.append(Marked(nothing, encode_events([begins], self._cluster_id)))
@@ -180,7 +198,9 @@ class HistoryStage:
             yield from zip(places, repeat(handler), zip(*values, strict=True), at, strict=False)
 
     def _made_handlers(self) -> dict[str, Handler]:
-        """Returns handlers by typed table. Other types are set and removed as their row says."""
+        """Returns handlers by typed table, without those of lost ones. Other types are set and removed as
+        their row says.
+        """
         of = self.versions
         topics, brokers, quorum = (
             Topics(of["topics"], of["configs"], self._quarantine),
@@ -201,7 +221,9 @@ class HistoryStage:
             "kraft_version_record": quorum.kraft_version,
         }
         rows = {column_name(row.message): row for row in RECORD_TYPES if row.table in of}
-        return {name: handler_of(row, of[row.table]) for name, row in rows.items()} | by_hand
+        found = {name: handler_of(row, of[row.table]) for name, row in rows.items()} | by_hand
+        table_of = {name: row.table for name, row in rows.items()}
+        return {name: one for name, one in found.items() if table_of.get(name, QUORUM.name) not in self.lost}
 
 
 def _values(column: pa.ChunkedArray) -> Iterable[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -65,6 +66,8 @@ class Unknown:
     reason: str
     subject: str
     records: int
+    tables: str | None = None
+    """The tables that are not known behind it, `everything`, or None."""
 
 
 @dataclass(frozen=True)
@@ -386,6 +389,12 @@ class Contents:
     """None where no audit log is given."""
     gaps: tuple[Gap, ...] = ()
     not_known: Listed[Unknown] = field(default_factory=Listed)
+    lost: Mapping[str, tuple[Gap, ...]] = field(default_factory=dict)
+    """The gaps of each table that has others than the log."""
+
+    def gaps_of(self, table: str) -> tuple[Gap, ...]:
+        return self.lost.get(table, self.gaps)
+
     timeline: tuple[TimelineMark, ...] = ()
     fencing: Listed[BrokerState] = field(default_factory=Listed)
     fenced_brokers: Listed[FencedBroker] = field(default_factory=Listed)

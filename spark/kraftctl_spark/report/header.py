@@ -96,6 +96,7 @@ def _not_known(found: Listed[Unknown]) -> str:
     listed = [
         f"{one.subject} since offset {one.start_offset:,} ({one.reason}, {one.records:,} records"
         + (")" if one.end_offset is None else f", until {one.end_offset:,})")
+        + (f": {one.tables}" if one.tables else "")
         for one in found.rows
     ]
     return f"{'; '.join(listed)}. {cut(found, 'first', 'of them', 'log_stretches')}"

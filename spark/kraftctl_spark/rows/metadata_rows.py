@@ -22,8 +22,8 @@ from kraftctl_protocol.generated.snapshot_footer_record import SnapshotFooterRec
 from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRecord
 from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.metadata_record import UnknownRecordError, decode_metadata_record
-from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.metadata_record import FRAME_VERSION, UnknownRecordError, decode_metadata_record
+from kraftctl_protocol.primitives import DecodeError, Reader
 from kraftctl_protocol.record_batch import Record, RecordBatch
 from kraftctl_protocol.record_columns import RecordsByKind, type_and_version
 from kraftctl_protocol.secrets import TYPES_WITH_SECRETS
@@ -217,7 +217,7 @@ class MetadataRows:
             name = UNKNOWN_TYPE if known is None else known.NAME
             kind = _not_understood(name, error.record_type, error.version, False)
         except DecodeError:
-            kind = _not_understood(UNDECODABLE_TYPE, None, None, False)
+            kind = _not_understood(UNDECODABLE_TYPE, *_in_frame(value), False)
         return kind, message
 
     def _decoded_control(self, record: Record) -> tuple[RecordKind, Message | None]:
@@ -233,6 +233,17 @@ class MetadataRows:
         except DecodeError:
             kind = _not_understood(UNDECODABLE_TYPE, type_id, None, True)
         return kind, message
+
+
+def _in_frame(value: bytes) -> tuple[int | None, int | None]:
+    """Returns the type and the version in the frame of a damaged record, None where that is damaged, too."""
+    reader = Reader(value)
+    try:
+        if reader.read_uvarint() == FRAME_VERSION:
+            return int(reader.read_uvarint()), int(reader.read_uvarint())
+    except DecodeError:
+        pass
+    return None, None
 
 
 def _own_version(message: Message) -> int:

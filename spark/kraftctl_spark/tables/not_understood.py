@@ -15,10 +15,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kraftctl_protocol.generated.index import record_class
 from kraftctl_protocol.message import Message
 from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES, UNDECODABLE_TYPE, UNKNOWN_TYPE
 from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.rows.tables import RECORDS
+from kraftctl_spark.tables.changed_tables import changed_tables
 from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.manifest import Manifest
 from kraftctl_spark.tables.new_fields import NewFields, new_fields_in
@@ -31,6 +33,8 @@ NEW_TYPE, NEW_VERSION, UNDECODABLE, NEW_FIELDS = (
     "new fields",
 )
 """The reasons. Of a record with new fields, all others are in the typed tables."""
+
+BEHIND_WHICH_TABLES_ARE_LOST = (NEW_TYPE, NEW_VERSION, UNDECODABLE)
 
 NOT_UNDERSTOOD = ("unknown", "undecodable", "newer_fields")
 """The counts of a manifest that are above 0 where a batch has such records."""
@@ -60,21 +64,25 @@ class NotUnderstood:
     """The offset of the first one; in a snapshot, its index."""
     time_us: int | None
     records: int = 1
+    is_control: bool = False
 
     @property
-    def ends_knowledge(self) -> bool:
-        """Returns whether what it changed is not known."""
-        return self.reason != NEW_FIELDS
+    def lost(self) -> tuple[str, ...] | None:
+        """Returns the tables of a history that are not known behind it; None for all of them."""
+        if self.reason == NEW_FIELDS:
+            return ()
+        return changed_tables(self.type_id, is_control=self.is_control)
 
     @property
-    def kind(self) -> tuple[str, str, int | None, int | None]:
-        return self.reason, self.type, self.type_id, self.version
+    def kind(self) -> tuple[object, ...]:
+        return self.reason, self.type, self.type_id, self.version, self.is_control
 
     @property
     def subject(self) -> str:
         """Returns its name for people: `TopicRecord version 7`, `record type 120 version 3`."""
         if self.type == UNDECODABLE_TYPE:
-            return "undecodable record"
+            known = None if self.is_control or self.type_id is None else record_class(self.type_id)
+            return "undecodable record" if known is None else f"undecodable {known.NAME}"
         name = f"record type {self.type_id}" if self.type == UNKNOWN_TYPE else self.type
         return name if self.version is None else f"{name} version {self.version}"
 
@@ -88,7 +96,7 @@ def not_understood(tables: Path, manifest: Manifest, start: int = 0) -> list[Not
     counts = manifest.counts
     if not any(counts.get(name) for name in NOT_UNDERSTOOD):
         return []
-    found: dict[tuple[str, str, int | None, int | None], NotUnderstood] = {}
+    found: dict[tuple[object, ...], NotUnderstood] = {}
     listed = manifest.new_fields
     if not manifest.snapshot and manifest.start < start and any(one.place < start for one in listed):
         listed = ()
@@ -133,9 +141,8 @@ def _reason(type: str) -> str:
 
 
 def _found(row: dict[str, Any], reason: str, place: str) -> NotUnderstood:
-    return NotUnderstood(
-        reason, row["type"], row["type_id"], row["record_version"], row[place], row["timestamp"]
-    )
+    kind = row["type"], row["type_id"], row["record_version"]
+    return NotUnderstood(reason, *kind, row[place], row["timestamp"], is_control=row["is_control"])
 
 
 class TypedPlaces:

@@ -74,7 +74,7 @@ class Progress:
     """Offsets that no leader returns; only offset 0 is possible."""
     not_understood: list[dict[str, Any]] = field(default_factory=list)
     """What this release did not understand, by kind: since which offset, why, and how many records. A
-    history knows nothing behind the first one, except where only new fields are not understood."""
+    history does not know `tables` behind the first one; null: all of them."""
     with_secrets: list[tuple[int, int]] = field(default_factory=list)
     """Ranges [start, end) that were written with --include-secrets."""
 
@@ -162,6 +162,7 @@ def _not_understood(output: Output, live: list[Manifest]) -> list[dict[str, Any]
         for one in not_understood(output.directory, manifest):
             since = manifest.end - 1 if manifest.snapshot else one.place
             new = {"since_offset": since, "reason": one.reason, "subject": one.subject, "records": 0}
+            new["tables"] = one.lost
             found.setdefault((one.reason, one.subject), new)["records"] += one.records
     return list(found.values())
 

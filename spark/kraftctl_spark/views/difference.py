@@ -37,8 +37,16 @@ _KEYS = {CONFIGS: ("resource_type", "resource_name", "topic_id", "name")}
 
 
 def difference(before: LogHistory, after: LogHistory) -> str:
-    """Compares both states, rows by key and field by field."""
-    return f"{_of_partitions(before, after)} UNION ALL {_of_others(before, after)}"
+    """Compares both states, rows by key and field by field: of the tables that are known at both points."""
+    found = f"{_of_partitions(before, after)} UNION ALL {_of_others(before, after)}"
+    lost = sorted(before.lost | after.lost)
+    if not lost:
+        return found
+    names = ", ".join(f"'{name}'" for name in lost)
+    known = f"view NOT IN ({names})"
+    if PARTITIONS.name in lost:
+        known += " AND NOT (view = 'topics' AND field = 'partitions')"
+    return f"SELECT * FROM ({found}) WHERE {known}"
 
 
 def _of_partitions(before: LogHistory, after: LogHistory) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from kraftctl_spark.history.known_ranges import KnownRange
+from kraftctl_spark.history.not_known import NotKnown, lost_at
 from kraftctl_spark.history.questions.questions import query_of, tables_of
 from kraftctl_spark.history.versions.kinds import Kind
 
@@ -31,6 +32,13 @@ class LogHistory:
     as_of: int | None = None
     prefix: str = ""
     """The prefix of all tables in the session."""
+    not_known: tuple[NotKnown, ...] = ()
+
+    @property
+    def lost(self) -> set[str]:
+        """Returns the tables that are not known at the offset."""
+        assert self.as_of is not None
+        return lost_at(self.not_known, self.known_ranges, self.as_of)
 
     @property
     def last(self) -> KnownRange:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +30,8 @@ HISTORY_VIEWS = tuple(name for name in sources() if not parameters_of(name))
 INTERNAL_PREFIX = "kraftctl_internal_"
 """The prefix of the tables that views are made of. A view stays with the files that they named when it
 was made."""
+
+logger = logging.getLogger(__name__)
 
 Point = int | str | datetime
 """A point is an offset, or a time: an ISO string with a zone, or an aware datetime."""
@@ -111,6 +115,11 @@ def _log(
 
 
 def _register_state(views: RegisteredViews, log: LogHistory, offset: int) -> dict[str, DataFrame]:
+    if lost := replace(log, as_of=offset).lost:
+        logger.warning(
+            "%s are not known at offset %d, because of records that were not understood: see not_known",
+            *(", ".join(sorted(lost)), offset),
+        )
     return {
         name: views.register(name, views.spark.sql(log.answer(question), args={"as_of": offset}))
         for name, question in STATE_VIEWS.items()

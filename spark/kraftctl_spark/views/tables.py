@@ -15,7 +15,8 @@ from kraftctl_spark.history import DIRECTORY
 from kraftctl_spark.history.damage import read_file
 from kraftctl_spark.history.history_manifest import HistoryManifest, read_manifest
 from kraftctl_spark.history.known_ranges import KnownRange, decode_ranges
-from kraftctl_spark.history.schema import KNOWN_RANGES, SCHEMAS
+from kraftctl_spark.history.not_known import NotKnown, decode_not_known
+from kraftctl_spark.history.schema import OF_THE_LOG, SCHEMAS
 from kraftctl_spark.log.local_path import local_path
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
@@ -68,7 +69,7 @@ def open_tables(
     output = directory / DIRECTORY if history is None else history
     if Output(directory).position().offset == 0:
         raise UnknownPointError(f"{directory} holds no committed batch yet: run kraftctl-export first")
-    versions, known = _open_history(spark, directory, output, prefix)
+    versions, known, not_known = _open_history(spark, directory, output, prefix)
 
     def read(manifests: list[Manifest]) -> list[Manifest]:
         for name, frame in table_frames(spark, directory, manifests, tables).items():
@@ -88,7 +89,7 @@ def open_tables(
             "kraftctl-export history --tables %s continues it",
             *(output, versions.end - 1, last.end - 1, directory),
         )
-    found = LogHistory(known, versions.end, prefix=prefix)
+    found = LogHistory(known, versions.end, prefix=prefix, not_known=not_known)
     if found.is_lost:
         log.warning(
             "nothing is known from offset %d on, because of records that were not understood: see not_known",
@@ -99,7 +100,7 @@ def open_tables(
 
 def _open_history(
     spark: SparkSession, directory: Path, output: Path, prefix: str
-) -> tuple[HistoryManifest, tuple[KnownRange, ...]]:
+) -> tuple[HistoryManifest, tuple[KnownRange, ...], tuple[NotKnown, ...]]:
     """Registers its tables, as of one moment."""
     while True:
         manifest = read_manifest(output)
@@ -111,15 +112,18 @@ def _open_history(
             )
         try:
             frames = _frames(spark, output, SCHEMAS, manifest.files)
-            (ranges,) = manifest.of(KNOWN_RANGES, still_open=True)
-            known = decode_ranges(read_file(output / ranges.path))
+            ranges, not_known = (
+                read_file(output / file.path)
+                for table in OF_THE_LOG
+                for file in manifest.of(table, still_open=True)
+            )
         except FileNotFoundError:
             if read_manifest(output) == manifest:
                 raise
             continue  # A commit replaced it meanwhile.
         for name, frame in frames.items():
             frame.createOrReplaceTempView(f"`{prefix}{HISTORY}{name}`")
-        return manifest, tuple(known)
+        return manifest, tuple(decode_ranges(ranges)), tuple(decode_not_known(not_known))
 
 
 def table_frames(

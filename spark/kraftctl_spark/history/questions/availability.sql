@@ -8,8 +8,8 @@ WITH states AS (
 ),
 known AS (
     SELECT greatest(unix_millis(least(end_time, :until_time)) - unix_millis(greatest(start_time, :from_time)), 0) AS ms
-    FROM known_ranges
-    WHERE start_time < :until_time AND end_time > :from_time
+    FROM known_tables
+    WHERE history_table = 'partitions' AND start_time < :until_time AND end_time > :from_time
 ),
 in_all AS (
     SELECT CAST(coalesce(sum(ms), 0) AS BIGINT) AS known_ms FROM known

@@ -18,8 +18,8 @@ removals AS (
 gaps AS (
     SELECT end_offset AS gap_offset, lead(start_offset) OVER (ORDER BY start_offset) AS snapshot_offset,
            lead(start_time) OVER (ORDER BY start_offset) AS snapshot_time
-    FROM known_ranges
-    WHERE end_offset > start_offset
+    FROM known_tables
+    WHERE history_table = 'configs' AND end_offset > start_offset
 ),
 in_gaps AS (
     SELECT snapshot_offset, snapshot_time, resource_type, resource_name, topic_id, name,

@@ -1,12 +1,13 @@
 -- Topics, partitions and brokers that came and left in each UTC hour, and how many there were at its end.
 -- What is in a snapshot existed before; what changed in a gap is only in the totals, which are null where it begins.
 WITH gaps AS (
-    SELECT timestamp_seconds(unix_seconds(end_time) - unix_seconds(end_time) % 3600) AS first_hour,
+    SELECT history_table, timestamp_seconds(unix_seconds(end_time) - unix_seconds(end_time) % 3600) AS first_hour,
            timestamp_seconds(unix_seconds(next_time) - unix_seconds(next_time) % 3600) AS next_hour
-    FROM (SELECT end_offset, coalesce(end_time, start_time) AS end_time,
-                 lead(start_time) OVER (ORDER BY start_offset) AS next_time
-          FROM known_ranges) AS ended
-    WHERE next_time IS NOT NULL OR end_offset IN (SELECT start_offset FROM not_known WHERE end_offset IS NULL)
+    FROM (SELECT history_table, coalesce(end_time, start_time) AS end_time,
+                 lead(start_time) OVER (PARTITION BY history_table ORDER BY start_offset) AS next_time, is_lost
+          FROM known_tables
+          WHERE history_table IN ('topics', 'partitions', 'brokers')) AS ended
+    WHERE next_time IS NOT NULL OR is_lost
 ),
 steps AS (
     SELECT known_ranges.start_offset AS range_start, e.time, e.kind,
@@ -43,9 +44,12 @@ totals AS (
     WINDOW in_order AS (PARTITION BY range_start ORDER BY hour)
 ),
 unknown_hours AS (
-    SELECT DISTINCT hours.hour AS unknown_hour
+    SELECT hours.hour AS unknown_hour, max(CASE WHEN history_table = 'topics' THEN 1 END) AS no_topics,
+           max(CASE WHEN history_table = 'partitions' THEN 1 END) AS no_partitions,
+           max(CASE WHEN history_table = 'brokers' THEN 1 END) AS no_brokers
     FROM hours
     JOIN gaps ON gaps.first_hour <= hours.hour AND (gaps.next_hour IS NULL OR gaps.next_hour > hours.hour)
+    GROUP BY hours.hour
 )
 SELECT hour, CAST(sum(topics_created) AS BIGINT) AS topics_created,
        CAST(sum(topics_deleted) AS BIGINT) AS topics_deleted,
@@ -53,9 +57,9 @@ SELECT hour, CAST(sum(topics_created) AS BIGINT) AS topics_created,
        CAST(sum(partitions_deleted) AS BIGINT) AS partitions_deleted,
        CAST(sum(brokers_registered) AS BIGINT) AS brokers_registered,
        CAST(sum(brokers_unregistered) AS BIGINT) AS brokers_unregistered,
-       CASE WHEN max(unknown_hour) IS NULL THEN CAST(max_by(topics, range_start) AS BIGINT) END AS topics,
-       CASE WHEN max(unknown_hour) IS NULL THEN CAST(max_by(partitions, range_start) AS BIGINT) END AS partitions,
-       CASE WHEN max(unknown_hour) IS NULL THEN CAST(max_by(brokers, range_start) AS BIGINT) END AS brokers
+       CASE WHEN max(no_topics) IS NULL THEN CAST(max_by(topics, range_start) AS BIGINT) END AS topics,
+       CASE WHEN max(no_partitions) IS NULL THEN CAST(max_by(partitions, range_start) AS BIGINT) END AS partitions,
+       CASE WHEN max(no_brokers) IS NULL THEN CAST(max_by(brokers, range_start) AS BIGINT) END AS brokers
 FROM totals
 LEFT JOIN unknown_hours ON unknown_hours.unknown_hour = totals.hour
 GROUP BY hour

@@ -4,9 +4,10 @@ WITH gaps AS (
            timestamp_seconds(unix_seconds(end_time) - unix_seconds(end_time) % 3600) AS first_hour,
            timestamp_seconds(unix_seconds(next_time) - unix_seconds(next_time) % 3600) AS next_hour
     FROM (SELECT end_offset, coalesce(end_time, start_time) AS end_time,
-                 lead(start_time) OVER (ORDER BY start_offset) AS next_time
-          FROM known_ranges) AS ended
-    WHERE next_time IS NOT NULL OR end_offset IN (SELECT start_offset FROM not_known WHERE end_offset IS NULL)
+                 lead(start_time) OVER (ORDER BY start_offset) AS next_time, is_lost
+          FROM known_tables
+          WHERE history_table = 'partitions') AS ended
+    WHERE next_time IS NOT NULL OR is_lost
 ),
 changes AS (
     SELECT timestamp_seconds(unix_seconds(valid_from_time) - unix_seconds(valid_from_time) % 3600) AS hour,

@@ -1,5 +1,5 @@
 -- The log in parts, from its first offset to its last: where the state is known, and where not, and why.
--- The state at the first offset of a known part after another one is that of a snapshot.
+-- Where only some tables are not known, see known_tables. The state at the first offset of a known part after another one is that of a snapshot.
 WITH known AS (
     SELECT *, lead(start_offset) OVER in_order AS next_offset, lead(start_time) OVER in_order AS next_time
     FROM known_ranges
@@ -8,7 +8,7 @@ WITH known AS (
 ends AS (
     SELECT start_offset AS lost_offset, max_by(reason, records) AS reason
     FROM not_known
-    WHERE reason IN ('unknown type', 'unknown version', 'undecodable')
+    WHERE history_table IS NULL AND reason IN ('unknown type', 'unknown version', 'undecodable')
     GROUP BY start_offset
 )
 SELECT start_offset, start_time, end_offset, end_time, true AS known, from_snapshot, CAST(NULL AS STRING) AS reason

@@ -1,6 +1,7 @@
 -- From when to when a partition had fewer replicas in sync than min.insync.replicas, as it was then.
 -- The minimum is that of the topic or of the cluster's default, otherwise, or where that is no number, 1: the files of
--- brokers are not in the log. A state that a change of the minimum divides has a row for each part.
+-- brokers are not in the log. A state that a change of the minimum divides has a row for each part; it ends where the
+-- configurations are not known any more.
 WITH minimum AS (
     SELECT topic_id, valid_from_offset, valid_from_time, valid_to_offset, valid_to_time,
            TRY_CAST(value AS INT) AS replicas
@@ -12,6 +13,8 @@ steps AS (
     SELECT topic_id, valid_from_offset AS step_offset, valid_from_time AS step_time FROM minimum
     UNION
     SELECT topic_id, valid_to_offset, valid_to_time FROM minimum WHERE valid_to_offset IS NOT NULL
+    UNION
+    SELECT CAST(NULL AS STRING), end_offset, end_time FROM known_tables WHERE history_table = 'configs' AND is_lost
 ),
 low AS (
     SELECT topic_id, topic, partition_id, size(isr) AS in_sync, start_offset, start_time, end_offset, end_time, ended_by
@@ -41,8 +44,12 @@ judged AS (
            coalesce(own.replicas, of_cluster.replicas, 1) AS min_insync_replicas, at_offset, at_time,
            coalesce(next_offset, end_offset) AS part_end_offset,
            CASE WHEN next_offset IS NULL THEN end_time ELSE next_time END AS part_end_time,
-           CASE WHEN next_offset IS NULL THEN parts.ended_by ELSE 'changed' END AS ended_by
+           CASE WHEN next_offset IS NULL THEN parts.ended_by WHEN next_offset = known_to THEN 'gap'
+                ELSE 'changed' END AS ended_by
     FROM parts
+    JOIN (SELECT start_offset AS known_from, end_offset AS known_to FROM known_tables
+          WHERE history_table = 'configs') known
+         ON known_from <= at_offset AND known_to > at_offset
     LEFT JOIN minimum own ON own.topic_id = parts.topic_id AND own.valid_from_offset <= at_offset
          AND (own.valid_to_offset IS NULL OR own.valid_to_offset > at_offset)
     LEFT JOIN minimum of_cluster ON of_cluster.topic_id IS NULL AND of_cluster.valid_from_offset <= at_offset

@@ -17,6 +17,8 @@ PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)\b")
 
 _READ = re.compile(r"(?<!DISTINCT )\b(?:FROM|JOIN)\s+(\w+)")
 _WITH = "WITH "
+_MADE = Path(__file__).parent / "made"
+"""The questions that name every table of versions."""
 
 _OF_BROKERS = {
     "racks": ("The rack of each broker, from when to when; null: it has none.", "rack"),
@@ -39,6 +41,7 @@ def sources() -> dict[str, str]:
     found = {f"{kind.name}_at": _at(kind) for kind in KINDS}
     found |= {f"{kind.name}_diff": _diff(kind) for kind in KINDS}
     found |= {name: _of_broker(*what) for name, what in _OF_BROKERS.items()}
+    found["known_tables"] = _known_tables()
     found |= {path.stem: path.read_text() for path in sorted(Path(__file__).parent.glob("*.sql"))}
     return found
 
@@ -74,7 +77,7 @@ def _at(kind: Kind) -> str:
         f"-- {kind.name} as of an offset.\n"
         f"SELECT {columns}\n"
         f"FROM {kind.name}\n"
-        f"{_where_known('as_of')}\n"
+        f"{_where_known(kind.name, 'as_of')}\n"
         "WHERE valid_from_offset <= :as_of AND (valid_to_offset IS NULL OR valid_to_offset > :as_of)\n"
     )
 
@@ -99,8 +102,8 @@ def _diff(kind: Kind) -> str:
         "      WHERE valid_from_offset > :from_offset AND valid_from_offset <= :to_offset\n"
         "        AND (valid_to_offset IS NULL OR valid_to_offset > :to_offset)) a\n"
         f"ON {on}\n"
-        f"{_where_known('from_offset')}\n"
-        f"{_where_known('to_offset')}\n"
+        f"{_where_known(kind.name, 'from_offset')}\n"
+        f"{_where_known(kind.name, 'to_offset')}\n"
         "WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL\n"
         f"      OR NOT ({same})\n"
     )
@@ -138,12 +141,20 @@ def _of_broker(comment: str, *columns: str) -> str:
     )
 
 
-def _where_known(point: str) -> str:
-    """Returns a join with the range in which the point is known: none is in a gap, before the first state, or
-    after the last record. No subquery has the parameter, because Spark's functions would refuse that.
+def _where_known(table: str, point: str) -> str:
+    """Returns a join with the range in which the table is known at the point: none is in a gap, before the
+    first state, or after the last record. No subquery has the parameter, because Spark's functions would
+    refuse that.
     """
     known = f"known_{point}"
     return (
-        f"JOIN (SELECT start_offset AS {known}_from, end_offset AS {known}_to FROM known_ranges) {known}\n"
+        f"JOIN (SELECT start_offset AS {known}_from, end_offset AS {known}_to FROM known_tables\n"
+        f"      WHERE history_table = '{table}') {known}\n"
         f"     ON {known}_from <= :{point} AND {known}_to > :{point}"
     )
+
+
+def _known_tables() -> str:
+    """Returns the text of the file, with the names of all tables in the place of its example."""
+    names = "\n    UNION ALL ".join(f"SELECT '{kind.name}' AS history_table" for kind in KINDS)
+    return (_MADE / "known_tables.sql").read_text().replace("SELECT 'topics' AS history_table", names)

@@ -1,5 +1,6 @@
 -- As of an offset: partitions with fewer members in the ISR than min.insync.replicas, as far as the log has it.
 -- What is no number counts as if it was not set.
+-- Where the configurations are not known, it is 1.
 WITH minimum AS (
     SELECT resource_type, resource_name, topic_id, TRY_CAST(value AS INT) AS replicas
     FROM configs_at

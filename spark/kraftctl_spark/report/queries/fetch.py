@@ -88,6 +88,7 @@ def _contents(
         audited=who.audited(query),
         gaps=query.gaps(),
         not_known=not_known.rows(query),
+        lost=query.lost_in_period(),
         timeline=timeline.marks(query),
         fencing=fencing.states(query),
         fenced_brokers=fencing.brokers(query),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kraftctl_spark.report.clauses import moment
@@ -42,11 +42,13 @@ def growth(query: Query) -> tuple[Size, ...]:
         f"""SELECT what, bucket_ms, sum(step) AS step FROM ({" UNION ALL ".join(sides)})
             GROUP BY 1, 2 ORDER BY 1, 2""",
     )
-    return sizes(query.period, found, query.all_gaps)
+    return sizes(query.period, found, query.all_gaps, query.lost)
 
 
-def sizes(period: Period, steps: Sequence[Step], gaps: Sequence[Gap]) -> tuple[Size, ...]:
-    """Returns None where a bucket ends in a gap."""
+def sizes(
+    period: Period, steps: Sequence[Step], gaps: Sequence[Gap], lost: Mapping[str, Sequence[Gap]]
+) -> tuple[Size, ...]:
+    """Returns None where a bucket ends in a gap; `lost` has those of tables that have others than the log."""
     before_ms = period.buckets()[0]
     totals = dict.fromkeys(TABLES, 0)
     by_bucket: dict[int, list[Step]] = {}
@@ -57,8 +59,11 @@ def sizes(period: Period, steps: Sequence[Step], gaps: Sequence[Gap]) -> tuple[S
         for step in by_bucket.get(bucket_ms, ()):
             totals[step.what] += step.step
         end_ms = min(bucket_ms + period.bucket_ms, period.end_ms)
-        if any(gap.start_ms < end_ms <= gap.end_ms for gap in gaps):
-            found.append(Size(bucket_ms, None, None, None))
-        else:
-            found.append(Size(bucket_ms, **totals))
+        known = {
+            table: None
+            if any(gap.start_ms < end_ms <= gap.end_ms for gap in lost.get(table, gaps))
+            else total
+            for table, total in totals.items()
+        }
+        found.append(Size(bucket_ms, **known))
     return tuple(found)

@@ -14,10 +14,17 @@ def rows(query: Query) -> Listed[Unknown]:
     period = query.period
     return query.db.listed(
         Unknown,
-        f"""SELECT start_offset, epoch_ms(start_time) AS start_ms, end_offset, reason, subject, records
-            FROM not_known
+        f"""SELECT start_offset, epoch_ms(start_time) AS start_ms, end_offset, reason, subject,
+                   max(records) AS records, string_agg(lost, ', ') FILTER (reason <> 'never set') AS tables
+            FROM (SELECT not_known.*,
+                         CASE WHEN history_table IS NOT NULL THEN history_table
+                              WHEN known_ranges.end_offset IS NOT NULL THEN 'everything' END AS lost
+                  FROM not_known
+                  LEFT JOIN known_ranges ON known_ranges.end_offset = not_known.start_offset
+                  ORDER BY lost)
             WHERE (start_time IS NULL OR start_time < {moment(period.end_ms)})
-              AND (end_time IS NULL OR end_time >= {moment(period.start_ms)})""",
+              AND (end_time IS NULL OR end_time >= {moment(period.start_ms)})
+            GROUP BY ALL""",
         "start_offset, subject",
         ROWS_MAX,
     )

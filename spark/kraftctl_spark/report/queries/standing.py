@@ -60,7 +60,7 @@ class InEffect:
         """Returns the state; `beside` is a table whose changes are shown, too."""
         db, at = self._query.db, self._offset
         at_end = None
-        if at is not None:
+        if at is not None and self._query.is_known(table, at):
             db.do(f"SET VARIABLE as_of = {at}")
             at_end = db.listed(kind, f"SELECT {columns} FROM {answer(f'{table}_at')}", order, AT_END_MAX)
         changes = f"FROM standing_changes WHERE history_table IN ('{table}', '{beside}')"

@@ -77,7 +77,7 @@ def _over_time(contents: Contents) -> go.Figure:
             go.Bar(
                 x=[plot_time((start_ms + end_ms) // 2) for start_ms, end_ms in parts],
                 y=[
-                    getattr(row, field) / known_ms(contents.gaps, *part)
+                    getattr(row, field) / known_ms(contents.gaps_of("partitions"), *part)
                     for row, part in zip(rows, parts, strict=True)
                 ],
                 customdata=[[shown_time(start_ms), shown_time(end_ms)] for start_ms, end_ms in parts],

@@ -26,7 +26,7 @@ COLORS = {
 def state_bars(contents: Contents, rows: Mapping[int, int]) -> list[Any]:
     """Returns a trace for each state; `rows` is the row of each broker."""
     states = contents.fencing.rows
-    drawn = (*states, *blanks(states, contents.period, contents.gaps))
+    drawn = (*states, *blanks(states, contents.period, contents.gaps_of("brokers")))
     return [_trace(name, rows, drawn) for name in COLORS]
 
 

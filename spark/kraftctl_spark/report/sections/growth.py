@@ -27,13 +27,17 @@ def growth(contents: Contents) -> Section:
         "growth",
         "Growth",
         "How many there are at the end of each time bucket. Registered brokers count, fenced or not. Where "
-        "there is no line, the log is not known.",
+        "there is no line, it is not known.",
     )
-    known = [size for size in contents.growth if size.topics is not None]
-    if not known:
+    known = {
+        name: [n for size in contents.growth if (n := getattr(size, name)) is not None] for name, _ in LINES
+    }
+    if not any(known.values()):
         return section
-    first, last = known[0], known[-1]
-    summary = "; ".join(f"{name} {getattr(first, name):,} → {getattr(last, name):,}" for name, _ in LINES)
+    summary = "; ".join(
+        f"{name} {found[0]:,} → {found[-1]:,}" if found else f"{name} not known"
+        for name, found in known.items()
+    )
     return Section(
         section.name,
         section.title,
