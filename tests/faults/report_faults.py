@@ -178,8 +178,8 @@ FAULTS = (
     PlantedFault(
         "a-line-that-is-being-written-ends-the-report",
         f"{REPORT}/database.py",
-        ", ignore_errors = true",
-        "",
+        "ignore_errors = true, columns",
+        "columns",
         (f"{WHO}::test_every_change_has_the_request_that_asked_for_it",),
         "While a controller writes its audit log, there is no report.",
     ),
@@ -198,5 +198,13 @@ FAULTS = (
         "THEN 'topic ' || resource_name\n",
         (f"{SCALES}::test_a_topic_is_named_by_its_name_alone",),
         "The page says: topic topic-11149.",
+    ),
+    PlantedFault(
+        "the-audit-log-of-another-cluster-names-who-asked",
+        f"{REPORT}/database.py",
+        'FROM audit_lines WHERE coalesce(cluster_id, {mine}) = {mine}")',
+        'FROM audit_lines")',
+        (f"{WHO}::test_every_change_has_the_request_that_asked_for_it",),
+        "Offsets of two clusters are alike: the page accuses somebody who has done nothing.",
     ),
 )

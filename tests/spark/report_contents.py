@@ -247,7 +247,7 @@ def _config_changes(times: list[int]) -> list[ConfigChange]:
         ConfigChange(
             time_ms,
             100 + place,
-            f"topic orders-{place % 5}",
+            f"orders-{place % 5}",
             "retention.ms",
             None if place % 7 == 0 else str(place * 1000),
             HOSTILE if place % 11 == 0 else None if causes[place % 4] == "removed" else str(place * 1001),

@@ -90,6 +90,7 @@ def _beginning() -> Batches:
 def healthy() -> Steps:
     """A broker fails and comes back, another is stopped in order and comes back; a topic is deleted."""
     found = _beginning()
+    found.append((900, [ConfigRecord(TOPIC, "orders", "min.insync.replicas", "3")]))
     found.append((1_000, [_state(2, fenced=1), *_without(2)]))
     found += [(1_200, [_state(2, fenced=-1)]), (1_230, [*_whole()])]
     found += [(2_000, [_state(3, leaving=1), *_without(3)]), (2_010, [_state(3, fenced=1)])]

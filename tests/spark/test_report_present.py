@@ -18,6 +18,7 @@ from kraftctl_spark.report.contents import BrokerAtEnd, Contents, ImpairedPartit
 from kraftctl_spark.report.current_history import current_history
 from kraftctl_spark.report.queries.fetch import fetch
 from kraftctl_spark.report.sections.now import now
+from tests.spark.history.test_not_understood import KNOWN, LATER, UNKNOWN_TYPE, frames, history_of
 from tests.spark.made_history import Steps, made_tables, until
 from tests.spark.sample_clusters import START_S, broken, healthy
 
@@ -50,14 +51,13 @@ def test_the_worst_is_first_with_names_times_and_causes(tmp_path: Path, until_s:
     ]
     texts = [point.text for point in section.points]
     assert texts[0] == (
-        "audit-trail-2, orders-0, payments.europe.refunds-3, … since 2026-11-21 12:40:00 (20 min): "
-        "broker 1 was fenced."
+        "audit-trail-2, orders-0, payments.europe.refunds-3, … since 12:40:00 (20 min): broker 1 was fenced."
     )
-    assert "orders-0, orders-1 since 2026-11-21 12:33:20 (26 min 40 s): broker 3 was stopped" in texts[1]
-    assert "broker 2 since 2026-11-21 12:16:40, its heartbeats stopped, 12 partitions lack it" in texts[2]
-    assert "broker 5 since 2026-11-21 12:43:20, registered, and not caught up yet." in texts[2]
-    assert "users-0 since 2026-11-21 12:38:20 (21 min 40 s): a replica left the ISR." in texts[3]
-    assert texts[4] == "broker 3 since 2026-11-21 12:33:30, 13 partitions lack it."
+    assert "orders-0, orders-1 since 12:33:20 (26 min 40 s): broker 3 was stopped" in texts[1]
+    assert "broker 2 since 12:16:40 (43 min 20 s), its heartbeats stopped, 12 partitions lack it" in texts[2]
+    assert "broker 5 since 12:43:20 (16 min 40 s), registered, and not caught up yet." in texts[2]
+    assert "users-0 since 12:38:20 (21 min 40 s): a replica left the ISR." in texts[3]
+    assert texts[4] == "broker 3 since 12:33:30 (26 min 30 s), 13 partitions lack it."
     (leaderless, *_) = section.tables
     (row,) = (row for row in leaderless.rows if row[0] == "orders-0")
     assert row[3:] == ("none", "1", "2 (fenced), 3 (stopped)", "broker 1 was fenced")
@@ -117,7 +117,7 @@ def test_a_broker_that_the_log_no_longer_has_is_named(tmp_path: Path) -> None:
         ("1 broker is not registered", "broker 9, 1 partition lacks it."),
         (
             "1 partition is under-replicated",
-            "t-0 since 1970-01-01 00:00:01 (8 s): it was created so.",
+            "t-0 since 00:00:01 (8 s): it was created so.",
         ),
     ]
 
@@ -127,3 +127,17 @@ def test_a_broker_that_shuts_down_is_not_fenced(tmp_path: Path) -> None:
     section = now(contents_of(tmp_path, [*CREATED, (5, leaving), until(9)]))
     assert [point.head for point in section.points] == ["1 broker is shutting down"]
     assert section.summary.startswith("Unfenced brokers: 1 of 2.")
+
+
+def test_behind_what_is_not_understood_nothing_is_said_to_be_so(tmp_path: Path) -> None:
+    output = history_of(tmp_path, [frames(KNOWN), [UNKNOWN_TYPE], frames(LATER)])
+    section = now(fetch(tmp_path / "raw", output, None, None))
+    assert section.summary == (
+        "The state is not known: this release does not understand record type 120 version 3 at offset 3."
+    )
+    assert (section.points, section.tables) == ((), ())
+
+
+def test_now_is_the_time_of_the_last_record(tmp_path: Path) -> None:
+    contents = contents_of(tmp_path, [*CREATED, until(9)])
+    assert (contents.present.time_ms, contents.present.offset) == (9_000, 4)

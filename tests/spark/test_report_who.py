@@ -15,6 +15,7 @@ from kraftctl_spark.report.contents import AuditCoverage, Contents
 from kraftctl_spark.report.current_history import current_history
 from kraftctl_spark.report.page import render
 from kraftctl_spark.report.queries.fetch import fetch
+from tests.spark.fake_controller import CLUSTER_ID
 from tests.spark.made_history import Steps, made_tables, until
 from tests.spark.report_contents import busy
 
@@ -29,14 +30,15 @@ STEPS: Steps = [
 CUT_OFF = '{"time_ms": 1, "princ'
 
 
-def line(first: int, last: int, principal: str, outcome: str = "committed") -> str:
+def line(first: int, last: int, principal: str, outcome: str = "committed", of: str = CLUSTER_ID) -> str:
     fields = {"first_offset": first, "last_offset": last, "principal": principal, "outcome": outcome}
-    return json.dumps(fields | {"address": "10.0.0.7", "time_ms": 1}) + "\n"
+    return json.dumps(fields | {"address": "10.0.0.7", "time_ms": 1, "cluster_id": of}) + "\n"
 
 
 def audit_log(directory: Path) -> Path:
     """Two files, one of which is still being written."""
     older = line(0, 0, "User:alice") + line(1, 1, "User:mallory", "denied") + line(1, 3, "User:slices")
+    older += line(2, 2, "User:of another cluster", of="other")
     (directory / "audit.log.1").write_text(older)
     (directory / "audit.log").write_text(line(2, 2, "User:bob") + CUT_OFF)
     return directory / "audit.log*"
@@ -80,11 +82,13 @@ def test_without_an_audit_log_the_page_says_how_to_give_it(tmp_path: Path) -> No
     [
         ("none.log", "none.log: no file has this name or matches it"),
         ("other.log", "other.log is no audit log of kraftctl: no line has an outcome"),
+        ("of-another.log", f"of-another.log has no line of cluster {CLUSTER_ID}: it is of another one"),
     ],
 )
 def test_it_refuses_another_file(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, reason: str
 ) -> None:
+    (tmp_path / "of-another.log").write_text(line(0, 0, "User:alice", of="other"))
     (tmp_path / "other.log").write_text("[2026-11-21] INFO a line of another log\n")
     tables = made_tables(tmp_path / "tables", STEPS)
     page = tmp_path / "report.html"

@@ -59,20 +59,28 @@ class Database:
         ((value,),) = self._fetched(sql)[1]
         return value
 
-    def add_audit_log(self, pattern: Path) -> None:
-        """Makes the views `audit_log` and `who`. A line that is no JSON, such as one that is still being
-        written, has no columns.
+    def add_audit_log(self, pattern: Path, cluster_id: str) -> None:
+        """Makes the views `audit_log`, of this cluster, and `who`. A line that is no JSON, such as one that
+        is still being written, has no columns. ExportRefusedError for other files.
         """
         views = placed(text_of("duckdb", WITH_AUDIT_LOG), {AUDIT_LOG_PLACE: pattern.absolute()})
-        whole, cut_off = "format = 'newline_delimited'", "format = 'newline_delimited', ignore_errors = true"
-        assert whole in views
-        self._connection.execute(views.replace(whole, cut_off))
-        lines, unreadable = self._fetched("SELECT count(*), count(*) - count(outcome) FROM audit_log")[1][0]
-        if lines and lines == unreadable:
+        lines, who = views.split(";\n", 1)
+        lines = lines.replace("VIEW audit_log", "VIEW audit_lines")
+        self.do(lines.replace("columns = {", "ignore_errors = true, columns = {cluster_id: 'VARCHAR', "))
+        mine = _quoted(cluster_id)
+        self.do(f"CREATE VIEW audit_log AS FROM audit_lines WHERE coalesce(cluster_id, {mine}) = {mine}")
+        self.do(who)
+        ((count, whole, of),) = self._fetched(
+            f"SELECT count(*), count(outcome), count(*) FILTER (coalesce(cluster_id, {mine}) = {mine}) "
+            "FROM audit_lines"
+        )[1]
+        if count and not whole:
             raise ExportRefusedError(
                 f"{pattern} is no audit log of kraftctl: no line has an outcome. "
                 "kraftctl.audit.log.path of the controllers names it"
             )
+        if count and not of:
+            raise ExportRefusedError(f"{pattern} has no line of cluster {cluster_id}: it is of another one")
 
     def _fetched(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         cursor = self._connection.execute(sql)

@@ -82,6 +82,7 @@ td.short { white-space: nowrap; min-width: 0; }
   nav { padding: 6px 8px; }
   .links { flex-wrap: nowrap; justify-content: flex-start; overflow-x: auto; }
   #zoom { font-size: 12.5px; }
+  .points li { padding: 4px 8px; margin-bottom: 4px; line-height: 1.4; font-size: 13px; }
   section { padding: 12px 10px; margin: 10px 0; scroll-margin-top: 64px; }
   thead { position: absolute; left: -9999px; }
   table, tbody, tr, td { display: block; }

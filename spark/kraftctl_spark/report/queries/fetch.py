@@ -56,7 +56,7 @@ def fetch(
         try:
             with opened(history, manifest, tables, batches) as db:
                 if audit_log is not None:
-                    db.add_audit_log(audit_log)
+                    db.add_audit_log(audit_log, manifest.cluster_id)
                 return _contents(db, manifest, batches, (from_ms, until_ms), audit_log is not None)
         except (duckdb.Error, FileNotFoundError) as error:
             if read_manifest(history) == manifest:

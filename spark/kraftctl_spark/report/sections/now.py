@@ -11,6 +11,8 @@ from kraftctl_spark.report.section import Point, Section, Table, counted, cut
 NAMED_MAX = 3
 """A line names this many partitions or brokers; the table below it has more."""
 
+DATE = "2026-11-21 "
+
 REASONS = {
     "snapshot": "so since before the exported log",
     "partition created": "it was created so",
@@ -48,7 +50,7 @@ def now(contents: Contents) -> Section:
         "now",
         "Now",
         f"The state at {shown_time(present.time_ms)} UTC, offset {present.offset:,}: there the export ends.",
-        "The state is not known: the end of the log was not understood.",
+        f"The state is not known: {_not_understood(contents)}.",
     )
     if not present.known:
         return section
@@ -61,6 +63,13 @@ def now(contents: Contents) -> Section:
         tables=(*(_table(present, kind) for kind in KINDS), _broker_table(present)),
         points=tuple(points),
     )
+
+
+def _not_understood(contents: Contents) -> str:
+    found = [row for row in contents.not_known.rows if row.end_offset is None]
+    if not found:
+        return "the end of the log is not in the tables"
+    return f"this release does not understand {found[0].subject} at offset {found[0].start_offset:,}"
 
 
 def _summary(present: Present) -> str:
@@ -89,10 +98,10 @@ def _by_beginning(present: Present, listed: Listed[ImpairedPartition]) -> str:
     parts = [
         ", ".join(names[:NAMED_MAX])
         + (", …" if len(names) > NAMED_MAX else "")
-        + f" since {shown_time(since_ms)} ({shown_duration(max(0, present.time_ms - since_ms))}): {why}"
+        + f" since {_since(present, since_ms)}: {why}"
         for (since_ms, why), names in shown
     ]
-    more = ["others later"] if listed.cut or len(groups) > len(shown) else []
+    more = ["and others"] if listed.cut or len(groups) > len(shown) else []
     return "; ".join((*parts, *more)) + "."
 
 
@@ -101,7 +110,7 @@ def _brokers(present: Present) -> Iterator[Point]:
     for state, (one, several, urgency) in STATES.items():
         if total := counts.get(state):
             rows = [row for row in present.broken_brokers.rows if row.state == state]
-            named = [_named(row) for row in rows[:NAMED_MAX]]
+            named = [_named(present, row) for row in rows[:NAMED_MAX]]
             yield Point(
                 urgency, f"{counted(total, 'broker')} {one if total == 1 else several}", _joined(named, total)
             )
@@ -112,8 +121,17 @@ def _joined(named: list[str], total: int) -> str:
     return "; ".join((*named, *more)) + "."
 
 
-def _named(row: BrokerAtEnd) -> str:
-    since = f" since {shown_time(row.since_ms)}" if row.since_ms and row.state != "unfenced" else ""
+def _since(present: Present, time_ms: int) -> str:
+    """Returns a time, without the date where that is the one of the end, and how long it is since then."""
+    time, end = shown_time(time_ms), shown_time(present.time_ms)
+    same_day = time[: len(DATE)] == end[: len(DATE)]
+    duration = shown_duration(max(0, present.time_ms - time_ms))
+    return f"{time[len(DATE) :] if same_day else time} ({duration})"
+
+
+def _named(present: Present, row: BrokerAtEnd) -> str:
+    has_begun = row.since_ms is not None and row.state != "unfenced"
+    since = f" since {_since(present, row.since_ms or 0)}" if has_begun else ""
     why = _broker_why(row)
     lacks = "lacks" if row.missing_in == 1 else "lack"
     missed = f", {counted(row.missing_in, 'partition')} {lacks} it" if row.missing_in else ""
