@@ -172,4 +172,12 @@ FAULTS = (
         ("tests/security/tls/test_ssl_config.py::test_a_type_that_is_not_read_is_one_error",),
         "A keystore of JCEKS gives a second error, which is wrong: PEM has no store password.",
     ),
+    PlantedFault(
+        "fish-gets-the-code-of-bash",
+        "kraftctl/cli/completion.py",
+        "shell=args.shell",
+        'shell="bash"',
+        ("tests/cli/test_completion.py::test_each_shell_has_its_own_code",),
+        "fish refuses to read it.",
+    ),
 )

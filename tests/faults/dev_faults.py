@@ -43,8 +43,8 @@ FAULTS = (
     PlantedFault(
         "only-a-killed-node-starts-again",
         "kraftctl/dev/restarts.py",
-        "        elif self._due_s is None:\n",
-        "        elif self._due_s is None and node.process.exit_code == -signal.SIGKILL:\n",
+        "        if node.running:\n",
+        "        if node.running or (node.process and node.process.exit_code != -signal.SIGKILL):\n",
         (f"{RESTARTS}::test_a_broker_that_ends_in_any_way_starts_again",),
         "A broker that is stopped, or ends with an error, stays away.",
     ),
