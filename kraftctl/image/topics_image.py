@@ -334,9 +334,7 @@ class TopicsImage(ImagePart):
 
     def _isr_index(self, partition: PartitionRegistration) -> dict[int, dict[Uuid, int]]:
         """Returns the index that counts the members of its ISR."""
-        if partition.leader == NO_LEADER and len(partition.isr) == 1:
-            return self.last_member_counts
-        return self.isr_counts
+        return self.last_member_counts if partition.waits_for_last_member else self.isr_counts
 
     def _change_isr(self, topic_id: Uuid, old: PartitionRegistration, new: PartitionRegistration) -> None:
         before, after = self._isr_index(old), self._isr_index(new)

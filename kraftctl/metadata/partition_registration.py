@@ -210,6 +210,11 @@ class PartitionRegistration:
         return self.leader == self.preferred_replica
 
     @property
+    def waits_for_last_member(self) -> bool:
+        """Whether it has no leader, and one replica in its ISR."""
+        return self.leader == NO_LEADER and len(self.isr) == 1
+
+    @property
     def reassigning(self) -> bool:
         """Whether a reassignment (KIP-455) is running."""
         return len(self.removing_replicas) != 0 or len(self.adding_replicas) != 0

@@ -170,6 +170,18 @@ def test_controlled_shutdown_marks_the_broker_first() -> None:
     assert records_for_controlled_shutdown(state.image, state.controller.config, 1) == []
 
 
+@pytest.mark.parametrize("elr", [False, True])
+def test_each_partition_changes_once(elr: bool) -> None:
+    """Broker 1 leads a partition of the topic, and is alone in the ISR of one without leader."""
+    state = MetadataState(elr=elr)
+    state.brokers(1, 2)
+    state.config(TOPIC, "foo", unclean__leader__election__enable="true")
+    state.topic("foo", partition_record([1]), partition_record([1, 2], [1], leader=-1, adding=[2]))
+    fenced = messages(records_for_fenced_broker(state.image, state.controller.config, 1))
+    changed = [each.partition_id for each in fenced if isinstance(each, PartitionChangeRecord)]
+    assert sorted(changed) == [0, 1]
+
+
 def test_unregistering_cleans_isr_and_elr() -> None:
     state = MetadataState(elr=True)
     state.brokers(1, 2)

@@ -23,6 +23,14 @@ FAULTS = (
         "The log differs from that of Kafka's controller.",
     ),
     PlantedFault(
+        "last-members-are-visited-twice",
+        f"{REPLICATION}/partition_walk.py",
+        " and (self._last or not partition.waits_for_last_member)\n",
+        "\n",
+        (f"{TRANSITIONS}::test_each_partition_changes_once",),
+        "Both records are of the state before the first: the leader epoch rises by two.",
+    ),
+    PlantedFault(
         "last-members-are-not-visited-without-elr",
         f"{REPLICATION}/memberships.py",
         "        elif not self._has_visited_last and ",

@@ -64,7 +64,7 @@ class Memberships:
             self._walks.append(LastMemberWalk(alone_in, image.cluster, broker_id))
         self._has_visited_last = True
         if in_isrs:
-            self._walks.append(IsrWalk(in_order(in_isrs), broker_id))
+            self._walks.append(IsrWalk(in_order(in_isrs), broker_id, last=image.features.elr_enabled))
         in_elrs = self._first(topics.elr_counts.get(broker_id)) if leaves_elrs else {}
         if in_elrs:
             self._walks.append(ElrWalk(in_order(in_elrs), broker_id))

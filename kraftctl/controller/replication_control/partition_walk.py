@@ -84,14 +84,15 @@ class PartitionWalk:
 
 
 class IsrWalk(PartitionWalk):
-    """Finds partitions whose ISR has the broker."""
+    """Finds partitions whose ISR has the broker; without `last`, none of those of `LastMemberWalk`."""
 
-    def __init__(self, topic_ids: list[Uuid], broker_id: int) -> None:
+    def __init__(self, topic_ids: list[Uuid], broker_id: int, *, last: bool) -> None:
         super().__init__(topic_ids)
         self._broker_id = broker_id
+        self._last = last
 
     def wanted(self, partition: PartitionRegistration) -> bool:
-        return self._broker_id in partition.isr
+        return self._broker_id in partition.isr and (self._last or not partition.waits_for_last_member)
 
 
 class ElrWalk(PartitionWalk):
@@ -143,8 +144,8 @@ class LeaderlessWalk(PartitionWalk):
 
 
 class LastMemberWalk(PartitionWalk):
-    """Finds leaderless partitions whose ISR has the broker, and of which another broker, an active one, has a
-    replica; without the feature also those with an ELR (KIP-966).
+    """Finds leaderless partitions whose ISR has the broker alone, and of which another broker, an active one,
+    has a replica; without the feature also those with an ELR (KIP-966).
     """
 
     def __init__(self, topic_ids: list[Uuid], cluster: ClusterImage, broker_id: int) -> None:
@@ -153,7 +154,7 @@ class LastMemberWalk(PartitionWalk):
         self._broker_id = broker_id
 
     def wanted(self, partition: PartitionRegistration) -> bool:
-        if partition.leader != NO_LEADER or self._broker_id not in partition.isr:
+        if not partition.waits_for_last_member or self._broker_id not in partition.isr:
             return False
         if partition.elr:
             return True
