@@ -40,6 +40,8 @@ FORMER_FINDS = [
     pytest.param("narrow", 9_034, id="adopted-while-a-supervisor-deletes-votes"),
     pytest.param("narrow", 6_046, id="adopted-without-a-record-while-a-supervisor-deletes-votes"),
     pytest.param("mixed", 5_000_109, id="heartbeat-in-slices-that-a-former-leader-answers"),
+    pytest.param("mixed", 3_018_882, id="epochs-of-a-voter-that-no-log-has-any-more"),
+    pytest.param("mixed", 3_002_558, id="fencing-in-a-transaction-that-is-aborted"),
     pytest.param("moves", 582, id="all-voters-have-moved-meanwhile"),
 ]
 """With the workload with which they were found."""
