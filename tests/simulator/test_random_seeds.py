@@ -42,6 +42,8 @@ FORMER_FINDS = [
     pytest.param("mixed", 5_000_109, id="heartbeat-in-slices-that-a-former-leader-answers"),
     pytest.param("mixed", 3_006_010, id="adopted-before-the-first-vote-was-written"),
     pytest.param("mixed", 3_008_734, id="transaction-that-ends-while-its-leader-waits-for-the-disk"),
+    pytest.param("mixed", 3_018_882, id="epochs-of-a-voter-that-no-log-has-any-more"),
+    pytest.param("mixed", 3_002_558, id="fencing-in-a-transaction-that-is-aborted"),
     pytest.param("moves", 582, id="all-voters-have-moved-meanwhile"),
 ]
 """With the workload with which they were found."""
