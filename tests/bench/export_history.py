@@ -17,6 +17,7 @@ from kraftctl_spark.history.questions.questions import sources
 from kraftctl_spark.log.log_location import DirectoryLocation
 from kraftctl_spark.log.log_range import LogRange
 from kraftctl_spark.report.period import shown_time
+from kraftctl_spark.report.queries.fetch import fetch
 from kraftctl_spark.rows.log_rows import rows_of_log
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskSettings, write_range
 from kraftctl_spark.tables.manifest import Manifest, Output
@@ -25,6 +26,7 @@ from tests.bench import export_log, export_ready
 from tests.bench.table import Row
 from tests.spark.history.asked import SparkHistory, compute, in_duckdb
 from tests.spark.history.asked_macros import QUESTIONS, about, with_macros
+from tests.spark.page_counts import differences
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -119,6 +121,7 @@ def measure(
     with in_duckdb(output) as asked:
         for question in sources():
             times.questions_ms["DuckDB", question] = _best_ms(partial(asked.ask, question, **values))
+        assert not [*differences(asked, fetch(raw, output, None, None))]
     with with_macros(raw, output, scratch, "--audit-log", str(_audit_log(scratch, size))) as named:
         for question in QUESTIONS:
             asked_here = about(question, _names(size.records))

@@ -96,6 +96,14 @@ FAULTS = (
         "Below end_offset=77 the log ends at 77, and below env=prod there is no report.",
     ),
     PlantedFault(
+        "the-page-lacks-changes-of-quotas",
+        f"{REPORT}/queries/standing.py",
+        '("acls", "quotas", "scram_credentials", "delegation_tokens", "features")',
+        '("acls", "scram_credentials", "delegation_tokens", "features")',
+        ("tests/spark/test_one_definition.py::test_page_and_file_count_the_same",),
+        "The page shows fewer changes than the question security_audit.",
+    ),
+    PlantedFault(
         "ticks-of-small-counts-are-fractions",
         f"{REPORT}/section.py",
         "max(1, -(-most // SMALL_COUNT_TICKS))",
