@@ -66,6 +66,23 @@ def test_every_noun_that_is_counted_fits_its_number() -> None:
     assert wrong == [], "use counted() of kraftctl_protocol/counted_text.py"
 
 
+def test_no_text_begins_with_a_noun_that_another_place_counts() -> None:
+    """Such as `brokers are fenced` behind a condition, or in a table."""
+    begins = re.compile(r"(\w+s) (?:are|fetch|have|lag)\b")
+    known = nouns()
+    wrong = [
+        f"{path.relative_to(ROOT)}: {node.value}"
+        for path in sources()
+        if path.suffix == ".py"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and (found := begins.match(node.value))
+        and found.group(1) in known
+    ]
+    assert wrong == []
+
+
 def test_no_other_function_makes_plurals() -> None:
     """Such as `record{'' if count == 1 else 's'}`."""
     own = re.compile(r"""(["'])(s|y|ies|)\1 if [^"'\n]*(==|!=|>) ?1 else (["'])(s|y|ies|)\4""")

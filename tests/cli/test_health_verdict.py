@@ -81,6 +81,7 @@ ALL = (leader(), standby(TWO, leader_id=1), standby(THREE, leader_id=1))
 SHORT = "kraftctl_under_min_isr_partitions 2\n"
 OFFLINE = "# TYPE x gauge\nkafka_controller_kafkacontroller_offlinepartitionscount 4\n"
 FENCED = "kafka_controller_kafkacontroller_fencedbrokercount {}\n"
+ONE_OF_EACH = OFFLINE.replace(" 4", " 1") + FENCED.format(1)
 WELL = OFFLINE.replace(" 4", " 0") + FENCED.format(0)
 COUNTED = WELL.replace("fencedbrokercount 0", "fencedbrokercount 102")
 
@@ -163,6 +164,10 @@ VERDICTS = [
     pytest.param(
         collected(*ALL, pages=(OperatePages("u", {"quorum": ACTIVE}, OFFLINE + FENCED.format(0)),)),
         UNHEALTHY, ["4 partitions have no leader"], id="leaderless-partitions",
+    ),
+    pytest.param(
+        collected(*ALL, pages=(OperatePages("u", {"quorum": ACTIVE}, ONE_OF_EACH),)),
+        UNHEALTHY, ["1 broker is fenced", "1 partition has no leader"], id="one-of-each",
     ),
     pytest.param(
         collected(*ALL, pages=(OperatePages("u", {"quorum": ACTIVE}, WELL), OperatePages("v", problem="no"))),

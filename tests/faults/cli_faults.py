@@ -180,4 +180,20 @@ FAULTS = (
         ("tests/cli/test_completion.py::test_each_shell_has_its_own_code",),
         "fish refuses to read it.",
     ),
+    PlantedFault(
+        "a-count-of-one-has-the-plural",
+        "protocol/kraftctl_protocol/counted_text.py",
+        "return one if count == 1 else many",
+        "return one if count == 0 else many",
+        ("tests/test_counted_nouns.py::test_a_counted_noun",),
+        "A small cluster has `1 topics`.",
+    ),
+    PlantedFault(
+        "a-count-without-the-function",
+        "kraftctl/cli/health/forms.py",
+        "{counted(len(health.voters), 'voter')}",
+        "{len(health.voters)} voters",
+        ("tests/test_counted_nouns.py::test_every_noun_that_is_counted_fits_its_number",),
+        "The next text that counts has `1 voters` again.",
+    ),
 )

@@ -10,7 +10,7 @@ from kraftctl.cli.admin.node_answers import NodeAnswers
 from kraftctl.cli.health.collection import STATUS_PATH, Collected, OperatePages
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
 from kraftctl.explain.controller_status import left_out_of
-from kraftctl_protocol.counted_text import counted
+from kraftctl_protocol.counted_text import counted, one_or_many
 from kraftctl_protocol.errors import Errors
 from kraftctl_security.blocking_connection import Endpoint, endpoint_text
 
@@ -206,20 +206,22 @@ def _fenced(collected: Collected, active: list[OperatePages]) -> list[str]:
             if isinstance(broker, dict) and broker.get("fenced") is True:
                 fenced.add(str(broker.get("id")))
     texts = [f"broker {each} is fenced" for each in sorted(fenced, key=lambda each: (len(each), each))]
-    if count > len(fenced):
-        texts.append(f"{count - len(fenced)} {'more ' if fenced else ''}brokers are fenced")
+    left = count - len(fenced)
+    if left > 0:
+        are = one_or_many(left, "is", "are")
+        texts.append(f"{counted(left, 'more broker' if fenced else 'broker')} {are} fenced")
     return texts
 
 
 def _partitions(page: OperatePages) -> Iterator[str]:
     """Reads the counts that the active controller has."""
-    for name, text in (
-        (OFFLINE_PARTITIONS, "partitions have no leader"),
-        (UNDER_MIN_ISR, "partitions have fewer replicas in sync than min.insync.replicas"),
+    for name, what in (
+        (OFFLINE_PARTITIONS, "no leader"),
+        (UNDER_MIN_ISR, "fewer replicas in sync than min.insync.replicas"),
     ):
         count = count_of(page.metrics, name)
         if count:
-            yield f"{count} {text}"
+            yield f"{counted(count, 'partition')} {one_or_many(count, 'has', 'have')} {what}"
 
 
 def _notes(collected: Collected) -> Iterator[str]:
