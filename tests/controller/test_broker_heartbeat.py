@@ -12,6 +12,7 @@ from kraftctl.controller.state.broker_heartbeat_manager import (
     BrokerHeartbeatState,
 )
 from kraftctl.metadata import features
+from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.assign_replicas_to_dirs_request import (
     AssignReplicasToDirsRequest,
@@ -21,6 +22,11 @@ from kraftctl_protocol.generated.assign_replicas_to_dirs_request import (
 )
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
+from kraftctl_protocol.generated.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from tests.support.active_controller import ActiveController
 from tests.support.metadata_state import directory
@@ -314,6 +320,32 @@ def test_a_partition_changes_once_with_a_heartbeat(fence, shut_down, replicas):
     changed = [record.partition_id for record in written if isinstance(record, PartitionChangeRecord)]
     assert sorted(changed) == of_broker
     assert active.controller.image.cluster.brokers[1].directories == (directory(1, 1),)
+
+
+def test_a_partition_changes_once_with_an_unfencing():
+    """Another replica is elected, as that of the broker is in a directory that has failed."""
+    active = ActiveController(features.IBP_3_9_IV0)
+    active.start_brokers(1, 2, directories=2)
+    active.create_topic("t", replication_factor=2)
+    topics = active.controller.image.topics
+    topic = TopicData(
+        topic_id=topics.topic_by_name("t").topic_id, partitions=[PartitionData(partition_index=0)]
+    )
+    assigned = DirectoryData(id=directory(1), topics=[topic])
+    epoch = active.controller.image.cluster.brokers[1].epoch
+    active.request(AssignReplicasToDirsRequest(broker_id=1, broker_epoch=epoch, directories=[assigned]))
+    active.heartbeat(2, fence=True)
+    active.heartbeat(1, fence=True)
+    active.heartbeat(2)
+    unclean = AlterableConfig(name="unclean.leader.election.enable", value="true")
+    resource = AlterConfigsResource(resource_type=TOPIC, resource_name="t", configs=[unclean])
+    active.request(IncrementalAlterConfigsRequest(resources=[resource]))
+    assert topics.topic_by_name("t").partitions[0].isr == (1,)
+    start = active.end_offset
+    active.heartbeat(1, offline=[directory(1)])
+    written = [entry.record for offset, entry in active.log if offset >= start]
+    changed = [record.leader for record in written if isinstance(record, PartitionChangeRecord)]
+    assert changed == [2]
 
 
 def test_cordoned_directories_are_recorded_when_they_change():

@@ -148,6 +148,28 @@ def test_a_broker_leaves_after_a_topic_was_deleted_whose_elrs_were_cleared() -> 
     assert 1 not in active.controller.image.cluster.brokers
 
 
+def test_a_partition_of_which_an_elr_was_cleared_changes_once() -> None:
+    active = ActiveController(features.IBP_4_3_IV0)
+    active.start_brokers(1, 2)
+    active.create_topic("t", 1, 2)
+    active.request(_min_isr("3"))
+    for value in ("2", "3"):
+        active.heartbeat(1)
+        active.request(_isr_of_all(active), 3)
+        active.heartbeat(1, fence=True)
+        active.request(_min_isr(value))
+    active.heartbeat(1)
+    active.request(_isr_of_all(active), 3)
+    active.heartbeat(1, fence=True)
+    topic = active.controller.image.topics.topic_by_name("t")
+    assert topic is not None
+    assert topic.partitions[0].elr == (1,)
+    active.pass_time(2 * SESSION_MS)
+    start = active.end_offset
+    active.register(1, number=9)
+    assert changes(active, start) == 1
+
+
 def _min_isr(value: str) -> IncrementalAlterConfigsRequest:
     change = AlterableConfig(name="min.insync.replicas", value=value)
     resource = AlterConfigsResource(resource_type=TOPIC, resource_name="t", configs=[change])

@@ -12,6 +12,7 @@ CHANGED = (
     ("replicas", "Replicas"),
     ("adding", "AddingReplicas"),
     ("removing", "RemovingReplicas"),
+    ("elr", "EligibleLeaderReplicas"),
 )
 
 
@@ -26,6 +27,7 @@ class Partition:
     leader: int
     leader_epoch: int
     epoch: int
+    elr: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -50,6 +52,9 @@ class Picture:
     users: set[tuple[str, int]] = field(default_factory=set)
     quotas: list[tuple[list[Body], str]] = field(default_factory=list)
     controllers: set[int] = field(default_factory=set)
+    of_cleared_elrs: set[int] = field(default_factory=set)
+    """Brokers that Kafka still finds in ELRs which were cleared."""
+
     _names: dict[str, str] = field(default_factory=dict)
 
     def replay(self, record: LoggedRecord) -> None:
@@ -88,11 +93,17 @@ class Picture:
         partition = self.topics[self._names[body["TopicId"]]][body["PartitionId"]]
         partition.epoch += 1
         for name, key in CHANGED:
-            if body[key] is not None:
+            if body.get(key) is not None:
                 setattr(partition, name, body[key])
         if body["Leader"] != -2:
             partition.leader = body["Leader"]
             partition.leader_epoch += 1
+
+    def _ClearElrRecord(self, body: Body) -> None:
+        for name, _, partition in self.partitions():
+            if body["TopicName"] in ("", name):
+                self.of_cleared_elrs |= set(partition.elr)
+                partition.elr = []
 
     def _RegisterBrokerRecord(self, body: Body) -> None:
         self.brokers[body["BrokerId"]] = Broker(

@@ -20,7 +20,7 @@ def shrunk(judge: Judge, find: Find, seconds_max: float = 300.0) -> Find | None:
     end_s = time.monotonic() + seconds_max
 
     def repeats(calls: list[Call]) -> bool:
-        found = last_differences(judge, find, calls)
+        found = judge.known.unknown(last_differences(judge, find, calls))
         return bool(wanted & {(each.api, each.place) for each in found})
 
     if not repeats(find.calls):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.differential.call import Call
+from tests.differential.call import Call, Ref
 from tests.differential.calls.avoided import Before, why_avoided, why_avoided_now
 from tests.differential.calls.features import kraft_version_raised
 from tests.differential.compare import Difference
@@ -110,6 +110,21 @@ def test_only_a_directory_that_fails_while_its_broker_changes_is_known_to_differ
 ) -> None:
     body = {"BrokerId": 1, "OfflineLogDirs": ["d"], "WantFence": fence, "WantShutDown": stop}
     assert why_avoided_now(Call("BrokerHeartbeat", 1, body), Before(fenced)) == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (Call("UnregisterBroker", 0, {"BrokerId": 1}), True),
+        (Call("UnregisterBroker", 0, {"BrokerId": 2}), False),
+        (Call("BrokerRegistration", 4, {"BrokerId": 1, "PreviousBrokerEpoch": -1}), True),
+        (Call("BrokerRegistration", 4, {"BrokerId": 1, "PreviousBrokerEpoch": Ref("epoch", 1)}), False),
+        (Call("BrokerRegistration", 2, {"BrokerId": 1, "PreviousBrokerEpoch": Ref("epoch", 1)}), True),
+    ],
+)
+def test_only_brokers_of_elrs_that_were_cleared_are_known_to_differ(call: Call, expected: bool) -> None:
+    found = why_avoided_now(call, Before(fenced={1, 2}, of_cleared_elrs={1}))
+    assert found == ({"an ELR was cleared"} if expected else set())
 
 
 def test_only_topics_of_partitions_with_different_numbers_of_replicas_are_known_to_differ() -> None:

@@ -23,6 +23,14 @@ FAULTS = (
         "The log differs from that of Kafka's controller.",
     ),
     PlantedFault(
+        "partitions-change-twice-with-an-unfencing-and-a-failed-directory",
+        f"{REPLICATION}/partition_walk.py",
+        " or (self._offline and self._leaves(partition)):\n",
+        ":\n",
+        ("tests/controller/test_broker_heartbeat.py::test_a_partition_changes_once_with_an_unfencing",),
+        "Both records are of the state before the first: the leader epoch rises by two.",
+    ),
+    PlantedFault(
         "last-members-are-visited-twice",
         f"{REPLICATION}/partition_walk.py",
         " and (self._last or not partition.waits_for_last_member)\n",

@@ -113,7 +113,7 @@ class BrokerUnfencing(SlicedWork):
         if self._walk is None:
             updates.records.append(unfencing_record(registration))
             topic_ids = in_order(state.image.topics.leaderless_counts)
-            self._walk = LeaderlessWalk(topic_ids, state.image, broker_id)
+            self._walk = LeaderlessWalk(topic_ids, state.image, broker_id, self._offline)
         budget = SliceBudget(moment.units)
         is_over = self._walk.take(state.image.topics, updates, budget)
         self.spent = budget.spent

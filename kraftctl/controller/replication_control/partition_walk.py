@@ -122,18 +122,27 @@ class DirectoryWalk(PartitionWalk):
 class LeaderlessWalk(PartitionWalk):
     """Finds leaderless partitions of which an active broker has a replica; `added` counts as active.
 
+    Those in whose ISR it is with a directory of `offline` are left to `DirectoryWalk`.
+
     As in Kafka, also others in which something changes, though they stay without leader: a reassignment ends
     if the ISR has what it waits for, and an ELR ends without the feature (KIP-966).
     """
 
-    def __init__(self, topic_ids: list[Uuid], image: MetadataImage, added: int = NO_LEADER) -> None:
+    def __init__(
+        self,
+        topic_ids: list[Uuid],
+        image: MetadataImage,
+        added: int = NO_LEADER,
+        offline: Sequence[Uuid] = (),
+    ) -> None:
         super().__init__(topic_ids)
         self._cluster = image.cluster
         self._keeps_elrs = image.features.elr_enabled
         self._added = added
+        self._offline = offline
 
     def wanted(self, partition: PartitionRegistration) -> bool:
-        if partition.leader != NO_LEADER:
+        if partition.leader != NO_LEADER or (self._offline and self._leaves(partition)):
             return False
         if partition.reassigning or (partition.elr and not self._keeps_elrs):
             return True
@@ -141,6 +150,9 @@ class LeaderlessWalk(PartitionWalk):
             if replica == self._added or self._cluster.active(replica):
                 return True
         return False
+
+    def _leaves(self, partition: PartitionRegistration) -> bool:
+        return self._added in partition.isr and partition.directory(self._added) in self._offline
 
 
 class LastMemberWalk(PartitionWalk):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.differential.call import Call
+from tests.differential.call import Call, Ref
 from tests.differential.codec import Body
 from tests.differential.picture import Picture
 
@@ -20,6 +20,7 @@ ELECTION = "unclean.leader.election.enable"
 INT_MAX = 2**31 - 1
 PARTITIONS_MAX = 10_000
 NAME_BYTES_MAX = 249
+CLEAN_SHUTDOWN_VERSION = 3
 CODES_OF_ACLS = {
     "ResourceType": range(2, 8),
     "ResourcePatternType": range(3, 5),
@@ -50,6 +51,9 @@ class Before:
     one_shuts_down: bool = False
     """Whether a broker is unfenced and still in its controlled shutdown."""
 
+    of_cleared_elrs: Collection[int] = ()
+    """Brokers that were in ELRs which were cleared."""
+
 
 def before(picture: Picture) -> Before:
     """Returns what it is like now."""
@@ -60,13 +64,16 @@ def before(picture: Picture) -> Before:
     ]
     fenced = {each for each, broker in picture.brokers.items() if broker.fenced}
     shut_down = {each for each, broker in picture.brokers.items() if broker.shutting_down}
-    return Before(fenced, unequal, not shut_down <= fenced)
+    return Before(fenced, unequal, not shut_down <= fenced, picture.of_cleared_elrs)
 
 
 def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
     """Returns which known differences the call meets because of what the cluster is like."""
     if call.api == "BrokerHeartbeat":
         return _why_heartbeat_avoided(call.body, now.fenced)
+    if call.api in ("UnregisterBroker", "BrokerRegistration"):
+        finds = call.body["BrokerId"] in now.of_cleared_elrs and not _is_clean(call, now.fenced)
+        return frozenset({"an ELR was cleared"} if finds else ())
     if call.api not in ("CreateTopics", "CreatePartitions"):
         return frozenset()
     found = set()
@@ -75,6 +82,16 @@ def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
     if now.one_shuts_down and not all(each["Assignments"] for each in call.body["Topics"]):
         found.add("by chance on a broker that shuts down")
     return frozenset(found)
+
+
+def _is_clean(call: Call, fenced: Collection[int]) -> bool:
+    """Returns whether the broker comes back after a clean shutdown, as far as the call says so."""
+    broker = call.body["BrokerId"]
+    return (
+        call.version >= CLEAN_SHUTDOWN_VERSION
+        and broker in fenced
+        and call.body.get("PreviousBrokerEpoch") == Ref("epoch", broker)
+    )
 
 
 def _why_heartbeat_avoided(body: Body, fenced: Collection[int]) -> frozenset[str]:
