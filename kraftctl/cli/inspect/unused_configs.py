@@ -39,7 +39,7 @@ UNUSED: Final = (
     (("sasl.oauthbearer.allow.",), "only the expected audiences and issuer decide"),
     (("ssl.", "security.providers"), "it chooses a part of a JVM, and SSL is that of OpenSSL here"),
     (("socket.connection.setup.",), "a connection has the time of its request"),
-    (("controller.quorum.append.linger.",), "records are written without waiting for more"),
+    (("controller.quorum.append.linger.",), "no record waits for more"),
     (("controller.performance.always.",), "the line about requests has their longest times"),
     (("internal.metadata.",), "batches and deleted files of the log have fixed limits"),
 )  # fmt: skip
