@@ -17,7 +17,7 @@ A granted vote is on disk before the response leaves. Who may raise our epoch, b
 | Vote of one of our voters, present or former | the epoch is joined | the epoch is joined |
 | Vote of one that never was one, while the leader is active | it is joined, the leader resigns | refused |
 | the same while no leader is active | the epoch is joined, the logs decide | as in Kafka |
-| Vote of one that an earlier log may have had (kraft.version 1) | the epoch is joined | the epoch is joined |
+| Vote of any replica once the first voter set is forgotten | the epoch is joined | the epoch is joined |
 
 A voter that was removed may not know it, and have the pre-votes of a majority from before. If its epoch were
 refused, no voter would follow it there, and it would follow none; observers and brokers would take the epoch
@@ -76,8 +76,7 @@ def _may_raise_epoch(core: RaftCore, partition: PartitionData) -> bool:
     """Returns whether a request of a larger epoch may raise ours."""
     if partition.pre_vote or is_raised_too_often(core, partition.replica_epoch):
         return False
-    knows_all_voters = core.history.kraft_version() == 0 or core.log.start_offset == 0
-    never_was_voter = knows_all_voters and not core.history.was_voter(_candidate(partition))
+    never_was_voter = core.history.is_whole() and not core.history.was_voter(_candidate(partition))
     return not never_was_voter or not _is_leader_active(core)
 
 

@@ -88,7 +88,12 @@ class RaftNode:
             rng=rng,
             log=log,
             stored_election=quorum_state,
-            history=VoterHistory(static_voters, voter_history, kraft_version_history),
+            history=VoterHistory(
+                static_voters,
+                voter_history,
+                kraft_version_history,
+                begins_at=log.snapshots[-1].snapshot_id.offset if log.snapshots else 0,
+            ),
             recovering_epoch=recovering_epoch,
             stored_committed_end=stored_committed_end,
         )

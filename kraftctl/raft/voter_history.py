@@ -24,7 +24,11 @@ class VoterHistory:
         static_voters: VoterSet,
         voters: list[tuple[int, VoterSet]],
         kraft_versions: list[tuple[int, int]],
+        *,
+        begins_at: int = 0,
     ) -> None:
+        """Takes what a snapshot that ends before `begins_at` contains, and what the log has from there on."""
+        self._has_first = begins_at == 0
         self.static_voters = static_voters
         self.voters = sorted(voters, key=_offset_of_voters)
         self.kraft_versions = sorted(kraft_versions)
@@ -37,6 +41,13 @@ class VoterHistory:
     def was_voter(self, key: ReplicaKey) -> bool:
         """Returns whether it is a voter, or was one in a voter set that is still remembered."""
         return self.current.is_voter(key) or any(voters.is_voter(key) for _, voters in self.voters)
+
+    def is_whole(self) -> bool:
+        """Returns whether `was_voter` knows all voters that there ever were.
+
+        Static voters are all, as long as no control record replaces them: they are in a file.
+        """
+        return self._has_first or not self.voters
 
     def kraft_version(self) -> int:
         return self.kraft_versions[-1][1] if self.kraft_versions else 0
@@ -65,6 +76,7 @@ class VoterHistory:
 
     def start_over(self, end_offset: int, voters: VoterSet | None, kraft_version: int) -> None:
         """Keeps only what a snapshot that ends before `end_offset` (exclusive) contains."""
+        self._has_first = False
         self.voters = [] if voters is None else [(end_offset - 1, voters)]
         self.kraft_versions = [] if kraft_version == 0 else [(end_offset - 1, kraft_version)]
         self.current = self.static_voters if voters is None else voters
@@ -75,7 +87,9 @@ class VoterHistory:
         What is in force there stays, whatever its offset. A restart knows no more.
         """
         voter_offsets = [offset for offset, _ in self.voters]
-        del self.voters[: _replaced_count(voter_offsets, start_offset)]
+        forgotten_count = _replaced_count(voter_offsets, start_offset)
+        self._has_first = self._has_first and not forgotten_count
+        del self.voters[:forgotten_count]
         version_offsets = [offset for offset, _ in self.kraft_versions]
         del self.kraft_versions[: _replaced_count(version_offsets, start_offset)]
 

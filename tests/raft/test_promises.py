@@ -169,8 +169,11 @@ def test_the_epoch_of_a_former_voter_is_joined(is_committed: bool, start_quorum:
 
 
 @pytest.mark.prevents("removed-voter-alone")
-def test_the_epoch_of_a_voter_that_the_log_no_longer_has_is_joined(start_quorum: StartQuorum) -> None:
-    """Observers and brokers that ask it follow its epochs."""
+@pytest.mark.parametrize("is_restarted", [False, True], ids=["retention", "restart"])
+def test_the_epoch_of_a_voter_that_the_log_no_longer_has_is_joined(
+    is_restarted: bool, start_quorum: StartQuorum
+) -> None:
+    """Observers and brokers that ask it follow its epochs. A restart reads the log from a snapshot on."""
     quorum = start_quorum(5, VOTERS)
     leader = quorum.led()
     removed = quorum.followers()[0]
@@ -178,19 +181,32 @@ def test_the_epoch_of_a_voter_that_the_log_no_longer_has_is_joined(start_quorum:
     quorum.remove_voter(removed.node_id)
     quorum.run_for(500)
     quorum.take_snapshot(leader)
+    restart_if(is_restarted, leader, quorum)
     epoch = leader.raft.epoch + 7
     quorum.ask(leader, vote_request(epoch, 1, pre_vote=False, candidate=removed.key))
     assert leader.raft.epoch == epoch
 
 
 @pytest.mark.prevents("last-epoch")
-def test_a_static_quorum_knows_all_its_voters_without_its_whole_log(start_quorum: StartQuorum) -> None:
+@pytest.mark.parametrize("is_restarted", [False, True], ids=["retention", "restart"])
+def test_a_static_quorum_knows_all_its_voters_without_its_whole_log(
+    is_restarted: bool, start_quorum: StartQuorum
+) -> None:
     quorum = start_quorum(5, VOTERS, dynamic=False)
     leader = quorum.led()
     quorum.take_snapshot(leader)
+    restart_if(is_restarted, leader, quorum)
     epoch = leader.raft.epoch
     quorum.ask(leader, vote_request(epoch + 7, leader.raft.end_offset, pre_vote=False))
     assert leader.raft.epoch == epoch
+
+
+def restart_if(is_restarted: bool, process: ControllerProcess, quorum: Quorum) -> None:
+    """A replica that leads, or follows an active leader, then has read its log from a snapshot on."""
+    if is_restarted:
+        quorum.crash(process)
+        quorum.restart_all()
+        quorum.run_for(5_000)
 
 
 STRANGER = ReplicaKey(STRANGER_ID, bytes(15) + bytes([STRANGER_ID]))
