@@ -257,6 +257,6 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
             main(arguments)
         assert exit_.value.code == 0
     output = capsys.readouterr().out
-    assert re.search(r"^kraftctl \d+\.\d+\.\d+$", output, re.MULTILINE)
+    assert re.search(r"^kraftctl \d+\.\d+\.\d+(\.dev\d+)?$", output, re.MULTILINE)
     assert "--override" in output
     assert main([]) == 2
