@@ -17,7 +17,7 @@
 #   make simulate-faults   the same for the simulator alone: which invariant names each, after how many runs
 #   make export-demo  an HTML page of plots about a small real cluster, in about two minutes
 #   make release    sdist, wheel, bill of materials, provenance and SHA256SUMS of HEAD, in dist
-#   make deb        a Debian package of that wheel, beside it; `make dist-check` runs a controller from each
+#   make deb, rpm   a package of that wheel, beside it; `make dist-check` runs a controller from each
 #   make check      lint, types, import contracts, generated code
 #
 # Compiled code is only in .venv: the tree has no .so that could hide an edited source.
@@ -226,7 +226,7 @@ sbom: $(STAMPS)/dev
 	@$(BIN)/python -m tests.supply_chain.sbom requirements-run.lock build/sbom/kraftctl.cdx.json
 
 # Of HEAD, compiled as a release unless KRAFTCTL_PURE=1: docs/operations/releases.md.
-.PHONY: release deb dist-check
+.PHONY: release deb rpm dist-check
 RELEASE_ARGS ?=
 release: $(STAMPS)/dev
 	rm -rf dist
@@ -235,6 +235,9 @@ release: $(STAMPS)/dev
 
 deb: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m tests.supply_chain.debian_package dist
+
+rpm: $(STAMPS)/dev
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m tests.supply_chain.rpm_package dist
 
 dist-check: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m tests.supply_chain.dist_check dist

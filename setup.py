@@ -31,9 +31,6 @@ OPT_LEVEL = os.environ.get("KRAFTCTL_OPT_LEVEL", "3")
 RELEASE_FLAGS = ["-flto", "-fno-semantic-interposition"] if OPT_LEVEL == "3" else []
 """Functions of other modules are inlined, too: up to 8 % less processor time (docs/performance.md)."""
 
-REPRODUCIBLE_FLAGS = [f"-ffile-prefix-map={ROOT}=.", f"-ffile-prefix-map={sys.prefix}=prefix"]
-"""No object names the directory that it was compiled in: two builds of one commit are equal."""
-
 METADATA_COMMANDS = {"egg_info", "dist_info", "sdist", "check_compiler"}
 """Commands that run before a build and do not need the extensions."""
 
@@ -181,17 +178,21 @@ def extensions() -> list[Any]:
     """One extension per module, over a few shared objects of native code."""
     if METADATA_COMMANDS.intersection(sys.argv) or not is_compiled():
         return []
+    import mypyc
     from mypyc.build import mypycify
 
     parts = groups()
     files = [path for group, _ in parts for path in group]
     # Without a cache: mypyc 2.4 loses attribute bitmaps of classes that it reads back from one.
     options = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", os.devnull]
+    # No object names a directory of this build: two builds of one commit are equal.
+    directories = {str(ROOT): ".", str(Path(mypyc.__file__).parent): "mypyc"}
+    renamed = [f"-ffile-prefix-map={path}={name}" for path, name in directories.items()]
     made = mypycify(options + files, opt_level=OPT_LEVEL, debug_level="0", separate=parts)
     for extension in made:
         # Those of single modules only import a shared object, and do not find mypyc's headers.
         if extension.name.endswith("__mypyc"):
-            native = [*RELEASE_FLAGS, *REPRODUCIBLE_FLAGS, "-include", str(TRASHCAN)]
+            native = [*RELEASE_FLAGS, *renamed, "-include", str(TRASHCAN)]
             extension.extra_compile_args = [*extension.extra_compile_args, *native]
             extension.extra_link_args = [*extension.extra_link_args, f"-O{OPT_LEVEL}", *RELEASE_FLAGS]
             extension.depends = [*extension.depends, str(TRASHCAN)]

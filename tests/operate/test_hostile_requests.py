@@ -16,7 +16,7 @@ from kraftctl.config.operate_config import CONNECTIONS_MAX
 from kraftctl.dev.ports import free_port
 from kraftctl.operate.listener import BACKLOG, HEAD_BYTES_MAX, HttpListener, HttpRequest
 from kraftctl.operate.pages import Pages
-from kraftctl.operate.service import _token, served
+from kraftctl.operate.service import _token, watched
 from kraftctl.operate.watch import STARTING, STOPPING, Watch
 from kraftctl.server.process.clock import Clock
 from tests.operate.operated_quorum import get, probe
@@ -273,7 +273,7 @@ def test_an_address_that_others_reach_without_a_token_is_named(
         config = config_of(tmp_path, **{"kraftctl.operate.listeners": f"http://{host}:{free_port()}"})
 
         async def serve(config: ControllerConfig = config) -> None:
-            async with served(config, None):
+            async with watched(config, None, None):
                 pass
 
         asyncio.run(serve())

@@ -23,7 +23,8 @@ from tests.supply_chain.release import CHECKSUMS, RUN_LOCK
 from tests.support.controller_properties import NODE_ID, controller_properties, properties_file
 
 ACTIVE = "Becoming the active controller"
-KINDS = ("*.whl", "*.tar.gz", "*.deb")
+KINDS = ("*.whl", "*.tar.gz", "*.deb", "*.rpm")
+UNPACKED_BY = {".deb": 'dpkg-deb -x "$0" .', ".rpm": 'rpm2cpio "$0" | cpio -idm --quiet'}
 SECONDS_MAX = 60.0
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 
@@ -59,6 +60,12 @@ def environment_of(directory: Path, lock: Path | None) -> Path:
     else:
         install(directory, ["--only-binary", ":all:", "--require-hashes", "-r", str(lock)])
     return directory
+
+
+def unpack(package: Path, root: Path) -> None:
+    """Unpacks a package of a distribution below `root`, without its scripts."""
+    command = ["sh", "-ec", UNPACKED_BY[package.suffix], str(package.absolute())]
+    subprocess.run(command, check=True, cwd=root)
 
 
 def install(directory: Path, arguments: Sequence[str]) -> None:
@@ -132,8 +139,8 @@ def check_release(directory: Path, kinds: Sequence[str] = KINDS, *, locked: bool
     for artefact in found:
         with TemporaryDirectory() as scratch:
             began = time.monotonic()
-            if artefact.suffix == ".deb":
-                subprocess.run(["dpkg-deb", "-x", artefact, scratch], check=True)
+            if artefact.suffix in UNPACKED_BY:
+                unpack(artefact, Path(scratch))
                 program = Path(scratch, "usr/bin/kraftctl")
             else:
                 environment = environment_of(Path(scratch, "venv"), lock if locked else None)

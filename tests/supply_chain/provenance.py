@@ -11,7 +11,7 @@ import sysconfig
 from importlib import metadata
 from pathlib import Path
 
-TOOLS = ("setuptools", "pip", "mypy", "librt", "sqlglot")
+TOOLS = ("setuptools", "mypy", "librt", "sqlglot")
 
 
 def provenance(commit: str, tree: str, seconds: int, version: str, locks: list[Path], artefacts: Path) -> str:

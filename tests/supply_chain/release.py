@@ -129,15 +129,19 @@ def normalized(packed: bytes, seconds: int) -> bytes:
 
 
 def build_wheel(commit: Commit, sdist: Path, into: Path, requirements: Path | None) -> Path:
-    """As a user's pip builds it from the sdist; with the packages of `requirements`, in isolation."""
+    """As a user's pip builds it from the sdist; with the packages of `requirements`, in isolation. mypy looks
+    into the environment of that pip, too: it is a new one.
+    """
     with TemporaryDirectory() as directory:
         with tarfile.open(sdist) as archive:
             archive.extractall(directory, filter="data")
         (source,) = Path(directory).iterdir()
-        isolation = ["--no-build-isolation"]
+        python, isolation = sys.executable, ["--no-build-isolation"]
         if requirements is not None:
+            subprocess.run([sys.executable, "-m", "venv", Path(directory, "venv")], check=True)
+            python = str(Path(directory, "venv/bin/python"))
             isolation = ["--no-index", "--find-links", str(requirements.absolute())]
-        command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", *isolation, "-w", "wheel", "."]
+        command = [python, "-m", "pip", "wheel", "-q", "--no-deps", *isolation, "-w", "wheel", "."]
         _run(command, source, environment(commit))
         (made,) = (source / "wheel").iterdir()
         return Path(shutil.copy(made, into / made.name))

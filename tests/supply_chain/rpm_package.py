@@ -1,0 +1,112 @@
+"""Builds an RPM of the wheel of a release, beside it, with the same tree and scripts as the Debian package.
+
+`make rpm`, or `python -m tests.supply_chain.rpm_package DIRECTORY`: rpmbuild is needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.supply_chain.package_tree import CONFFILE, PACKAGES, PYTHON, fill, origin
+from tests.supply_chain.release import write_checksums
+
+UNITS = "usr/lib/systemd/system"
+
+SPEC = """\
+%global __os_install_post %{{nil}}
+%global debug_package %{{nil}}
+%global _build_id_links none
+Name: kraftctl
+Version: {version}
+Release: 1
+Summary: KRaft controller for unmodified Apache Kafka brokers
+License: none chosen yet
+AutoReqProv: no
+Requires: /usr/bin/{python}, libc.so.6(GLIBC_{libc})(64bit), libstdc++.so.6()(64bit), /usr/sbin/useradd
+
+%description
+A controller of the metadata quorum, its tools, and a systemd unit. After the installation, edit
+/{conffile}, format the directory with kraftctl format, and start kraftctl.service.
+
+%install
+cp -a {root}/. %{{buildroot}}/
+
+%post
+set -- configure
+{postinst}
+
+%preun
+if [ "$1" != 0 ]; then exit 0; fi
+set -- remove
+{prerm}
+
+%postun
+{postrm}
+
+%files
+%defattr(-,root,root)
+%config(noreplace) %attr(0640,root,root) /{conffile}
+/usr/bin/kraftctl
+/usr/lib/kraftctl
+/{units}/kraftctl.service
+"""
+
+
+def build(directory: Path) -> Path:
+    """Returns the package, which SHA256SUMS then has, too."""
+    version, seconds = origin(directory)
+    mask = os.umask(0o022)
+    try:
+        with TemporaryDirectory() as made:
+            root, built = Path(made, "root"), Path(made, "built")
+            fill(root, directory, UNITS)
+            scripts = {name: (PACKAGES / name).read_text() for name in ("postinst", "prerm", "postrm")}
+            spec = Path(made, "kraftctl.spec")
+            spec.write_text(
+                SPEC.format(
+                    version=version,
+                    python=PYTHON,
+                    libc=platform.libc_ver()[1],
+                    conffile=CONFFILE,
+                    units=UNITS,
+                    root=root,
+                    **scripts,
+                )
+            )
+            fixed = {
+                "_topdir": f"{made}/top",
+                "_rpmdir": str(built),
+                "_rpmfilename": "%{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm",
+                "_buildhost": "localhost",
+                "use_source_date_epoch_as_buildtime": "1",
+                "clamp_mtime_to_source_date_epoch": "1",
+            }
+            command = ["rpmbuild", "--quiet", "-bb", str(spec)]
+            for name, value in fixed.items():
+                command += ["--define", f"{name} {value}"]
+            environment = {**os.environ, "SOURCE_DATE_EPOCH": str(seconds)}
+            subprocess.run(command, check=True, env=environment, stderr=subprocess.DEVNULL)
+            (package,) = built.iterdir()
+            target = directory / package.name
+            target.write_bytes(package.read_bytes())
+    finally:
+        os.umask(mask)
+    write_checksums(directory)
+    return target
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory", type=Path)
+    print(build(parser.parse_args().directory))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
