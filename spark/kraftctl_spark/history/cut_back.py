@@ -95,7 +95,10 @@ def cut_back(
 def _rewritten(output: Path, file: TableFile, cut: int, files: VersionFiles) -> list[pa.Table]:
     """Adds the rows that had ended by then to a file of their own; returns those that had not."""
     first = Path(file.path).stem[:20]
+    name = f"{first}-{cut - 1:020}"
     source, reopened = open_file(output / file.path), []
+    if int(first) < cut:
+        files.add(file.table, name, SCHEMAS[file.table].empty_table())  # Every query runs, also without rows.
     for group in range(source.num_row_groups):
         rows = source.read_row_group(group)
         if file.table == EVENTS:
@@ -104,7 +107,7 @@ def _rewritten(output: Path, file: TableFile, cut: int, files: VersionFiles) -> 
             ended = rows.filter(pc.less(rows.column("valid_to_offset"), cut))
             reopened.append(_open_at(rows, cut))
         if ended.num_rows:
-            files.add(file.table, f"{first}-{cut - 1:020}", ended)
+            files.add(file.table, name, ended)
     return reopened
 
 
