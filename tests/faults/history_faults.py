@@ -111,7 +111,7 @@ FAULTS = (
     PlantedFault(
         "partitions-that-are-not-known-are-counted",
         f"{QUESTIONS}/topics_at.sql",
-        "CASE WHEN counted_to IS NOT NULL THEN CAST(coalesce(counted.partitions, 0) AS INT) END AS",
+        "CASE WHEN counted_to > :as_of THEN CAST(coalesce(counted.partitions, 0) AS INT) END AS",
         "CAST(coalesce(counted.partitions, 0) AS INT) AS",
         (f"{LOST}::test_status_and_page_say_which_tables_are_not_known[partitions]",),
         "Every topic has 0 partitions.",

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kraftctl_protocol.record_types import RECORD_TYPES_BY_NAME
 from kraftctl_spark.history.damage import open_file, read_file
 from kraftctl_spark.history.history_manifest import HistoryManifest
 from kraftctl_spark.history.history_state import HistoryState, loaded_state
@@ -22,7 +23,7 @@ from kraftctl_spark.history.schema import EVENTS, KNOWN_RANGES, NOT_KNOWN, OF_TH
 from kraftctl_spark.history.version_files import VersionFiles
 from kraftctl_spark.history.versions.quarantine import NOT_SET
 from kraftctl_spark.tables.manifest import Manifest
-from kraftctl_spark.tables.not_understood import NEW_FIELDS
+from kraftctl_spark.tables.not_understood import NEW_FIELDS, NEW_VERSION
 from kraftctl_spark.tables.table_files import TableFile
 
 _ENDS = ("valid_to_offset", "valid_to_time", "ended_by")
@@ -45,6 +46,16 @@ def first_not_understood(output: Path, manifest: HistoryManifest, raw: Sequence[
             cut = batch.start  # All of it was decoded again, or is one state.
     earlier = [row for row in rows if row.start_offset < cut]
     return 0 if any(row.end_offset is None or row.end_offset >= cut for row in earlier) else cut
+
+
+def knows_too_little(output: Path, manifest: HistoryManifest) -> bool:
+    """Returns whether an earlier release ended everything at a record that changes only some tables."""
+    types = {
+        row.subject.partition(" version ")[0]
+        for row in _not_known(output, manifest)
+        if row.reason == NEW_VERSION and row.history_table is None
+    }
+    return any(name in RECORD_TYPES_BY_NAME and RECORD_TYPES_BY_NAME[name].table for name in types)
 
 
 def cut_back(
@@ -84,7 +95,10 @@ def cut_back(
 def _rewritten(output: Path, file: TableFile, cut: int, files: VersionFiles) -> list[pa.Table]:
     """Adds the rows that had ended by then to a file of their own; returns those that had not."""
     first = Path(file.path).stem[:20]
+    name = f"{first}-{cut - 1:020}"
     source, reopened = open_file(output / file.path), []
+    if int(first) < cut:
+        files.add(file.table, name, SCHEMAS[file.table].empty_table())  # Every query runs, also without rows.
     for group in range(source.num_row_groups):
         rows = source.read_row_group(group)
         if file.table == EVENTS:
@@ -93,7 +107,7 @@ def _rewritten(output: Path, file: TableFile, cut: int, files: VersionFiles) -> 
             ended = rows.filter(pc.less(rows.column("valid_to_offset"), cut))
             reopened.append(_open_at(rows, cut))
         if ended.num_rows:
-            files.add(file.table, f"{first}-{cut - 1:020}", ended)
+            files.add(file.table, name, ended)
     return reopened
 
 

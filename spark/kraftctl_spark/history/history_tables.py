@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from kraftctl_spark.history.cut_back import cut_back, first_not_understood
+from kraftctl_spark.history.cut_back import cut_back, first_not_understood, knows_too_little
 from kraftctl_spark.history.damage import open_file
 from kraftctl_spark.history.history_manifest import (
     OPEN_PREFIX,
@@ -96,12 +96,9 @@ class HistoryTables:
             manifest = self._nothing(raw)
         else:
             self._check(raw, manifest)
-            if not manifest.decoders <= _decoders(raw, manifest.end):
+            if why := self._outdated(raw, manifest):
                 cut = first_not_understood(self._output, manifest, raw)
-                log.info(
-                    "records of %s were decoded again: the history is computed again from offset %d on",
-                    *(self._tables, cut),
-                )
+                log.info("%s: the history is computed again from offset %d on", why, cut)
                 if not cut:
                     return self._from_the_start(raw)
                 manifest = self._cut_back(manifest, raw, cut)
@@ -127,6 +124,14 @@ class HistoryTables:
         """Computes all in one commit, and therefore in the files of a merged history."""
         self._live = raw
         return self._commit_batch(self._nothing(raw), raw)
+
+    def _outdated(self, raw: list[Manifest], manifest: HistoryManifest) -> str:
+        """Returns why the tables say more than the history has; an empty text if they do not."""
+        if not manifest.decoders <= _decoders(raw, manifest.end):
+            return f"records of {self._tables} were decoded again"
+        if self._known is None and knows_too_little(self._output, manifest):
+            return f"an earlier release ended everything in {self._output} at records that change some tables"
+        return ""
 
     def _cut_back(self, before: HistoryManifest, raw: list[Manifest], cut: int) -> HistoryManifest:
         """Commits the history as it was at an earlier offset."""

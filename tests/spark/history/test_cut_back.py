@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from kraftctl_protocol.generated.register_controller_record import RegisterControllerRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.record_types import RECORD_TYPES
-from kraftctl_spark.history.history_manifest import read_manifest
+from kraftctl_spark.history.history_manifest import MANIFEST, read_manifest
 from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.history.reader import read_versions
 from kraftctl_spark.history.schema import SCHEMAS
@@ -23,11 +26,13 @@ from tests.spark.history.test_not_understood import (
     KNOWN,
     LATER,
     NEVER_SET,
+    UNKNOWN_TYPE,
     continued_to,
     exported,
     frames,
     history,
     history_of,
+    later_version,
     rows_of,
 )
 from tests.spark.metadata_histories import History
@@ -114,3 +119,30 @@ def test_where_a_count_spans_it_everything_is_computed_again(
     HistoryTables(raw, output).catch_up()
     assert "the history is computed again from offset 0 on" in caplog.text
     assert rows_of(output, "not_known") == rows_of(tmp_path / "history", "not_known")
+
+
+def test_a_history_of_a_release_that_ended_everything_is_computed_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It was right, but knew too little."""
+    parts = [frames(KNOWN), [later_version(RegisterControllerRecord.API_KEY)], frames(LATER)]
+    history_of(tmp_path / "now", parts)
+    earlier = history_of(tmp_path / "earlier", [parts[0], [UNKNOWN_TYPE], parts[2]])
+    manifest = json.loads((earlier / MANIFEST).read_text())
+    (file,) = (one for one in manifest["files"] if one["table"] == "not_known")
+    rows = pq.read_table(earlier / file["path"]).to_pylist()
+    changed = [
+        row | {"reason": "unknown version", "subject": "RegisterControllerRecord version 99"} for row in rows
+    ]
+    pq.write_table(pa.Table.from_pylist(changed, SCHEMAS["not_known"]), earlier / file["path"])
+    file["bytes"] = (earlier / file["path"]).stat().st_size
+    (earlier / MANIFEST).write_text(json.dumps(manifest))
+    caplog.set_level("INFO")
+    tables = HistoryTables(tmp_path / "now" / "raw", earlier)
+    tables.catch_up()
+    assert f"some tables: the history is computed again from offset {len(KNOWN)} on" in caplog.text
+    for table in SCHEMAS:
+        assert rows_of(earlier, table) == rows_of(tmp_path / "now" / "history", table), table
+    caplog.clear()
+    HistoryTables(tmp_path / "now" / "raw", earlier).catch_up()
+    assert "computed again" not in caplog.text
