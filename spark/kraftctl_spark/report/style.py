@@ -85,12 +85,13 @@ td.short { white-space: nowrap; min-width: 0; }
   .points li { padding: 4px 8px; margin-bottom: 4px; line-height: 1.4; font-size: 13px; }
   section { padding: 12px 10px; margin: 10px 0; scroll-margin-top: 64px; }
   .scroll { max-height: none; }
-  td { min-width: 0; }
+  td, td.short { min-width: 0; white-space: normal; }
+  td.short { overflow-wrap: break-word; }
   .wide thead { position: absolute; left: -9999px; }
-  .wide, .wide tbody, .wide tr, .wide td { display: block; }
+  .wide, .wide tbody, .wide tr { display: block; }
   .wide tr { border-bottom: 1px solid var(--border); padding: 6px 0; }
-  .wide td, .wide td.short { display: grid; grid-template-columns: 34% 1fr; gap: 8px; border: 0;
-    padding: 0 4px; white-space: normal; }
+  .wide td { display: grid; grid-template-columns: 34% 1fr; gap: 8px; border: 0; padding: 0 4px;
+    overflow-wrap: anywhere; }
   .wide td::before { content: attr(data-column); color: var(--muted); }
   .wide td:first-child { font-weight: 600; }
 }
