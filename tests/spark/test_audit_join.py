@@ -84,7 +84,7 @@ def test_who_created_each_topic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     page = tmp_path / "report.html"
     flags = ["--output", str(tmp_path / "tables"), "--to", str(page), "--audit-log", str(audit_log)]
     assert main(["report", *flags]) == 0
-    created = re.findall(r"<tr>(.*topic created.*)</tr>", page.read_text())
+    created = re.findall(r"<tr>(.*>created<.*)</tr>", page.read_text())
     assert [re.findall(r"User:\w+ from [\d.]+", row) for row in created] == [
         ["User:alice from 127.0.0.1"],
         ["User:ANONYMOUS from 127.0.0.1"],

@@ -100,8 +100,12 @@ FOLDED = '[...document.querySelectorAll("details")].forEach(one => { one.open = 
 CUT_OFF = """[...document.querySelectorAll("main *")].filter(one => !one.closest(".plot")
   && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== "visible"
   && one.clientWidth > 0).map(one => one.className + " " + one.textContent.slice(0, 60))"""
-BROKEN_UP = """[...document.querySelectorAll("td")].filter(one => one.textContent.length > 3
-  && one.clientHeight > 60 && one.clientWidth < 90).map(one => one.textContent)"""
+BROKEN_UP = """[...document.querySelectorAll("td, dd, li, p")].filter(one => {
+  const text = document.createRange();
+  text.selectNodeContents(one);
+  const lines = new Set([...text.getClientRects()].map(line => Math.round(line.bottom))).size;
+  return lines > 2 && one.textContent.length / lines < 8;
+}).map(one => one.textContent)"""
 FIRST = """[...document.querySelectorAll("#now .summary, #now .points li")].filter(
   one => one.getBoundingClientRect().bottom <= 800).map(one => one.textContent)"""
 

@@ -39,8 +39,8 @@ def test_no_count_is_beyond_the_scale_and_small_ones_differ() -> None:
 
 def test_the_scale_has_counts_beside_it() -> None:
     bar = heat_map()["colorbar"]
-    assert bar["ticktext"] == ["1", "3", "10", "30", "100", "300", "1,000", "3,000"]
-    assert [round(10**value) for value in bar["tickvals"]] == [1, 3, 10, 30, 100, 300, 1_000, 3_000]
+    assert bar["ticktext"] == ["1", "3", "10", "30", "100", "300", "1,000", "3,000", "9,000"]
+    assert [round(10**value) for value in bar["tickvals"]] == [1, 3, 10, 30, 100, 300, 1_000, 3_000, 9_000]
 
 
 def test_a_plot_that_is_cut_is_below_one_of_everything(tmp_path: Path) -> None:

@@ -29,6 +29,9 @@ OPEN_ROWS_MAX = 12
 SHORT_MAX = 24
 """The cells of a column of shorter texts are not broken into lines."""
 
+NARROW_COLUMNS_MAX = 3
+"""On a narrow screen, the rows of a table with more columns are lists."""
+
 NARROW_LABEL_MAX = 17
 
 
@@ -112,7 +115,7 @@ def plot_id(section: Section, number: int) -> str:
 
 
 def _table(table: Table) -> str:
-    """Returns the table; each cell knows its column, because on a phone each row is a list."""
+    """Returns the table; each cell knows its column, because on a phone a row can be a list."""
     head = "".join(f'<th scope="col">{escaped(column)}</th>' for column in table.columns)
     short = [all(len(row[place]) <= SHORT_MAX for row in table.rows) for place in range(len(table.columns))]
     opening = [
@@ -123,12 +126,13 @@ def _table(table: Table) -> str:
         f"<tr>{''.join(f'{td}{escaped(value)}</td>' for td, value in zip(opening, row, strict=True))}</tr>\n"
         for row in table.rows
     )
+    wide = " class=wide" if len(table.columns) > NARROW_COLUMNS_MAX else ""
     opened = " open" if len(table.rows) <= OPEN_ROWS_MAX else ""
     return (
         f"<details{opened}><summary>{escaped(table.title)} "
         f'<span class="count">({len(table.rows):,})</span></summary>{_note(table.left_out)}'
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>'
-        "</details>\n"
+        f'<div class="scroll"><table{wide}><thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{rows}</tbody></table></div></details>\n"
     )
 
 

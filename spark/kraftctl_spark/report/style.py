@@ -10,7 +10,7 @@ STYLE = """
   --blue: #0072b2; --sky: #56b4e9; --green: #009e73; --orange: #e69f00; --vermillion: #d55e00;
   --purple: #cc79a7; --yellow: #d9c900; --grey: #8c8c8c; --pale: #d6e6f2; --light-grey: #cbd2d9;
   --gap: #e3e3e3;
-  --heat-0: #dbe9f6; --heat-1: #9ecae1; --heat-2: #4292c6; --heat-3: #08519c; --heat-4: #06244d; }
+  --heat-0: #b7d6ee; --heat-1: #7db8dd; --heat-2: #4292c6; --heat-3: #08519c; --heat-4: #06244d; }
 @media (prefers-color-scheme: dark) { :root {
   --page: #12161b; --surface: #1b2128; --text: #e4e9ee; --muted: #a3b0bd; --border: #323c47;
   --grid: #2d3640; --line: #8795a3; --link: #7cc4f5;
@@ -18,7 +18,7 @@ STYLE = """
   --blue: #4aa3df; --sky: #8fd0f5; --green: #2fc497; --orange: #f0b429; --vermillion: #f0803c;
   --purple: #dd9cc0; --yellow: #f0e442; --grey: #8c8c8c; --pale: #2f4a5f; --light-grey: #59636e;
   --gap: #2c2c2e;
-  --heat-0: #22384d; --heat-1: #2d5f8a; --heat-2: #3f8fc9; --heat-3: #8cc5ec; --heat-4: #e8f4fd; } }
+  --heat-0: #2a4a66; --heat-1: #2f6a9a; --heat-2: #3f8fc9; --heat-3: #8cc5ec; --heat-4: #e8f4fd; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text); line-height: 1.5;
   font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif;
@@ -84,12 +84,16 @@ td.short { white-space: nowrap; min-width: 0; }
   #zoom { font-size: 12.5px; }
   .points li { padding: 4px 8px; margin-bottom: 4px; line-height: 1.4; font-size: 13px; }
   section { padding: 12px 10px; margin: 10px 0; scroll-margin-top: 64px; }
-  thead { position: absolute; left: -9999px; }
-  table, tbody, tr, td { display: block; }
-  tr { border-bottom: 1px solid var(--border); padding: 6px 0; }
-  td, td.short { display: grid; grid-template-columns: 34% 1fr; gap: 8px; min-width: 0; border: 0;
-    padding: 1px 4px; white-space: normal; }
-  td::before { content: attr(data-column); color: var(--muted); }
+  .scroll { max-height: none; }
+  td, td.short { min-width: 0; white-space: normal; }
+  td.short { overflow-wrap: break-word; }
+  .wide thead { position: absolute; left: -9999px; }
+  .wide, .wide tbody, .wide tr { display: block; }
+  .wide tr { border-bottom: 1px solid var(--border); padding: 6px 0; }
+  .wide td { display: grid; grid-template-columns: 34% 1fr; gap: 8px; border: 0; padding: 0 4px;
+    overflow-wrap: anywhere; }
+  .wide td::before { content: attr(data-column); color: var(--muted); }
+  .wide td:first-child { font-weight: 600; }
 }
 @media print { nav { display: none; } section { break-inside: avoid; } body { background: white; } }
 """

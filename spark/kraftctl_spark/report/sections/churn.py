@@ -89,7 +89,7 @@ def _heat_map(contents: Contents, names: list[str]) -> go.Figure:
             ]
         )
     most = max(count for row in changes for count in row if count is not None)
-    ticks = [tick for tick in TICKS if tick <= most]
+    ticks = [*(tick for tick in TICKS if tick * 1.5 < most), most]
     heat_map = go.Heatmap(
         x=[plot_time(bucket + period.bucket_ms // 2) for bucket in buckets],
         y=list(range(len(names))),
@@ -99,6 +99,7 @@ def _heat_map(contents: Contents, names: list[str]) -> go.Figure:
         hoverongaps=False,
         xgap=1,
         ygap=1,
+        showscale=most > 1,
         zmin=0,
         zmax=log10(max(most, 2)),
         colorscale=[list(step) for step in COLORS],

@@ -189,7 +189,7 @@ def _broker_table(present: Present) -> Table:
                 str(row.broker_id),
                 row.state,
                 "" if row.since_ms is None else shown_time(row.since_ms),
-                _broker_why(row),
+                _broker_why(row) or ("controlled shutdown" if row.state == "stopped" else ""),
                 f"{row.missing_in:,}",
             )
             for row in listed.rows

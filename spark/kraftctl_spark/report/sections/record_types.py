@@ -69,7 +69,7 @@ def record_types(contents: Contents) -> Section:
 def _others_note(names: list[str]) -> tuple[str, ...]:
     left = len(names) - len(COLORS)
     return (
-        (f"In the plot, others is the sum of the {left:,} rarest types; the table has all.",)
+        (f"In the plot, others is the sum of the {counted(left, 'rarest type')}; the table has all.",)
         if left > 0
         else ()
     )
