@@ -22,6 +22,7 @@ from kraftctl_protocol.generated.alter_partition_reassignments_request import (
     ReassignableTopic,
 )
 from kraftctl_protocol.generated.alter_partition_request import PartitionData
+from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from tests.support.effort import seeds
 from tests.support.metadata_state import MetadataState, directory, partition_record, uuid
@@ -78,10 +79,14 @@ class ClusterLife:
         self.rng.choice(
             [self.alter_isr] * 6
             + [self.fence, self.unfence, self.shut_down, self.restart, self.reassign]
-            + [self.elect_preferred, self.elect_unclean, self.lose_directory]
+            + [self.elect_preferred, self.elect_unclean, self.lose_directory, self.allow_unclean]
         )()
 
     def append(self, records: list[RecordAndVersion]) -> None:
+        changed = [
+            each.record.partition_id for each in records if isinstance(each.record, PartitionChangeRecord)
+        ]
+        assert len(set(changed)) == len(changed), "each is of the state before them"
         for entry in records:
             before = self.partitions()
             self.state.append(entry.record, entry.version)
@@ -122,8 +127,7 @@ class ClusterLife:
 
     def unfence(self) -> None:
         broker_id = self.broker()
-        registration = self.state.image.cluster.brokers[broker_id]
-        if registration.fenced and not registration.in_controlled_shutdown:
+        if self.state.image.cluster.brokers[broker_id].fenced:
             self.append(
                 records_for_unfenced_broker(self.state.image, self.state.controller.config, broker_id)
             )
@@ -160,6 +164,10 @@ class ClusterLife:
 
     def elect_unclean(self) -> None:
         self.append(unclean_elections(self.state.controller).next_slice(self.state.moment()).records)
+
+    def allow_unclean(self) -> None:
+        allowed = str(self.rng.random() < 0.5).lower()
+        self.state.config(TOPIC, "foo", unclean__leader__election__enable=allowed)
 
     def lose_directory(self) -> None:
         broker_id = self.broker()

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from tests.differential.codec import Body
 from tests.differential.metadata_log import LoggedRecord
 
+MIN_ISR = "min.insync.replicas"
+
 CHANGED = (
     ("isr", "Isr"),
     ("replicas", "Replicas"),
@@ -68,6 +70,11 @@ class Picture:
             for name, partitions in sorted(self.topics.items())
             for index, partition in sorted(partitions.items())
         ]
+
+    def min_isr(self, topic: str) -> int:
+        """Returns what is configured for the topic, or for all."""
+        of_topic, of_all = (self.configs.get(each, {}).get(MIN_ISR) for each in ((2, topic), (4, "")))
+        return int(of_topic or of_all or 1)
 
     def _TopicRecord(self, body: Body) -> None:
         self._names[body["TopicId"]] = body["Name"]

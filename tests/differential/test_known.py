@@ -10,6 +10,7 @@ import pytest
 from tests.differential.call import Call, Ref
 from tests.differential.calls.avoided import Before, why_avoided, why_avoided_now
 from tests.differential.calls.features import kraft_version_raised
+from tests.differential.codec import Body
 from tests.differential.compare import Difference
 from tests.differential.known import FILE, KnownDifferences
 from tests.differential.rounds import with_what_follows
@@ -76,6 +77,11 @@ def test_an_entry_of_avoided_calls_covers_no_other(tmp_path: Path) -> None:
     assert entries.unknown([replace(LOGGED, avoided=frozenset({"no host", "a partition twice"}))]) == []
 
 
+def registered(host: str) -> Body:
+    listener = {"Name": "L", "Host": host, "Port": 1, "SecurityProtocol": 0}
+    return {"BrokerId": 1, "Listeners": [listener], "Features": []}
+
+
 @pytest.mark.parametrize(
     ("call", "is_one"),
     [
@@ -84,6 +90,8 @@ def test_an_entry_of_avoided_calls_covers_no_other(tmp_path: Path) -> None:
         (Call("ElectLeaders", 2, {"TopicPartitions": None}), False),
         (Call("FetchSnapshot", 1, {"Topics": []}), True),
         (Call("DescribeCluster", 1, {}), False),
+        (Call("BrokerRegistration", 4, registered("\0")), True),
+        (Call("BrokerRegistration", 4, registered("h")), False),
     ],
 )
 def test_calls_that_are_known_to_end_a_round_are_avoided(call: Call, is_one: bool) -> None:
@@ -125,6 +133,17 @@ def test_only_a_directory_that_fails_while_its_broker_changes_is_known_to_differ
 def test_only_brokers_of_elrs_that_were_cleared_are_known_to_differ(call: Call, expected: bool) -> None:
     found = why_avoided_now(call, Before(fenced={1, 2}, of_cleared_elrs={1}))
     assert found == ({"an ELR was cleared"} if expected else set())
+
+
+@pytest.mark.parametrize(("replicas", "expected"), [([1, 2, 3], False), ([2, 3], True), (None, True)])
+def test_only_reassignments_that_remove_a_member_are_known_to_differ(
+    replicas: list[int] | None, expected: bool
+) -> None:
+    partition = {"PartitionIndex": 0, "Replicas": replicas}
+    call = Call("AlterPartitionReassignments", 1, {"Topics": [{"Name": "a", "Partitions": [partition]}]})
+    found = why_avoided_now(call, Before(members={("a", 0): {1, 2}}))
+    assert found == ({"a member is removed"} if expected else set())
+    assert why_avoided_now(call, Before(members={("b", 0): {1, 2}})) == set()
 
 
 def test_only_topics_of_partitions_with_different_numbers_of_replicas_are_known_to_differ() -> None:

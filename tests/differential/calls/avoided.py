@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from tests.differential.call import Call, Ref
@@ -21,6 +21,8 @@ INT_MAX = 2**31 - 1
 PARTITIONS_MAX = 10_000
 NAME_BYTES_MAX = 249
 CLEAN_SHUTDOWN_VERSION = 3
+BLANKS = "".join(map(chr, range(33)))
+"""What Java trims."""
 CODES_OF_ACLS = {
     "ResourceType": range(2, 8),
     "ResourcePatternType": range(3, 5),
@@ -54,6 +56,9 @@ class Before:
     of_cleared_elrs: Collection[int] = ()
     """Brokers that were in ELRs which were cleared."""
 
+    members: Mapping[tuple[str, int], Collection[int]] = field(default_factory=dict)
+    """The replicas of partitions that become eligible, or stay so, when they are removed (KIP-966)."""
+
 
 def before(picture: Picture) -> Before:
     """Returns what it is like now."""
@@ -64,13 +69,30 @@ def before(picture: Picture) -> Before:
     ]
     fenced = {each for each, broker in picture.brokers.items() if broker.fenced}
     shut_down = {each for each, broker in picture.brokers.items() if broker.shutting_down}
-    return Before(fenced, unequal, not shut_down <= fenced, picture.of_cleared_elrs)
+    return Before(fenced, unequal, not shut_down <= fenced, picture.of_cleared_elrs, _members(picture))
+
+
+def _members(picture: Picture) -> dict[tuple[str, int], set[int]]:
+    if not picture.features.get("eligible.leader.replicas.version"):
+        return {}
+    return {
+        (name, index): {*each.isr, *each.elr}
+        for name, index, each in picture.partitions()
+        if picture.min_isr(name) > 1
+    }
 
 
 def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
     """Returns which known differences the call meets because of what the cluster is like."""
     if call.api == "BrokerHeartbeat":
         return _why_heartbeat_avoided(call.body, now.fenced)
+    if call.api == "AlterPartitionReassignments":
+        named = [(topic["Name"], each) for topic in call.body["Topics"] or () for each in topic["Partitions"]]
+        removes = any(
+            not set(now.members.get((name, each["PartitionIndex"]), ())) <= set(each["Replicas"] or ())
+            for name, each in named
+        )
+        return frozenset({"a member is removed"} if removes else ())
     if call.api in ("UnregisterBroker", "BrokerRegistration"):
         finds = call.body["BrokerId"] in now.of_cleared_elrs and not _is_clean(call, now.fenced)
         return frozenset({"an ELR was cleared"} if finds else ())
@@ -222,7 +244,7 @@ def _level_of_4_4(body: Body) -> bool:
 
 def _malformed_listener(body: Body) -> bool:
     return any(
-        not (each["Name"] and each["Host"].strip() and each["Port"])
+        not (each["Name"] and each["Host"].strip(BLANKS) and each["Port"])
         or each["SecurityProtocol"] not in range(4)
         for each in body["Listeners"]
     )
