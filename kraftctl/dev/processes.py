@@ -121,13 +121,12 @@ class ManagedProcess:
     def terminate(self, timeout_s: float = 60.0) -> int:
         """Sends SIGTERM and waits; SIGKILL when it takes longer than `timeout_s`. Returns the exit status."""
         self.signal(signal.SIGTERM)
-        try:
-            return self.wait(timeout_s)
-        except ProcessFailedError:
-            return self.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout_s)
+        return self.kill()
 
     def kill(self) -> int:
-        """Sends SIGKILL to it and its child processes; returns the exit status."""
+        """Sends SIGKILL to what is left of it and its child processes; returns the exit status."""
         self.kill_group()
         return self.wait(30.0)
 

@@ -15,9 +15,6 @@ QUICK_END_S = 60
 
 PAUSE_S_MAX = 120
 
-OUTPUT_S_MAX = 10.0
-"""The last output of a node that has ended: a child of it may hold the pipe."""
-
 
 class RestartedNode:
     """A node that runs: however it ends, it starts again, later each time while it ends soon after that."""
@@ -40,14 +37,22 @@ class RestartedNode:
         elif self._due_s is None:
             self._due_s = now_s + self._pause_after_end_s(now_s)
         elif now_s >= self._due_s:
+            self._start(now_s)
+
+    def _start(self, now_s: float) -> None:
+        try:
+            self._node.start(wait=False)
+        except OSError as error:
+            self._due_s = now_s + PAUSE_S_MAX
+            self._say(f"{self._node.name} cannot start ({error}); the next attempt is in {PAUSE_S_MAX} s")
+        else:
             self._due_s, self._started_s, self._is_ready = None, now_s, False
-            node.start(wait=False)
 
     def _pause_after_end_s(self, now_s: float) -> int:
         """Returns the pause, and says how the node has ended."""
         node = self._node
         assert node.process is not None
-        exit_code = node.process.wait(OUTPUT_S_MAX)
+        exit_code = node.process.kill()  # What it has started may hold the pipe of its output.
         is_quick = now_s - self._started_s < QUICK_END_S
         self._quick_ends_count = self._quick_ends_count + 1 if is_quick else 0
         how = "was killed" if exit_code == -signal.SIGKILL else f"has ended with {exit_code}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,6 +94,42 @@ def test_a_node_that_ends_again_and_again_waits_longer_up_to_a_limit(tmp_path: P
     node.process.wait(10.0)
     watched.look(now_s + QUICK_END_S)
     assert said[-1].startswith("kraftctl-3000 has ended with 3; it starts again in 0 s.")
+
+
+def test_a_node_that_cannot_be_started_leaves_the_others_running(tmp_path: Path) -> None:
+    node = ShellController("kraftctl-3000", 3000, tmp_path, 9)
+    node.script = "exit 3"
+    node.start(wait=False)
+    assert node.process is not None
+    node.process.wait(10.0)
+    said: list[str] = []
+    watched = RestartedNode(node, said.append, 0.0)
+    watched.look(100.0)
+    node.properties_file.unlink()
+    node.properties_file.mkdir()
+    watched.look(100.0)
+    assert said[1].startswith("kraftctl-3000 cannot start ([Errno 21] Is a directory")
+    node.properties_file.rmdir()
+    watched.look(100.0 + PAUSE_S_MAX)
+    assert node.process.wait(10.0) == 3
+
+
+@pytest.mark.parametrize("stops", [False, True], ids=["found-ended", "stopped"])
+def test_what_a_node_has_started_ends_with_it(tmp_path: Path, stops: bool) -> None:
+    """It would hold the pipe of the output for a minute, and the ports of the node."""
+    node = ShellController("kraftctl-3000", 3000, tmp_path, 9)
+    node.script = "sleep 60 & echo ready $!; wait"
+    node.start(wait=False)
+    assert node.process is not None
+    started = node.await_log("^ready").split()[-1]
+    if stops:
+        node.stop()
+    else:
+        os.kill(node.process.pid, signal.SIGKILL)
+        await_result(lambda: not node.running, "it has ended", 10.0)
+        RestartedNode(node, lambda _line: None, 0.0).look(100.0)
+    state = Path("/proc", started, "stat")
+    assert not state.exists() or state.read_text().split()[2] == "Z"
 
 
 def _end(node: Node, number: signal.Signals) -> None:

@@ -64,4 +64,12 @@ FAULTS = (
         ("tests/dev/test_settings.py::test_the_port_of_the_probes_is_the_same_in_each_run",),
         "A dashboard or a script of one run finds nothing in the next.",
     ),
+    PlantedFault(
+        "dev-ends-with-a-node-that-cannot-start",
+        "kraftctl/dev/restarts.py",
+        "        except OSError as error:\n",
+        "        except ZeroDivisionError as error:\n",
+        ("tests/dev/test_restarts.py::test_a_node_that_cannot_be_started_leaves_the_others_running",),
+        "A full disk ends the whole cluster with a traceback.",
+    ),
 )

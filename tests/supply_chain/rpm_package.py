@@ -38,7 +38,7 @@ A controller of the metadata quorum, its tools, and a systemd unit. After the in
 cp -a {root}/. %{{buildroot}}/
 
 %post
-set -- configure
+if [ "$1" = 1 ]; then set -- configure; else set -- configure "the version before"; fi
 {postinst}
 
 %preun

@@ -64,6 +64,8 @@ def test_their_scripts_are_scripts_that_delete_no_log(name: str) -> None:
     deleted = [line for line in text.splitlines() if "rm -" in line]
     assert all("__pycache__" in line for line in deleted), deleted
     assert "userdel" not in text
+    owned = [line for line in text.splitlines() if "chown" in line or "chmod" in line]
+    assert all(line.startswith("            ") for line in owned), "an upgrade changes no owner and mode"
 
 
 def test_a_build_between_releases_is_older_than_the_next() -> None:
