@@ -155,6 +155,24 @@ def test_a_fenced_broker_that_leaves_again_visits_the_isrs_in_which_it_is_alone(
     assert messages(records) == expected
 
 
+def test_a_directory_that_fails_changes_no_partition_out_of_whose_isr_its_replica_is() -> None:
+    """Its leader may be in its controlled shutdown: it was elected when it was unfenced."""
+    state = MetadataState(elr=False)
+    for broker in (1, 2):
+        state.broker(broker, directories=2)
+    state.topic(
+        "foo",
+        partition_record([1, 2], [1], directories=[directory(1), directory(2)]),
+        partition_record([2], directories=[directory(2, 1)]),
+    )
+    state.append(
+        BrokerRegistrationChangeRecord(broker_id=1, broker_epoch=BROKER_EPOCH + 1, in_controlled_shutdown=1),
+        1,
+    )
+    records = records_for_offline_directories(state.image, state.controller.config, 2, [directory(2)])
+    assert [entry.record.NAME for entry in records] == ["BrokerRegistrationChangeRecord"]
+
+
 def test_controlled_shutdown_marks_the_broker_first() -> None:
     """KIP-841: from the first record on no ISR change can bring it back."""
     state = partitions_around_broker_1()

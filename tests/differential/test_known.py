@@ -146,6 +146,13 @@ def test_only_reassignments_that_remove_a_member_are_known_to_differ(
     assert why_avoided_now(call, Before(members={("b", 0): {1, 2}})) == set()
 
 
+def test_a_directory_out_of_an_isr_is_known_to_differ() -> None:
+    body = {"BrokerId": 1, "OfflineLogDirs": ["d"], "WantFence": False, "WantShutDown": False}
+    call = Call("BrokerHeartbeat", 1, body)
+    assert why_avoided_now(call, Before(outside={1})) == {"a directory fails out of the ISR"}
+    assert why_avoided_now(call, Before(outside={2})) == set()
+
+
 def test_only_topics_of_partitions_with_different_numbers_of_replicas_are_known_to_differ() -> None:
     topic = {"Name": "a", "Count": 4, "Assignments": [{"BrokerIds": [1]}]}
     call = Call("CreatePartitions", 3, {"Topics": [topic]})

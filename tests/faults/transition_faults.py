@@ -31,6 +31,14 @@ FAULTS = (
         "Both records are of the state before the first: the leader epoch rises by two.",
     ),
     PlantedFault(
+        "directories-out-of-isrs-move-leaders",
+        f"{REPLICATION}/partition_walk.py",
+        "        return broker_id in partition.isr and partition.directory",
+        "        return partition.directory",
+        (TRANSITIONS,),
+        "A leader that has lost nothing loses its partition, which has no leader then.",
+    ),
+    PlantedFault(
         "last-members-are-visited-twice",
         f"{REPLICATION}/partition_walk.py",
         " and (self._last or not partition.waits_for_last_member)\n",

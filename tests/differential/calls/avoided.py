@@ -21,6 +21,7 @@ INT_MAX = 2**31 - 1
 PARTITIONS_MAX = 10_000
 NAME_BYTES_MAX = 249
 CLEAN_SHUTDOWN_VERSION = 3
+NO_LEADER = -1
 BLANKS = "".join(map(chr, range(33)))
 """What Java trims."""
 CODES_OF_ACLS = {
@@ -59,6 +60,9 @@ class Before:
     members: Mapping[tuple[str, int], Collection[int]] = field(default_factory=dict)
     """The replicas of partitions that become eligible, or stay so, when they are removed (KIP-966)."""
 
+    outside: Collection[int] = ()
+    """Brokers with a replica out of the ISR of a partition that has no leader, or one that is not active."""
+
 
 def before(picture: Picture) -> Before:
     """Returns what it is like now."""
@@ -69,7 +73,14 @@ def before(picture: Picture) -> Before:
     ]
     fenced = {each for each, broker in picture.brokers.items() if broker.fenced}
     shut_down = {each for each, broker in picture.brokers.items() if broker.shutting_down}
-    return Before(fenced, unequal, not shut_down <= fenced, picture.of_cleared_elrs, _members(picture))
+    outside = {
+        replica
+        for _, _, each in picture.partitions()
+        if each.leader == NO_LEADER or each.leader in fenced | shut_down
+        for replica in set(each.replicas) - set(each.isr)
+    }
+    one_shuts_down = not shut_down <= fenced
+    return Before(fenced, unequal, one_shuts_down, picture.of_cleared_elrs, _members(picture), outside)
 
 
 def _members(picture: Picture) -> dict[tuple[str, int], set[int]]:
@@ -85,7 +96,7 @@ def _members(picture: Picture) -> dict[tuple[str, int], set[int]]:
 def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
     """Returns which known differences the call meets because of what the cluster is like."""
     if call.api == "BrokerHeartbeat":
-        return _why_heartbeat_avoided(call.body, now.fenced)
+        return _why_heartbeat_avoided(call.body, now)
     if call.api == "AlterPartitionReassignments":
         named = [(topic["Name"], each) for topic in call.body["Topics"] or () for each in topic["Partitions"]]
         removes = any(
@@ -116,16 +127,17 @@ def _is_clean(call: Call, fenced: Collection[int]) -> bool:
     )
 
 
-def _why_heartbeat_avoided(body: Body, fenced: Collection[int]) -> frozenset[str]:
-    """Returns how it differs when a directory fails while its broker is fenced or unfenced."""
+def _why_heartbeat_avoided(body: Body, now: Before) -> frozenset[str]:
+    """Returns how it differs when a directory fails."""
     if not body.get("OfflineLogDirs"):
         return frozenset()
-    is_fenced = body["BrokerId"] in fenced
+    found = {"a directory fails out of the ISR"} if body["BrokerId"] in now.outside else set()
+    is_fenced = body["BrokerId"] in now.fenced
     if is_fenced and not body["WantFence"]:
-        return frozenset({"a directory fails with an unfencing"})
+        found.add("a directory fails with an unfencing")
     if not is_fenced and (body["WantFence"] or body["WantShutDown"]):
-        return frozenset({"a directory fails with a fencing"})
-    return frozenset()
+        found.add("a directory fails with a fencing")
+    return frozenset(found)
 
 
 def slows_down(call: Call) -> bool:
