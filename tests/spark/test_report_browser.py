@@ -100,7 +100,7 @@ FOLDED = '[...document.querySelectorAll("details")].forEach(one => { one.open = 
 CUT_OFF = """[...document.querySelectorAll("main *")].filter(one => !one.closest(".plot")
   && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== "visible"
   && one.clientWidth > 0).map(one => one.className + " " + one.textContent.slice(0, 60))"""
-BROKEN_UP = """[...document.querySelectorAll("td, dd, li, p")].filter(one => {
+BROKEN_UP = """[...document.querySelectorAll("td, dd, p, .points li")].filter(one => {
   const text = document.createRange();
   text.selectNodeContents(one);
   const lines = new Set([...text.getClientRects()].map(line => Math.round(line.bottom))).size;
