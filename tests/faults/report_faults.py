@@ -215,4 +215,12 @@ FAULTS = (
         (f"{WHO}::test_every_change_has_the_request_that_asked_for_it",),
         "Offsets of two clusters are alike: the page accuses somebody who has done nothing.",
     ),
+    PlantedFault(
+        "an-old-export-is-now",
+        "spark/kraftctl_spark/report/sections/now.py",
+        "    if age_ms <= FRESH_MS:\n",
+        "    if age_ms < 0 or FRESH_MS:\n",
+        ("tests/spark/test_report_present.py::test_an_old_export_is_not_taken_for_now",),
+        "The page of a quorum that died a week ago says that nothing is wrong.",
+    ),
 )

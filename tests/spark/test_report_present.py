@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,14 +48,19 @@ def test_the_worst_is_first_with_names_times_and_causes(tmp_path: Path, until_s:
         ("bad", "4 partitions are under their minimum ISR"),
         ("bad", "3 brokers are fenced"),
         ("warn", "17 partitions are under-replicated"),
-        ("warn", "1 broker was stopped in order"),
+        ("warn", "1 broker ended in its controlled shutdown"),
     ]
     texts = [point.text for point in section.points]
     assert texts[0] == (
         "audit-trail-2, orders-0, payments.europe.refunds-3, … since 12:40:00 (20 min): broker 1 was fenced."
     )
-    assert "orders-0, orders-1 since 12:33:20 (26 min 40 s): broker 3 was stopped" in texts[1]
-    assert "broker 2 since 12:16:40 (43 min 20 s), its heartbeats stopped, 12 partitions lack it" in texts[2]
+    assert (
+        "orders-0, orders-1 since 12:33:20 (26 min 40 s): broker 3 began its controlled shutdown" in texts[1]
+    )
+    assert (
+        "broker 2 since 12:16:40 (43 min 20 s), its session ended, or it was stopped while it led nothing,"
+        " 12 partitions lack it"
+    ) in texts[2]
     assert "broker 5 since 12:43:20 (16 min 40 s), registered, and not caught up yet." in texts[2]
     assert "users-0 since 12:38:20 (21 min 40 s): a replica left the ISR." in texts[3]
     assert texts[4] == "broker 3 since 12:33:30 (26 min 30 s), 13 partitions lack it."
@@ -141,3 +147,16 @@ def test_behind_what_is_not_understood_nothing_is_said_to_be_so(tmp_path: Path) 
 def test_now_is_the_time_of_the_last_record(tmp_path: Path) -> None:
     contents = contents_of(tmp_path, [*CREATED, until(9)])
     assert (contents.present.time_ms, contents.present.offset) == (9_000, 4)
+
+
+@pytest.mark.parametrize(("age_s", "title"), [(300, "Now"), (301, "When the export ended")])
+def test_an_old_export_is_not_taken_for_now(tmp_path: Path, age_s: int, title: str) -> None:
+    contents = contents_of(tmp_path, healthy())
+    section = now(replace(contents, made_ms=contents.present.time_ms + age_s * 1000))
+    assert section.title == title
+    if title == "Now":
+        assert section.summary.startswith("Nothing is wrong. ")
+        assert not section.points
+    else:
+        assert section.summary.startswith("Nothing was wrong. ")
+        assert section.points[0].head == "The export ended 5 min 1 s before this page was made"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import time
+from dataclasses import replace
 from glob import glob
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -63,7 +64,9 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         with output.undisturbed():
             contents = fetch(options.output, place, from_ms, until_ms, options.audit_log)
     fetched_s = time.monotonic() - began
-    page = render(contents, f"made by kraftctl-export at {shown_time(int(time.time() * 1000))} UTC").encode()
+    made_ms = int(time.time() * 1000)
+    made = f"made by kraftctl-export at {shown_time(made_ms)} UTC"
+    page = render(replace(contents, made_ms=made_ms), made).encode()
     write_whole(options.to.absolute(), page, hook)
     total_s = time.monotonic() - began
     log.info(

@@ -385,6 +385,8 @@ class Contents:
     header: Header
     present: Present
     period: Period
+    made_ms: int | None = None
+    """The time of the page, which the end of the export is compared with; None for no comparison."""
     audited: AuditCoverage | None = None
     """None where no audit log is given."""
     gaps: tuple[Gap, ...] = ()

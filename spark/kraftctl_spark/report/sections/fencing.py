@@ -14,7 +14,8 @@ def fencing(contents: Contents) -> Section:
         "Fencing of brokers",
         "A fenced broker leads no partition, and is in an ISR only as its last member. A broker is fenced "
         "from its registration until it has caught up, when it sent no heartbeat for "
-        "broker.session.timeout.ms. One that shut down in order is stopped, until it registers again. "
+        "broker.session.timeout.ms, or when it was stopped while it led nothing. One that was in its "
+        "controlled shutdown counts as stopped, until it registers again. "
         "Times fenced do not count registrations. The timeline shows when.",
     )
     if not fenced.rows:

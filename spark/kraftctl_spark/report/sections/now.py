@@ -11,6 +11,9 @@ from kraftctl_spark.report.section import Point, Section, Table, counted, cut
 NAMED_MAX = 3
 """A line names this many partitions or brokers; the table below it has more."""
 
+FRESH_MS = 5 * 60_000
+"""The controllers write records each half second: a running export is a few batches behind at most."""
+
 DATE = "2026-11-21 "
 
 REASONS = {
@@ -23,7 +26,7 @@ REASONS = {
 }
 DECISIONS = {
     "broker fenced": "was fenced",
-    "broker shuts down": "was stopped in order",
+    "broker shuts down": "began its controlled shutdown",
     "broker unregistered": "was unregistered",
 }
 KINDS = {
@@ -38,17 +41,17 @@ STATES = {
     "fenced": ("is fenced", "are fenced", "bad"),
     "not registered": ("is not registered", "are not registered", "bad"),
     "controlled shutdown": ("is shutting down", "are shutting down", "warn"),
-    "stopped": ("was stopped in order", "were stopped in order", "warn"),
+    "stopped": ("ended in its controlled shutdown", "ended in their controlled shutdown", "warn"),
     "unfenced": ("is unfenced but not in every ISR", "are unfenced but not in every ISR", "warn"),
 }
 """The same of brokers, in the order of the lines."""
 
 
 def now(contents: Contents) -> Section:
-    present = contents.present
+    present, old = contents.present, _older_than_now(contents)
     section = Section(
         "now",
-        "Now",
+        "When the export ended" if old else "Now",
         f"The state at {shown_time(present.time_ms)} UTC, offset {present.offset:,}: there the export ends.",
         f"The state is not known: {_not_understood(contents)}.",
     )
@@ -59,9 +62,22 @@ def now(contents: Contents) -> Section:
         section.name,
         section.title,
         section.explanation,
-        _summary(present),
+        _summary(present, was="was" if old else "is"),
         tables=(*(_table(present, kind) for kind in KINDS), _broker_table(present)),
-        points=tuple(points),
+        points=(*old, *points),
+    )
+
+
+def _older_than_now(contents: Contents) -> tuple[Point, ...]:
+    """Returns the first line where the page is made long after what it knows; otherwise nothing."""
+    age_ms = 0 if contents.made_ms is None else contents.made_ms - contents.present.time_ms
+    if age_ms <= FRESH_MS:
+        return ()
+    head = f"The export ended {shown_duration(age_ms)} before this page was made"
+    return (
+        Point(
+            "bad", head, "What is so now is not known. See whether kraftctl-export run and the quorum work."
+        ),
     )
 
 
@@ -72,11 +88,11 @@ def _not_understood(contents: Contents) -> str:
     return f"this release does not understand {found[0].subject} at offset {found[0].start_offset:,}"
 
 
-def _summary(present: Present) -> str:
+def _summary(present: Present, *, was: str) -> str:
     unfenced = present.brokers - sum(one.count for one in present.states if one.kind in NOT_UNFENCED)
     fine = present.whole == present.partitions and not present.states
     return (
-        f"{'Nothing is wrong. ' if fine else ''}Unfenced brokers: {unfenced:,} of {present.brokers:,}. "
+        f"{f'Nothing {was} wrong. ' if fine else ''}Unfenced brokers: {unfenced:,} of {present.brokers:,}. "
         f"Partitions with a leader and all replicas in sync: {present.whole:,} of {present.partitions:,}."
     )
 
@@ -143,7 +159,11 @@ def _broker_why(row: BrokerAtEnd) -> str:
         return REASONS["snapshot"]
     if row.state == "fenced":
         registered = row.started_by == "registered"
-        return "registered, and not caught up yet" if registered else "its heartbeats stopped"
+        return (
+            "registered, and not caught up yet"
+            if registered
+            else "its session ended, or it was stopped while it led nothing"
+        )
     return ""
 
 
