@@ -137,7 +137,9 @@ FAULTS = (
         f"{HISTORY}/cut_back.py",
         'ended = rows.filter(pc.less(rows.column("valid_to_offset"), cut))',
         'ended = rows.filter(pc.less_equal(rows.column("valid_to_offset"), cut))',
-        (f"{CUT_BACK}::test_it_has_the_bytes_of_one_that_is_computed_from_the_start",),
+        (
+            f"{CUT_BACK}::test_it_has_the_bytes_of_one_that_is_computed_from_the_start[ConfigRecord-undecodable]",
+        ),
         "After an upgrade, a version is there twice: as ended at a gap, and as what it is.",
     ),
     PlantedFault(
