@@ -21,6 +21,7 @@ import uvloop
 import kraftctl
 from kraftctl.cli import signals
 from kraftctl.cli.config_file import add_config_file_arguments, read_config_file
+from kraftctl.cli.inspect.config_rows import USED_KEYS
 from kraftctl.cli.parser import Parser
 from kraftctl.cli.readable_secrets import other_readable_files, readable_secrets
 from kraftctl.cli.refused_start import HALTED_STATUS, refuse
@@ -218,7 +219,7 @@ def announce(config: ControllerConfig, meta: MetaProperties) -> None:
     if readable is not None:
         logger.warning("%s", readable)
     unknown = unknown_keys_of_node(config.originals)
-    unused = [key for key in config.unused_keys if key not in unknown]
+    unused = [key for key in config.unused_keys if key not in USED_KEYS and key not in unknown]
     if unused:
         logger.info("Configuration keys that a controller does not use: %s", ", ".join(unused))
     for sentence in unknown.values():

@@ -29,9 +29,10 @@ def render_name_files() -> dict[Path, str]:
     removed: dict[str, str] = {}
     for version, names in older.items():
         removed |= dict.fromkeys(names["broker"] - present["broker"], version.rpartition(".")[0])
+    new = dict.fromkeys(present["broker"] - older[OLDER[-1]]["broker"], KAFKA_VERSION.rpartition(".")[0])
     releases = [present, *older.values()]
     admins, clients = (set().union(*(names[kind] for names in releases)) for kind in ("admin", "client"))
-    return {OTHER_RELEASES: _other_releases(removed), CLIENT_NAMES: _client_names(admins, clients)}
+    return {OTHER_RELEASES: _other_releases(removed, new), CLIENT_NAMES: _client_names(admins, clients)}
 
 
 def dump_names(kafka: KafkaDistribution) -> Names:
@@ -45,11 +46,19 @@ def dump_names(kafka: KafkaDistribution) -> Names:
     return names
 
 
-def _other_releases(removed: dict[str, str]) -> str:
-    text = HEADER.format(title=f"Configuration keys of a node that Kafka {KAFKA_VERSION} does not have.")
-    text += "REMOVED_CONFIGS: dict[str, str] = {\n"
-    text += "".join(f"    {name!r}: {removed[name]!r},\n" for name in sorted(removed))
-    return text + '}\n"""With the last release that has it, of those that were looked at."""\n'
+def _other_releases(removed: dict[str, str], new: dict[str, str]) -> str:
+    text = HEADER.format(
+        title=f"Configuration keys of a node that one of Kafka {OLDER[-1]} and {KAFKA_VERSION} does not have."
+    )
+    text += _releases("REMOVED_CONFIGS", removed)
+    text += '"""With the last release that has it, of those that were looked at."""\n\n'
+    text += _releases("NEW_CONFIGS", new)
+    return text + f'"""Kafka {OLDER[-1]} does not have it; with the first release that does."""\n'
+
+
+def _releases(constant: str, found: dict[str, str]) -> str:
+    rows = "".join(f"    {name!r}: {found[name]!r},\n" for name in sorted(found))
+    return f"{constant}: dict[str, str] = {{\n{rows}}}\n"
 
 
 def _client_names(admins: set[str], clients: set[str]) -> str:

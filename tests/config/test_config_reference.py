@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import logging
 import re
 from pathlib import Path
 from typing import Final
@@ -11,11 +12,13 @@ from typing import Final
 import pytest
 
 from kraftctl.cli import main
-from kraftctl.cli.inspect.config_page import page, text_table
+from kraftctl.cli.inspect.config_page import HEAD, page, text_table
 from kraftctl.cli.inspect.config_rows import GROUPS, NOT_USED, config_rows
+from kraftctl.cli.start import announce
 from kraftctl.cli.unknown_keys import MECHANISMS, NODE_KEYS, unknown_keys_of_node
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.config.own_keys import OWN_KEYS
+from kraftctl.storage.meta_properties import MetaProperties
 from kraftctl_security.config_values import ConfigValues
 from tests.support.controller_properties import controller_properties
 
@@ -126,6 +129,23 @@ def test_no_key_of_the_reference_is_warned_about() -> None:
     assert unknown_keys_of_node(dict.fromkeys(ROWS, "")) == {}
 
 
+def test_the_start_names_no_key_as_unused_that_the_page_says_is_used(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Without `remote.log.storage.system.enable`, `remote.storage.enable` of topics would be refused."""
+    refused = {"broker.id", "sasl.enabled.mechanisms", "sasl.mechanism.controller.protocol"}
+    others = {name: row.default for name, row in ROWS.items() if row.default and name not in refused}
+    with caplog.at_level(logging.INFO):
+        announce(
+            ControllerConfig(others | PLAIN | {"listener.security.protocol.map": "CONTROLLER:PLAINTEXT"}),
+            MetaProperties("q1Sh-9_ISia_zwGINzRvyQ", 3000, None),
+        )
+    (line,) = [each.message for each in caplog.records if "does not use" in each.message]
+    named = line.partition(": ")[2].split(", ")
+    assert "log.retention.hours" in named
+    assert [name for name in named if ROWS[name].used] == []
+
+
 def test_what_is_not_used_says_why() -> None:
     rows = [row for row in ROWS.values() if not row.used]
     assert rows
@@ -143,10 +163,47 @@ def test_what_is_not_used_says_why() -> None:
         ("ssl.keystore.location", "listener"),
         ("ssl.truststore.location", "listener, with `kraftctl.dynamic.trust`"),
         ("log.retention.ms", ""),
+        ("follower.replication.throttled.rate", "dynamic only"),
     ],
 )
 def test_what_changes_at_run_time(key: str, dynamic: str) -> None:
     assert ROWS[key].dynamic == dynamic
+
+
+def test_each_key_that_a_file_may_have_is_checked_unless_the_page_says_otherwise() -> None:
+    """Kafka defines no key of a file for the limits of replication, and clients have header.urlencode."""
+    unchecked = set()
+    for key, row in ROWS.items():
+        if row.type not in ("BOOLEAN", "INT", "LONG", "SHORT", "DOUBLE"):
+            continue
+        try:
+            ControllerConfig({**PLAIN, key: "banana"})
+        except ConfigException:
+            continue
+        unchecked.add(key)
+    named = {key for key in unchecked if f"`{key}`" in HEAD}
+    assert named == {"sasl.oauthbearer.header.urlencode"}
+    assert unchecked - named == {key for key, row in ROWS.items() if row.dynamic == "dynamic only"}
+
+
+@pytest.mark.parametrize(
+    ("key", "end"),
+    [
+        ("group.streams.assignors", " Since 4.4."),
+        ("log.remote.copy.lag.ms", "; since 4.4"),
+        ("group.streams.max.size", "brokers"),
+    ],
+)
+def test_a_key_that_the_reference_release_does_not_have_says_so(key: str, end: str) -> None:
+    assert ROWS[key].meaning.endswith(end)
+    assert len([row for row in ROWS.values() if "ince 4.4" in row.meaning]) == 19
+
+
+def test_no_default_is_not_the_value_none() -> None:
+    lines = {line.split(" | ")[0]: line.split(" | ")[2] for line in page().splitlines() if " | " in line}
+    assert lines["| `ssl.client.auth`"] == "`none`"
+    assert lines["| `ssl.keystore.location`"] == "none"
+    assert lines["| `super.users`"] == "empty"
 
 
 def test_the_page_is_that_of_the_code() -> None:

@@ -9,8 +9,41 @@ DEFINITIONS = "tests/metadata/test_config_definitions.py"
 VALUES = "tests/protocol/test_java_values.py"
 GROUPS = "tests/controller/test_group_config_oracle.py"
 TOPICS = "tests/controller/test_topic_config_oracle.py"
+REFERENCE = "tests/config/test_config_reference.py"
 
 FAULTS = (
+    PlantedFault(
+        "keys-of-the-page-are-named-as-unused",
+        "kraftctl/cli/start.py",
+        " if key not in USED_KEYS and key not in unknown]",
+        " if key not in unknown]",
+        (REFERENCE,),
+        "Without remote.log.storage.system.enable, which it named, remote.storage.enable is refused.",
+    ),
+    PlantedFault(
+        "the-limits-of-replication-are-said-to-be-keys-of-files",
+        "kraftctl/cli/inspect/config_rows.py",
+        "    if name in BROKER_QUOTA_CONFIG_KEYS:\n",
+        "    if not name:\n",
+        (REFERENCE,),
+        "A wrong value of them is said to be refused, and is not looked at.",
+    ),
+    PlantedFault(
+        "keys-of-a-later-release-look-like-those-of-the-reference-release",
+        "kraftctl/cli/inspect/config_rows.py",
+        "    if name not in NEW_CONFIGS:\n",
+        "    if name:\n",
+        (REFERENCE,),
+        "The page has 19 keys that brokers of 4.3.1 do not know.",
+    ),
+    PlantedFault(
+        "a-key-without-default-looks-like-one-with-the-value-none",
+        "kraftctl/cli/inspect/config_page.py",
+        '    return f"`{row.default}`" if row.default else "empty"\n',
+        '    return row.default or "empty"\n',
+        (REFERENCE,),
+        "Kafka's ssl.client.auth is none, and ssl.keystore.location has no default: the page says the same.",
+    ),
     PlantedFault(
         "rules-of-keys-that-brokers-use-are-not-checked",
         "kraftctl/config/defined_values.py",

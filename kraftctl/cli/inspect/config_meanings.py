@@ -85,7 +85,8 @@ CLUSTER: Final[Meanings] = {
     "default.replication.factor": "The replicas of a new topic whose request leaves the number open.",
     "min.insync.replicas": "The replicas that must be in sync for a partition to take `acks=all`, where a"
     " topic has"
-    " no value of its own. From KIP-966 on, the cluster's default is in the metadata log.",
+    " no value of its own. With `eligible.leader.replicas.version` 1, the cluster's default is in the"
+    " metadata log and cannot be removed, and a dynamic one of a node is refused (KIP-966).",
     "unclean.leader.election.enable": "Whether a replica out of sync may lead when no other one can. Data"
     " is lost.",
     "unclean.leader.election.interval.ms": "How often the controller looks for partitions that may elect so.",

@@ -23,6 +23,7 @@ from kraftctl.metadata.config_definitions.generated.broker_config_data import BR
 from kraftctl.metadata.config_definitions.generated.broker_config_rules import broker_config_rules
 from kraftctl.metadata.config_definitions.generated.broker_quota_config_data import BROKER_QUOTA_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.group_config_synonyms import GROUP_CONFIG_SYNONYMS
+from kraftctl.metadata.config_definitions.generated.other_releases import NEW_CONFIGS
 from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kraftctl.metadata.config_definitions.validators import (
     ListOf,
@@ -65,6 +66,8 @@ SUBJECTS: Final = (
     ("The cluster", config_meanings.CLUSTER | GROUPS),
     ("Keys of kraftctl", OWN_MEANINGS),
 )
+USED_KEYS: Final = frozenset(name for _, meanings in SUBJECTS for name in meanings)
+"""The keys of which the page says that a controller uses them."""
 NOT_USED: Final = "Accepted, and not used"
 
 HERE_ONLY: Final = {
@@ -134,7 +137,7 @@ def _row(key: ConfigKey, rule: Validator | None, subject: str, meaning: str, *, 
         dynamic=_dynamic(key.name),
         secret=key.sensitive,
         used=used,
-        meaning=meaning,
+        meaning=_with_release(key.name, meaning),
     )
 
 
@@ -159,6 +162,8 @@ def _bound(number: float | None) -> str:
 
 
 def _dynamic(name: str) -> str:
+    if name in BROKER_QUOTA_CONFIG_KEYS:
+        return "dynamic only"
     if name in LISTENER_LIMIT_KEYS:
         return "node, cluster, listener"
     if name in LIMIT_KEYS or name in OBEYED_CONFIGS:
@@ -166,6 +171,14 @@ def _dynamic(name: str) -> str:
     if name in TRUST_KEYS:
         return "listener, with `kraftctl.dynamic.trust`"
     return "listener" if name in STORE_KEYS else ""
+
+
+def _with_release(name: str, meaning: str) -> str:
+    """Returns the meaning with the release of a key that the reference release does not have."""
+    if name not in NEW_CONFIGS:
+        return meaning
+    release = NEW_CONFIGS[name]
+    return f"{meaning} Since {release}." if meaning.endswith(".") else f"{meaning}; since {release}"
 
 
 def _why(name: str) -> str:

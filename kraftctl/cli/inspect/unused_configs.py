@@ -10,7 +10,7 @@ UNUSED: Final = (
         ("transaction.", "transactional.", "producer.id.", "add.partitions."),
         "transactions are coordinated by brokers",
     ),
-    (("share.",), "share groups are coordinated by brokers"),
+    (("share.", "errors.deadletterqueue."), "share groups are coordinated by brokers"),
     (("remote.", "log.remote.", "log.local.", "follower.fetch."), "brokers move data to tiered storage"),
     (
         ("replica.", "num.replica.", "replication.", "follower.", "leader.", "alter.log.dirs."),
@@ -23,17 +23,20 @@ UNUSED: Final = (
     ),
     (
         ("fetch.", "delete.records.", "producer.purgatory.", "max.incremental.", "max.request.", "telemetry.",
-         "errors.deadletterqueue.", "auto.create."),
+         "auto.create."),
         "it concerns requests that brokers answer",
     ),
     (("metric.", "metrics.", "kafka.metrics."), "there is no JMX: `/metrics` has all metrics"),
     (("quota.",), "brokers enforce quotas of clients"),
     (
-        ("broker.", "controlled.shutdown.", "initial.broker.", "controller.socket.", "inter.broker.",
+        ("broker.", "controlled.shutdown.", "initial.broker.", "inter.broker.",
          "security.inter.", "sasl.mechanism.inter."),
         "only brokers have it",
     ),
-    (("request.timeout.",), "each request of a controller has a limit of its own"),
+    (
+        ("request.timeout.", "controller.socket."),
+        "kraftctl does not use it: each request of its controllers has a limit of its own",
+    ),
     (("server.max.startup.",), "a start takes the time that the log needs"),
     (("sasl.kerberos.",), "Kerberos is not supported"),
     (("sasl.oauthbearer.allow.",), "only the expected audiences and issuer decide"),
