@@ -14,6 +14,8 @@ class Parser(argparse.ArgumentParser):
     """A parser; a command that replaces one of Kafka's tools sets `usage_status` to Kafka's."""
 
     usage_status = 2
+    needs: tuple[tuple[str, ...], ...] = ()
+    """Flags of which the command needs one of each group, and says so itself: they may precede it."""
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)

@@ -15,10 +15,7 @@ class NotKnownError(Exception):
 
 @dataclass(frozen=True)
 class AsOf:
-    """An offset, whose batch is the last one that counts, or a time.
-
-    Batches count as a whole: Kafka's nodes have no image of a part of one.
-    """
+    """An offset, whose batch is the last one that counts, or a time. Batches count as a whole."""
 
     offset: int | None = None
     time_ms: int | None = None

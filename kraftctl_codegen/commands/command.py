@@ -23,8 +23,12 @@ class Argument:
     names: list[str]
     value: str
     meaning: str
-    default: str
     required: bool
+
+    @property
+    def usage(self) -> str:
+        """The longest name of a flag, with its value."""
+        return f"{max(self.names, key=len)} {self.value}".strip()
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,8 @@ class DocumentedCommand:
     words: str
     summary: str
     arguments: list[Argument]
-    exclusive: list[list[str]]
+    one_of: list[list[str]]
+    """Groups of flags, by one name each, of which one must be given."""
     epilog: str
     usage_status: int
     subcommands: list[DocumentedCommand]
@@ -50,9 +55,11 @@ class DocumentedCommand:
         """One line: required flags, the others as [flags], then the words."""
         flags = [each for each in self.arguments if each.names[0].startswith("-")]
         words = [each.value for each in self.arguments if not each.names[0].startswith("-")]
-        needed = [f"{each.names[-1]} {each.value}".strip() for each in flags if each.required]
-        one_of = [f"({' | '.join(names)})" for names in self.exclusive]
-        grouped = {name for names in self.exclusive for name in names}
+        needed = [each.usage for each in flags if each.required]
+        named = {name: each.usage for each in flags for name in each.names}
+        choices = [" | ".join(named[name] for name in names) for names in self.one_of]
+        one_of = [f"({text})" if " | " in text else text for text in choices]
+        grouped = {name for names in self.one_of for name in names}
         others = [each for each in flags if not each.required and not grouped.intersection(each.names)]
         optional = ["[FLAGS]"] if others else []
         commands = ["COMMAND"] if self.subcommands else []
@@ -85,10 +92,13 @@ def _command(parser: argparse.ArgumentParser, summary: str) -> DocumentedCommand
         words=parser.prog,
         summary=_sentence(summary),
         arguments=arguments,
-        exclusive=[
-            [action.option_strings[0] for action in group._group_actions if action.option_strings]
-            for group in parser._mutually_exclusive_groups
-            if group.required
+        one_of=[
+            *(
+                [action.option_strings[0] for action in group._group_actions if action.option_strings]
+                for group in parser._mutually_exclusive_groups
+                if group.required
+            ),
+            *(list(names) for names in (parser.needs if isinstance(parser, Parser) else ())),
         ],
         epilog=" ".join((parser.epilog or "").split()),
         usage_status=parser.usage_status if isinstance(parser, Parser) else 2,
@@ -98,18 +108,10 @@ def _command(parser: argparse.ArgumentParser, summary: str) -> DocumentedCommand
 
 def _argument(parser: argparse.ArgumentParser, action: argparse.Action) -> Argument:
     meaning = (action.help or "") % {**vars(action), "prog": parser.prog}
-    shown = (
-        ""
-        if action.default in (None, False, argparse.SUPPRESS) or action.default == []
-        else str(action.default)
-    )
-    if "default" in meaning:
-        shown = ""
     return Argument(
         names=list(action.option_strings) or [action.dest],
         value=_value(action),
         meaning=" ".join(meaning.split()),
-        default=shown,
         required=action.required and bool(action.option_strings),
     )
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+import kraftctl
 from kraftctl_codegen.commands.command import Argument, DocumentedCommand
+
+RELEASE: Final = kraftctl.__version__.partition(".dev")[0]
+"""The next release, as a build of it has: a commit in between does not change the page."""
 
 
 def man_page(program: DocumentedCommand) -> str:
@@ -10,7 +16,7 @@ def man_page(program: DocumentedCommand) -> str:
     name = program.words
     lines = [
         '.\\" Written by `make generate` from the parsers: do not edit.',
-        f'.TH {_text(name).upper()} 1 "" "kraftctl"',
+        f'.TH {_text(name).upper()} 1 "" "kraftctl {RELEASE}"',
         ".ad l",
         ".SH NAME",
         f"{_text(name)} \\- {_text(program.summary.rstrip('.'))}",
@@ -33,7 +39,7 @@ def man_page(program: DocumentedCommand) -> str:
 def _section(command: DocumentedCommand) -> list[str]:
     lines = [f".SS {_text(command.words)}", _line(command.summary), ".PP", f".B {_text(command.usage)}"]
     for argument in command.arguments:
-        lines += [".TP", f".B {_text(_name(argument))}", _line(_meaning(argument))]
+        lines += [".TP", f".B {_text(_name(argument))}", _line(argument.meaning)]
     if command.epilog:
         lines += [".PP", _line(command.epilog)]
     return lines
@@ -43,11 +49,6 @@ def _name(argument: Argument) -> str:
     if not argument.names[0].startswith("-"):
         return argument.value
     return f"{', '.join(argument.names)} {argument.value}".strip()
-
-
-def _meaning(argument: Argument) -> str:
-    default = f" (default: {argument.default})" if argument.default else ""
-    return f"{argument.meaning}{default}"
 
 
 def _text(text: str) -> str:

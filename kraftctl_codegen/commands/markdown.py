@@ -10,7 +10,7 @@ from kraftctl_codegen.commands.command import Argument, DocumentedCommand
 HEAD: Final = """# Commands
 
 `make generate` writes this page and the pages of `man` from the parsers of the commands; `-h` after a command
-shows the same. `kraftctl completion SHELL` completes commands and flags.
+shows the same arguments. `kraftctl completion SHELL` completes commands and flags.
 
 ## Exit statuses
 
@@ -48,7 +48,7 @@ def _section(command: DocumentedCommand) -> str:
         lines += [f"| {_link(each)} | {_cell(each.summary)} |" for each in command.subcommands]
         lines.append("")
     if command.arguments:
-        lines += ["| argument | meaning | default |", "|---|---|---|"]
+        lines += ["| argument | meaning |", "|---|---|"]
         lines += [_row(argument) for argument in command.arguments]
         lines.append("")
     if command.epilog:
@@ -67,7 +67,7 @@ def _row(argument: Argument) -> str:
     else:
         name = f"`{_cell(argument.value)}`"
     need = " (required)" if argument.required else ""
-    return f"| {name}{need} | {_cell(argument.meaning)} | {_cell(argument.default)} |"
+    return f"| {name}{need} | {_cell(argument.meaning)} |"
 
 
 def _cell(text: str) -> str:

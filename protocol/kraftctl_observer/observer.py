@@ -74,7 +74,7 @@ FETCH_WAIT_MS = 500
 SAY_AFTER_S = 4.0
 """An election takes a second or two. Until the line about it, each controller may be silent for no longer."""
 
-IS_BROKER = f"it is a broker, which has no metadata log. Next step: {NAME_CONTROLLERS}"
+IS_BROKER = f"it is a broker, which does not serve the metadata log. Next step: {NAME_CONTROLLERS}"
 
 Answer = TypeVar("Answer")
 

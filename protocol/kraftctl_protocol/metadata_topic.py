@@ -24,7 +24,7 @@ NAME_CONTROLLERS: Final = (
     "name controllers with --bootstrap-controllers: controller.quorum.bootstrap.servers or"
     " controller.quorum.voters of the properties file of a broker has them"
 )
-"""The next step when a broker was asked for this topic, which only controllers have."""
+"""The next step when a broker was asked for this topic: it keeps a copy, which only controllers serve."""
 
 TOPIC_ID_FROM_VERSION: Final = 13
 """Fetch names topics by id from this version on."""

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+import kraftctl
 import kraftctl_spark.cli
-from kraftctl.cli import COMMANDS, parsers
+from kraftctl.cli import COMMANDS, main, parsers
+from kraftctl.cli.parser import Parser
 from kraftctl_codegen.commands.__main__ import rendered
 from kraftctl_codegen.commands.command import Argument, documented_commands
 from kraftctl_codegen.commands.man_page import man_page
@@ -65,6 +67,65 @@ def test_every_argument_says_what_it_is_for() -> None:
     assert silent == []
 
 
+def test_a_flag_with_a_default_says_it() -> None:
+    """The pages have no column for it, which was empty for nearly all."""
+    silent = [
+        (words, action.option_strings)
+        for words, parser in every_parser().items()
+        for action in parser._actions
+        if action.option_strings and action.default not in (None, False, argparse.SUPPRESS, [])
+        if "default" not in (action.help or "") and f"[{action.default}]" not in (action.help or "")
+    ]
+    assert silent == []
+
+
+BOOTSTRAP = "(--bootstrap-server HOST:PORT,... | --bootstrap-controller HOST:PORT,...)"
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        ("quorum describe", f"{BOOTSTRAP} (--status | --replication) [FLAGS]"),
+        ("quorum add-controller", f"{BOOTSTRAP} --command-config FILE [FLAGS]"),
+        ("quorum may-stop", f"{BOOTSTRAP} --controller-id CONTROLLER_ID [FLAGS]"),
+        ("features describe", f"{BOOTSTRAP} [FLAGS]"),
+        ("features disable", f"{BOOTSTRAP} --feature FEATURE [FLAGS]"),
+        ("features version-mapping", "[FLAGS]"),
+        ("cluster unregister", f"{BOOTSTRAP} --id ID [FLAGS]"),
+        ("console", "(--bootstrap-controllers HOST:PORT,... | --directory DIR) [FLAGS]"),
+    ],
+)
+def test_a_usage_has_what_the_command_needs(words: str, usage: str) -> None:
+    known = {command.words: command for program in documented_commands() for command in program.all()}
+    assert known[f"kraftctl {words}"].usage == f"kraftctl {words} {usage}"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [words for words, parser in every_parser().items() if getattr(parser, "needs", ())],
+)
+def test_what_a_usage_says_is_needed_is_asked_for(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the first group that is missing a flag is named."""
+    parser = every_parser()[words]
+    assert isinstance(parser, Parser)
+    given = [
+        text
+        for action in parser._actions
+        if action.required and action.option_strings
+        for text in (action.option_strings[0], "1")
+    ]
+    for index, group in enumerate(parser.needs):
+        before = [text for names in parser.needs[:index] for text in (names[-1], "127.0.0.1:1")]
+        assert main([*words.split()[1:], *given, *before]) == 1
+        printed = capsys.readouterr().err
+        assert any(name in printed for name in group), printed
+
+
+@pytest.mark.parametrize("manual", MANUALS, ids=lambda path: path.name)
+def test_a_page_of_man_has_the_version(manual: Path) -> None:
+    assert f'"kraftctl {kraftctl.__version__.partition(".dev")[0]}"' in manual.read_text().splitlines()[1]
+
+
 @pytest.mark.parametrize("formatter", FOUND)
 @pytest.mark.parametrize("manual", MANUALS, ids=lambda path: path.name)
 def test_a_page_of_man_is_shown_without_a_warning(manual: Path, formatter: str) -> None:
@@ -78,7 +139,7 @@ def test_a_page_of_man_is_shown_without_a_warning(manual: Path, formatter: str) 
 def test_what_roff_would_take_for_itself_is_escaped() -> None:
     program = documented_commands()[0]
     first = program.subcommands[0]
-    hostile = Argument(["--a-b"], "X", ".so it is \\n", "", required=False)
+    hostile = Argument(["--a-b"], "X", ".so it is \\n", required=False)
     first.arguments[:] = [hostile]
     text = man_page(program)
     assert ".B \\-\\-a\\-b X\n\\&.so it is \\en\n" in text
@@ -86,5 +147,5 @@ def test_what_roff_would_take_for_itself_is_escaped() -> None:
 
 def test_a_cell_of_the_page_holds_a_bar() -> None:
     program = documented_commands()[0]
-    program.subcommands[0].arguments[:] = [Argument(["--x"], "a|b", "a <b> | c", "", required=True)]
-    assert "| `--x` `a\\|b` (required) | a &lt;b> \\| c |  |" in page([program])
+    program.subcommands[0].arguments[:] = [Argument(["--x"], "a|b", "a <b> | c", required=True)]
+    assert "| `--x` `a\\|b` (required) | a &lt;b> \\| c |" in page([program])

@@ -1,4 +1,4 @@
-"""`kraftctl explain` that is pointed at a broker: brokers have no metadata log to read."""
+"""`kraftctl explain` that is pointed at a broker: brokers do not serve the metadata log."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def test_a_broker_that_reaches_the_leader(subject: list[str], capsys: pytest.Cap
         assert main(["explain", *subject, "--bootstrap-controllers", broker.address]) == 1
         assert time.monotonic() - began < SECONDS_MAX
     printed = capsys.readouterr().err
-    assert f"{broker.address}: it is a broker, which has no metadata log. Next step: {STEP}" in printed
+    why = "it is a broker, which does not serve the metadata log"
+    assert f"{broker.address}: {why}. Next step: {STEP}" in printed
 
 
 @pytest.mark.parametrize("script", [REACHES_NO_LEADER, IS_SILENT], ids=["an-error", "silence"])

@@ -199,6 +199,19 @@ def test_a_key_that_the_reference_release_does_not_have_says_so(key: str, end: s
     assert len([row for row in ROWS.values() if "ince 4.4" in row.meaning]) == 19
 
 
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        ("controller.socket.timeout.ms", "kraftctl does not use it"),
+        ("errors.deadletterqueue.topic.name.prefix", "share groups are coordinated by brokers"),
+        ("broker.rack", "only brokers have it"),
+    ],
+)
+def test_the_reason_of_a_key_that_is_not_used_is_true_of_kafka(key: str, why: str) -> None:
+    """Kafka's controllers use controller.socket.timeout.ms when they register."""
+    assert ROWS[key].meaning.startswith(why)
+
+
 def test_no_default_is_not_the_value_none() -> None:
     lines = {line.split(" | ")[0]: line.split(" | ")[2] for line in page().splitlines() if " | " in line}
     assert lines["| `ssl.client.auth`"] == "`none`"

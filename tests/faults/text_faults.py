@@ -30,6 +30,33 @@ FAULTS = (
         "An operator does not learn that a command can try without changing anything.",
     ),
     PlantedFault(
+        "usages-show-what-a-command-needs-as-optional",
+        "kraftctl_codegen/commands/command.py",
+        "(parser.needs if isinstance(parser, Parser) else ())",
+        "()",
+        ("tests/cli/test_command_reference.py::test_a_usage_has_what_the_command_needs",),
+        "A command that was typed as the page has it ends with an error.",
+    ),
+    PlantedFault(
+        "a-usage-has-flags-without-their-values",
+        "kraftctl_codegen/commands/command.py",
+        "named = {name: each.usage for",
+        "named = {name: name for",
+        ("tests/cli/test_command_reference.py::test_a_usage_has_what_the_command_needs",),
+        "It does not say whether an address or a file follows.",
+    ),
+    PlantedFault(
+        "a-page-of-man-is-of-no-version",
+        "kraftctl_codegen/commands/man_page.py",
+        '"kraftctl {RELEASE}"',
+        '"kraftctl"',
+        (
+            "tests/cli/test_command_reference.py::test_a_page_of_man_has_the_version",
+            "tests/cli/test_command_reference.py::test_the_pages_are_those_of_the_parsers",
+        ),
+        "It does not say whether it is that of the command that is installed.",
+    ),
+    PlantedFault(
         "a-page-of-man-takes-a-dot-for-a-request",
         "kraftctl_codegen/commands/man_page.py",
         """if escaped.startswith((".", "'")) else escaped""",

@@ -25,6 +25,8 @@ READ_TIMEOUT_MS = 5_000
 """The time for an operation that only reads, unless --command-config sets default.api.timeout.ms."""
 
 CLIENT_PROPERTIES = "properties of the client"
+BOOTSTRAP_FLAGS = ("--bootstrap-server", "--bootstrap-controller")
+"""A command that asks a cluster needs one of them."""
 
 
 def add_connection_flags(

@@ -8,7 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kraftctl.cli.admin.admin_client import AdminClient
-from kraftctl.cli.admin.connection_flags import add_connection_flags, open_client, report_failures
+from kraftctl.cli.admin.connection_flags import (
+    BOOTSTRAP_FLAGS,
+    add_connection_flags,
+    open_client,
+    report_failures,
+)
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.cluster.listed_endpoints import list_endpoints
 from kraftctl.cli.output import add_output_flag, print_output
@@ -41,6 +46,7 @@ def add_arguments(parser: Parser) -> None:
         operation = operations.add_parser(name, help=summary)
         operation.set_defaults(run_operation=run_operation)
         add_connection_flags(operation, None, short=SHORT_FLAGS)
+        operation.needs = (BOOTSTRAP_FLAGS,)
         operation.add_argument(
             "--config", type=Path, metavar="FILE", help="deprecated: the same as --command-config"
         )

@@ -10,7 +10,12 @@ import sys
 from collections.abc import Callable
 
 from kraftctl.cli.admin.admin_client import AdminClient
-from kraftctl.cli.admin.connection_flags import add_connection_flags, open_client, report_failures
+from kraftctl.cli.admin.connection_flags import (
+    BOOTSTRAP_FLAGS,
+    add_connection_flags,
+    open_client,
+    report_failures,
+)
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.feature_levels import (
     FeatureLevel,
@@ -50,6 +55,7 @@ def add_arguments(parser: Parser) -> None:
         operation.set_defaults(run_operation=run_operation, asks=asks)
         # Without a default of its own, an operation keeps what precedes it.
         add_connection_flags(operation, argparse.SUPPRESS)
+        operation.needs = (BOOTSTRAP_FLAGS,) if asks else ()
         return operation
 
     describe = add("describe", "list the levels that are supported and finalized", _describe)
@@ -59,6 +65,7 @@ def add_arguments(parser: Parser) -> None:
     _add_change_flags(add(DOWNGRADE, "lower levels", _change), is_upgrade=False)
     disable = add("disable", "lower levels to 0", _disable)
     disable.add_argument("--feature", action="append", default=[], help="the feature; may be repeated")
+    disable.needs += (("--feature",),)
     _add_how(disable, is_upgrade=False)
     add_version_mapping(add("version-mapping", "list the levels of a release", version_mapping, asks=False))
     add_feature_dependencies(
@@ -81,7 +88,7 @@ def _run(args: argparse.Namespace, properties: ResolvedProperties | None) -> Non
         args.run_operation(args, client)
 
 
-def _add_change_flags(parser: argparse.ArgumentParser, *, is_upgrade: bool) -> None:
+def _add_change_flags(parser: Parser, *, is_upgrade: bool) -> None:
     parser.add_argument(
         "--release-version", metavar="RELEASE", help="all levels of that release, such as 4.2 or 4.2-IV0"
     )
@@ -93,6 +100,7 @@ def _add_change_flags(parser: argparse.ArgumentParser, *, is_upgrade: bool) -> N
         help="the level of one feature; may be repeated",
     )
     parser.add_argument("--metadata", metavar="VERSION", help="deprecated: the metadata.version")
+    parser.needs += (("--release-version", "--feature"),)
     _add_how(parser, is_upgrade=is_upgrade)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.admin.client_config import DEFAULT_API_TIMEOUT_MS, ClientConfig, parse_client_config
 from kraftctl.cli.admin.connection_flags import (
+    BOOTSTRAP_FLAGS,
     CLIENT_PROPERTIES,
     add_connection_flags,
     named_bootstrap,
@@ -106,6 +107,7 @@ def add_arguments(parser: Parser) -> None:
     for operation in operations.choices.values():
         # Without a default of its own, an operation keeps what precedes it.
         add_connection_flags(operation, argparse.SUPPRESS, about_config=ABOUT_CONFIG)
+        operation.needs = (BOOTSTRAP_FLAGS, *operation.needs)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -122,7 +124,7 @@ def _run(args: argparse.Namespace, properties: ResolvedProperties | None) -> Non
         operation(args, Session(client, properties, clock, config, bootstrap, to_controllers))
 
 
-def _add_describe(parser: argparse.ArgumentParser) -> None:
+def _add_describe(parser: Parser) -> None:
     parser.add_argument(
         "--status",
         action="store_true",
@@ -133,6 +135,7 @@ def _add_describe(parser: argparse.ArgumentParser) -> None:
         "--human-readable", action="store_true", help="with --replication: times as 'N ms ago'"
     )
     parser.set_defaults(run_operation=_describe)
+    parser.needs = (("--status", "--replication"),)
 
 
 def _describe(args: argparse.Namespace, session: Session) -> None:
@@ -148,9 +151,10 @@ def _describe(args: argparse.Namespace, session: Session) -> None:
     print(replication_text(described.quorum, wall_ms, human_readable=args.human_readable))
 
 
-def _add_add_controller(parser: argparse.ArgumentParser) -> None:
+def _add_add_controller(parser: Parser) -> None:
     _add_dry_run(parser)
     parser.set_defaults(run_operation=_add_controller)
+    parser.needs = (("--command-config",),)
 
 
 def _add_controller(args: argparse.Namespace, session: Session) -> None:
@@ -164,7 +168,7 @@ def _add_controller(args: argparse.Namespace, session: Session) -> None:
     print(added_text(controller.node_id, directory_id, controller.endpoints, dry_run=args.dry_run))
 
 
-def _add_remove_controller(parser: argparse.ArgumentParser) -> None:
+def _add_remove_controller(parser: Parser) -> None:
     parser.add_argument("-i", "--controller-id", type=int, required=True, help="its node id")
     parser.add_argument("-d", "--controller-directory-id", required=True, help="its directory id")
     parser.add_argument(
@@ -215,7 +219,7 @@ def _remove_controller(args: argparse.Namespace, session: Session) -> None:
         print(unregister(session.client, args.controller_id))
 
 
-def _add_replace_voter(parser: argparse.ArgumentParser) -> None:
+def _add_replace_voter(parser: Parser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print the next step, without making it")
     parser.add_argument(
         "--timeout-ms",
@@ -225,6 +229,7 @@ def _add_replace_voter(parser: argparse.ArgumentParser) -> None:
         help="how long to wait without any progress (default %(default)s)",
     )
     parser.set_defaults(run_operation=_replace_voter)
+    parser.needs = (("--command-config",),)
 
 
 def _replace_voter(args: argparse.Namespace, session: Session) -> None:
@@ -241,7 +246,7 @@ def _replace_voter(args: argparse.Namespace, session: Session) -> None:
     replacement.run(dry_run=args.dry_run)
 
 
-def _add_may_stop(parser: argparse.ArgumentParser) -> None:
+def _add_may_stop(parser: Parser) -> None:
     parser.add_argument("-i", "--controller-id", type=int, required=True, help="its node.id")
     parser.epilog = (
         "The status is 0 if it may, 1 if not now, 2 if that is not known, and 3 if no time is better, as with"
@@ -258,5 +263,5 @@ def _may_stop(args: argparse.Namespace, session: Session) -> None:
     print(permission_to_stop(quorum, args.controller_id))
 
 
-def _add_dry_run(parser: argparse.ArgumentParser) -> None:
+def _add_dry_run(parser: Parser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print the steps, and take none")
