@@ -13,6 +13,7 @@ from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import INFO, WARN
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.progress_reasons import reason, standing_reason
+from kraftctl.raft.progress_states import STARTED
 from kraftctl.raft.spoken_reasons import INTERVAL_MS
 from kraftctl.raft.states import NEVER_MS, Candidate, EpochState, Follower, Leader, Prospective
 
@@ -84,14 +85,16 @@ def check_progress(core: RaftCore) -> None:
 
 def why_no_progress(core: RaftCore, now_ms: int) -> str | None:
     """Returns the line about a replica that makes no progress: after the grace, and from its start until it
-    first does.
+    first does. Before the grace has passed, it blames nothing.
     """
     if _is_progressing(core, now_ms):
         return None
     lasts_ms = now_ms - _last_progress_ms(core)
-    if core.progress.has_progressed and lasts_ms < grace_ms(core):
+    if lasts_ms >= grace_ms(core):
+        return reason(core, lasts_ms / 1000).line
+    if core.progress.has_progressed:
         return None
-    return reason(core, lasts_ms / 1000).line
+    return STARTED.format(own=core.key, seconds=f"{lasts_ms / 1000:.1f}", grace=grace_ms(core) / 1000)
 
 
 def _check(core: RaftCore) -> None:

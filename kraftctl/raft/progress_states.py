@@ -73,6 +73,11 @@ RECOVERING: Final = ProgressState(
     "start the voters that have not lost anything. If a majority of them has, read"
     " docs/operations/lost-disk.md before anything is formatted",
 )
+STARTED: Final = (
+    "Controller {own} has neither led nor followed a leader since its start, {seconds} s ago; an election may"
+    " take {grace} s"
+)
+"""Without a next step: what is missing in this time is no fault yet."""
 RECOVERING_VOTER: Final = (
     "This replica recovers and does not vote until it has everything that was committed when its log or its"
     " votes were lost. Next step: none, if a majority of the other voters runs; else read"

@@ -20,6 +20,10 @@ VERSION: Final = "1"
 COMMENT: Final = "The metadata log of this node was here when it last started."
 
 
+class DamagedNoteError(StorageError):
+    """The note says nothing that any release could use, so that a start replaces it."""
+
+
 class DataDirectoryNote(NamedTuple):
     """The directory with the metadata log as the configuration named it, and its id."""
 
@@ -35,24 +39,32 @@ def read_data_directory_note(log_dir: Path) -> DataDirectoryNote | None:
         properties = find_properties(path)
         if properties is None:
             return None
-        if properties.get("version", VERSION) != VERSION:
-            raise ValueError(f"it is of version {properties['version']}, {VERSION} is supported")
+        version = properties.get("version", VERSION)
+        if version != VERSION:
+            raise StorageError(_unusable(path, f"it is of version {version}, {VERSION} is supported"))
         directory_id = uuid_from_string(properties["directory.id"])
         return DataDirectoryNote(path, properties["metadata.log.dir"], directory_id)
     except OSError as error:
         raise cannot("read", path, error) from error
     except (PropertiesError, KeyError, ValueError) as damage:
-        raise StorageError(
-            f"{path} cannot be used: {shortened(str(damage))}. It names the directory that held the"
-            " metadata log of this node. Next step: set metadata.log.dir to that directory."
-        ) from damage
+        raise DamagedNoteError(_unusable(path, str(damage))) from damage
+
+
+def _unusable(path: Path, reason: str) -> str:
+    return (
+        f"{path} cannot be used: {shortened(reason)}. It names the directory that held the metadata log of"
+        " this node. Next step: see that metadata.log.dir is that directory, and that its file system is"
+        " mounted; if its disk is lost, docs/operations/lost-disk.md says what to do."
+    )
 
 
 def write_data_directory_note(log_dir: Path, metadata_log_dir: Path, directory_id: bytes) -> None:
-    """Writes the note durably, unless it is current already. Raises StorageError."""
+    """Writes the note durably, unless it is current already. Raises StorageError, also when there is one
+    that another release may be able to use: it stays as it is.
+    """
     try:
         note = read_data_directory_note(log_dir)
-    except StorageError:
+    except DamagedNoteError:
         note = None
     name = str(metadata_log_dir.absolute())
     if note is None or (note.metadata_log_dir, note.directory_id) != (name, directory_id):

@@ -169,7 +169,10 @@ def _not_formatted(log_dir: Path, directories: LogDirectories) -> StorageError:
     else:
         missing = f"it has no {META_PROPERTIES}. If the file system of its data is not mounted here, mount it"
     nested = _nested_log(log_dir)
-    note = _note_of_log_in(log_dir, directories)
+    try:
+        note = _note_of_log_in(log_dir, directories)
+    except StorageError as unreadable:
+        return StorageError(f"{log_dir} has not been formatted: {missing}. {unreadable}")
     if note is not None:
         step = (
             "without that, do not format it: it held the metadata log of this node at the last start"
@@ -221,12 +224,11 @@ def refuse_to_begin_again(directories: LogDirectories) -> None:
 
 
 def _note_of_log_in(log_dir: Path, directories: LogDirectories) -> DataDirectoryNote | None:
-    """Returns the note of another directory about a log that was in this one."""
+    """Returns the note of another directory about a log that was in this one. Raises StorageError when one
+    that cannot be read may say so.
+    """
     for other in directories.all():
-        try:
-            note = None if other == log_dir else read_data_directory_note(other)
-        except StorageError:
-            continue
+        note = None if other == log_dir else read_data_directory_note(other)
         if note is not None and note.metadata_log_dir == str(log_dir.absolute()):
             return note
     return None

@@ -111,6 +111,23 @@ FAULTS = (
         "The mount point is formatted, and the node votes again with an empty log.",
     ),
     PlantedFault(
+        "a-note-of-a-later-release-is-replaced",
+        "kraftctl/storage/data_directory_note.py",
+        "    except DamagedNoteError:\n",
+        "    except StorageError:\n",
+        (f"{DIRECTORIES}::test_a_note_of_another_release_is_left_as_it_is",),
+        "A downgrade deletes what the later release has noted, and says nothing.",
+    ),
+    PlantedFault(
+        "an-unreadable-note-guards-nothing",
+        "kraftctl/storage/log_directories.py",
+        "        note = None if other == log_dir else read_data_directory_note(other)\n",
+        "        try:\n            note = None if other == log_dir else read_data_directory_note(other)\n"
+        "        except StorageError:\n            continue\n",
+        (f"{DIRECTORIES}::test_a_note_that_cannot_be_read_guards_the_log_all_the_same",),
+        "A supervisor formats the mount point of the log, because a note is damaged.",
+    ),
+    PlantedFault(
         "a-directory-id-that-is-lost-is-a-new-replica",
         "kraftctl/storage/meta_properties.py",
         "        if point is None or is_reserved(point.directory_id):\n",

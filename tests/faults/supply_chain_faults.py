@@ -10,6 +10,22 @@ AUDIT = "tests/supply_chain/audit.py"
 
 FAULTS = (
     PlantedFault(
+        "the-documented-first-start-names-no-voters",
+        "docs/operations/releases.md",
+        "kraftctl format --standalone -t",
+        "kraftctl format -t",
+        ("tests/supply_chain/test_packages.py",),
+        "The first command after an installation fails.",
+    ),
+    PlantedFault(
+        "a-package-depends-on-the-time",
+        "tests/supply_chain/package_tree.py",
+        "gzip.compress(page.read_bytes(), mtime=0)",
+        "gzip.compress(page.read_bytes(), mtime=1)",
+        ("tests/supply_chain/test_packages.py::test_the_manual_is_packed_as_gzip_n_does",),
+        "Two builds of one commit differ.",
+    ),
+    PlantedFault(
         "an-image-installs-without-hashes",
         "Dockerfile",
         "pip wheel --require-hashes --no-deps --no-build-isolation -r requirements-export.lock",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -20,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli import main
-from kraftctl.cli.refused_start import HALTED_STATUS
+from kraftctl.cli.refused_start import HALTED_STATUS, refuse
 from kraftctl.dev.ports import free_port
 from kraftctl.server.process.service_manager import STATUS_CHARACTERS_MAX, service_manager, shown_status
 from kraftctl.storage.halt import HaltFile
@@ -97,7 +98,9 @@ def test_it_is_ready_when_it_serves_and_says_that_it_stops(tmp_path: Path) -> No
         assert first.endswith("no connection is accepted yet")
         manager.await_line("READY=1")
         controller.await_text("Becoming the active controller")
-        lines = [*manager.await_line("STATUS=Ready"), *(manager.await_line("WATCHDOG=1") for _ in range(3))]
+        until_ready = manager.await_line("STATUS=Ready")
+        assert not any("disk" in line for line in until_ready), until_ready
+        lines = [*until_ready, *(manager.await_line("WATCHDOG=1") for _ in range(3))]
         assert "READY=1" not in lines
         controller.signal(signal.SIGTERM)
         assert "STATUS=This controller is stopping" in manager.await_line("STOPPING=1")
@@ -121,8 +124,8 @@ def test_a_manager_that_does_not_read_holds_nothing_up(tmp_path: Path, manager: 
         while filling.send("STATUS=filling"):
             queued += 1
         assert "takes no message" in controller.await_text("Becoming the active controller")
-        manager.await_line("READY=1")
-        manager.await_line("STATUS=Ready")
+        # Both may be in one message.
+        assert "STATUS=Ready" in manager.await_line("READY=1") or manager.await_line("STATUS=Ready")
     filling.close()
 
 
@@ -162,6 +165,31 @@ def test_the_watchdog_is_that_of_this_process(environment: dict[str, str], secon
     assert found.watchdog_seconds == seconds
     assert not found.send("READY=1")
     found.close()
+
+
+def test_without_a_descriptor_for_it_there_is_no_manager_and_the_reason_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """A start that fails because no file can be opened any more says so, and not that it has no socket."""
+    monkeypatch.setenv("NOTIFY_SOCKET", "/nowhere")
+    with no_more_descriptors():
+        assert service_manager(os.environ) is None
+        assert refuse(["The listener cannot be opened"]) == 1
+    assert "The listener cannot be opened" in capsys.readouterr().err
+    warned = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warned) == 2, "one for each attempt"
+    assert warned[0].startswith("The service manager at NOTIFY_SOCKET=/nowhere is sent nothing: ")
+
+
+@contextmanager
+def no_more_descriptors() -> Iterator[None]:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with Path(os.devnull).open() as lowest_free:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free.fileno(), limits[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 @pytest.mark.parametrize("address", ["", "vsock:2:1", "relative"])

@@ -31,6 +31,21 @@ def test_it_is_not_ready_before_there_was_a_leader() -> None:
     assert node.raft.why_no_vote() is None
 
 
+@pytest.mark.parametrize("name", ["own disk", "no majority"])
+def test_in_the_first_seconds_it_blames_nothing(name: str) -> None:
+    """No disk and no other controller: the first election may be all that it waits for."""
+    network = Network()
+    node, _, _ = CASES[name][0](network)
+    for passed in (0.0, 0.5, 4.0):
+        network.run_for(passed)
+        line = why_no_progress(node)
+        assert line is not None
+        assert "has neither led nor followed a leader since its start" in line
+        assert "Next step" not in line
+    network.run_for(1.0)
+    assert "Next step" in (why_no_progress(node) or "")
+
+
 def test_a_clean_election_makes_nobody_unready() -> None:
     """The leader stops five times, and starts again."""
     network = Network()

@@ -212,6 +212,35 @@ def test_a_note_that_cannot_be_read(tmp_path: Path) -> None:
     assert f"metadata.log.dir={tmp_path}/a" in (tmp_path / "b" / NOTE).read_text()
 
 
+def test_a_note_of_another_release_is_left_as_it_is(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A later release may have written more than this one knows; it keeps guarding the log meanwhile."""
+    node = lived(tmp_path)
+    start(node.starts_with("a,b"))
+    file = tmp_path / "b" / NOTE
+    node.write(f"b/{NOTE}", file.read_text().replace("version=1", "version=2") + "new=1\n")
+    before = file.read_text()
+    start(node.starts_with("a,b"))
+    assert file.read_text() == before
+    (warned,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert f"{file} cannot be used: it is of version 2, 1 is supported" in warned
+    assert "cannot be used: it is of version 2" in refusal(node.starts_with("b"))
+
+
+@pytest.mark.parametrize("content", ["version=2\nnew=1\n", "directory.id=x\n"], ids=["newer", "damaged"])
+def test_a_note_that_cannot_be_read_guards_the_log_all_the_same(tmp_path: Path, content: str) -> None:
+    """The directory of the log may not be mounted: it is not formatted, and that is not the advice."""
+    node = lived(tmp_path, dynamic=True).write(f"b/{NOTE}", content)
+    (tmp_path / "a").rename(tmp_path / "unmounted")
+    properties = node.starts_with("a,b")
+    with pytest.raises(StorageError, match=f"b/{NOTE} cannot be used"):
+        format_again(properties, ignore_formatted=True)
+    assert not (tmp_path / "a").exists()
+    reason = refusal(properties)
+    assert f"{tmp_path}/a has not been formatted" in reason
+    assert f"{tmp_path}/b/{NOTE} cannot be used" in reason
+    assert [advice for advice in BAD_ADVICE if advice in reason] == []
+
+
 def test_a_directory_that_never_held_the_log_is_chosen_before_the_first_start(tmp_path: Path) -> None:
     node = Node(tmp_path).format("a", "b")
     start(node.starts_with("a,b"))

@@ -1,4 +1,5 @@
-"""Lays out what a Debian package and an RPM install: wheel, dependencies, command, unit, configuration.
+"""Lays out what a Debian package and an RPM install: wheel, dependencies, command, unit, manual,
+configuration.
 
 The environment in /usr/lib/kraftctl has what the lock file of the release names, by hash, and runs below any
 root.
@@ -6,6 +7,7 @@ root.
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import subprocess
@@ -19,6 +21,7 @@ from tests.supply_chain.release import RUN_LOCK
 PACKAGES = ROOT / "deploy/packages"
 UNIT = ROOT / "deploy/systemd/kraftctl.service"
 PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
+MAN_PAGES = "usr/share/man/man1"
 CONFFILE = "etc/kraftctl/controller.properties"
 
 OF_PIP = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
@@ -64,6 +67,17 @@ def fill(root: Path, directory: Path, units: str) -> None:
     copy(PACKAGES / "kraftctl", root / "usr/bin/kraftctl", 0o755)
     copy(UNIT, root / units / UNIT.name, 0o644)
     copy(PACKAGES / "controller.properties", root / CONFFILE, 0o640)
+    add_man_pages(root)
+
+
+def add_man_pages(root: Path) -> None:
+    """As `gzip -n` does, without name and time: two builds are equal."""
+    folder = root / MAN_PAGES
+    folder.mkdir(parents=True)
+    for page in (ROOT / "man").glob("*.1"):
+        packed = folder / f"{page.name}.gz"
+        packed.write_bytes(gzip.compress(page.read_bytes(), mtime=0))
+        packed.chmod(0o644)
 
 
 def copy(source: Path, target: Path, mode: int) -> None:

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.supply_chain.package_tree import CONFFILE, PACKAGES, PYTHON, fill, origin
+from tests.supply_chain.package_tree import CONFFILE, MAN_PAGES, PACKAGES, PYTHON, fill, origin
 from tests.supply_chain.release import write_checksums
 
 UNITS = "usr/lib/systemd/system"
@@ -55,6 +55,7 @@ set -- remove
 /usr/bin/kraftctl
 /usr/lib/kraftctl
 /{units}/kraftctl.service
+/{man_pages}/*.1.gz
 """
 
 
@@ -75,6 +76,7 @@ def build(directory: Path) -> Path:
                     libc=platform.libc_ver()[1],
                     conffile=CONFFILE,
                     units=UNITS,
+                    man_pages=MAN_PAGES,
                     root=root,
                     **scripts,
                 )

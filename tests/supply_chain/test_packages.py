@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 import shutil
 import subprocess
+import uuid
 from pathlib import Path
 
 import pytest
 
+from kraftctl.cli import main
+from kraftctl_protocol.uuids import uuid_to_string
 from tests.supply_chain import debian_package, dist_check, rpm_package
-from tests.supply_chain.package_tree import CONFFILE, PACKAGES, package_version
+from tests.supply_chain.locked_distributions import ROOT
+from tests.supply_chain.package_tree import CONFFILE, MAN_PAGES, PACKAGES, add_man_pages, package_version
 from tests.supply_chain.release import release
 
 
@@ -49,11 +55,59 @@ def runs(package: Path, units: str, root: Path) -> None:
     dist_check.unpack(package, root)
     unit = (root / units / "kraftctl.service").read_text()
     assert f"ExecStart=/usr/bin/kraftctl start /{CONFFILE}\n" in unit
+    has_the_manual(root)
     file = root / "controller.properties"
     file.write_text((root / CONFFILE).read_text().replace("/var/lib/kraftctl", str(root / "log")))
     program = root / "usr/bin/kraftctl"
     output(program, "format", "--standalone", "-t", dist_check.CLUSTER_ID, "-c", file)
     assert "ERROR" not in output(program, "start", "--check", "--offline", file)
+
+
+def has_the_manual(root: Path) -> None:
+    sources = {f"{page.name}.gz": page.read_bytes() for page in (ROOT / "man").glob("*.1")}
+    packed = {page.name: page.read_bytes() for page in (root / MAN_PAGES).iterdir()}
+    assert {name: gzip.decompress(data) for name, data in packed.items()} == sources
+    assert "kraftctl.1.gz" in packed
+    assert {data[3:8] for data in packed.values()} == {bytes(5)}, "neither name nor time"
+
+
+def test_the_manual_is_packed_as_gzip_n_does(tmp_path: Path) -> None:
+    add_man_pages(tmp_path)
+    has_the_manual(tmp_path)
+
+
+@pytest.mark.parametrize("page", ["releases.md", "systemd.md"])
+def test_the_documented_commands_format_with_the_packaged_configuration(
+    tmp_path: Path, page: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The one of a controller that is alone, and those of the first and of the others of three."""
+    text = (ROOT / "docs/operations" / page).read_text()
+    (documented,) = re.findall(r"^runuser -u kraftctl -- kraftctl (format .*)$", text, re.MULTILINE)
+    file, three = tmp_path / "one.properties", tmp_path / "three.properties"
+    properties = (PACKAGES / "controller.properties").read_text()
+    file.write_text(properties.replace("/var/lib/kraftctl", str(tmp_path / "one")))
+    servers = "bootstrap.servers=localhost:9093"
+    assert servers in properties
+    properties = properties.replace(servers, "bootstrap.servers=c1:9093,c2:9093,c3:9093")
+    three.write_text(properties.replace("/var/lib/kraftctl", str(tmp_path / "three")))
+    words = documented.replace("CLUSTER_ID", dist_check.CLUSTER_ID)
+    for quorum, more in (
+        (file, []),
+        (three, initial_controllers(text)),
+        (three, ["--no-initial-controllers"]),
+    ):
+        shutil.rmtree(tmp_path / "three", ignore_errors=True)
+        command = words.replace(f"/{CONFFILE}", str(quorum)).split()
+        if more:
+            command = [*(word for word in command if word != "--standalone"), *more]
+        assert main(command) == 0, capsys.readouterr().err
+    assert "`--no-initial-controllers`" in text
+
+
+def initial_controllers(text: str) -> list[str]:
+    """The flag of the page, with directory ids in the place of its ID_1 to ID_3."""
+    (flag,) = re.findall(r"`(--initial-controllers \S+)`", text)
+    return re.sub(r"ID_\d", lambda _: uuid_to_string(uuid.uuid4().bytes), flag).split()
 
 
 @pytest.mark.parametrize("name", debian_package.SCRIPTS)

@@ -24,7 +24,10 @@ class ServiceManager:
     """A socket of datagrams that never waits: what the service manager does not take is not sent."""
 
     def __init__(self, address: str, watchdog_seconds: float | None) -> None:
-        """`watchdog_seconds` is how long WATCHDOG=1 may be missing, None without a watchdog."""
+        """`watchdog_seconds` is how long WATCHDOG=1 may be missing, None without a watchdog.
+
+        Raises OSError if no socket can be opened.
+        """
         self.watchdog_seconds = watchdog_seconds
         self._address = address
         self._is_warned = False
@@ -58,7 +61,16 @@ def service_manager(environment: Mapping[str, str]) -> ServiceManager | None:
     address = environment.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return None
-    return ServiceManager(address, _watchdog_seconds(environment))
+    try:
+        return ServiceManager(address, _watchdog_seconds(environment))
+    except OSError as error:
+        logger.warning(
+            "The service manager at NOTIFY_SOCKET=%s is sent nothing: no socket can be opened: %s. Next step:"
+            " see how many files this process and its host may open",
+            address,
+            error.strerror or error,
+        )
+        return None
 
 
 def _watchdog_seconds(environment: Mapping[str, str]) -> float | None:
