@@ -35,10 +35,10 @@ class ObservedLog(ReplayedLog):
 
     def follow(self, batch: RecordBatch, end_offset: int) -> None:
         """Replays one batch behind what was read, up to `end_offset`."""
-        leader_id = self.leader_id
+        leader_epoch = self.leader_epoch
         self.replay_batches([batch], end_offset)
         self.last_epoch = max(self.last_epoch, batch.header.partition_leader_epoch)
-        if self.leader_id != leader_id and self.leader_mark is not None:
+        if self.leader_epoch != leader_epoch and self.leader_mark is not None:
             what = f"Controller {self.leader_id} leads the quorum, in epoch {self.leader_epoch}"
             self.events.add(EventWords(what, path=page_path("controller", self.leader_id)), self.leader_mark)
         self.trouble_marks.sweep(self.image)

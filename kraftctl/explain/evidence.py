@@ -48,6 +48,10 @@ class LeaderView:
     """The replicas by id; of one that is a voter and an observer, with two directories, the voter."""
     returned_ids: frozenset[int] = frozenset()
     """The ids of voters under which another directory fetches as an observer."""
+    log_end_offset: int = -1
+    """The end of the leader's log, exclusive."""
+    uncommitted_ms: int = 0
+    """For how long records before that end were seen that are not committed."""
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ class ReplayedLog:
         except DecodeError:
             return
         if isinstance(message, LeaderChangeMessage):
-            if message.leader_id != self.leader_id:
+            if epoch != self.leader_epoch:
                 self.leader_mark = mark
             self.leader_id, self.leader_epoch = message.leader_id, epoch
             if not self.has_dynamic_voters:

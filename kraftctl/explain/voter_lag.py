@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftctl.explain.commit_watch import STALLED_MS
 from kraftctl.explain.evidence import LeaderView, ReplicaFetch
 from kraftctl.explain.mark import age_text
 
@@ -22,6 +23,16 @@ def lag_text(quorum: LeaderView, replica: ReplicaFetch) -> str:
     return (
         f"voter {replica.replica_id} {since}: its log ends at {replica.log_end_offset},"
         f" {quorum.high_watermark} is committed"
+    )
+
+
+def stall_text(leader_id: int, *, end_offset: int, high_watermark: int, uncommitted_ms: int) -> str | None:
+    """Returns that the leader commits nothing of what it has written; None while it does."""
+    if uncommitted_ms < STALLED_MS:
+        return None
+    return (
+        f"the log of the leader {leader_id} ends at {end_offset}, {high_watermark} is committed,"
+        f" and the rest was not within {age_text(uncommitted_ms)}"
     )
 
 

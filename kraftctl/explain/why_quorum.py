@@ -5,7 +5,7 @@ from __future__ import annotations
 from kraftctl.explain.evidence import SILENT_MS, ClusterEvidence, LeaderView, NoLeaderView, ReplicaFetch
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation
 from kraftctl.explain.mark import age_text
-from kraftctl.explain.voter_lag import lag_text, lags, step_for_lag
+from kraftctl.explain.voter_lag import lag_text, lags, stall_text, step_for_lag
 from kraftctl.explain.why_controller import REPLACE_VOTER
 from kraftctl_protocol.counted_text import counted, one_or_many
 from kraftctl_protocol.metadata_topic import NAME_CONTROLLERS
@@ -56,6 +56,16 @@ def explain_quorum(evidence: ClusterEvidence) -> Explanation:
     leader = f"controller {quorum.leader_id} leads epoch {quorum.leader_epoch}"
     since = evidence.log.leader_mark if evidence.log.leader_id == quorum.leader_id else None
     count = counted(len(voters), "voter")
+    stall = stall_text(
+        quorum.leader_id,
+        end_offset=quorum.log_end_offset,
+        high_watermark=quorum.high_watermark,
+        uncommitted_ms=quorum.uncommitted_ms,
+    )
+    if stall is not None and not silent and not lagging:
+        statement = ExplainedCause("Nothing is committed")
+        step = step_for_lag(quorum.leader_id)
+        return Explanation(SUBJECT, statement, [ExplainedCause(stall)], [leader, *facts], step)
     if not silent and not lagging:
         all_are = one_or_many(len(voters), "its only voter is", f"all {count} are")
         text = f"{HEALTHY}: {leader}, and {all_are} caught up; it leads"
@@ -65,6 +75,7 @@ def explain_quorum(evidence: ClusterEvidence) -> Explanation:
     may_lose = max(0, running - needed)
     causes = [ExplainedCause(_silent_text(quorum, each)) for each in silent]
     causes += [ExplainedCause(lag_text(quorum, each)) for each in lagging]
+    causes += [] if stall is None else [ExplainedCause(stall)]
     statement = ExplainedCause(
         f"{running} of {count} {one_or_many(running, 'fetches', 'fetch')}, and {may_lose} more may be lost"
         if silent

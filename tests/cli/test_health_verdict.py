@@ -25,6 +25,7 @@ from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica, VoterEndp
 from kraftctl.dev.ports import free_port
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.describe_quorum_request import DescribeQuorumRequest
+from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
 from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.generated.fetch_response import (
     FetchableTopicResponse,
@@ -33,7 +34,7 @@ from kraftctl_protocol.generated.fetch_response import (
     NodeEndpoint,
 )
 from kraftctl_protocol.generated.fetch_response import PartitionData as FetchedPartition
-from tests.cli.quorum_cases import CASES, ScriptedQuorum, directory_id, leader_node
+from tests.cli.quorum_cases import CASES, Replica, ScriptedQuorum, directory_id, leader_node
 from tests.support.wire.scripted_node import Script, ScriptedNode
 
 NOW_MS = 1_790_000_000_000
@@ -193,6 +194,16 @@ VERDICTS = [
         collected(*ALL, pages=(OperatePages("u", {"brokers": "x", "quorum": 3}),)), NOT_KNOWN,
         [NO_ACTIVE_PAGE], id="a-status-of-another-shape",
     ),
+    pytest.param(
+        replace(collected(*ALL), uncommitted_ms=1_999), HEALTHY, [], id="records-of-this-moment",
+    ),
+    pytest.param(
+        replace(collected(reached(ONE, quorum=replace(quorum(0, 0, 0), high_watermark=23)), *ALL[1:]),
+                uncommitted_ms=2_000),
+        UNHEALTHY,
+        ["the log of the leader 1 ends at 90, 23 is committed, and the rest was not within 2.0 s"],
+        id="nothing-is-committed",
+    ),
 ]  # fmt: skip
 
 
@@ -286,6 +297,27 @@ def test_a_follower_names_its_leader(is_running: bool, capsys: pytest.CaptureFix
     else:
         assert (status, said["verdict"]) == (1, NOT_KNOWN)
         assert f"it is not reached at 127.0.0.1:{port}" in said["reasons"][0]
+
+
+@pytest.mark.parametrize(
+    ("moves", "status"), [pytest.param(0, 10, id="a-frozen-disk"), pytest.param(90, 0, id="a-busy-leader")]
+)
+def test_a_leader_that_commits_nothing_is_unhealthy(
+    moves: int, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its only voter is caught up with itself; records that wait for a moment are no trouble."""
+    described = ScriptedQuorum(3000, [Replica(3000, 73)], high_watermark=23)
+
+    def answer(_: object) -> DescribeQuorumResponse:
+        response = described.described()
+        described.high_watermark += moves
+        described.voters[0] = replace(described.voters[0], end_offset=73 + described.high_watermark)
+        return response
+
+    with leader_node(described) as node:
+        node.script[DescribeQuorumRequest] = answer
+        assert main(["health", "--bootstrap-controllers", node.address]) == status
+    assert ("and the rest was not within 2." in capsys.readouterr().out) is (status == 10)
 
 
 def test_it_is_repeated_until_the_time_is_over(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ def test_ages_are_on_the_clock_of_the_leader_and_a_replaced_disk_is_noticed() ->
     returned = QuorumReplica(2, NEW, 99, NOW_MS - 100, None)
     broker = QuorumReplica(7, NEW, -1, None, None)
     view = leader_view_of(QuorumInfo(1, 9, 100, (leader, lost), (returned, broker), {}))
-    assert (view.leader_id, view.leader_epoch, view.high_watermark) == (1, 9, 100)
+    assert (view.leader_id, view.leader_epoch, view.high_watermark, view.log_end_offset) == (1, 9, 100, 100)
     assert view.returned_ids == {2}
     assert view.replicas == {
         1: ReplicaFetch(1, OLD, True, 100, 0, 0),

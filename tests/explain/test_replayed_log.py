@@ -102,12 +102,13 @@ def test_a_log_of_which_nothing_is_committed_has_no_time() -> None:
     assert as_of_json(ReplayedLog()) == {"last_record_ms": None, "snapshot": None, "open_transaction": None}
 
 
-def test_the_log_names_the_leader_since_it_leads() -> None:
+def test_a_leader_leads_since_the_begin_of_its_epoch() -> None:
+    """Controller 2 was restarted after epoch 5, and is elected again."""
     log = ReplayedLog()
     for base, (leader, epoch) in enumerate([(1, 4), (2, 5), (2, 6)]):
         message = LeaderChangeMessage(
             leader_id=leader, voters=[ElectedVoter(voter_id=1), ElectedVoter(voter_id=2)]
         )
         log.replay_batches(control(base, 1_000 * base, message, epoch=epoch), base + 1)
-    assert (log.leader_id, log.leader_epoch, log.leader_mark) == (2, 6, Mark(1, 1_000))
+    assert (log.leader_id, log.leader_epoch, log.leader_mark) == (2, 6, Mark(2, 2_000))
     assert sorted(log.voters) == [1, 2]

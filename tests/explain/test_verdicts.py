@@ -27,6 +27,16 @@ def from_the_leader(log: ExplainedLog) -> None:
     log.fetched(1, 0, voter=True, end=log.offset + 1)
 
 
+def with_records_of_this_moment(log: ExplainedLog) -> None:
+    from_the_leader(log)
+    log.uncommitted_ms = 1_999
+
+
+def with_a_frozen_disk(log: ExplainedLog) -> None:
+    from_the_leader(log)
+    log.uncommitted_ms = 2_000
+
+
 def with_a_silent_voter(log: ExplainedLog) -> None:
     from_the_leader(log)
     log.fetched(2, None, voter=True)
@@ -41,6 +51,8 @@ def of_controller(controller_id: int) -> Ask:
     [
         pytest.param(from_the_log, explain_quorum, NOT_KNOWN, id="quorum-by-its-log"),
         pytest.param(from_the_leader, explain_quorum, FINE, id="quorum-by-its-leader"),
+        pytest.param(with_records_of_this_moment, explain_quorum, FINE, id="quorum-that-is-busy"),
+        pytest.param(with_a_frozen_disk, explain_quorum, WRONG, id="quorum-that-commits-nothing"),
         pytest.param(with_a_silent_voter, explain_quorum, WRONG, id="quorum-with-a-silent-voter"),
         pytest.param(from_the_log, of_controller(1), NOT_KNOWN, id="voter-by-the-log"),
         pytest.param(from_the_leader, of_controller(1), FINE, id="voter-by-the-leader"),

@@ -13,6 +13,38 @@ ASKED_BROKER = "tests/cli/test_explain_asked_broker.py"
 
 FAULTS = (
     PlantedFault(
+        "a-restarted-leader-never-went",
+        "kraftctl/explain/replayed_log.py",
+        "            if epoch != self.leader_epoch:\n",
+        "            if message.leader_id != self.leader_id:\n",
+        (f"{REPLAYED}::test_a_leader_leads_since_the_begin_of_its_epoch",),
+        "A leader that was restarted, and is elected again, leads since its first election.",
+    ),
+    PlantedFault(
+        "a-quorum-that-commits-nothing-is-well",
+        "kraftctl/explain/why_quorum.py",
+        "    if stall is not None and not silent and not lagging:\n",
+        "    if False:\n",
+        ("tests/explain/test_verdicts.py",),
+        "While the disk of the only voter is frozen, an operator reads that nothing is wrong.",
+    ),
+    PlantedFault(
+        "a-leader-that-commits-nothing-is-healthy",
+        "kraftctl/cli/health/verdict.py",
+        "    reasons += _stall(collected, quorum)\n",
+        "",
+        ("tests/cli/test_health_verdict.py",),
+        "While the disk of the only voter is frozen, monitoring says that the cluster is healthy.",
+    ),
+    PlantedFault(
+        "records-of-this-moment-are-a-stall",
+        "kraftctl/explain/commit_watch.py",
+        "is_first or high_watermark >= self._end_offset",
+        "is_first",
+        ("tests/explain/test_commit_watch.py",),
+        "A leader that is always writing is said to commit nothing.",
+    ),
+    PlantedFault(
         "explains-a-transaction-that-is-open",
         "kraftctl/explain/replayed_log.py",
         "            self._in_transaction.append((record, mark))",

@@ -47,6 +47,7 @@ class ExplainedLog:
         self.fetches: dict[int, ReplicaFetch] = {}
         self.leader_id: int | None = None
         self.returned_ids: frozenset[int] = frozenset()
+        self.uncommitted_ms = 0
 
     def write(self, *records: Message) -> Mark:
         """Writes one batch; the mark is that of its first record."""
@@ -61,7 +62,10 @@ class ExplainedLog:
     def evidence(self, after_ms: int = 10_000) -> ClusterEvidence:
         view = None
         if self.leader_id is not None:
-            view = LeaderView(self.leader_id, 7, self.log.end_offset, self.fetches, self.returned_ids)
+            end = self.log.end_offset
+            view = LeaderView(
+                self.leader_id, 7, end, self.fetches, self.returned_ids, end + 50, self.uncommitted_ms
+            )
         return ClusterEvidence(self.log, self.now_ms + after_ms, view, self.contacts)
 
     def fetched(

@@ -17,6 +17,7 @@ from kraftctl.cli.quorum.quorum_info import QuorumInfo, describe_quorum
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, NoLeaderError, QuorumSurvey
 from kraftctl.console.node_status import NodeStatus, node_status
 from kraftctl.console.quorum_reading import QuorumReading
+from kraftctl.explain.commit_watch import CommitWatch
 from kraftctl.explain.evidence import NoLeaderView
 from kraftctl.server.process.clock import Clock
 from kraftctl_protocol.escaped_text import escaped
@@ -50,6 +51,7 @@ class QuorumRounds:
         self._token = token
         self._context = context
         self._stop = Event()
+        self._commits = CommitWatch()
         self._threads: list[Thread] = []
         self._statuses: dict[str, NodeStatus] = {}
         short = replace(config, default_api_timeout_ms=min(ASK_MS, config.default_api_timeout_ms))
@@ -72,7 +74,7 @@ class QuorumRounds:
 
     def _quorum(self) -> QuorumReading:
         try:
-            return _reading_of(describe_quorum(self._client))
+            return self._reading_of(describe_quorum(self._client))
         except AdminError:
             self._client.close()
         survey = QuorumSurvey(
@@ -84,13 +86,22 @@ class QuorumRounds:
             with_cluster_id=False,
         )
         try:
-            return _reading_of(survey.run().quorum)
+            return self._reading_of(survey.run().quorum)
         except NoLeaderError as error:
             return QuorumReading(no_leader=no_leader_view(error))
         except AdminError as error:
             return QuorumReading(
                 problem=f"What the leader knows of replicas is left out: {escaped(str(error))}"
             )
+
+    def _reading_of(self, quorum: QuorumInfo) -> QuorumReading:
+        addresses = {
+            node_id: f"{listeners[0].host}:{listeners[0].port}"
+            for node_id, listeners in quorum.endpoints.items()
+            if listeners
+        }
+        uncommitted_ms = quorum.uncommitted_ms(self._commits, self._clock.now_ms())
+        return QuorumReading(leader_view_of(quorum, uncommitted_ms), addresses=addresses)
 
     def _read(self, url: str) -> None:
         """Reads the pages of one listener again and again; one that does not answer delays no other."""
@@ -104,12 +115,3 @@ def no_leader_view(error: NoLeaderError) -> NoLeaderView:
     """Returns what an explanation uses of a survey that found no leader."""
     lines = [escaped(line) for line in error.lines]
     return NoLeaderView(error.asked_count, error.answered_count, lines, error.unreached_leader_id)
-
-
-def _reading_of(quorum: QuorumInfo) -> QuorumReading:
-    addresses = {
-        node_id: f"{listeners[0].host}:{listeners[0].port}"
-        for node_id, listeners in quorum.endpoints.items()
-        if listeners
-    }
-    return QuorumReading(leader_view_of(quorum), addresses=addresses)

@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 
 from kraftctl.cli.admin.admin_client import parse_bootstrap
 from kraftctl.cli.admin.client_config import ClientConfig, parse_client_config
@@ -23,6 +24,7 @@ from kraftctl.cli.parser import Parser
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, NoLeaderError, QuorumSurvey
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.explain.as_of import AsOf, NotKnownError, as_of_json, as_of_text, parse_as_of
+from kraftctl.explain.commit_watch import LOOK_AGAIN_MS, CommitWatch
 from kraftctl.explain.controller_status import UnusableStatusError, contacts_of, left_out_of
 from kraftctl.explain.evidence import BrokerContact, ClusterEvidence, LeaderView, NoLeaderView
 from kraftctl.explain.explanation import (
@@ -220,17 +222,26 @@ def _read_past(args: argparse.Namespace) -> ReplayedLog:
 
 
 def _ask_leader(bootstrap: list[tuple[str, int]], config: ClientConfig, clock: Clock) -> LeaderView | None:
-    """Returns None, and says so, when the quorum may not be described: the log may still be read."""
-    survey = QuorumSurvey(
-        bootstrap,
-        to_controllers=True,
-        config=config,
-        clock=clock,
-        wait_ms=min(config.default_api_timeout_ms, LEADER_WAIT_MS),
-        with_cluster_id=False,
-    )
+    """Returns None, and says so, when the quorum may not be described: the log may still be read.
+
+    While records are not committed the leader is asked again: that is normal only for a moment.
+    """
+    commits = CommitWatch()
     try:
-        return leader_view_of(survey.run().quorum)
+        while True:
+            survey = QuorumSurvey(
+                bootstrap,
+                to_controllers=True,
+                config=config,
+                clock=clock,
+                wait_ms=min(config.default_api_timeout_ms, LEADER_WAIT_MS),
+                with_cluster_id=False,
+            )
+            quorum = survey.run().quorum
+            uncommitted_ms = quorum.uncommitted_ms(commits, clock.now_ms())
+            if not commits.is_open:
+                return leader_view_of(quorum, uncommitted_ms)
+            Event().wait(LOOK_AGAIN_MS / 1000)
     except RefusedError as error:
         print(escaped(f"What the leader knows of replicas is left out: {error}"), file=sys.stderr)
         return None

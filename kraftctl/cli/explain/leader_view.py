@@ -6,7 +6,7 @@ from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
 from kraftctl.explain.evidence import LeaderView, ReplicaFetch
 
 
-def leader_view_of(quorum: QuorumInfo) -> LeaderView:
+def leader_view_of(quorum: QuorumInfo, uncommitted_ms: int = 0) -> LeaderView:
     """Returns the view; the newest time in it, which is the leader's own, counts as now."""
     # A voter whose disk was replaced is an observer with the same id, too.
     replicas = (*quorum.observers, *quorum.voters)
@@ -18,6 +18,8 @@ def leader_view_of(quorum: QuorumInfo) -> LeaderView:
         quorum.high_watermark,
         {each.replica_id: _fetch(each, now_ms, each.replica_id in voter_ids) for each in replicas},
         frozenset(voter_ids & {each.replica_id for each in quorum.observers}),
+        quorum.log_end_offset,
+        uncommitted_ms,
     )
 
 

@@ -10,13 +10,14 @@ import urllib.request
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from typing import Final
 
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.node_answers import NodeAnswers, NodeInquiry, ask_all
 from kraftctl.cli.operate_access import is_header_text
 from kraftctl.cli.quorum.quorum_info import QuorumInfo
+from kraftctl.explain.commit_watch import LOOK_AGAIN_MS, CommitWatch
 from kraftctl.server.process.clock import Clock
 from kraftctl_protocol.peer_limits import is_address
 from kraftctl_security.blocking_connection import Endpoint
@@ -50,6 +51,8 @@ class Collected:
     to_controllers: bool = True
     asked: Sequence[Endpoint] = field(default=())
     """The addresses of the arguments; others were named by nodes."""
+    uncommitted_ms: int = 0
+    """For how long the leader was seen with records that are not committed."""
 
     def quorum(self) -> QuorumInfo | None:
         """Returns the description by the leader with the highest epoch."""
@@ -90,6 +93,7 @@ class HealthCollector:
         self._round_ms = round_ms
         self._token = token
         self._context = context
+        self._commits = CommitWatch()
         self._named: list[Endpoint] = []
         """The controllers that were named in an earlier round: the next one asks them with the others."""
 
@@ -107,7 +111,22 @@ class HealthCollector:
                 if not further:
                     break
                 nodes |= self._ask(further, later_ms)
-        return Collected(nodes, self._pages(pages, deadline_ms), self._to_controllers, self._bootstrap)
+        uncommitted_ms = self._watch_commits(nodes)
+        found = self._pages(pages, deadline_ms)
+        return Collected(nodes, found, self._to_controllers, self._bootstrap, uncommitted_ms)
+
+    def _watch_commits(self, nodes: dict[Endpoint, NodeAnswers]) -> int:
+        """Asks the leader again until it is seen whether it commits what it has written; returns for how long
+        it has not.
+        """
+        while (quorum := Collected(nodes).quorum()) is not None:
+            uncommitted_ms = quorum.uncommitted_ms(self._commits, self._clock.now_ms())
+            if not self._commits.is_open:
+                return uncommitted_ms
+            Event().wait(LOOK_AGAIN_MS / 1000)
+            describing = [each for each, answers in nodes.items() if answers.quorum is not None]
+            nodes |= self._ask(describing, self._clock.now_ms() + self._round_ms)
+        return 0
 
     def _ask(self, endpoints: Sequence[Endpoint], deadline_ms: int) -> dict[Endpoint, NodeAnswers]:
         return ask_all(

@@ -10,6 +10,7 @@ from kraftctl.cli.admin.node_answers import NodeAnswers
 from kraftctl.cli.health.collection import STATUS_PATH, Collected, OperatePages
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
 from kraftctl.explain.controller_status import left_out_of
+from kraftctl.explain.voter_lag import stall_text
 from kraftctl_protocol.counted_text import counted, one_or_many
 from kraftctl_protocol.errors import Errors
 from kraftctl_security.blocking_connection import Endpoint, endpoint_text
@@ -64,6 +65,7 @@ def health_of(collected: Collected, lag_ms_max: int = LAG_MS_MAX) -> ClusterHeal
         return _without_leader(collected, notes)
     voters = {each.replica_id: _voter(collected, quorum, each, lag_ms_max) for each in quorum.voters}
     reasons = [f"voter {voter_id}: {said}" for voter_id, said in voters.items() if said not in WELL]
+    reasons += _stall(collected, quorum)
     reasons += _other_clusters(collected)
     active = [page for page in collected.pages if _is_active(page, quorum.leader_id)]
     reasons += _fenced(collected, active)
@@ -156,6 +158,16 @@ def _reached(collected: Collected, addresses: list[Endpoint]) -> str:
     if not answers or any(each.is_reached for each in answers):
         return FOLLOWER
     return f"it is not reached at {endpoint_text(answers[0].endpoint)}: {answers[0].problem}"
+
+
+def _stall(collected: Collected, quorum: QuorumInfo) -> list[str]:
+    text = stall_text(
+        quorum.leader_id,
+        end_offset=quorum.log_end_offset,
+        high_watermark=quorum.high_watermark,
+        uncommitted_ms=collected.uncommitted_ms,
+    )
+    return [] if text is None else [text]
 
 
 def _other_clusters(collected: Collected) -> Iterator[str]:
