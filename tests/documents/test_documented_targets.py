@@ -54,7 +54,11 @@ TARGETS: dict[str, tuple[str, ...]] = {
 
 ELSEWHERE = {
     "audit": "is red where no service can be asked; tests/supply_chain/test_audit.py",
+    "deb": "tests/supply_chain/test_packages.py",
     "dev": "tests/documents/test_command_blocks.py",
+    "dist-check": "tests/supply_chain/test_release.py",
+    "release": "tests/supply_chain/test_release.py",
+    "rpm": "tests/supply_chain/test_packages.py",
     "site": "tests/documents/test_site.py",
     "lock": "asks the package index for newer versions: a deliberate change, and not one of CI",
     "clean": "removes the environment in which the tests run",
