@@ -210,7 +210,9 @@ def test_the_unit_runs_commands_that_exist(tmp_path: Path, capsys: pytest.Captur
     file = formatted(tmp_path, voters=3)
     (checked,), (started,) = values("ExecStartPre"), values("ExecStart")
     assert started.split()[1:] == ["start", "/etc/kraftctl/controller.properties"]
-    command = [str(file) if word == started.split()[-1] else word for word in checked.split()[1:]]
+    limit, _, check = checked.partition(" /usr/bin/kraftctl ")
+    assert limit == "-/usr/bin/timeout -s KILL 20", "a disk that hangs would keep it in activation"
+    command = [str(file) if word == started.split()[-1] else word for word in check.split()]
     assert main(command) == 0, capsys.readouterr().out
 
 
