@@ -12,6 +12,10 @@ from kraftctl_protocol.record_batch import RecordBatch
 
 EPOCH: Final = datetime.datetime.fromtimestamp(0, datetime.UTC)
 
+NOTHING_COMMITTED: Final = "Nothing in the log is known to be committed"
+ASSUME: Final = "add --assume-committed"
+"""The step for a directory of one of several voters, which has no snapshot yet."""
+
 
 class NotKnownError(Exception):
     """The log does not say what was at that place; the text says what it has."""
@@ -57,8 +61,10 @@ def parse_as_of(text: str) -> AsOf:
 def check_known(log: ReplayedLog, as_of: AsOf, end_offset: int) -> None:
     """Checks a log that was replayed up to a place, and is known up to `end_offset`.
 
-    Raises NotKnownError before the snapshot with which it begins, and behind its end.
+    Raises NotKnownError before the snapshot with which it begins, behind its end, and while that is 0.
     """
+    if end_offset == 0:
+        raise NotKnownError(f"{NOTHING_COMMITTED}: {ASSUME}")
     begin = 0 if log.snapshot is None else log.snapshot.offset - 1
     known = f"the log is known from offset {begin} to {end_offset - 1}"
     if as_of.offset is not None and not begin <= as_of.offset < log.end_offset:

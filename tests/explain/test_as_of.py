@@ -74,6 +74,11 @@ def test_a_time_that_is_printed_can_be_asked_about() -> None:
     assert "a" in again.image.topics.ids_by_name
 
 
+def test_a_log_of_which_nothing_is_committed_has_a_next_step() -> None:
+    with pytest.raises(NotKnownError, match="known to be committed: add --assume-committed"):
+        check_known(ReplayedLog(), AsOf(offset=5), 0)
+
+
 def test_before_its_first_record_nothing_is_known() -> None:
     log = ReplayedLog()
     as_of = AsOf(time_ms=5_000)
