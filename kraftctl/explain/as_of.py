@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
+from typing import Final
 
 from kraftctl.explain.replayed_log import ReplayedLog
+from kraftctl_protocol.asked_time import span_ms_of
 from kraftctl_protocol.record_batch import RecordBatch
+
+EPOCH: Final = datetime.datetime.fromtimestamp(0, datetime.UTC)
+
+NOTHING_COMMITTED: Final = "Nothing in the log is known to be committed"
+ASSUME: Final = "add --assume-committed"
+"""The step for a directory of one of several voters, which has no snapshot yet."""
 
 
 class NotKnownError(Exception):
@@ -19,12 +27,18 @@ class AsOf:
 
     offset: int | None = None
     time_ms: int | None = None
+    span_ms: int = 0
+    """How long after that records still count: a time without a fraction is a whole second."""
 
     def includes(self, batch: RecordBatch) -> bool:
         """Returns whether a batch counts."""
         if self.offset is not None:
             return batch.header.base_offset <= self.offset
-        return self.time_ms is None or batch.header.max_timestamp_ms <= self.time_ms
+        return self.time_ms is None or batch.header.max_timestamp_ms <= self.time_ms + self.span_ms
+
+    def now_ms(self, log: ReplayedLog) -> int:
+        """Returns up to when ages count: the time that was asked about, or that of the newest record."""
+        return max(self.time_ms or 0, log.last_timestamp_ms)
 
 
 def parse_as_of(text: str) -> AsOf:
@@ -37,14 +51,17 @@ def parse_as_of(text: str) -> AsOf:
         raise ValueError(f"'{text}' is neither an offset nor a time like 2026-11-21T12:00:00Z") from error
     if time.tzinfo is None:
         raise ValueError(f"'{text}' has no zone: add Z for UTC, or +02:00")
-    return AsOf(time_ms=int(time.timestamp() * 1000))
+    time_ms = (time - EPOCH) // datetime.timedelta(milliseconds=1)
+    return AsOf(time_ms=time_ms, span_ms=span_ms_of(text))
 
 
 def check_known(log: ReplayedLog, as_of: AsOf, end_offset: int) -> None:
     """Checks a log that was replayed up to a place, and is known up to `end_offset`.
 
-    Raises NotKnownError before the snapshot with which it begins, and behind its end.
+    Raises NotKnownError before the snapshot with which it begins, behind its end, and while that is 0.
     """
+    if end_offset == 0:
+        raise NotKnownError(f"{NOTHING_COMMITTED}: {ASSUME}")
     begin = 0 if log.snapshot is None else log.snapshot.offset - 1
     known = f"the log is known from offset {begin} to {end_offset - 1}"
     if as_of.offset is not None and not begin <= as_of.offset < log.end_offset:
@@ -52,7 +69,8 @@ def check_known(log: ReplayedLog, as_of: AsOf, end_offset: int) -> None:
     if as_of.time_ms is None:
         return
     last_ms, is_whole = log.last_timestamp_ms, log.end_offset == end_offset
-    if log.end_offset == 0 or last_ms > as_of.time_ms or (is_whole and last_ms < as_of.time_ms):
+    is_later = last_ms > as_of.time_ms + as_of.span_ms
+    if log.end_offset == 0 or is_later or (is_whole and last_ms < as_of.time_ms):
         raise NotKnownError(f"What was at that time, before or after all records, is not known: {known}")
 
 

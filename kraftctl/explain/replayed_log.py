@@ -39,6 +39,8 @@ class ReplayedLog:
         self.image.journal.enabled = False
         self.marks = RecordMarks(is_watched)
         self.end_offset = 0
+        self.is_assumed = False
+        """Whether records were read that are only assumed to be committed."""
         self.snapshot: OffsetAndEpoch | None = None
         """The snapshot that was read before the log."""
         self.last_timestamp_ms = 0

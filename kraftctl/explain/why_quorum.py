@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftctl.explain.as_of import ASSUME, NOTHING_COMMITTED
 from kraftctl.explain.evidence import SILENT_MS, ClusterEvidence, LeaderView, NoLeaderView, ReplicaFetch
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation
 from kraftctl.explain.mark import age_text
@@ -93,9 +94,14 @@ def explain_quorum(evidence: ClusterEvidence) -> Explanation:
 def _from_log(evidence: ClusterEvidence) -> Explanation:
     log = evidence.log
     kind = "dynamic" if log.has_dynamic_voters else "static"
+    if log.end_offset == 0:
+        return Explanation(SUBJECT, ExplainedCause(NOTHING_COMMITTED), next_step=ASSUME, is_known=False)
     text = f"The log has controller {log.leader_id} as the leader of epoch {log.leader_epoch}"
+    if log.leader_id < 0:
+        text = "The log names no leader"
+    committed = "assumed committed" if log.is_assumed else "committed"
     facts = [
-        f"voters: {sorted(log.voters)} ({kind}); committed up to offset {log.end_offset}",
+        f"voters: {sorted(log.voters)} ({kind}); {committed} up to offset {log.end_offset}",
         "only the leader knows which voters lag: ask with --bootstrap-controllers",
     ]
     return Explanation(SUBJECT, ExplainedCause(text, log.leader_mark), facts=facts, is_known=False)

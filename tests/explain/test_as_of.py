@@ -7,7 +7,7 @@ from itertools import takewhile
 
 import pytest
 
-from kraftctl.explain.as_of import AsOf, NotKnownError, check_known, parse_as_of
+from kraftctl.explain.as_of import AsOf, NotKnownError, as_of_text, check_known, parse_as_of
 from kraftctl.explain.replayed_log import ReplayedLog
 from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRecord
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
@@ -42,6 +42,9 @@ def read(as_of: AsOf) -> ReplayedLog:
         pytest.param(AsOf(time_ms=7_999), "ab", id="time-between-two-records"),
         pytest.param(AsOf(time_ms=8_000), "abcd", id="time-of-the-last-record"),
         pytest.param(AsOf(time_ms=8_001), None, id="time-after-it"),
+        pytest.param(AsOf(time_ms=4_000, span_ms=999), None, id="second-before-the-snapshot"),
+        pytest.param(AsOf(time_ms=4_500, span_ms=999), "a", id="within-the-second"),
+        pytest.param(AsOf(time_ms=7_500, span_ms=999), "abcd", id="last-record-within-the-second"),
     ],
 )
 def test_a_log_is_known_from_its_snapshot_to_its_last_record(as_of: AsOf, topics: str | None) -> None:
@@ -51,6 +54,29 @@ def test_a_log_is_known_from_its_snapshot_to_its_last_record(as_of: AsOf, topics
         check_known(log, as_of, END)
     if topics is not None:
         assert "".join(log.image.topics.ids_by_name) == topics
+
+
+def test_ages_count_up_to_the_time_that_is_asked_about() -> None:
+    assert AsOf(time_ms=7_500).now_ms(read(AsOf(time_ms=7_500))) == 7_500
+    assert AsOf(offset=50).now_ms(read(AsOf(offset=50))) == 6_000
+    assert AsOf().now_ms(read(AsOf())) == 8_000
+
+
+def test_a_time_that_is_printed_can_be_asked_about() -> None:
+    """The newest record is 123 ms into its second, which is not printed."""
+    log = ReplayedLog()
+    log.replay_batches(batch(0, 6_123, topic("a")), 1)
+    printed = as_of_text(log).removeprefix("As of ").partition(" UTC")[0]
+    as_of = parse_as_of(f"{printed}Z")
+    again = ReplayedLog()
+    again.replay_batches(takewhile(as_of.includes, batch(0, 6_123, topic("a"))), 1)
+    check_known(again, as_of, 1)
+    assert "a" in again.image.topics.ids_by_name
+
+
+def test_a_log_of_which_nothing_is_committed_has_a_next_step() -> None:
+    with pytest.raises(NotKnownError, match="known to be committed: add --assume-committed"):
+        check_known(ReplayedLog(), AsOf(offset=5), 0)
 
 
 def test_before_its_first_record_nothing_is_known() -> None:
@@ -63,6 +89,7 @@ def test_before_its_first_record_nothing_is_known() -> None:
 
 def test_a_place_is_an_offset_or_a_time_with_a_zone() -> None:
     assert parse_as_of("12") == AsOf(offset=12)
-    assert parse_as_of("1970-01-01T02:00:05+02:00") == AsOf(time_ms=5_000)
+    assert parse_as_of("1970-01-01T02:00:05+02:00") == AsOf(time_ms=5_000, span_ms=999)
+    assert parse_as_of("1970-01-01T00:00:05.001Z") == AsOf(time_ms=5_001)
     with pytest.raises(ValueError, match="has no zone"):
         parse_as_of("1970-01-01T02:00:05")

@@ -67,6 +67,21 @@ def test_what_only_a_leader_knows_is_not_known_without_it(make: Make, ask: Ask, 
     assert ask(log.evidence()).verdict == verdict
 
 
+def test_what_is_assumed_is_not_said_to_be_committed() -> None:
+    log = ExplainedLog()
+    empty = explain_quorum(log.evidence())
+    assert (empty.statement.text, empty.next_step) == (
+        "Nothing in the log is known to be committed",
+        "add --assume-committed",
+    )
+    log.feature("metadata.version", 30)
+    assert explain_quorum(log.evidence()).statement.text == "The log names no leader"
+    from_the_log(log)
+    assert "; committed up to" in explain_quorum(log.evidence()).facts[0]
+    log.log.is_assumed = True
+    assert "; assumed committed up to" in explain_quorum(log.evidence()).facts[0]
+
+
 @pytest.mark.parametrize(
     ("view", "verdict"),
     [

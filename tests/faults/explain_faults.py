@@ -13,6 +13,22 @@ ASKED_BROKER = "tests/cli/test_explain_asked_broker.py"
 
 FAULTS = (
     PlantedFault(
+        "a-printed-time-is-before-its-event",
+        "protocol/kraftctl_protocol/asked_time.py",
+        "0 if",
+        "0 if True or",
+        ("tests/explain/test_as_of.py",),
+        "`--as-of` with the time that is printed shows the state before the event.",
+    ),
+    PlantedFault(
+        "ages-end-with-the-last-record",
+        "kraftctl/explain/as_of.py",
+        "max(self.time_ms or 0, log.last_timestamp_ms)",
+        "log.last_timestamp_ms",
+        ("tests/explain/test_as_of.py",),
+        "A broker that is down for an hour seems to have gone in this moment.",
+    ),
+    PlantedFault(
         "a-restarted-leader-never-went",
         "kraftctl/explain/replayed_log.py",
         "            if epoch != self.leader_epoch:\n",

@@ -43,6 +43,7 @@ def moments(tmp_path: Path) -> Iterator[dict[str, tuple[int, int]]]:
     log.topic("solo", partition([3]))
     found["well"] = log.offset, log.now_ms
     log.now_ms += 60_000
+    log.now_ms += 123
     log.fence(3, change("solo", 0, leader=-1, isr=[], eligible_leader_replicas=[3]))
     found["fenced"] = log.offset, log.now_ms
     log.now_ms += 60_000
@@ -73,6 +74,10 @@ def test_a_partition_is_explained_as_it_was(
     places = [] if moment is None else [str(offset), iso(time_ms)]
     if moment in ("well", "fenced"):
         places.append(iso(time_ms + 30_000))
+    if moment == "fenced":
+        places.append(
+            f"{datetime.fromtimestamp(time_ms // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+        )  # as it is printed
     if source[0] == "--history":
         del places[1:2]
     for flags in [["--as-of", place] for place in places] or [[]]:

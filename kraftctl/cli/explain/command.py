@@ -191,7 +191,8 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
     if args.bootstrap_controllers is None:
         log = _read_past(args)
         # It may be a copy: what it does not have yet is not known.
-        evidence = ClusterEvidence(log, log.last_timestamp_ms, contacts=contacts, left_out_contacts=left_out)
+        _, as_of = args.as_of or ("", AsOf())
+        evidence = ClusterEvidence(log, as_of.now_ms(log), contacts=contacts, left_out_contacts=left_out)
     else:
         began_ms = clock.now_ms()
         bootstrap = parse_bootstrap(args.bootstrap_controllers)

@@ -60,6 +60,7 @@ def read_directory(
         # No snapshot has those of a static quorum.
         static = MetadataDirectory(directory).static_voters() or []
         log.voters = dict.fromkeys(static, ZERO_UUID)
+    log.is_assumed = assume_committed and len(log.voters) > 1
     return log
 
 
@@ -76,7 +77,9 @@ def read_history(tables: Path, is_watched: Callable[[str], bool], place: str | N
         if done.returncode != 0:
             reason = done.stderr.strip().rpartition("\n")[2] or f"status {done.returncode}"
             raise ObserverError(f"{tables} cannot be read: {reason}")
-        return read_directory(log, is_watched, assume_committed=True)
+        replayed = read_directory(log, is_watched, assume_committed=True)
+        replayed.is_assumed = False  # The exporter writes only what is committed.
+        return replayed
 
 
 def _read(reader: LogReader, is_watched: Callable[[str], bool], as_of: AsOf | None = None) -> ReplayedLog:

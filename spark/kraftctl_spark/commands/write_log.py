@@ -53,6 +53,7 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
 
 
 def _as_of(text: str | None) -> PastPlace:
+    from kraftctl_protocol.asked_time import span_ms_of
     from kraftctl_spark.history.log_files import PastPlace
     from kraftctl_spark.report.period import parse_time
     from kraftctl_spark.tables.manifest import ExportRefusedError
@@ -62,6 +63,6 @@ def _as_of(text: str | None) -> PastPlace:
     if text.isdecimal():
         return PastPlace(offset=int(text))
     try:
-        return PastPlace(time_ms=parse_time(text))
+        return PastPlace(time_ms=parse_time(text), span_ms=span_ms_of(text))
     except ValueError as error:
         raise ExportRefusedError(f"--as-of: {error}, or an offset") from error

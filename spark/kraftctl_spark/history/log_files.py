@@ -81,6 +81,8 @@ class PastPlace:
 
     offset: int | None = None
     time_ms: int | None = None
+    span_ms: int = 0
+    """How long after that records still count: a time without a fraction is a whole second."""
 
 
 class Row(NamedTuple):
@@ -146,7 +148,9 @@ def _known_at(tables: Path, logs: list[KnownLog], as_of: PastPlace) -> KnownLog:
         return logs[-1]
     for log in logs:
         start_us, end_us = log.times_us(tables)
-        if start_us is not None and end_us is not None and start_us <= as_of.time_ms * 1000 <= end_us:
+        if start_us is None or end_us is None:
+            continue
+        if start_us <= (as_of.time_ms + as_of.span_ms) * 1000 and as_of.time_ms * 1000 <= end_us:
             return log
     raise ExportRefusedError(
         "what was at that time is not known: it is before, after or between the records of the tables"
@@ -188,7 +192,7 @@ def _up_to(rows: Iterator[Row], as_of: PastPlace) -> Iterator[Row]:
     for row in rows:
         if as_of.offset is not None and (row.place if row.batch is None else row.batch) > as_of.offset:
             return
-        if as_of.time_ms is not None and row.time_ms > as_of.time_ms:
+        if as_of.time_ms is not None and row.time_ms > as_of.time_ms + as_of.span_ms:
             return
         yield row
 

@@ -22,7 +22,7 @@ SUBJECTS: dict[str, set[str]] = {
     "logs": {"", "log_files"},
     "loop": {"effect_executor", "snapshots"},
     "peers": {"peers"},
-    "process": {"snapshots"},
+    "process": {"", "snapshots"},
     "security": {"peers", "sasl", "ssl"},
     "controller_server.py": {"", "ssl"},
     "driver.py": {"driver"},
