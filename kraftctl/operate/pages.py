@@ -13,6 +13,7 @@ from kraftctl.operate.listener import JSON, TEXT, HttpRequest, HttpResponse
 from kraftctl.operate.loop_calls import LOOP_SECONDS_MAX, LoopCalls
 from kraftctl.operate.process_figures import process_samples
 from kraftctl.operate.quorum_view import ASK_ANOTHER, voters_progress
+from kraftctl.operate.readiness import joined
 from kraftctl.operate.readings import read, samples_of_build
 from kraftctl.operate.restart import NOT_KNOWN, YES, Verdict, may_stop
 from kraftctl.operate.shared_result import SharedResult
@@ -102,7 +103,7 @@ class Pages:
 
     def _unknown(self, text: str) -> Verdict:
         """Returns that it is not known, with the reasons why this controller is not ready."""
-        return Verdict(NOT_KNOWN, " ".join([*(f"{each}." for each in self._watch.why_not_ready()), text]))
+        return Verdict(NOT_KNOWN, joined([*self._watch.why_not_ready(), text]))
 
     async def _status(self) -> HttpResponse:
         watch = self._watch

@@ -7,6 +7,7 @@ the log has, too; `docs/troubleshooting.md` explains it.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -55,6 +56,7 @@ class Facts:
     """Since when a follower has not learned that anything is committed, although NoOpRecords are written."""
     idle_interval_seconds: float = 0.5
     leader_id: int = -1
+    voters_count: int = 0
     listener: str = ""
     """The one at which controllers are reached, and None for its own certificate without SSL."""
     certificate_expires_at_ms: int | None = None
@@ -92,8 +94,8 @@ def reasons(facts: Facts, grace_seconds: float) -> list[Cause]:
             Cause(
                 "commits",
                 f"This leader has committed nothing for {facts.uncommitted_seconds:.1f} s: its log ends at"
-                f" {facts.end_offset}, and {facts.high_watermark} is committed. Next step: kraftctl quorum"
-                " describe --replication names the voters that lag",
+                f" {facts.end_offset}, and {facts.high_watermark} is committed. Next step:"
+                f" {_step_for_commits(facts)}",
             )
         )
     elif facts.follows_nothing_seconds > FOLLOWED_SECONDS_MAX + 4 * facts.idle_interval_seconds:
@@ -131,6 +133,19 @@ def reasons(facts: Facts, grace_seconds: float) -> list[Cause]:
         )
     found += _expired(facts)
     return found
+
+
+def _step_for_commits(facts: Facts) -> str:
+    """Returns where to look: a leader that is the only voter waits for no other."""
+    if facts.voters_count == 1:
+        return f"see dmesg and iostat -x for the disk of {facts.log_dir}: it is the only voter"
+    return "kraftctl quorum describe --replication names the voters that lag"
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Returns texts as sentences on one line; one text alone stays as it is."""
+    *first, last = texts or ("",)
+    return " ".join([*(f"{each.removesuffix('.')}." for each in first), last])
 
 
 def _loading(facts: Facts) -> str:

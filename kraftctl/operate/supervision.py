@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
+from kraftctl.operate.readiness import joined
 from kraftctl.operate.watch import STARTING, Watch
 from kraftctl.server.driver import Driver
 from kraftctl.server.listeners.listener import SocketServer
@@ -56,7 +57,7 @@ class Supervision:
 
     def _send(self) -> None:
         """Sends what is new, and that the loop turns; again with the next tick if it was not taken."""
-        shown = shown_status(" ".join(self._watch.why_not_ready()) or READY)
+        shown = shown_status(joined(self._watch.why_not_ready()) or READY)
         due = [*self._unsent, *([shown] if shown != self._status else [])]
         if self._manager.watchdog_seconds is not None and self._watch.why_not_live() is None:
             due.append("WATCHDOG=1")

@@ -202,6 +202,7 @@ class Watch:
             follows_nothing_seconds=self._followed.seconds(high_watermark, now_ns, lasts=has_no_ops),
             idle_interval_seconds=self.config.metadata_max_idle_interval_ms / 1000,
             leader_id=raft.leader_id,
+            voters_count=len(raft.voter_set),
             stored_effect=effect,
             stored_seconds=stored_seconds,
             log_dir=self.config.metadata_log_dir,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kraftctl.operate.readiness import Facts, Readiness, disk_full, reasons, why_not_ended, why_stuck
+from kraftctl.operate.readiness import Facts, Readiness, disk_full, joined, reasons, why_not_ended, why_stuck
 
 READY = Facts(
     no_progress=None,
@@ -62,6 +62,21 @@ def test_texts_have_what_is_needed() -> None:
     assert loading.text == "The metadata is being loaded: up to offset 7 of 100"
     (disk,) = reasons(replace(READY, stored_effect="FlushLog", stored_seconds=6.0), GRACE)
     assert disk.text.startswith("FlushLog has waited for the disk of /data for 6.0 s. Next step: ")
+
+
+def test_the_only_voter_is_not_advised_to_look_for_others() -> None:
+    stalled = replace(READY, uncommitted_seconds=6.0, is_leader=True, end_offset=107)
+    (alone,) = reasons(replace(stalled, voters_count=1), GRACE)
+    (of_three,) = reasons(replace(stalled, voters_count=3), GRACE)
+    assert "voters that lag" not in alone.text
+    assert "iostat -x for the disk of /data" in alone.text
+    assert of_three.text.endswith("names the voters that lag")
+
+
+def test_reasons_are_sentences_of_one_line() -> None:
+    assert joined(()) == ""
+    assert joined(("One",)) == "One"
+    assert joined(("See df for its room", "Two.", "Three")) == "See df for its room. Two. Three"
 
 
 def test_at_the_start_everything_is_needed_and_later_what_lasts() -> None:
