@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,11 @@ FOLDERS = {"Decisions": "docs/adr", "KIPs": "docs/kips"}
 """Sections of the navigation that have each page of a folder."""
 
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
+
+FENCE = re.compile(r"^    ```.*\n((?:    .*\n|\n)*?)    ```\n", re.MULTILINE)
+"""A fence in an item of a list: Python's Markdown knows fences only at a margin."""
+
+CODE = re.compile(r"`[^`\n]*`")
 
 
 def on_config(config: Any) -> Any:
@@ -49,7 +55,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Keeps the text of links to what only the repository has."""
+    """Keeps the text of links to what only the repository has; writes as Python's Markdown reads it."""
     folder = posixpath.dirname(page.file.src_uri)
 
     def kept(match: re.Match[str]) -> str:
@@ -57,7 +63,16 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         is_source = files.get_file_from_path(target) is None and (REPOSITORY / target).exists()
         return match[1] if is_source else match[0]
 
-    return LINK.sub(kept, markdown)
+    return as_python_reads_it(LINK.sub(kept, markdown))
+
+
+def as_python_reads_it(markdown: str) -> str:
+    """Returns what means there what a fence in a list, and a bar in code in a table, mean to GitHub."""
+    blocks = FENCE.sub(lambda fence: "\n" + textwrap.indent(fence[1], "    ") + "\n", markdown)
+    return "\n".join(
+        CODE.sub(lambda code: code[0].replace("\\|", "|"), line) if line.startswith("|") else line
+        for line in blocks.split("\n")
+    )
 
 
 def slug(text: str, separator: str) -> str:

@@ -68,7 +68,7 @@ def _run(arguments: list[str] | None, hook: Hook | None) -> int:
     missing = [name for name in command.NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         needed = " and ".join(missing)
-        extra = "report" if options.command == "report" else "spark"
+        extra = "spark" if "pyspark" in command.NEEDED else "report"
         print(f"kraftctl-export {options.command} needs {needed}: {_install(extra)}", file=sys.stderr)
         return 2
     if "pyspark" in command.NEEDED and not java_is_found():

@@ -23,6 +23,11 @@ ELSEWHERE = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"?(?:
 
 NUMBER = re.compile(r"\d[\d,.-]*(?:IV\d)?\d|\d")
 
+FENCE = re.compile(r"^ *```", re.MULTILINE)
+
+RUN_ON = re.compile(r"<p>(?:(?!</p>).)*?(?:```|\n *(?:\d\.|[-*]) )", re.DOTALL)
+"""A paragraph that has a fence, or an item of a list, as its text."""
+
 LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 
 
@@ -51,6 +56,20 @@ def test_the_site_has_every_page_of_docs_and_of_the_exporter(site: Path) -> None
 def test_the_site_needs_no_other_host(site: Path) -> None:
     found = {match[0] for page in site.rglob("*.html") for match in ELSEWHERE.finditer(page.read_text())}
     assert found == set()
+
+
+def test_each_fence_is_a_block_and_each_step_an_item(site: Path) -> None:
+    for page in PAGES:
+        target = "index.html" if page.name == "README.md" else f"{page.stem}.html"
+        shown = (site / page.with_name(target)).read_text()
+        assert RUN_ON.search(shown) is None, page
+        assert shown.count("<pre>") == len(FENCE.findall((ROOT / page).read_text())) / 2, page
+    steps = (site / "docs/operations/lost-disk.html").read_text()
+    assert "end-recovery -c FILE\n</code></pre>\n</li>\n<li>\n<p>Start all of them.</p>" in steps
+
+
+def test_no_cell_of_a_table_shows_a_backslash_before_a_bar(site: Path) -> None:
+    assert [page.name for page in site.rglob("*.html") if "\\|" in page.read_text()] == []
 
 
 @pytest.mark.parametrize("link", ["there-is-none.md", "a.md#there-is-none", "/a.md"])

@@ -13,6 +13,14 @@ COLUMNS = "tests/spark/test_columns.py"
 
 FAULTS = (
     PlantedFault(
+        "half-a-gigabyte-is-advised-for-pyarrow",
+        "spark/kraftctl_spark/cli.py",
+        'extra = "spark" if "pyspark" in command.NEEDED else "report"',
+        'extra = "spark"',
+        ("tests/spark/test_report_command.py::test_it_advises_the_smallest_extra_that_has_what_is_missing",),
+        "A history, which needs no Spark, waits for its download.",
+    ),
+    PlantedFault(
         "a-filter-on-offsets-ends-one-too-early",
         f"{SOURCE}/pushed_filters.py",
         "end=highest + 1,",

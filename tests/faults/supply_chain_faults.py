@@ -26,6 +26,14 @@ FAULTS = (
         "Two builds of one commit differ.",
     ),
     PlantedFault(
+        "a-package-without-a-release-is-a-traceback",
+        "tests/supply_chain/dist_check.py",
+        "    if len(found) != 1:\n",
+        "    if len(found) > 1:\n",
+        ("tests/supply_chain/test_packages.py::test_without_one_release_it_says_what_to_make",),
+        "`make deb` does not say that `make release` has to come first.",
+    ),
+    PlantedFault(
         "an-image-installs-without-hashes",
         "Dockerfile",
         "pip wheel --require-hashes --no-deps --no-build-isolation -r requirements-export.lock",

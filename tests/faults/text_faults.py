@@ -72,4 +72,20 @@ FAULTS = (
         ("tests/documents/test_site.py::test_a_link_to_a_source_is_its_text",),
         "A page that was renamed leaves texts that lead nowhere, and the build passes.",
     ),
+    PlantedFault(
+        "a-fence-in-a-list-stays-a-text",
+        "kraftctl_codegen/site_hooks.py",
+        'textwrap.indent(fence[1], "    ")',
+        "fence[1]",
+        ("tests/documents/test_site.py::test_each_fence_is_a_block_and_each_step_an_item",),
+        "The command of a step of a recovery runs on in its sentence.",
+    ),
+    PlantedFault(
+        "the-site-shows-how-a-bar-is-written",
+        "kraftctl_codegen/site_hooks.py",
+        """code[0].replace("\\\\|", "|")""",
+        "code[0]",
+        ("tests/documents/test_site.py::test_no_cell_of_a_table_shows_a_backslash_before_a_bar",),
+        "The values of a flag have backslashes between them.",
+    ),
 )

@@ -157,7 +157,7 @@ def log(tmp_path: Path) -> Path:
 def test_without_an_extra(wheel: Path, log: Path) -> None:
     with installed(wheel, "") as environment:
         printed = environment.run("kraftctl-export", "status", "--output", "tables", status=2)
-        assert printed == "kraftctl-export status needs pyarrow: pip install '.[spark]' in a clone\n"
+        assert printed == "kraftctl-export status needs pyarrow: pip install '.[report]' in a clone\n"
         assert environment.run("kraftctl-export", "--version").startswith("kraftctl-export 0.")
 
 

@@ -64,6 +64,24 @@ def test_without_plotly_it_says_what_to_install(
     assert error.startswith("kraftctl-export report needs plotly: ")
 
 
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        pytest.param("history", "report", id="pyarrow-is-in-the-small-one"),
+        pytest.param("run", "spark", id="and-spark-is-not"),
+    ],
+)
+def test_it_advises_the_smallest_extra_that_has_what_is_missing(
+    command: str, extra: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    needed = {"history": ["--tables", "x"], "run": ["--bootstrap-controllers", "x:1", "--output", "y"]}
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(cli, "_install", lambda name: name)
+
+    assert main([command, *needed[command]]) == 2
+    assert capsys.readouterr().err.endswith(f": {extra}\n")
+
+
 def test_what_is_missing_is_installed_where_it_runs(tmp_path: Path):
     """The sources of a clone run in an environment without this package: it has nothing to be an extra of."""
     lock = tmp_path / "requirements-dev.lock"

@@ -30,8 +30,12 @@ CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 
 
 def only(directory: Path, pattern: str) -> Path:
-    (found,) = directory.glob(pattern)
-    return found
+    """Returns the one file of a release that has this name; ends the command if there is another number."""
+    found = sorted(directory.glob(pattern))
+    if len(found) != 1:
+        are = ", ".join(path.name for path in found) or "no file"
+        sys.exit(f"{directory} must have one {pattern} and has {are}. Next step: make release")
+    return found[0]
 
 
 def check_sums(directory: Path) -> None:

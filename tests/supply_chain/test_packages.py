@@ -122,6 +122,15 @@ def test_their_scripts_are_scripts_that_delete_no_log(name: str) -> None:
     assert all(line.startswith("            ") for line in owned), "an upgrade changes no owner and mode"
 
 
+@pytest.mark.parametrize("made", [[], ["kraftctl-1.provenance.json", "kraftctl-2.provenance.json"]])
+def test_without_one_release_it_says_what_to_make(tmp_path: Path, made: list[str]) -> None:
+    for name in made:
+        (tmp_path / name).touch()
+    with pytest.raises(SystemExit, match=r"one kraftctl-\*.provenance.json .*: make release") as ended:
+        debian_package.build(tmp_path)
+    assert ", ".join(made or ["no file"]) in str(ended.value)
+
+
 def test_a_build_between_releases_is_older_than_the_next() -> None:
     """Where there is no dpkg, only the text is compared."""
     assert package_version("0.1.0.dev7") == "0.1.0~dev7"
