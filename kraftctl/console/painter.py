@@ -8,7 +8,7 @@ import threading
 import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from kraftctl.console.event_stream import EventStream
@@ -73,13 +73,16 @@ class Painter:
         *,
         is_directory: bool = False,
         static_voters: Sequence[int] = (),
+        connection: str | None = None,
     ) -> None:
         """Takes `ask`, which asks the controllers and may take seconds, and `draw`, which makes the page.
 
         A directory may be a copy, so that its newest record is now; no snapshot has its `static_voters`.
+        `connection` has the flags with which a command reaches the controllers.
         """
         self._is_directory = is_directory
         self._static_voters = static_voters
+        self._connection = connection
         self._live = live
         self._ask = ask
         self._draw = draw
@@ -182,7 +185,8 @@ class Painter:
         if not log.voters and self._static_voters:
             log.voters = dict.fromkeys(self._static_voters, ZERO_UUID)
         now_ms = log.last_timestamp_ms if self._is_directory else self._clock.wall_ms()
-        return ClusterEvidence(log, now_ms, reading.view, reading.contacts, reading.left_out_contacts)
+        found = ClusterEvidence(log, now_ms, reading.view, reading.contacts, reading.left_out_contacts)
+        return found if self._connection is None else replace(found, connection=self._connection)
 
     def _painted(self, number: int) -> Painting:
         began_ms = self._clock.now_ms()

@@ -361,10 +361,9 @@ def _features(evidence: ClusterEvidence) -> Iterator[Picture]:
         except UnknownSubjectError:
             continue
         found = explained(explanation, evidence.now_ms, evidence.log.end_offset)
-        is_blocked = not explanation.is_healthy
         yield {
             **found,
             "name": name,
-            "is_blocked": is_blocked,
-            "can_rise": bool(found["next_step"]) and not is_blocked,
+            "is_blocked": not explanation.is_healthy,
+            "can_rise": bool(explanation.offer),
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from shlex import quote
 
 from kraftctl.explain.mark import age_text
 from kraftctl.explain.replayed_log import ReplayedLog
@@ -75,6 +76,12 @@ class BrokerContact:
     """The offset up to which the broker has read the log, as its heartbeats say."""
 
 
+def connection_of(bootstrap_controllers: str, command_config: object) -> str:
+    """Returns the flags of a connection, as a shell needs them; `command_config` is a path, or None."""
+    flags = f"--bootstrap-controller {quote(bootstrap_controllers)}"
+    return flags if command_config is None else f"{flags} --command-config {quote(str(command_config))}"
+
+
 @dataclass(frozen=True)
 class ClusterEvidence:
     """The log is always there; `quorum` and `contacts` only where a controller was asked."""
@@ -85,6 +92,8 @@ class ClusterEvidence:
     contacts: dict[int, BrokerContact] = field(default_factory=dict)
     left_out_contacts: int = 0
     """The number of brokers that the status does not show: nothing follows from their absence in it."""
+    connection: str = "--bootstrap-controller HOST:PORT"
+    """The flags with which a command reaches the controllers that were asked."""
 
     @property
     def image(self) -> MetadataImage:

@@ -42,6 +42,8 @@ class Explanation:
     next_step: str = ""
     is_healthy: bool = False
     is_known: bool = True
+    offer: str = ""
+    """What may be done although nothing is wrong, after what it costs; no step that has to be taken."""
 
     @property
     def verdict(self) -> str:
@@ -60,6 +62,8 @@ def explanation_text(explanation: Explanation, now_ms: int) -> str:
         for cause in explanation.causes
     ]
     lines += [f"  {fact}" for fact in explanation.facts]
+    if explanation.offer:
+        lines.append(f"  {explanation.offer}")
     if explanation.next_step:
         lines.append(f"Next: {explanation.next_step}")
     return "\n".join(escaped(line) for line in lines)
@@ -79,6 +83,7 @@ def explanation_json(explanation: Explanation, now_ms: int, end_offset: int | No
         "causes": [_cause_json(cause) for cause in explanation.causes],
         "facts": explanation.facts,
         "next_step": explanation.next_step or None,
+        "offer": explanation.offer or None,
     }
 
 

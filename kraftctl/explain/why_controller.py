@@ -48,10 +48,11 @@ def removal_of_ghost(evidence: ClusterEvidence, controller_id: int) -> str:
     if features.is_controller_unregistration_supported(level):
         return f"if it is gone for good, {command}"
     name = features.metadata_version_name(level)
+    cost = features.cost_of_raising(features.METADATA_VERSION, level, features.CONTROLLER_UNREGISTRATION)
     return (
         f"metadata.version {name} cannot unregister controllers: start a controller of Kafka 4.4 or kraftctl"
         f" with node.id {controller_id} once, which registers again, raise metadata.version to"
-        f" 4.4-IV2, stop it, then {command}"
+        f" 4.4-IV2 ({cost}), stop it, then {command}"
     )
 
 

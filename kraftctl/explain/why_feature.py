@@ -55,10 +55,10 @@ def explain_feature(evidence: ClusterEvidence, name: str, level: int | None = No
         steps = steps or [f"kraftctl explain feature {features.METADATA_VERSION} --level {required}"]
     if not causes:
         text = f"All nodes support {name} {_named(name, wanted)}, and it is at {_named(name, present)}"
-        step = f"kafka-features upgrade --feature {name}={wanted}"
-        return Explanation(
-            f"feature {name}", ExplainedCause(text), facts=facts, next_step=step, is_healthy=True
-        )
+        cost = features.cost_of_raising(name, present, wanted)
+        command = f"kraftctl features {evidence.connection} upgrade --feature {name}={wanted}"
+        offer = f"{cost[0].upper()}{cost[1:]}. To raise it: {command}"
+        return Explanation(f"feature {name}", ExplainedCause(text), facts=facts, is_healthy=True, offer=offer)
     text = f"{name} cannot be raised from {_named(name, present)} to {_named(name, wanted)}"
     return Explanation(f"feature {name}", ExplainedCause(text), causes, facts, "; ".join(steps))
 

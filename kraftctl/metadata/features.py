@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.metadata.endpoint import VersionRange
+from kraftctl_protocol.counted_text import listed
 from kraftctl_protocol.metadata_versions import METADATA_VERSIONS
 from kraftctl_protocol.record_types import RECORD_TYPES_BY_NAME
 
@@ -49,6 +50,9 @@ It is that of the release that kraftctl is measured against, and not the newest 
 could not join, and metadata.version cannot be lowered again from 4.4-IV1 on.
 """
 
+_EARLIER_KRAFTCTL_MAX: Final = {METADATA_VERSION: IBP_4_3_IV0, SHARE_VERSION: 1}
+"""Below the levels that came with Kafka 4.4; a log that ever had one needs a release that knows them."""
+
 METADATA_VERSION_NAMES: Final[dict[int, str]] = {row.level: row.name for row in METADATA_VERSIONS}
 """Kafka's name of each level, in the order in which Kafka released them."""
 
@@ -64,7 +68,7 @@ _DELEGATION_TOKENS: Final = _since("DelegationTokenRecord")
 _CONTROLLER_REGISTRATION: Final = _since("RegisterControllerRecord")
 _DIRECTORY_ASSIGNMENT: Final = _since("PartitionRecord", 1)
 _ELR: Final = _since("PartitionRecord", 2)
-_CONTROLLER_UNREGISTRATION: Final = _since("UnregisterControllerRecord")
+CONTROLLER_UNREGISTRATION: Final = _since("UnregisterControllerRecord")
 _CORDONED_LOG_DIRS: Final = _since("RegisterBrokerRecord", 4)
 _REGISTER_BROKER: Final = RECORD_TYPES_BY_NAME["RegisterBrokerRecord"]
 
@@ -114,7 +118,7 @@ def is_cidr_host_supported(metadata_version: int) -> bool:
 
 def is_controller_unregistration_supported(metadata_version: int) -> bool:
     """Returns whether the registration of a controller can be removed (KIP-1312)."""
-    return metadata_version >= _CONTROLLER_UNREGISTRATION
+    return metadata_version >= CONTROLLER_UNREGISTRATION
 
 
 def register_broker_record_version(metadata_version: int) -> int:
@@ -164,6 +168,25 @@ def metadata_version_from_string(version: str, unstable: bool = False) -> int | 
 def metadata_changed_between(low: int, high: int) -> bool:
     """Returns whether a level in (low, high] changes metadata, so that high -> low would lose some."""
     return any(row.changes_metadata for row in METADATA_VERSIONS if low < row.level <= high)
+
+
+def cost_of_raising(feature: str, present: int, level: int) -> str:
+    """Returns what is given up for a higher level: the way back, and who cannot join or start any more."""
+    costs: list[str] = []
+    lost = [row.level for row in METADATA_VERSIONS if metadata_changed_between(row.level - 1, row.level)]
+    lost = [level] if feature == KRAFT_VERSION else lost if feature == METADATA_VERSION else []
+    lost = [each for each in lost if present < each <= level]
+    if lost:
+        costs.append(f"there is no way back from {listed(lost)}")
+    if feature == METADATA_VERSION:
+        releases = [name.split("-")[0] for each, name in METADATA_VERSION_NAMES.items() if each <= level]
+        earlier = [each for each in releases if each != releases[-1]]
+        costs += [f"brokers of {each} cannot join" for each in earlier[-1:]]
+    elif feature != KRAFT_VERSION:
+        costs.append(f"nodes that do not support {feature} {level} cannot join")
+    if level > _EARLIER_KRAFTCTL_MAX.get(feature, level):
+        costs.append("an earlier release of kraftctl does not start on this log")
+    return "; ".join(costs)
 
 
 SUPPORTED_FEATURES: Final[dict[str, VersionRange]] = {

@@ -17,9 +17,13 @@ def one_or_many(count: int, one: str, many: str) -> str:
 
 def named_by_id(noun: str, ids: Sequence[int]) -> str:
     """Returns `broker 3`, or `brokers 1, 2 and 4`."""
-    if len(ids) == 1:
-        return f"{noun} {ids[0]}"
-    return f"{_plural(noun)} {', '.join(str(each) for each in ids[:-1])} and {ids[-1]}"
+    return f"{one_or_many(len(ids), noun, _plural(noun))} {listed(ids)}"
+
+
+def listed(numbers: Sequence[int]) -> str:
+    """Returns `3`, or `1, 2 and 4`."""
+    first = ", ".join(str(each) for each in numbers[:-1])
+    return f"{first} and {numbers[-1]}" if first else str(numbers[-1])
 
 
 def _plural(noun: str) -> str:

@@ -54,8 +54,8 @@ NOTHING_UNREGISTERS = (
     " controller.quorum.auto.join.enable at false: it must not become a voter"
 )
 RAISE = (
-    "it cannot be lowered again in general; try --dry-run first: kafka-features.sh --bootstrap-controller h:1"
-    " --command-config FILE upgrade --dry-run --release-version "
+    "; try --dry-run first: kraftctl features --bootstrap-controller h:1 --command-config FILE upgrade"
+    " --dry-run --release-version "
 )
 
 CASES = [
@@ -67,7 +67,8 @@ CASES = [
     pytest.param(
         registered(OLD, {1: NEWEST}, {5: NEWEST}), {1, 5},
         [("OK", "metadata.version is 4.0-IV3, and can be raised to 4.4-IV2",
-          RAISE + "4.4-IV2")],
+          "there is no way back from 30, 32 and 33; brokers of 4.3 cannot join; an earlier release of"
+          " kraftctl does not start on this log" + RAISE + "4.4-IV2")],
         id="can-be-raised",
     ),
     pytest.param(
@@ -92,7 +93,7 @@ CASES = [
         [("WARN", "broker 5 supports metadata.version up to 4.3-IV0, and it neither votes nor fetches",
           UNREGISTER_BROKER),
          ("OK", "metadata.version is 4.0-IV3, and can be raised to 4.3-IV0",
-          RAISE + "4.3-IV0")],
+          "there is no way back from 30; brokers of 4.2 cannot join" + RAISE + "4.3-IV0")],
         id="a-broker-that-is-gone-limits-it",
     ),
     pytest.param(

@@ -96,7 +96,7 @@ def full(**limits: str) -> ActiveController:
             lambda: enabled(features.IBP_3_6_IV1), CREATE,
             "WARN Delegation tokens: Refusing CreateDelegationToken of User:alice at 127.0.0.1 with"
             " UNSUPPORTED_VERSION: metadata.version 13 has no tokens."
-            " Next step: raise it (kafka-features.sh upgrade)",
+            " Next step: raise it; there is no way back",
             id="old-level",
         ),
         pytest.param(

@@ -276,8 +276,9 @@ CASES = [
         "controller 9 supports levels 7 to 30 of metadata.version, and is a ghost: registered, but no voter"
         " and not running",
         "metadata.version 4.3-IV0 cannot unregister controllers: start a controller of Kafka 4.4 or kraftctl"
-        " with node.id 9 once, which registers again, raise metadata.version to 4.4-IV2, stop it, then"
-        " kafka-cluster unregister-controller --id 9",
+        " with node.id 9 once, which registers again, raise metadata.version to 4.4-IV2 (there is no way"
+        " back from 32 and 33; brokers of 4.3 cannot join; an earlier release of kraftctl does not start on"
+        " this log), stop it, then kafka-cluster unregister-controller --id 9",
         id="ghost-limits-a-feature",
     ),
     pytest.param(
@@ -301,7 +302,7 @@ CASES = [
         of_feature(),
         "All nodes support metadata.version 33 (4.4-IV2), and it is at 30 (4.3-IV0)",
         None,
-        "kafka-features upgrade --feature metadata.version=33",
+        "",
         id="feature-can-be-raised",
     ),
     pytest.param(

@@ -27,6 +27,22 @@ FAULTS = (
         "log.last_timestamp_ms",
         ("tests/explain/test_as_of.py",),
         "A broker that is down for an hour seems to have gone in this moment.",
+        "an-upgrade-has-no-cost",
+        "kraftctl/explain/why_feature.py",
+        """        offer = f"{cost[0].upper()}{cost[1:]}. To raise it: {command}"
+""",
+        """        offer = f"To raise it: {command}"
+""",
+        (LIMITS,),
+        "An operator raises metadata.version, and reads afterwards that brokers cannot join any more.",
+    ),
+    PlantedFault(
+        "an-upgrade-has-no-address",
+        "kraftctl/explain/why_feature.py",
+        "kraftctl features {evidence.connection} upgrade",
+        "kraftctl features upgrade",
+        (LIMITS,),
+        "The command that is printed for an upgrade does not run: it names no controller.",
     ),
     PlantedFault(
         "a-restarted-leader-never-went",

@@ -22,6 +22,7 @@ from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.console.live_log import LiveLog
 from kraftctl.console.painter import Painter
 from kraftctl.console.quorum_reading import QuorumReading
+from kraftctl.explain.evidence import connection_of
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl_observer.directory_reader import DirectoryReader
@@ -135,6 +136,7 @@ def _serve(args: argparse.Namespace, config: ClientConfig) -> int:
         clock,
         is_directory=rounds is None,
         static_voters=() if rounds is not None else MetadataDirectory(args.directory).static_voters() or (),
+        connection=None if rounds is None else connection_of(args.bootstrap_controllers, args.command_config),
     )
     server = ConsoleServer(
         live,

@@ -65,6 +65,8 @@ def check_identity(subject: Subject) -> Iterator[Diagnosis]:
 def check_access(subject: Subject) -> Iterator[Diagnosis]:
     """Checks owners and modes of the directory of the metadata log and of what is in it."""
     log_dir = Path(subject.checked().metadata_log_dir)
+    if not os.path.lexists(log_dir):
+        return  # The check of the identity says so, and how to format it.
     try:
         status = log_dir.stat()
         strangers = _of_other_owners(log_dir, status.st_uid)
@@ -90,6 +92,8 @@ def check_access(subject: Subject) -> Iterator[Diagnosis]:
 def check_room(subject: Subject) -> Iterator[Diagnosis]:
     """Checks the room on the disk of the metadata log."""
     log_dir = subject.checked().metadata_log_dir
+    if not os.path.lexists(log_dir):
+        return
     try:
         found = os.statvfs(log_dir)
     except OSError as error:
@@ -113,6 +117,8 @@ def check_flushes(subject: Subject) -> Iterator[Diagnosis]:
     A running controller waits for the same disk, so nothing is measured beside one.
     """
     config = subject.checked()
+    if not os.path.lexists(config.metadata_log_dir):
+        return
     try:
         if is_in_use(Path(config.metadata_log_dir)):
             text = "not measured: a controller runs; see its metrics (kraftctl_disk_wait_seconds)"

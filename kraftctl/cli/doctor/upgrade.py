@@ -70,8 +70,9 @@ def _summary(level: int, reachable: int, bootstrap: str, *, limited: bool) -> It
     name = features.metadata_version_name
     if reachable > level:
         text = f"metadata.version is {name(level)}, and can be raised to {name(reachable)}"
-        command = f"kafka-features.sh --bootstrap-controller {bootstrap} --command-config FILE upgrade"
-        step = f"it cannot be lowered again in general; try --dry-run first: {command} --dry-run"
+        command = f"kraftctl features --bootstrap-controller {bootstrap} --command-config FILE upgrade"
+        cost = features.cost_of_raising(KEY, level, reachable)
+        step = f"{cost}; try --dry-run first: {command} --dry-run"
         yield Diagnosis("OK", text, f"{step} --release-version {name(reachable)}", KEY)
     elif not limited:
         yield ok(f"metadata.version is {name(level)}, the newest that this release supports", KEY)

@@ -26,7 +26,7 @@ from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.explain.as_of import AsOf, NotKnownError, as_of_json, as_of_text, parse_as_of
 from kraftctl.explain.commit_watch import LOOK_AGAIN_MS, CommitWatch
 from kraftctl.explain.controller_status import UnusableStatusError, contacts_of, left_out_of
-from kraftctl.explain.evidence import BrokerContact, ClusterEvidence, LeaderView, NoLeaderView
+from kraftctl.explain.evidence import BrokerContact, ClusterEvidence, LeaderView, NoLeaderView, connection_of
 from kraftctl.explain.explanation import (
     NOT_KNOWN,
     Explanation,
@@ -206,8 +206,9 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
             )
             return explain_no_leader(found), clock.wall_ms(), None
         left_ms = max(READ_MS_MIN, began_ms + ALL_MS - clock.now_ms())
+        connection = connection_of(args.bootstrap_controllers, args.command_config)
         log = read_quorum(bootstrap, config, left_ms / 1000, _watched(args))
-        evidence = ClusterEvidence(log, clock.wall_ms(), view, contacts, left_out)
+        evidence = ClusterEvidence(log, clock.wall_ms(), view, contacts, left_out, connection)
     if log.unknown_records:
         print(left_out_text(log.unknown_records), file=sys.stderr)
     return explainer(evidence, args), evidence.now_ms, log

@@ -14,9 +14,9 @@ from kraftctl_protocol.generated.unregister_controller_response import Unregiste
 from kraftctl_security.peer_versions import api_versions_request
 
 NOTHING_REMOVED: Final = (
-    "Nothing was removed. Next step: raise metadata.version to 4.4-IV2 with kafka-features, when all brokers"
-    " and controllers can, this one included; or repeat this without --unregister. Then the cluster stays"
-    " within what this controller supports, until it is unregistered."
+    "Nothing was removed. Next step: raise metadata.version to 4.4-IV2, when all brokers and controllers can,"
+    " this one included (there is no way back, and brokers of 4.3 cannot join then); or repeat this without"
+    " --unregister. Then the cluster stays within what this controller supports, until it is unregistered."
 )
 
 

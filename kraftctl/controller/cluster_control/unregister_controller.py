@@ -37,7 +37,8 @@ def unregister_controller(
         return _refused(
             Errors.UNSUPPORTED_VERSION,
             f"metadata.version {features.metadata_version_name(level)} has no record that unregisters a"
-            " controller. Next step: raise it with kafka-features, when all brokers and controllers can",
+            " controller. Next step: raise it to 4.4-IV2, when all brokers and controllers can: there is no"
+            " way back, and brokers of 4.3 cannot join then",
         )
     if controller_id not in state.image.cluster.controllers:
         return _refused(

@@ -229,7 +229,7 @@ def _why_disabled(state: ControllerState) -> ApiError | None:
         return ApiError(Errors.DELEGATION_TOKEN_AUTH_DISABLED, reason)
     level = state.image.features.metadata_version
     if not features.is_delegation_token_supported(level):
-        reason = f"metadata.version {level} has no tokens. Next step: raise it (kafka-features.sh upgrade)"
+        reason = f"metadata.version {level} has no tokens. Next step: raise it; there is no way back"
         return ApiError(Errors.UNSUPPORTED_VERSION, reason)
     return None
 
