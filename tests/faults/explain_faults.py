@@ -27,6 +27,8 @@ FAULTS = (
         "log.last_timestamp_ms",
         ("tests/explain/test_as_of.py",),
         "A broker that is down for an hour seems to have gone in this moment.",
+    ),
+    PlantedFault(
         "an-upgrade-has-no-cost",
         "kraftctl/explain/why_feature.py",
         """        offer = f"{cost[0].upper()}{cost[1:]}. To raise it: {command}"
