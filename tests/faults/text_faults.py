@@ -22,12 +22,12 @@ FAULTS = (
         "A text is copied from Kafka word for word.",
     ),
     PlantedFault(
-        "switches-are-left-out-of-the-reference",
+        "second-names-are-left-out-of-the-reference",
         "kraftctl_codegen/commands/command.py",
-        "GENERAL = (argparse._HelpAction, argparse._VersionAction)",
-        "GENERAL = (argparse._HelpAction, argparse._VersionAction, argparse._AppendAction)",
+        "        names=list(action.option_strings) or [action.dest],\n",
+        "        names=action.option_strings[:1] or [action.dest],\n",
         ("tests/cli/test_command_reference.py::test_every_command_and_flag_is_there",),
-        "An operator does not learn that a command can try without changing anything.",
+        "An operator does not find the flag that a script has.",
     ),
     PlantedFault(
         "usages-show-what-a-command-needs-as-optional",
