@@ -37,11 +37,11 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     ),
     "start-warns-of-everything": "The level of a line; a test has it.",
     "voter-removed-before-the-log-begins-is-a-stranger": (
-        "Three runs in 20,000: a removed voter without pre-votes, and a snapshot after its removal. One of these"
-        " seeds is run in each test."
+        "Three runs in 20,000: a removed voter without pre-votes, and a snapshot after its removal. One of"
+        " these seeds is run in each test."
     ),
     "a-snapshot-has-all-former-voters": "It takes that, and a restart of the leader.",
-    "stranger-to-a-static-quorum-deposes-its-leader": "No replica of a simulation is a stranger to its quorum.",
+    "stranger-to-a-static-quorum-deposes-its-leader": "No stranger takes part in a simulation.",
     "flush-from-before-a-truncation-counts": (
         "A second line of defence. A Fetch leaves only when everything is flushed, and only its response"
         " truncates: no flush runs then (tests/simulator/test_flush_and_truncation.py). Where retention has"

@@ -22,14 +22,6 @@ FAULTS = (
         "A text is copied from Kafka word for word.",
     ),
     PlantedFault(
-        "second-names-are-left-out-of-the-reference",
-        "kraftctl_codegen/commands/command.py",
-        "        names=list(action.option_strings) or [action.dest],\n",
-        "        names=action.option_strings[:1] or [action.dest],\n",
-        ("tests/cli/test_command_reference.py::test_every_command_and_flag_is_there",),
-        "An operator does not find the flag that a script has.",
-    ),
-    PlantedFault(
         "usages-show-what-a-command-needs-as-optional",
         "kraftctl_codegen/commands/command.py",
         "(parser.needs if isinstance(parser, Parser) else ())",
