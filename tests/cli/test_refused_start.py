@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli import main
-from kraftctl.dev.ports import free_port
 from tests.support.controller_properties import controller_properties, properties_file
 from tests.support.processes.outputs import SECONDS_MAX, full_pipe
 
@@ -54,11 +53,10 @@ def run(command: list[str], **outputs) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def port_in_use() -> Iterator[int]:
-    port = free_port()
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", port))
+        taken.bind(("127.0.0.1", 0))
         taken.listen()
-        yield port
+        yield taken.getsockname()[1]
 
 
 def reasons_in(lines: list[str], pattern: re.Pattern[str], group: int) -> list[str]:

@@ -20,8 +20,9 @@ from tests.supply_chain.locked_distributions import ROOT, Locked, read_lock
 LOCK = ROOT / "requirements-dev.lock"
 """It has all that the others have, in the same versions."""
 
-CANARY = ("jinja2", "2.10")
-"""It has had a known vulnerability since 2019 (CVE-2019-10906). Nothing of it is installed."""
+CANARY = ("django", "1.11")
+"""It has had known vulnerabilities since 2017 (CVE-2017-12794 is one). Nothing of it is installed, and no lock
+may have it: pip-audit refuses a distribution that is named twice."""
 
 SECONDS_MAX = 300
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.supply_chain.audit import CANARY, NEXT_STEP, UNKNOWN, VULNERABLE, pip_audit, verdict
-from tests.supply_chain.locked_distributions import Locked
+from tests.supply_chain.audit import CANARY, LOCK, NEXT_STEP, UNKNOWN, VULNERABLE, pip_audit, verdict
+from tests.supply_chain.locked_distributions import Locked, read_lock
 
 ROW = {"id": "CVE-1", "fix_versions": ["3"], "aliases": [], "description": ""}
 
@@ -24,7 +24,7 @@ CLEAN_A = {"name": "a", "version": "1", "vulns": []}
 CLEAN_B = {"name": "b", "version": "2", "vulns": []}
 BAD_B = {**CLEAN_B, "vulns": [ROW]}
 SKIPPED_B = {"name": "b", "skip_reason": "not found"}
-KNOWING = {"name": "jinja2", "version": "2.10", "vulns": [ROW, ROW]}
+KNOWING = {"name": CANARY[0], "version": CANARY[1], "vulns": [ROW, ROW]}
 IGNORANT = {**KNOWING, "vulns": []}
 
 
@@ -114,3 +114,8 @@ def test_pip_audit_is_understood(
     with service(response) as address:
         given, lines = verdict(*pip_audit(lock, ["-s", "osv", "--osv-url", address]), LOCK)
     assert given == status, lines
+
+
+def test_what_is_locked_is_not_the_canary() -> None:
+    """Otherwise pip-audit audits nothing at all."""
+    assert CANARY_NAME not in {each.name for each in read_lock(LOCK)}

@@ -41,17 +41,18 @@ class Writer:
         self._count = 0
         self.longest_gap_s = 0.0
 
+    def write(self) -> int:
+        """Returns the error of the response."""
+        self._count += 1
+        entity = EntityData(entity_type="client-id", entity_name=f"client-{self._count % 10}")
+        entry = EntryData(entity=[entity], ops=[OpData(key="producer_byte_rate", value=float(self._count))])
+        request = AlterClientQuotasRequest(entries=[entry])
+        return self._client.call(request, 1, AlterClientQuotasResponse).entries[0].error_code
+
     def write_for(self, duration_s: float) -> None:
         until_s = time.monotonic() + duration_s
         while self._last_s < until_s:
-            self._count += 1
-            entity = EntityData(entity_type="client-id", entity_name=f"client-{self._count % 10}")
-            entry = EntryData(
-                entity=[entity], ops=[OpData(key="producer_byte_rate", value=float(self._count))]
-            )
-            request = AlterClientQuotasRequest(entries=[entry])
-            response = self._client.call(request, 1, AlterClientQuotasResponse)
-            assert response.entries[0].error_code == Errors.NONE
+            assert self.write() == Errors.NONE
             now_s = time.monotonic()
             self.longest_gap_s = max(self.longest_gap_s, now_s - self._last_s)
             self._last_s = now_s
@@ -92,10 +93,12 @@ def test_writes_continue(dynamic: bool, rounds: int, tmp_path: Path) -> None:
         follower, silent = [node for node in quorum.nodes if node is not leader]
         for node in (follower, silent):
             await_result(partial(fetches, leader, node), f"{node.name} follows", 20.0)
-        epoch = epoch_of(leader)
-        silent.pause()
         gaps_s: list[float] = []
         with ControllerClient(leader.port) as client:
+            # It leads before it serves: its image may be loading, and it hands over if that takes long.
+            await_result(lambda: Writer(client).write() == Errors.NONE, f"{leader.name} is active", 20.0)
+            epoch = epoch_of(leader)
+            silent.pause()
             Writer(client).write_for(1.0)
             for _ in range(rounds):
                 writer = Writer(client)
