@@ -21,8 +21,8 @@ LOCK = ROOT / "requirements-dev.lock"
 """It has all that the others have, in the same versions."""
 
 CANARY = ("django", "1.11")
-"""It has had known vulnerabilities since 2017 (CVE-2017-12794 is one). Nothing of it is installed, and no lock
-may have it: pip-audit refuses a distribution that is named twice."""
+"""It has had known vulnerabilities since 2017 (CVE-2017-12794 is one). Nothing of it is installed, and no
+lock may have it: pip-audit refuses a distribution that is named twice."""
 
 SECONDS_MAX = 300
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.supply_chain.audit import CANARY, LOCK, NEXT_STEP, UNKNOWN, VULNERABLE, pip_audit, verdict
+from tests.supply_chain import audit
+from tests.supply_chain.audit import CANARY, NEXT_STEP, UNKNOWN, VULNERABLE, pip_audit, verdict
 from tests.supply_chain.locked_distributions import Locked, read_lock
 
 ROW = {"id": "CVE-1", "fix_versions": ["3"], "aliases": [], "description": ""}
@@ -118,4 +119,4 @@ def test_pip_audit_is_understood(
 
 def test_what_is_locked_is_not_the_canary() -> None:
     """Otherwise pip-audit audits nothing at all."""
-    assert CANARY_NAME not in {each.name for each in read_lock(LOCK)}
+    assert CANARY_NAME not in {each.name for each in read_lock(audit.LOCK)}

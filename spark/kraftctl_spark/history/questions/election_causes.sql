@@ -6,11 +6,16 @@ WITH decided AS (
     WHERE e.kind IN ('leader elected', 'unclean election') AND e.batch_offset IS NOT NULL
     GROUP BY e.offset
 ),
-of_brokers AS (
-    SELECT e.batch_offset AS decision, e.broker_id, min_by(e.kind, e.offset) AS broker_event
+-- One record may change several things of a broker: its log directories elect nobody while it is fenced as well.
+numbered AS (
+    SELECT e.batch_offset AS decision, e.broker_id, e.kind,
+           row_number() OVER (PARTITION BY e.batch_offset, e.broker_id
+                              ORDER BY e.offset, CASE WHEN e.kind LIKE '%dirs%' THEN 1 ELSE 0 END, e.kind) AS place
     FROM events e
     WHERE e.history_table = 'brokers' AND e.batch_offset IS NOT NULL
-    GROUP BY e.batch_offset, e.broker_id
+),
+of_brokers AS (
+    SELECT decision, broker_id, kind AS broker_event FROM numbered WHERE place = 1
 )
 SELECT elections.*, CASE WHEN lost.broker_event IS NOT NULL THEN old_leader
                          WHEN won.broker_event IS NOT NULL THEN new_leader END AS broker_id,
