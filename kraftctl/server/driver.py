@@ -20,6 +20,7 @@ from kraftctl.raft.effects import SendRequest
 from kraftctl.server.logs.audit_log import AuditLog
 from kraftctl.server.logs.notice_log import LoggedNotices
 from kraftctl.server.loop.controller_network import ControllerNetwork
+from kraftctl.server.loop.disk_watch import LONG_SECONDS, DiskWatch
 from kraftctl.server.loop.effect_executor import EffectExecutor
 from kraftctl.server.loop.node_loop import NodeLoop
 from kraftctl.server.loop.request_intake import RequestIntake
@@ -106,6 +107,8 @@ class Driver:
         notices = LoggedNotices(loop.time, loop.call_later, audit_log)
         self._executor = self._new_executor(storage, clock, notices, retention_bytes, retention_ms)
         self._node_loop.attach(self._executor)
+        self._disk_watch = DiskWatch(logger, loop.time, lambda: self.oldest_wait(clock.now_ns()))
+        self._disk_timer: asyncio.TimerHandle | None = None
         self.requests = RequestIntake(node, self._network, self._node_loop)  # For connections.
 
     def _new_executor(
@@ -133,7 +136,12 @@ class Driver:
     def start(self, settings: RunningSettings | None = None) -> None:
         """Starts the node. Dynamic configs change `settings`, and requests the levels of loggers."""
         self._executor.settings = settings
+        self._look_at_disk()
         self.offer(events.Started())
+
+    def _look_at_disk(self) -> None:
+        self._disk_watch.look()
+        self._disk_timer = asyncio.get_running_loop().call_later(LONG_SECONDS, self._look_at_disk)
 
     def offer(self, event: NodeEvent) -> None:
         """Adds `event` after those that are already waiting; nothing after a failure."""
@@ -211,6 +219,8 @@ class Driver:
         self._node_loop.stop_timer()
         self._executor.stop()
         await self._threads.stop()
+        if self._disk_timer is not None:
+            self._disk_timer.cancel()
         self._downloads.abort()
 
     async def _await_resignation(self) -> None:

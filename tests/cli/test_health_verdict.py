@@ -219,7 +219,12 @@ def test_the_leader_of_the_highest_epoch_counts() -> None:
 
 
 FORMS_OF: list[tuple[str, int, str, int]] = [
-    ("text", 0, "HEALTHY\nleader 1, epoch 7, high watermark 90\nvoter 1: leader\nvoter 2: follower", 0),
+    (
+        "text",
+        0,
+        "QUORUM HEALTHY: partitions and brokers were not checked\nleader 1, epoch 7, high watermark 90\n",
+        0,
+    ),
     (
         "nagios",
         0,
@@ -257,7 +262,17 @@ def test_what_was_not_checked_is_a_note() -> None:
 def test_json_is_one_line() -> None:
     printed = FORMS["json"](health_of(collected(*ALL)))
     assert json.loads(printed)["verdict"] == HEALTHY
+    assert json.loads(printed)["not_checked"] == ["partitions and brokers"]
     assert "\n" not in printed
+
+
+def test_what_is_healthy_is_the_first_word() -> None:
+    by_broker = health_of(collected(*ALL, to_controllers=False))
+    assert FORMS["text"](by_broker).startswith("QUORUM AND BROKERS HEALTHY: partitions were not checked\n")
+    assert json.loads(FORMS["json"](by_broker))["not_checked"] == ["partitions"]
+    everything = replace(by_broker, notes=())
+    assert FORMS["text"](everything).startswith("HEALTHY\n")
+    assert json.loads(FORMS["json"](everything))["not_checked"] == []
 
 
 @pytest.mark.parametrize("name", ["three-voters-and-observers", "before-timestamps", "before-directory-ids"])

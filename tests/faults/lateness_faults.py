@@ -263,4 +263,12 @@ FAULTS = (
         (TURNS,),
         "They wait until another request comes.",
     ),
+    PlantedFault(
+        "a-stall-of-the-disk-is-said-when-it-ends",
+        "kraftctl/server/loop/disk_watch.py",
+        "        if seconds < LONG_SECONDS:\n",
+        "        if seconds < LONG_SECONDS or what:\n",
+        ("tests/server/loop/test_disk_watch.py",),
+        "A disk that hangs for good leaves no line in the log.",
+    ),
 )

@@ -22,8 +22,15 @@ NAGIOS: Final = {HEALTHY: ("OK", 0), UNHEALTHY: ("CRITICAL", 2), NOT_KNOWN: ("UN
 """Nagios knows only the statuses 0 to 3."""
 
 
+NOT_CHECKED: Final = {BROKERS_NOT_CHECKED: "quorum", PARTITIONS_NOT_CHECKED: "quorum and brokers"}
+"""What a verdict is about, by the note of what was not checked."""
+
+
 def text_of(health: ClusterHealth) -> str:
     lines = [health.kind.upper()]
+    if health.kind == HEALTHY:
+        for note in _not_checked(health):
+            lines = [f"{NOT_CHECKED[note].upper()} HEALTHY: {note.partition(':')[0]}"]
     if health.leader_id >= 0:
         lines.append(
             f"leader {health.leader_id}, epoch {health.leader_epoch}, high watermark {health.high_watermark}"
@@ -40,6 +47,7 @@ def json_of(health: ClusterHealth) -> str:
     return json.dumps(
         {
             "verdict": health.kind,
+            "not_checked": [note.partition(" were")[0] for note in _not_checked(health)],
             "reasons": list(health.reasons),
             "leader_id": health.leader_id,
             "leader_epoch": health.leader_epoch,
@@ -54,11 +62,14 @@ def nagios_of(health: ClusterHealth) -> str:
     """Returns one line; a vertical bar begins the figures, so reasons have none."""
     name, _ = NAGIOS[health.kind]
     what = "; ".join(health.reasons) or f"leader {health.leader_id}, {counted(len(health.voters), 'voter')}"
-    unchecked = [note for note in health.notes if note in (BROKERS_NOT_CHECKED, PARTITIONS_NOT_CHECKED)]
-    what += "".join(f"; {note.partition(':')[0]}" for note in unchecked)
+    what += "".join(f"; {note.partition(':')[0]}" for note in _not_checked(health))
     well = sum(said in ("leader", "follower") for said in health.voters.values())
     figures = f"voters={len(health.voters)} voters_well={well} epoch={health.leader_epoch}"
     return f"KRAFT {name} - {escaped(what).replace('|', '/')} | {figures}"
+
+
+def _not_checked(health: ClusterHealth) -> list[str]:
+    return [note for note in health.notes if note in NOT_CHECKED]
 
 
 FORMS: Final = {"text": text_of, "json": json_of, "nagios": nagios_of}
