@@ -128,8 +128,15 @@ def test_what_a_node_has_started_ends_with_it(tmp_path: Path, stops: bool) -> No
         os.kill(node.process.pid, signal.SIGKILL)
         await_result(lambda: not node.running, "it has ended", 10.0)
         RestartedNode(node, lambda _line: None, 0.0).look(100.0)
-    state = Path("/proc", started, "stat")
-    assert not state.exists() or state.read_text().split()[2] == "Z"
+    await_result(lambda: has_ended(started), "what it has started has ended", 10.0)
+
+
+def has_ended(process_id: str) -> bool:
+    """Returns whether it runs no more; its new parent may not have asked for its status yet."""
+    try:
+        return Path("/proc", process_id, "stat").read_text().split()[2] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def _end(node: Node, number: signal.Signals) -> None:
