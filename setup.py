@@ -58,12 +58,19 @@ TRASHCAN = ROOT / "native/trashcan.h"
 
 
 class ParallelBuildExt(build_ext):
-    """One C compiler per core; setuptools alone would run them one after the other."""
+    """One C compiler per core; setuptools alone would run them one after the other. An interpreter that was
+    built in a directory of its own would have its objects look for libraries there, on any machine.
+    """
 
     def finalize_options(self) -> None:
         super().finalize_options()
         if self.parallel is None:
             self.parallel = os.cpu_count() or 1
+
+    def build_extensions(self) -> None:
+        linker = self.compiler.linker_so
+        self.compiler.linker_so = [word for word in linker if not word.startswith("-Wl,-rpath")]
+        super().build_extensions()
 
 
 class BuildWithQuestions(build_py):

@@ -17,10 +17,11 @@ from kraftctl.dev.ports import free_port
 from kraftctl.dev.processes import ManagedProcess, ProcessFailedError
 from kraftctl.dev.settings import random_id
 from tests.support.certificates import Authority
+from tests.support.processes.kafka import JavaController, kafka
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SINGLE, THREE, TLS = (
-    f"{name}.properties" for name in ("single-controller", "quorum-of-three", "tls-and-scram")
+SINGLE, THREE, MIXED, TLS = (
+    f"{name}.properties" for name in ("single-controller", "quorum-of-three", "mixed-quorum", "tls-and-scram")
 )
 
 LISTENING = "Awaiting socket connections on"
@@ -55,17 +56,22 @@ def in_directory(name: str, directory: Path, replaced: dict[str, str]) -> Path:
 
 
 def format_as_it_says(file: Path, replaced: dict[str, str]) -> None:
-    """Runs its first command; `$(kraftctl random-uuid)` is run, too."""
-    formatting, starting = commands(file.read_text())
+    """Runs its first command, `$(kraftctl random-uuid)` too, and `start --check` after it."""
+    formatting, starting, *_ = commands(file.read_text())
     assert starting == ["start", file.name]
+    run_as_it_says(formatting, file, replaced)
+    run_to_the_end(kraftctl_command("start", "--check", str(file)), "checking")
+
+
+def run_as_it_says(command: list[str], file: Path, replaced: dict[str, str]) -> None:
     words = []
-    for word in formatting:
+    for word in command:
         for old, new in {**replaced, file.name: str(file)}.items():
             word = word.replace(old, new)
         if word == "$(kraftctl random-uuid)":
             word = run_to_the_end(kraftctl_command("random-uuid"), "an id").strip()
         words.append(word)
-    run_to_the_end(kraftctl_command(*words), "formatting")
+    run_to_the_end(kraftctl_command(*words), " ".join(words))
 
 
 @contextmanager
@@ -96,7 +102,7 @@ def voters(port: int, *flags: str) -> list[str]:
 
 
 def test_the_examples_are_these() -> None:
-    assert {path.name for path in EXAMPLES.glob("*.properties")} == {SINGLE, THREE, TLS}
+    assert {path.name for path in EXAMPLES.glob("*.properties")} == {SINGLE, THREE, MIXED, TLS}
 
 
 def test_a_single_controller(tmp_path: Path) -> None:
@@ -125,6 +131,37 @@ def test_a_quorum_of_three(tmp_path: Path) -> None:
         await_result(lambda: sorted(voters(ports[0])) == expected, "a leader of three voters", 30.0)
     for n in range(3):
         assert (tmp_path / f"node-{n}/kraftctl/audit.log").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.interop
+def test_beside_a_controller_of_kafkas_own(tmp_path: Path) -> None:
+    """One of them, in place of three."""
+    port, cluster_id = free_port(), random_id()
+    java = JavaController(kafka(), 1, tmp_path / "java", cluster_id)
+    java.format()
+    addresses = ",".join(f"controller-{n}:9093" for n in (1, 2, 3))
+    file = in_directory(
+        MIXED, tmp_path / "mixed", {addresses: java.address, "controller-4:9093": f"localhost:{port}"}
+    )
+    replaced = {"CLUSTER_ID": cluster_id, "controller-1:9093": java.address}
+    try:
+        java.start()
+        format_as_it_says(file, replaced)
+        with started(file):
+            *_, adding = commands(file.read_text())
+
+            def is_added() -> bool:
+                try:
+                    run_as_it_says(adding, file, replaced)
+                except ProcessFailedError:
+                    return False
+                return True
+
+            await_result(is_added, "it has the log, and is added", 30.0)
+            await_result(lambda: voters(port) == ["1", "3000"], "both are voters", 30.0)
+    finally:
+        java.kill()
 
 
 def test_tls_and_scram(tmp_path: Path) -> None:

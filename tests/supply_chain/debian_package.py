@@ -1,20 +1,13 @@
-"""Builds a Debian package of the wheel of a release, beside it: dpkg-deb alone is needed.
-
-`make deb`, or `python -m tests.supply_chain.debian_package DIRECTORY`.
-"""
+"""Packs the tree of a package for Debian: dpkg-deb alone is needed."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import subprocess
-import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from tests.supply_chain.package_tree import CONFFILE, PACKAGES, PYTHON, copy, fill, origin
-from tests.supply_chain.release import write_checksums
+from tests.supply_chain.package_tree import CONFFILE, PACKAGES, PYTHON, copy
 
 UNITS = "lib/systemd/system"
 SCRIPTS = ("postinst", "prerm", "postrm")
@@ -35,48 +28,28 @@ Description: KRaft controller for unmodified Apache Kafka brokers
 """
 
 
-def build(directory: Path) -> Path:
-    """Returns the package, which SHA256SUMS then has, too."""
-    version, seconds = origin(directory)
+def pack(root: Path, made: Path, version: str, seconds: int) -> Path:
+    """Returns the package of the tree, in `made`."""
     architecture = subprocess.run(
         ["dpkg", "--print-architecture"], check=True, capture_output=True, text=True
     ).stdout.strip()
-    target = directory / f"kraftctl_{version}_{architecture}.deb"
-    mask = os.umask(0o022)
-    try:
-        with TemporaryDirectory() as made:
-            root = Path(made, "root")
-            fill(root, directory, UNITS)
-            size = sum(path.lstat().st_size for path in root.rglob("*") if path.is_file())
-            control = root / "DEBIAN"
-            control.mkdir()
-            (control / "control").write_text(
-                CONTROL.format(
-                    version=version,
-                    architecture=architecture,
-                    kilobytes=size // 1024,
-                    python=PYTHON,
-                    libc=platform.libc_ver()[1],
-                )
-            )
-            (control / "conffiles").write_text(f"/{CONFFILE}\n")
-            for name in SCRIPTS:
-                copy(PACKAGES / name, control / name, 0o755)
-            command = ["dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(target)]
-            environment = {**os.environ, "SOURCE_DATE_EPOCH": str(seconds)}
-            subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
-    finally:
-        os.umask(mask)
-    write_checksums(directory)
+    target = made / f"kraftctl_{version}_{architecture}.deb"
+    size = sum(path.lstat().st_size for path in root.rglob("*") if path.is_file())
+    control = root / "DEBIAN"
+    control.mkdir()
+    (control / "control").write_text(
+        CONTROL.format(
+            version=version,
+            architecture=architecture,
+            kilobytes=size // 1024,
+            python=PYTHON,
+            libc=platform.libc_ver()[1],
+        )
+    )
+    (control / "conffiles").write_text(f"/{CONFFILE}\n")
+    for name in SCRIPTS:
+        copy(PACKAGES / name, control / name, 0o755)
+    command = ["dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(target)]
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(seconds)}
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
     return target
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("directory", type=Path)
-    print(build(parser.parse_args().directory))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

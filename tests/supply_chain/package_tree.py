@@ -14,7 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.supply_chain.dist_check import clean_variables, only
+from tests.supply_chain.dist_check import only
+from tests.supply_chain.installed_use import clean_variables
 from tests.supply_chain.locked_distributions import ROOT
 from tests.supply_chain.release import RUN_LOCK
 

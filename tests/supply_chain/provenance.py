@@ -11,7 +11,7 @@ import sysconfig
 from importlib import metadata
 from pathlib import Path
 
-TOOLS = ("setuptools", "mypy", "librt", "sqlglot")
+TOOLS = ("setuptools", "mypy", "librt", "sqlglot", "auditwheel")
 
 
 def provenance(commit: str, tree: str, seconds: int, version: str, locks: list[Path], artefacts: Path) -> str:

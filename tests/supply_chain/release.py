@@ -3,7 +3,7 @@
 `make release`, or `python -m tests.supply_chain.release --into DIRECTORY`. Two builds of one commit are
 equal byte for byte: everything is made from `git archive`, and has the time of the commit. The version is
 that of `kraftctl/__init__.py`, which ends in `.dev0`: the commit with the tag v0.1.0 is built as 0.1.0, and
-every other one has its number of commits instead of the 0.
+every other one has its number of commits instead of the 0, and its hash.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,6 +27,7 @@ from tempfile import TemporaryDirectory
 from cyclonedx.output.json import JsonV1Dot6
 
 from tests.supply_chain.locked_distributions import ROOT
+from tests.supply_chain.manylinux import with_manylinux_tag
 from tests.supply_chain.provenance import provenance
 from tests.supply_chain.sbom import bill_of_materials
 
@@ -33,8 +35,9 @@ VERSION_FILE = "kraftctl/__init__.py"
 VERSION_LINE = re.compile(r'^__version__ = "(.*)"$', re.MULTILINE)
 UNRELEASED = ".dev0"
 NOT_BUILT = (":!tests", ":!docs", ":!schemas")
-"""Half of the tree; an sdist has none of it."""
-RUN_LOCK = "requirements-run.lock"
+"""Half of the tree; an sdist has none of it, and cibuildwheel tests with it."""
+RUN_LOCK, ALL_LOCK, DEV_LOCK = "requirements-run.lock", "requirements-all.lock", "requirements-dev.lock"
+"""In a release: what a controller runs with, and what all extras do, which is a copy of the last one."""
 CHECKSUMS = "SHA256SUMS"
 
 
@@ -69,13 +72,13 @@ def version_of(written: str, commit: Commit, all_tags: tuple[str, ...]) -> str:
         return released
     if f"v{released}" in all_tags:
         sys.exit(f"v{released} is the tag of another commit. Next step: raise the version in {VERSION_FILE}")
-    return f"{released}.dev{commit.count}"
+    return f"{released}.dev{commit.count}+g{commit.hash[:10]}"
 
 
-def export(commit: Commit, into: Path) -> str:
+def export(commit: Commit, into: Path, left_out: Sequence[str] = ()) -> str:
     """Unpacks the commit, with its version written into it, which is returned."""
     packed = subprocess.run(
-        ["git", "archive", "--format=tar", commit.hash, ".", *NOT_BUILT],
+        ["git", "archive", "--format=tar", commit.hash, ".", *left_out],
         cwd=ROOT,
         check=True,
         capture_output=True,
@@ -170,12 +173,13 @@ def release(revision: str, into: Path, requirements: Path | None = None) -> str:
     try:
         with TemporaryDirectory() as directory:
             source = Path(directory, "source")
-            version = export(commit, source)
+            version = export(commit, source, NOT_BUILT)
             locks = sorted(source.glob("requirements*.lock"))
             sdist = build_sdist(commit, source, into)
-            build_wheel(commit, sdist, into, requirements)
+            with_manylinux_tag(build_wheel(commit, sdist, into, requirements), commit.seconds)
             write_bill(commit, version, source / RUN_LOCK, into)
-            shutil.copy(source / RUN_LOCK, into / f"kraftctl-{version}-{RUN_LOCK}")
+            for lock, name in ((RUN_LOCK, RUN_LOCK), (DEV_LOCK, ALL_LOCK)):
+                shutil.copy(source / lock, into / f"kraftctl-{version}-{name}")
             text = provenance(commit.hash, commit.tree, commit.seconds, version, locks, into)
             (into / f"kraftctl-{version}.provenance.json").write_text(text)
     finally:
@@ -203,9 +207,15 @@ def main() -> int:
     parser.add_argument(
         "--requirements", type=Path, help="a directory with the packages of requirements.lock"
     )
+    parser.add_argument(
+        "--export", type=Path, help="only unpack the commit there, with its version: cibuildwheel builds that"
+    )
     arguments = parser.parse_args()
     if arguments.revision == "HEAD" and _git(ROOT, "status", "--porcelain"):
         print("what is not committed is not in this release", file=sys.stderr)
+    if arguments.export is not None:
+        print(f"{arguments.export}: kraftctl {export(read_commit(arguments.revision), arguments.export)}")
+        return 0
     version = release(arguments.revision, arguments.into, arguments.requirements)
     print(f"{arguments.into}: kraftctl {version}")
     print((arguments.into / CHECKSUMS).read_text(), end="")

@@ -1,20 +1,13 @@
-"""Builds an RPM of the wheel of a release, beside it, with the same tree and scripts as the Debian package.
-
-`make rpm`, or `python -m tests.supply_chain.rpm_package DIRECTORY`: rpmbuild is needed.
-"""
+"""Packs the tree of a package as an RPM, with the scripts of the Debian package: rpmbuild is needed."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import subprocess
-import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from tests.supply_chain.package_tree import CONFFILE, MAN_PAGES, PACKAGES, PYTHON, fill, origin
-from tests.supply_chain.release import write_checksums
+from tests.supply_chain.package_tree import CONFFILE, MAN_PAGES, PACKAGES, PYTHON
 
 UNITS = "usr/lib/systemd/system"
 
@@ -59,56 +52,34 @@ set -- remove
 """
 
 
-def build(directory: Path) -> Path:
-    """Returns the package, which SHA256SUMS then has, too."""
-    version, seconds = origin(directory)
-    mask = os.umask(0o022)
-    try:
-        with TemporaryDirectory() as made:
-            root, built = Path(made, "root"), Path(made, "built")
-            fill(root, directory, UNITS)
-            scripts = {name: (PACKAGES / name).read_text() for name in ("postinst", "prerm", "postrm")}
-            spec = Path(made, "kraftctl.spec")
-            spec.write_text(
-                SPEC.format(
-                    version=version,
-                    python=PYTHON,
-                    libc=platform.libc_ver()[1],
-                    conffile=CONFFILE,
-                    units=UNITS,
-                    man_pages=MAN_PAGES,
-                    root=root,
-                    **scripts,
-                )
-            )
-            fixed = {
-                "_topdir": f"{made}/top",
-                "_rpmdir": str(built),
-                "_rpmfilename": "%{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm",
-                "_buildhost": "localhost",
-                "use_source_date_epoch_as_buildtime": "1",
-                "clamp_mtime_to_source_date_epoch": "1",
-            }
-            command = ["rpmbuild", "--quiet", "-bb", str(spec)]
-            for name, value in fixed.items():
-                command += ["--define", f"{name} {value}"]
-            environment = {**os.environ, "SOURCE_DATE_EPOCH": str(seconds)}
-            subprocess.run(command, check=True, env=environment, stderr=subprocess.DEVNULL)
-            (package,) = built.iterdir()
-            target = directory / package.name
-            target.write_bytes(package.read_bytes())
-    finally:
-        os.umask(mask)
-    write_checksums(directory)
-    return target
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("directory", type=Path)
-    print(build(parser.parse_args().directory))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def pack(root: Path, made: Path, version: str, seconds: int) -> Path:
+    """Returns the package of the tree, in `made`."""
+    spec, built = made / "kraftctl.spec", made / "built"
+    scripts = {name: (PACKAGES / name).read_text() for name in ("postinst", "prerm", "postrm")}
+    spec.write_text(
+        SPEC.format(
+            version=version,
+            python=PYTHON,
+            libc=platform.libc_ver()[1],
+            conffile=CONFFILE,
+            units=UNITS,
+            man_pages=MAN_PAGES,
+            root=root,
+            **scripts,
+        )
+    )
+    fixed = {
+        "_topdir": f"{made}/top",
+        "_rpmdir": str(built),
+        "_rpmfilename": "%{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm",
+        "_buildhost": "localhost",
+        "use_source_date_epoch_as_buildtime": "1",
+        "clamp_mtime_to_source_date_epoch": "1",
+    }
+    command = ["rpmbuild", "--quiet", "-bb", str(spec)]
+    for name, value in fixed.items():
+        command += ["--define", f"{name} {value}"]
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(seconds)}
+    subprocess.run(command, check=True, env=environment, stderr=subprocess.DEVNULL)
+    (package,) = built.iterdir()
+    return package

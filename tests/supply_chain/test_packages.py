@@ -6,6 +6,7 @@ import gzip
 import re
 import shutil
 import subprocess
+import sys
 import uuid
 from pathlib import Path
 
@@ -13,8 +14,9 @@ import pytest
 
 from kraftctl.cli import main
 from kraftctl_protocol.uuids import uuid_to_string
-from tests.supply_chain import debian_package, dist_check, rpm_package
+from tests.supply_chain import debian_package, dist_check, installed_use, rpm_package
 from tests.supply_chain.locked_distributions import ROOT
+from tests.supply_chain.package import build
 from tests.supply_chain.package_tree import CONFFILE, MAN_PAGES, PACKAGES, add_man_pages, package_version
 from tests.supply_chain.release import release
 
@@ -31,22 +33,24 @@ def test_they_run_below_a_scratch_root(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("KRAFTCTL_PURE", "1")
     made = tmp_path / "made"
     version = release("HEAD", made)
-    package = debian_package.build(made)
+    package = build("deb", made)
     assert output("dpkg-deb", "-f", package, "Version") == f"{package_version(version)}\n"
     output("dpkg-deb", "-e", package, tmp_path / "control")
     assert (tmp_path / "control" / "conffiles").read_text() == f"/{CONFFILE}\n"
     runs(package, debian_package.UNITS, tmp_path / "deb")
     first = package.read_bytes()
-    assert debian_package.build(made).read_bytes() == first
+    assert build("deb", made).read_bytes() == first
 
     if shutil.which("rpmbuild") is not None:
-        package = rpm_package.build(made)
+        package = build("rpm", made)
         assert output("rpm", "-qp", "--qf", "%{VERSION}", package) == package_version(version)
         assert output("rpm", "-qpc", package) == f"/{CONFFILE}\n"
         runs(package, rpm_package.UNITS, tmp_path / "rpm")
         first = package.read_bytes()
-        assert rpm_package.build(made).read_bytes() == first
-    dist_check.check_release(made, ["*.deb", "*.rpm"])
+        assert build("rpm", made).read_bytes() == first
+    an_extra_is_installed_as_documented(made, tmp_path / "environment")
+    first_used, *_ = dist_check.check_release(made, ["*.deb", "*.rpm"])
+    assert first_used.name == "Debian package"
 
 
 def runs(package: Path, units: str, root: Path) -> None:
@@ -59,8 +63,22 @@ def runs(package: Path, units: str, root: Path) -> None:
     file = root / "controller.properties"
     file.write_text((root / CONFFILE).read_text().replace("/var/lib/kraftctl", str(root / "log")))
     program = root / "usr/bin/kraftctl"
-    output(program, "format", "--standalone", "-t", dist_check.CLUSTER_ID, "-c", file)
+    output(program, "format", "--standalone", "-t", installed_use.CLUSTER_ID, "-c", file)
     assert "ERROR" not in output(program, "start", "--check", "--offline", file)
+
+
+def an_extra_is_installed_as_documented(made: Path, environment: Path) -> None:
+    """And goes with the documented command."""
+    text = (ROOT / "docs/operations/releases.md").read_text()
+    (block,) = re.findall(r"^## Extras\n.*?^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    (uninstall,) = re.findall(r"\|\| (pip uninstall kraftctl)$", text, re.MULTILINE)
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    variables = {**installed_use.clean_variables(), "PATH": f"{environment}/bin:/usr/bin:/bin"}
+    for command in (block, f"{uninstall} -y"):
+        subprocess.run(["sh", "-ec", command], cwd=made, check=True, env=variables)
+        assert (environment / "bin/kraftctl").exists() == (command is block)
+        assert (environment / "bin/uvicorn").exists()
+    (made / "console.txt").unlink()
 
 
 def has_the_manual(root: Path) -> None:
@@ -90,7 +108,7 @@ def test_the_documented_commands_format_with_the_packaged_configuration(
     assert servers in properties
     properties = properties.replace(servers, "bootstrap.servers=c1:9093,c2:9093,c3:9093")
     three.write_text(properties.replace("/var/lib/kraftctl", str(tmp_path / "three")))
-    words = documented.replace("CLUSTER_ID", dist_check.CLUSTER_ID)
+    words = documented.replace("CLUSTER_ID", installed_use.CLUSTER_ID)
     for quorum, more in (
         (file, []),
         (three, initial_controllers(text)),
@@ -127,7 +145,7 @@ def test_without_one_release_it_says_what_to_make(tmp_path: Path, made: list[str
     for name in made:
         (tmp_path / name).touch()
     with pytest.raises(SystemExit, match=r"one kraftctl-\*.provenance.json .*: make release") as ended:
-        debian_package.build(tmp_path)
+        build("deb", tmp_path)
     assert ", ".join(made or ["no file"]) in str(ended.value)
 
 

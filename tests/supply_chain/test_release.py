@@ -11,17 +11,21 @@ import io
 import json
 import os
 import re
+import subprocess
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 import kraftctl
 from tests.supply_chain import dist_check
 from tests.supply_chain.locked_distributions import ROOT
 from tests.supply_chain.release import (
     UNRELEASED,
+    VERSION_LINE,
     Commit,
     normalized,
     read_commit,
@@ -45,16 +49,70 @@ def test_two_builds_are_equal_and_run(tmp_path: Path, monkeypatch: pytest.Monkey
     mask = os.umask(0o077)
     release("HEAD", second)
     os.umask(mask)
-    assert {each.name: each.read_bytes() for each in first.iterdir()} == {
-        each.name: each.read_bytes() for each in second.iterdir()
-    }
-    assert re.fullmatch(KAFKAS_SOFTWARE_VERSION, version)
+    assert different(first, second) == []
+    assert str(Version(version)) == version
     has_everything(first, version)
-    dist_check.check_release(first, ["*.whl"], locked=False)
+    (used,) = dist_check.check_release(first, ["*.whl"], locked=False)
+    assert used.name == "wheel"
     with (first / f"kraftctl-{version}.cdx.json").open("a") as bill:
         bill.write("\n")
     with pytest.raises(AssertionError, match="has changed"):
         dist_check.check_sums(first)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.timeout(5400)
+def test_two_compiled_builds_are_equal(tmp_path: Path) -> None:
+    """As `make release`, in two clones, with two TMPDIR. Compiles twice, and needs a package index."""
+    requirements = str(tmp_path / "requirements")
+    lock = str(ROOT / "requirements.lock")
+    download = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "-q",
+        "--require-hashes",
+        "-r",
+        lock,
+        "-d",
+        requirements,
+    ]
+    subprocess.run(download, check=True)
+    made = []
+    for name, umask in (("one", "022"), ("another/with/a/longer/name", "077")):
+        clone, temporary = tmp_path / name, tmp_path / f"temporary-{umask}"
+        temporary.mkdir()
+        subprocess.run(["git", "clone", "-q", ROOT, clone], check=True)
+        build = f"{sys.executable} -m tests.supply_chain.release --requirements {requirements}"
+        fixed = {"KRAFTCTL_PURE": "0", "KRAFTCTL_OPT_LEVEL": "3", "PYTHONPATH": ".:protocol:spark"}
+        variables = {**os.environ, **fixed, "TMPDIR": str(temporary)}
+        subprocess.run(["sh", "-c", f"umask {umask}; exec {build}"], cwd=clone, check=True, env=variables)
+        made.append(clone / "dist")
+    assert different(*made) == []
+    (wheel,) = made[0].glob("kraftctl-*-manylinux*.whl")
+    assert str(tmp_path).encode() not in b"".join(members(wheel).values())
+
+
+def members(file: Path) -> dict[str, bytes]:
+    """What is in a wheel; another file has itself."""
+    if file.suffix != ".whl":
+        return {file.name: file.read_bytes()}
+    with zipfile.ZipFile(file) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def different(first: Path, second: Path) -> list[str]:
+    """The files that differ, as exactly as a wheel lets say it."""
+    assert {each.name for each in first.iterdir()} == {each.name for each in second.iterdir()}
+    found = []
+    for file in sorted(first.iterdir()):
+        one, other = members(file), members(second / file.name)
+        names = [name for name in one.keys() | other.keys() if one.get(name) != other.get(name)]
+        if file.read_bytes() != (second / file.name).read_bytes():
+            found += [f"{file.name}: {name}" for name in names or ["order, times or modes"]]
+    return found
 
 
 def has_everything(directory: Path, version: str) -> None:
@@ -62,6 +120,7 @@ def has_everything(directory: Path, version: str) -> None:
     assert {each.name.replace(version, "V") for each in directory.iterdir()} == {
         "SHA256SUMS",
         "kraftctl-V-py3-none-any.whl",
+        "kraftctl-V-requirements-all.lock",
         "kraftctl-V-requirements-run.lock",
         "kraftctl-V.cdx.json",
         "kraftctl-V.provenance.json",
@@ -83,8 +142,8 @@ def has_everything(directory: Path, version: str) -> None:
 @pytest.mark.parametrize(
     ("tags", "all_tags", "expected"),
     [
-        pytest.param((), (), "0.2.0.dev7", id="between-releases"),
-        pytest.param((), ("v0.1.0",), "0.2.0.dev7", id="after-a-release"),
+        pytest.param((), (), "0.2.0.dev7+gaaaaaaaaaa", id="between-releases"),
+        pytest.param((), ("v0.1.0",), "0.2.0.dev7+gaaaaaaaaaa", id="after-a-release"),
         pytest.param(("v0.2.0",), ("v0.1.0", "v0.2.0"), "0.2.0", id="released"),
         pytest.param(("v0.3.0",), ("v0.3.0",), None, id="tag-of-another-version"),
         pytest.param((), ("v0.2.0",), None, id="already-released"),
@@ -99,6 +158,16 @@ def test_the_version_is_that_of_the_tag(
             version_of("0.2.0.dev0", commit, all_tags)
     else:
         assert version_of("0.2.0.dev0", commit, all_tags) == expected
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "0.1.0.dev0", "0.1.0.dev7+gaaaaaaaaaa"])
+def test_brokers_accept_what_it_says_of_itself(version: str) -> None:
+    text = VERSION_LINE.sub(f'__version__ = "{version}"', Path(kraftctl.__file__).read_text())
+    said: dict[str, tuple[str, str]] = {}
+    exec(text, said)
+    name, software_version = said["SOFTWARE"]
+    assert name == "kraftctl"
+    assert re.fullmatch(KAFKAS_SOFTWARE_VERSION, software_version)
 
 
 def test_sources_that_no_release_was_made_from_say_so() -> None:

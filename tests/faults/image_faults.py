@@ -1,0 +1,103 @@
+"""Faults in what containers are made of, and in what their variables mean."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+ENVIRONMENT = "kraftctl/cli/container/environment.py"
+COMMAND = "kraftctl/cli/container/command.py"
+TABLES = "tests/cli/container/test_environment.py"
+COMMANDS = "tests/cli/container/test_command.py"
+FILES = "tests/packaging/test_image_files.py"
+COMPOSE = "tests/packaging/test_compose_profiles.py"
+
+FAULTS = (
+    PlantedFault(
+        "a-variable-has-no-dashes",
+        ENVIRONMENT,
+        '.replace("...", "-").replace("..", "_")',
+        '.replace("..", "_")',
+        (f"{TABLES}::test_the_name_of_a_variable_is_a_key",),
+        "No variable sets a key of SCRAM-SHA-512, or of Strimzi's listener.",
+    ),
+    PlantedFault(
+        "a-mounted-file-replaces-variables",
+        ENVIRONMENT,
+        '    return (mounted or b"") + added\n',
+        '    return added + b"\\n" + (mounted or b"")\n',
+        (f"{TABLES}::test_variables_are_below_the_mounted_file",),
+        "A variable does not override the file that all nodes share.",
+    ),
+    PlantedFault(
+        "a-service-of-kubernetes-is-a-key",
+        ENVIRONMENT,
+        "        and not SERVICE_LINK.fullmatch(name)\n",
+        "",
+        (f"{TABLES}::test_services_of_kubernetes_are_no_keys_of_ours",),
+        "A Service named kraftctl stops each controller of its namespace from starting.",
+    ),
+    PlantedFault(
+        "passwords-of-a-container-are-readable",
+        COMMAND,
+        "        os.fchmod(written.fileno(), 0o600)\n",
+        "",
+        (f"{COMMANDS}::test_the_file_is_closed_to_other_accounts",),
+        "A file that was there keeps its mode.",
+    ),
+    PlantedFault(
+        "the-first-process-ignores-sigterm",
+        COMMAND,
+        "    if os.getpid() == 1:\n",
+        "    if os.getpid() == 0:\n",
+        (f"{COMMANDS}::test_the_first_process_ends_on_sigterm_before_it_serves",),
+        "An engine that stops a container which recovers its log waits, then kills it.",
+    ),
+    PlantedFault(
+        "a-combined-node-is-ours",
+        "kraftctl/cli/container/role.py",
+        '.strip() == "controller"',
+        '.endswith("controller")',
+        (f"{COMMANDS}::test_who_starts_a_file",),
+        "A node with both roles would serve no client.",
+    ),
+    PlantedFault(
+        "a-controller-that-has-ended-is-alive",
+        "kraftctl/cli/container/livez.py",
+        "        return 1, str(error)\n",
+        "        return 0, str(error)\n",
+        (f"{COMMANDS}::test_what_is_not_alive",),
+        "A health check that never fails.",
+    ),
+    PlantedFault(
+        "the-slim-image-installs-without-hashes",
+        "deploy/image/slim/Dockerfile",
+        "--only-binary :all: --require-hashes",
+        "--only-binary :all:",
+        (f"{FILES}::test_pip_takes_nothing_without_a_hash",),
+        "An index decides what a controller is made of.",
+    ),
+    PlantedFault(
+        "the-strimzi-image-runs-as-root",
+        "deploy/image/strimzi/Dockerfile",
+        "USER 1001",
+        "USER 0",
+        (f"{FILES}::test_what_runs_is_not_root_and_has_labels",),
+        "Restricted pods do not start.",
+    ),
+    PlantedFault(
+        "brokers-of-compose-differ-from-those-of-dev",
+        "deploy/compose/docker-compose.yml",
+        '  KAFKA_OFFSETS_TOPIC_NUM_PARTITIONS: "3"\n',
+        '  KAFKA_OFFSETS_TOPIC_NUM_PARTITIONS: "50"\n',
+        (f"{COMPOSE}::test_nodes_have_the_settings_of_kraftctl_dev",),
+        "What works with `kraftctl dev` may not with compose.",
+    ),
+    PlantedFault(
+        "voters-of-compose-have-one-directory-id",
+        "deploy/compose/docker-compose.yml",
+        "3002@controller-2:9093:AAECAwQFRgeICQoLDA0OEA",
+        "3002@controller-2:9093",
+        (f"{COMPOSE}::test_a_controller_is_formatted",),
+        "No controller of the profile can be formatted.",
+    ),
+)
