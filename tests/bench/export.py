@@ -9,6 +9,7 @@ A kraftctl controller in another process loads a log of `--records` records. The
   time is from the start of the command to its end: planning, starting the query, fetching (with the
   controller's work), decoding, redacting, writing, fsync, manifests; without the JVM's start and the driver's
   imports; then the same with `--history`, compared with pyarrow alone writing the rows of both;
+* local: the same command with `--engine local --workers 2`, whose time contains the start of its workers;
 * write step: Spark's tasks, run like those of an export, map the same Arrow files and write the same files
   and manifests. Its time is all of that: starting tasks, mapping, writing, fsync, commits. The JVM and its
   Python workers run by then, since they did the export just before;
@@ -52,7 +53,8 @@ from kraftctl_spark.commands.run import OFFSETS_PER_BATCH
 from kraftctl_spark.datasource.spark_home import light_spark_home
 from kraftctl_spark.datasource.spark_session import build_session
 from kraftctl_spark.datasource.table_stream import map_in_tasks
-from kraftctl_spark.tables.manifest import Manifest, Output
+from kraftctl_spark.tables.manifest import Manifest
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.table_files import RangeWriter, StagedFile, publish_files
 from tests.bench import codec, export_history, export_log, export_ready, export_sources
 from tests.bench.export_measured import (
@@ -62,6 +64,7 @@ from tests.bench.export_measured import (
     DECODED_TUPLES,
     END_TO_END,
     HISTORY_ALONE,
+    LOCAL,
     READY_ARROW,
     READY_TUPLES,
     WITH_HISTORY,
@@ -158,6 +161,8 @@ class Bench:
         shutil.rmtree(self._scratch / "export")
         self._measure(WITH_HISTORY, partial(self._export, "--history"))
         shutil.rmtree(self._scratch / "export")
+        self._measure(LOCAL, partial(self._export, "--engine", "local", "--workers", "2"))
+        shutil.rmtree(self._scratch / "export")
         self._measure(WRITE, self._write)
         self._measure(READY_ARROW, lambda: self._read_ready("arrow"))
         self._measure(READY_TUPLES, lambda: self._read_ready("tuples"))
@@ -185,7 +190,8 @@ class Bench:
         output = self._scratch / "export"
         arguments = ["run", "--bootstrap-controllers", self._node.address, "--output", str(output), *flags]
         with mock.patch.object(SparkSession, "stop"):
-            status = cli.main([*arguments, "--available-now", "--master", "local[2]"])
+            spark = () if "--engine" in flags else ("--master", "local[2]")
+            status = cli.main([*arguments, "--available-now", *spark])
         assert status == 0, f"the export ended with {status}"
         return output
 
@@ -294,7 +300,8 @@ def _everything(options: argparse.Namespace) -> list[Row]:
     measured = Measured(
         {
             **dict.fromkeys(
-                (ALONE, ALONE_BY_TABLE, HISTORY_ALONE, END_TO_END, WITH_HISTORY, WRITE), options.records
+                (ALONE, ALONE_BY_TABLE, HISTORY_ALONE, END_TO_END, WITH_HISTORY, LOCAL, WRITE),
+                options.records,
             ),
             **dict.fromkeys((READY_ARROW, READY_TUPLES), READY_RECORDS),
             **dict.fromkeys((DECODED_ARROW, DECODED_TUPLES), min(DECODED_RECORDS, options.records)),

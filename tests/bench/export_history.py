@@ -20,7 +20,8 @@ from kraftctl_spark.report.period import shown_time
 from kraftctl_spark.report.queries.fetch import fetch
 from kraftctl_spark.rows.log_rows import rows_of_log
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskSettings, write_range
-from kraftctl_spark.tables.manifest import Manifest, Output
+from kraftctl_spark.tables.manifest import Manifest
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.table_files import publish_files
 from tests.bench import export_log, export_ready
 from tests.bench.table import Row

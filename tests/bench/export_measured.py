@@ -13,6 +13,7 @@ ALONE, ALONE_BY_TABLE = "pyarrow alone", "pyarrow alone, 1 file per table"
 HISTORY_ALONE = "pyarrow alone, the history"
 END_TO_END, WRITE = "end to end", "write step"
 WITH_HISTORY = "end to end, with history"
+LOCAL = "end to end, local"
 READY_ARROW, READY_TUPLES = "ready Arrow batches", "ready tuples"
 DECODED_ARROW, DECODED_TUPLES = "decoded to Arrow batches", "decoded to tuples"
 
@@ -54,6 +55,7 @@ class Measured:
         return [
             self._row(END_TO_END, "fetch, decode, write typed tables", ALONE, END_TO_END_AT_LEAST),
             self._row_with_history(),
+            self._row(LOCAL, "the same tables with --engine local", ALONE, END_TO_END_AT_LEAST),
             self._row(WRITE, "write ready rows, 2 Spark tasks at a time", ALONE, WRITE_AT_LEAST),
             self._row(END_TO_END, "fetch, decode, write typed tables", ALONE_BY_TABLE, None),
             self._row(WRITE, "write ready rows, 2 Spark tasks at a time", ALONE_BY_TABLE, None),

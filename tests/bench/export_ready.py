@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kraftctl_spark.tables.durable import fsync
+from kraftctl_spark.stores.durable import fsync
 from kraftctl_spark.tables.parquet_options import parquet_options
 from kraftctl_spark.tables.table_files import ROWS_PER_GROUP
 

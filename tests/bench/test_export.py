@@ -17,8 +17,10 @@ from kraftctl_spark.history.questions.questions import sources
 from kraftctl_spark.rows.log_rows import rows_of_log
 from kraftctl_spark.rows.tables import encode_tables
 from kraftctl_spark.tables.table_files import RangeWriter, publish_files
-from tests.bench import export_history, export_log, export_ready
+from tests.bench import export_engines, export_history, export_log, export_ready
+from tests.bench.processes import DRIVER, WORKERS
 from tests.spark.history.asked_macros import QUESTIONS
+from tests.spark.log_directory import LogDirectory
 
 RECORDS = 6_000
 CLUSTER_ID = "c0ffeec0ffeec0ffeec0ff"
@@ -75,3 +77,17 @@ def test_the_history_is_measured(tmp_path: Path) -> None:
         *reports,
         *(f"DuckDB: {name}" for name in asked),
     ]
+
+
+@pytest.mark.slow
+def test_an_engine_is_measured(tmp_path: Path) -> None:
+    """The one that starts quickly."""
+    log = LogDirectory(tmp_path / "log", segment_bytes=1 << 20)
+    log.append(RECORDS, size=200)
+    log.close()
+    used = export_engines.export("local", log.path, tmp_path / "output", "--history")
+    assert used.cpu_s[WORKERS] > 0
+    assert used.cpu_s[DRIVER] > 0
+    assert used.peak_bytes > 50_000_000
+    assert used.tables_bytes == export_engines.size_of(tmp_path / "output") - used.history_bytes > 0
+    assert export_engines.dumped_bytes(log.partition) > 1

@@ -13,6 +13,7 @@ HISTORY = "spark/kraftctl_spark/history"
 QUESTIONS = f"{HISTORY}/questions"
 CUT_BACK = "tests/spark/history/test_cut_back.py"
 LOST = "tests/spark/history/test_lost_tables.py"
+NEVER_SET = "tests/spark/history/test_never_set.py"
 BEHIND = f"{LOST}::test_behind_a_record_of_a_known_type_only_its_tables_are_not_known"
 ASKED = "tests/spark/history/test_questions.py"
 VIEWS = "spark/kraftctl_spark/views"
@@ -151,6 +152,38 @@ FAULTS = (
         "After an upgrade, records about a thing that was never set are counted twice.",
     ),
     PlantedFault(
+        "every-event-is-compared-with-every-request",
+        f"{QUESTIONS}/beside/who.sql",
+        "JOIN placed ON width = of_width AND part = of_part AND at_offset",
+        "JOIN placed ON at_offset",
+        ("tests/spark/history/test_who.py::test_it_is_the_smallest_request_that_contains_the_event",),
+        "Who asked for something takes minutes at two million records.",
+    ),
+    PlantedFault(
+        "a-request-is-in-its-first-part-alone",
+        f"{QUESTIONS}/beside/who.sql",
+        "floor(last_offset / width)",
+        "floor(first_offset / width)",
+        ("tests/spark/history/test_who.py::test_it_is_the_smallest_request_that_contains_the_event",),
+        "What the end of a long request changed has no principal.",
+    ),
+    PlantedFault(
+        "removing-what-was-never-set-says-nothing",
+        f"{HISTORY}/versions/quarantine.py",
+        "        else:\n            self.add(found)\n",
+        "",
+        (f"{NEVER_SET}::test_only_that_thing_is_not_known",),
+        "A history that lacks something does not say so when that is removed.",
+    ),
+    PlantedFault(
+        "the-second-of-two-topics-ends-the-history",
+        f"{HISTORY}/versions/topics.py",
+        "        if self._ids.get(name) == topic_id:\n            del self._ids[name]\n",
+        "        del self._ids[name]\n",
+        (f"{NEVER_SET}::test_two_topics_of_one_name_end_one_by_one",),
+        "No history is computed any more behind a topic that was created twice.",
+    ),
+    PlantedFault(
         "what-has-ended-stays-in-the-file-of-open-versions",
         f"{HISTORY}/partitions/open_partitions.py",
         '            self._touched.add(found["values"])\n',
@@ -210,8 +243,8 @@ FAULTS = (
     PlantedFault(
         "files-of-others-are-deleted",
         f"{HISTORY}/history_manifest.py",
-        "if OUR_NAMES.fullmatch(path.name) and",
-        'if path.suffix in (".parquet", TEMPORARY_SUFFIX) and',
+        "            if OUR_NAMES.fullmatch(path.name) and name not in named:\n",
+        '            if path.suffix in (".parquet", TEMPORARY_SUFFIX) and name not in named:\n',
         (f"{TABLES}::test_files_of_others_stay",),
         "A history in a directory that has a table of the same name deletes the data of somebody else.",
     ),

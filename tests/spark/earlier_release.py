@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +12,25 @@ import pyarrow.parquet as pq
 from kraftctl_protocol.message import Message
 from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.rows.tables import RECORDS
+from kraftctl_spark.tables.manifest import Manifest
 from kraftctl_spark.tables.parquet_options import parquet_options
+from tests.spark.rewritten import rewrite
 
 DECODER = "that of an earlier release"
 
 
 def forget(tables: Path, message: type[Message], reason: str) -> None:
-    """Changes the files and the manifests of an export in place."""
-    for path in sorted((tables / "_manifests").glob("*.json")):
-        manifest = json.loads(path.read_text())
-        manifest["decoder"] = DECODER
+    """Changes the files and the commits of an export in place."""
+
+    def forgotten(batch: Manifest) -> Manifest:
+        manifest = {**batch.to_dict(), "decoder": DECODER}
         if reason == "new fields":
             _forget_field(tables, manifest, message)
         else:
             _forget_rows(tables, manifest, message, reason)
-        path.write_text(json.dumps(manifest))
+        return Manifest.from_dict(manifest)
+
+    rewrite(tables, forgotten)
 
 
 def _forget_rows(tables: Path, manifest: dict[str, Any], message: type[Message], reason: str) -> None:
@@ -49,8 +52,8 @@ def _forget_field(tables: Path, manifest: dict[str, Any], message: type[Message]
     for file in [one for one in manifest["files"] if one["table"] == column_name(message)]:
         rows = pq.read_table(tables / file["path"])
         last = rows.schema.field(rows.num_columns - 1)
-        nulls = pa.nulls(rows.num_rows, last.type)
-        _write(tables, file, rows.set_column(rows.num_columns - 1, last, nulls))
+        default = pa.scalar(0 if pa.types.is_integer(last.type) else None, last.type)
+        _write(tables, file, rows.set_column(rows.num_columns - 1, last, pa.repeat(default, rows.num_rows)))
         manifest["counts"]["newer_fields"] += rows.num_rows
 
 
@@ -58,4 +61,3 @@ def _write(tables: Path, file: dict[str, Any], rows: pa.Table) -> None:
     path = tables / file["path"]
     size = pq.ParquetFile(path).metadata.row_group(0).num_rows
     pq.write_table(rows, path, row_group_size=size, **parquet_options(rows.schema))
-    file["bytes"] = path.stat().st_size

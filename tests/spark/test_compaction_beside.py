@@ -19,10 +19,14 @@ import pytest
 from kraftctl_observer import attempts
 from kraftctl_security.blocking_connection import Endpoint
 from kraftctl_spark.log import log_range
+from kraftctl_spark.stores.durable import Hook
+from kraftctl_spark.tables.commit_log import CommitLog
 from kraftctl_spark.tables.compaction import RegularCompaction, compact
-from kraftctl_spark.tables.durable import Hook
-from kraftctl_spark.tables.manifest import Manifest, Output
+from kraftctl_spark.tables.manifest import Manifest
+from kraftctl_spark.tables.output import Output
+from kraftctl_spark.tables.output_state import OutputState
 from kraftctl_spark.tables.reader import read_table
+from kraftctl_spark.tables.verification import verify
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.typed_export import exporting, mixed_batches, offsets_in_directory
 
@@ -102,7 +106,7 @@ def assert_exact(directory: Path, end: int) -> None:
         assert read_table(directory, table).column("offset").to_pylist() == expected_offsets(table, end)
         assert offsets_in_directory(directory, table) == expected_offsets(table, end)
     assert not list(directory.rglob("*.tmp"))
-    Output(directory).check_files()
+    assert verify(directory).problems == []
 
 
 @pytest.mark.slow
@@ -143,32 +147,8 @@ def test_each_at_every_step_of_the_other(
         append(directory, controller.endpoint, nothing)
         merge(directory, controller.endpoint, nothing)
         assert_exact(directory, END)
-        assert len(Output(directory).all_manifests()) == 1
+        assert len(Output(directory).manifests()) == 1
     assert step > 10
-
-
-def test_a_listing_that_misses_the_end_of_the_tables(
-    controller: FakeController, quorum: FakeQuorum, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A directory listed while a merged manifest appears and old ones are deleted can show neither."""
-    quorum.append(*mixed_batches(0, 60))
-    for end in (40, 50, 60):
-        append(tmp_path, controller.endpoint, nothing, end)
-    output, listings = Output(tmp_path), 0
-    names = output._names
-    first = names()[:1]
-    compact(output, grace_ms=0, spare_large=True)
-    assert names()[:1] == first, "a large one stays, and is all that such a listing has"
-
-    def torn() -> list[str]:
-        nonlocal listings
-        listings += 1
-        return first if listings == 1 else names()
-
-    monkeypatch.setattr(output, "_names", torn)
-    assert output.position().offset == 60
-    listings = 0
-    assert [manifest.end for manifest in output.manifests()] == [40, 60]
 
 
 def test_a_file_that_a_compaction_removes_is_not_missed(
@@ -189,21 +169,21 @@ def test_a_file_that_a_compaction_removes_is_not_missed(
 def test_an_export_commits_while_a_compaction_lists(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between any two reads of the manifests."""
+    """Between any two looks at the commits."""
     quorum.append(*mixed_batches(0, 75))
     whole = tmp_path / "whole"
     for end in (20, 40, 60):
         append(whole, controller.endpoint, nothing, end)
-    names, left, look = Output._names, 0, 0
+    state, left, look = CommitLog.state, 0, 0
 
-    def commits_at_a_look(output: Output) -> list[str]:
+    def commits_at_a_look(log: CommitLog) -> OutputState:
         nonlocal left
         left -= 1
         if left == 0:
             with monkeypatch.context() as patch:
-                patch.setattr(Output, "_names", names)
-                append(output.directory, controller.endpoint, nothing, 75)
-        return names(output)
+                patch.setattr(CommitLog, "state", state)
+                append(directory, controller.endpoint, nothing, 75)
+        return state(log)
 
     while left <= 0:
         look += 1
@@ -211,11 +191,11 @@ def test_an_export_commits_while_a_compaction_lists(
         directory = tmp_path / f"look-{look}"
         shutil.copytree(whole, directory)
         with monkeypatch.context() as patch:
-            patch.setattr(Output, "_names", commits_at_a_look)
+            patch.setattr(CommitLog, "state", commits_at_a_look)
             merge(directory, controller.endpoint, nothing)
         append(directory, controller.endpoint, nothing, 75)
         assert_exact(directory, 75)
-    assert look > 10
+    assert look > 5
 
 
 def test_two_compactions_at_the_same_time(
@@ -225,7 +205,7 @@ def test_two_compactions_at_the_same_time(
     quorum.append(*mixed_batches(0, 60))
     for end in (20, 40, 60):
         append(tmp_path, controller.endpoint, nothing, end)
-    regular = RegularCompaction(Output(tmp_path), batches=1, grace_ms=0)
+    regular = RegularCompaction(Output(tmp_path), batches=1, keep_ms=0)
     with Output(tmp_path).compacting(wait=True):
         with caplog.at_level("INFO"):
             regular.after_batch()

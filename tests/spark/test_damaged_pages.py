@@ -20,7 +20,8 @@ from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables import table_files
 from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.compaction import RegularCompaction, compact
-from kraftctl_spark.tables.manifest import ExportRefusedError, Output
+from kraftctl_spark.tables.manifest import ExportRefusedError
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.parquet_options import parquet_options
 from kraftctl_spark.tables.progress import progress
 from kraftctl_spark.tables.reader import read_table

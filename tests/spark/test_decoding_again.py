@@ -20,7 +20,7 @@ from kraftctl_spark.commands.run import clean_up
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables import table_files
 from kraftctl_spark.tables.decoding_again import decode_again
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.earlier_release import forget
 from tests.spark.fake_controller import FakeController, FakeQuorum

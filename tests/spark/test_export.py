@@ -19,7 +19,7 @@ from kraftctl_protocol.record_batch import read_batches
 from kraftctl_spark.log.client_config import read_command_config
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
 from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.busy_cluster import RECORD_TYPES, change_much, lose_a_broker
 from tests.spark.typed_check import compare_export_with_dump, compare_tables_with_dump

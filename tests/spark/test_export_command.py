@@ -10,7 +10,8 @@ from pyspark.errors import PySparkException
 
 from kraftctl_spark.cli import main
 from kraftctl_spark.datasource import query_run
-from kraftctl_spark.tables.manifest import ExportRefusedError, Output
+from kraftctl_spark.tables.manifest import ExportRefusedError
+from kraftctl_spark.tables.output import Output
 from tests.spark.log_directory import LogDirectory
 
 RUN = ("run", "--directory", "none", "--output", "tables")

@@ -17,8 +17,10 @@ from kraftctl_observer import attempts
 from kraftctl_observer.log_reader import LogChangedError
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.log import log_range
-from kraftctl_spark.tables.manifest import ExportRefusedError, Output, Position
+from kraftctl_spark.tables.manifest import ExportRefusedError, Position
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
+from kraftctl_spark.tables.verification import verify
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 from tests.spark.typed_export import (
     ABORT,
@@ -60,6 +62,7 @@ def assert_exact(directory: Path, end: int) -> None:
     payloads = read_table(directory, "records").column("payload").to_pylist()
     assert payloads == [mixed_value(offset) for offset in range(end)]
     assert not list(directory.rglob("*.tmp"))
+    assert verify(directory).problems == []
 
 
 def test_every_offset_is_in_the_tables_once(
@@ -242,7 +245,7 @@ def test_compaction_killed_after_any_step(
         assert len(Output(directory).manifests()) == 1
         assert_exact(directory, 60)
         assert len(list(directory.glob("[!_]*/*"))) == len(TABLES)
-    steps = 3 * len(TABLES) + 2 + 3 * (len(TABLES) + 1)
+    steps = 3 * len(TABLES) + 2 + 3 * len(TABLES)
     assert steps < step <= steps + stride
 
 
@@ -298,6 +301,7 @@ def test_killed_after_any_step_and_continued(
             assert read_table(directory, table) == expected[table]
             assert offsets_in_directory(directory, table) == expected[table].column("offset").to_pylist()
         assert not list(directory.rglob("*.tmp"))
+        assert verify(directory).problems == []
         if same_batches:
             assert content(directory) == content(undisturbed)
     steps_of_five_tasks, steps_of_two_manifests = 5 * 4, 2 * 2

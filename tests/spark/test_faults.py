@@ -15,8 +15,10 @@ from kraftctl_protocol.generated.user_scram_credential_record import UserScramCr
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.datasource.checkpoint import check_checkpoint
+from kraftctl_spark.tables.commit_log import COMMITS
 from kraftctl_spark.tables.compaction import RegularCompaction, compact
-from kraftctl_spark.tables.manifest import MANIFESTS, ExportRefusedError, Output
+from kraftctl_spark.tables.manifest import ExportRefusedError
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.progress import progress
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.fake_controller import FakeController, FakeQuorum
@@ -66,8 +68,8 @@ def test_the_output_is_lost_and_the_checkpoint_is_not(exported: Path, controller
 def test_an_older_output_with_a_newer_checkpoint(exported: Path, controller: FakeController) -> None:
     """A backup of the tables that is older than that of the checkpoint."""
     spark_noted(exported, 40)
-    for manifest in Output(exported).manifests()[1:]:
-        (exported / MANIFESTS / f"{manifest.name}.json").unlink()
+    for path in sorted((exported / COMMITS).iterdir())[1:]:
+        path.unlink()
     with pytest.raises(ExportRefusedError, match="before offset 40 was written, but the tables end at 20"):
         check(exported, controller)
     shutil.rmtree(exported / "_checkpoint")
@@ -159,7 +161,7 @@ def test_a_full_disk_ends_a_compaction_and_not_the_export(
     exported: Path, controller: FakeController, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = content(exported)
-    regular = RegularCompaction(Output(exported), batches=1, grace_ms=0)
+    regular = RegularCompaction(Output(exported), batches=1, keep_ms=0)
     with files_of_at_most(1000):
         regular.after_batch()
     assert "small files are not merged for now: " in caplog.text

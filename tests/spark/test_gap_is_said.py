@@ -13,7 +13,7 @@ from kraftctl_protocol.record_batch import encode_batch, encode_control_batch
 from kraftctl_spark import cli
 from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.history.reader import read_versions
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.progress import progress
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.typed_export import NO_OP, batches_of, exporting

@@ -157,7 +157,8 @@ def log(tmp_path: Path) -> Path:
 def test_without_an_extra(wheel: Path, log: Path) -> None:
     with installed(wheel, "") as environment:
         printed = environment.run("kraftctl-export", "status", "--output", "tables", status=2)
-        assert printed == "kraftctl-export status needs pyarrow: pip install '.[report]' in a clone\n"
+        assert printed.startswith("kraftctl-export status needs pyarrow: ")
+        assert printed.endswith(" install 'duckdb>=2.0' 'plotly>=7.1' 'pyarrow>=21'\n")
         assert environment.run("kraftctl-export", "--version").startswith("kraftctl-export 0.")
 
 
@@ -176,7 +177,8 @@ def test_with_spark_and_without_what_only_a_controller_needs(
         assert "refused [PYTHON_DATA_SOURCE_ERROR]" in printed
         assert "ValueError: option endingOffset=61: the log is committed up to 60" in printed
         refused = environment.run("kraftctl-export", "report", "--output", "x", "--to", "y", status=2)
-        assert "needs duckdb and plotly: pip install '.[report]' in a clone" in refused
+        assert "needs duckdb and plotly: " in refused
+        assert refused.endswith(" install 'duckdb>=2.0' 'plotly>=7.1' 'pyarrow>=21'\n")
 
 
 def test_with_the_report_on_the_newest_python(wheel: Path, log: Path) -> None:

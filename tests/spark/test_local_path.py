@@ -9,7 +9,7 @@ import pytest
 from kraftctl_spark.cli import main
 from kraftctl_spark.log.local_path import local_path
 from kraftctl_spark.log.log_location import DirectoryLocation, parse_location
-from kraftctl_spark.tables.manifest import MANIFESTS
+from kraftctl_spark.tables.commit_log import COMMITS
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_paths_and_file_uris_are_paths(given: str, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["s3a://bucket/x", "hdfs:/x", "file://host/x", "file:////x", "abfss://c@a/x"]
+    "given", ["hdfs://bucket/x", "hdfs:/x", "file://host/x", "file:////x", "abfss://c@a/x"]
 )
 def test_other_uris_are_refused(given: str) -> None:
     with pytest.raises(ValueError, match=r"Give a path, or file:///path"):
@@ -45,13 +45,10 @@ RUN = ("run", "--bootstrap-controllers", "localhost:1")
 @pytest.mark.parametrize(
     "arguments",
     [
-        pytest.param((*RUN, "--output", "s3a://b/x"), id="run"),
-        pytest.param((*RUN, "--output", "x", "--checkpoint", "s3a://b/x"), id="checkpoint"),
-        pytest.param(("run", "--directory", "s3a://b/x", "--output", "x"), id="directory"),
-        pytest.param(("compact", "--output", "s3a://b/x"), id="compact"),
-        pytest.param(("status", "--output", "s3a://b/x"), id="status"),
-        pytest.param(("history", "--tables", "s3a://b/x"), id="history"),
-        pytest.param(("report", "--output", "x", "--to", "s3a://b/x"), id="report"),
+        pytest.param((*RUN, "--output", "x", "--checkpoint", "hdfs://b/x"), id="checkpoint"),
+        pytest.param(("run", "--directory", "hdfs://b/x", "--output", "x"), id="directory"),
+        pytest.param(("history", "--tables", "hdfs://b/x"), id="history"),
+        pytest.param(("report", "--output", "x", "--to", "hdfs://b/x"), id="report"),
     ],
 )
 def test_a_flag_with_another_uri_is_refused_and_writes_nothing(
@@ -64,14 +61,14 @@ def test_a_flag_with_another_uri_is_refused_and_writes_nothing(
     with pytest.raises(SystemExit) as refused:
         main(list(arguments))
     assert refused.value.code == 2
-    assert "s3a://b/x: s3a: is not supported. Give a path" in capsys.readouterr().err
+    assert "hdfs://b/x: hdfs: is not supported. Give a path" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_uri_is_the_directory_that_it_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / MANIFESTS).mkdir()
+    (tmp_path / COMMITS).mkdir()
     assert main(["status", "--output", tmp_path.as_uri()]) == 0
     assert "nothing has been committed yet" in capsys.readouterr().out
     location = parse_location({"directory": tmp_path.as_uri()})

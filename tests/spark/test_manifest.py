@@ -1,4 +1,4 @@
-"""The rules for manifests: which ones are live, their order, and what is refused."""
+"""The rules for batches: which ones are live, their order, and what is refused."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from kraftctl_protocol.record_batch import encode_batch, read_batches
 from kraftctl_spark.log.log_location import QuorumLocation
 from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
 from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
+from kraftctl_spark.tables.commit_log import COMMITS, commit_name
 from kraftctl_spark.tables.compaction import RegularCompaction, compact
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskSettings, write_range
-from kraftctl_spark.tables.manifest import LOCK, MANIFESTS, ExportRefusedError, Manifest, Output, Position
+from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Position
+from kraftctl_spark.tables.output import LOCK, Output
 from kraftctl_spark.tables.reader import read_table
 from kraftctl_spark.tables.table_files import publish_files, range_name
 
@@ -28,7 +30,7 @@ CLUSTER = "cluster-of-the-test"
 @pytest.fixture
 def output(tmp_path: Path) -> Output:
     made = Output(tmp_path / "tables")
-    (made.directory / MANIFESTS).mkdir(parents=True)
+    (made.directory / COMMITS).mkdir(parents=True)
     return made
 
 
@@ -101,25 +103,24 @@ def test_a_batch_that_does_not_follow_is_refused(output: Output, start: int, end
         output.commit(replace(written(output, 10, 20), start=start, end=end))
 
 
-def test_a_lost_manifest_is_noticed(output: Output) -> None:
+def test_a_lost_commit_is_noticed(output: Output) -> None:
     for start in (0, 10, 20):
         output.commit(written(output, start, start + 10))
-    (output.directory / MANIFESTS / f"{range_name(10, 19)}.json").unlink()
-    with pytest.raises(ExportRefusedError, match="does not follow on offset 10"):
-        output.manifests()
+    (output.directory / commit_name(1)).unlink()
+    with pytest.raises(ExportRefusedError, match=r"0001\.json is missing, but there was a commit 2"):
+        Output(output.directory).manifests()
 
 
-def test_manifests_of_two_clusters_are_noticed(output: Output) -> None:
+def test_batches_of_two_clusters_are_refused(output: Output) -> None:
     output.commit(written(output, 0, 10))
-    output.commit(replace(written(output, 10, 20), cluster_id="another"))
     with pytest.raises(ExportRefusedError, match="of cluster another"):
-        output.manifests()
+        output.commit(replace(written(output, 10, 20), cluster_id="another"))
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"format": 2}', '{"format": 1, "lag": 0, "files": []}'])
-def test_a_manifest_that_cannot_be_read_is_refused(output: Output, text: str) -> None:
-    (output.directory / MANIFESTS / f"{range_name(0, 9)}.json").write_text(text)
-    with pytest.raises(ExportRefusedError, match="not a manifest of this release"):
+@pytest.mark.parametrize("text", ["", "{}", '{"format": 2}', '{"format": 1, "batches": [], "removed": []}'])
+def test_a_commit_that_cannot_be_read_is_refused(output: Output, text: str) -> None:
+    (output.directory / commit_name(0)).write_text(text)
+    with pytest.raises(ExportRefusedError, match="not a commit of this release"):
         output.position()
 
 
@@ -144,7 +145,7 @@ def test_leftovers_are_removed_and_nothing_else(output: Output) -> None:
     written(output, 10, 20)
     written(output, 3, 5)
     (output.directory / "records" / ".x.parquet.123.tmp").touch()
-    (output.directory / MANIFESTS / ".x.json.123.tmp").touch()
+    (output.directory / COMMITS / ".x.json.123.tmp").touch()
     mine = output.directory / "records" / "notes.parquet"
     mine.touch()
     assert output.remove_leftovers() == 6
@@ -153,7 +154,7 @@ def test_leftovers_are_removed_and_nothing_else(output: Output) -> None:
 
 def test_one_writer_at_a_time(output: Output) -> None:
     holder = (
-        "import sys; from pathlib import Path; from kraftctl_spark.tables.manifest import Output\n"
+        "import sys; from pathlib import Path; from kraftctl_spark.tables.output import Output\n"
         "with Output(Path(sys.argv[1])).locked(): print('locked', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
@@ -188,13 +189,12 @@ def test_compaction_changes_files_and_no_row(output: Output) -> None:
     done = compact(output, grace_ms=0)
     assert (done.merged_manifests, done.files_removed) == (2, 12)
     assert len(list(output.directory.glob("records/*.parquet"))) == 2
-    assert len(list((output.directory / MANIFESTS).glob("*.json"))) == 2
     assert offsets(output) == [None] * 10 + list(range(10, 60))
     assert compact(output, grace_ms=0).merged_manifests == 0
 
 
 def test_regular_compaction_spares_what_is_large(output: Output) -> None:
-    compaction = RegularCompaction(output, batches=3, grace_ms=0)
+    compaction = RegularCompaction(output, batches=3, keep_ms=0)
     seen: list[list[int]] = []
     for start, end in ((0, 100), (100, 110), (110, 120), (120, 150), (150, 160), (160, 260)):
         output.commit(written(output, start, end))

@@ -16,10 +16,10 @@ from kraftctl_spark.cli import main
 from kraftctl_spark.log import log_range
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.compaction import RegularCompaction
-from kraftctl_spark.tables.manifest import MANIFESTS, Output
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
-from kraftctl_spark.tables.table_files import TableFile
 from tests.spark.fake_controller import FakeController, FakeQuorum
+from tests.spark.rewritten import rewrite
 from tests.spark.typed_export import compact_and_die, exporting, mixed_batches, offsets_in_directory
 
 TABLES = ("records", "topic_record", "partition_change_record")
@@ -31,15 +31,10 @@ SNAPSHOT_END = 20
 
 def make_old(output: Output, number: int) -> None:
     """The files of a batch as an older release wrote them: without the last column of every table."""
-    path = sorted((output.directory / MANIFESTS).glob("*.json"))[number]
-    text = path.read_text()
     for file in output.manifests()[number].files:
         written = output.directory / file.path
         table = pq.read_table(written)
         pq.write_table(table.drop_columns(table.column_names[-1:]), written)
-        assert text.count(f'"bytes": {file.bytes}') >= 1
-        text = text.replace(f'"bytes": {file.bytes}', f'"bytes": {written.stat().st_size}')
-    path.write_text(text)
 
 
 @pytest.fixture
@@ -58,6 +53,8 @@ def grown(
     assert [one.snapshot for one in output.manifests()] == [True, False, False]
     for number in (0, 1):
         make_old(output, number)
+    rewrite(output.directory, lambda batch: batch)
+    output = Output(output.directory)
     output.check_files()
     return output
 
@@ -153,18 +150,20 @@ def test_what_a_later_release_wrote_stays(
     written = pq.read_table(path)
     if what == "column":
         pq.write_table(written.append_column("of_a_later_release", pa.array(range(len(written)))), path)
-        later = replace(later, files=tuple(one for one in later.files if one != file) + (sized(file, path),))
+        later = replace(later, files=tuple(one for one in later.files if one != file) + (file,))
     else:
         added = output.directory / "later_record" / path.name
         added.parent.mkdir()
         pq.write_table(written, added)
         new = replace(file, table="later_record", path=f"later_record/{path.name}")
-        later = replace(later, files=(*later.files, sized(new, added)))
-    (output.directory / MANIFESTS / f"{later.name}.json").write_text(later.to_json())
+        later = replace(later, files=(*later.files, new))
+    rewrite(output.directory, lambda batch: later if batch.name == later.name else batch)
+    output = Output(output.directory)
+    (later,) = [one for one in output.manifests() if one.name == later.name]
     output.check_files()
     before = rows(output)
     if regular:
-        RegularCompaction(output, batches=1, grace_ms=0).after_batch()
+        RegularCompaction(output, batches=1, keep_ms=0).after_batch()
     else:
         assert main(["compact", "--output", str(output.directory)]) == 0
     assert [one for one in output.manifests() if one == later] == [later]
@@ -173,14 +172,10 @@ def test_what_a_later_release_wrote_stays(
     assert rows(output) == before
 
 
-def sized(file: TableFile, path: Path) -> TableFile:
-    return replace(file, bytes=path.stat().st_size)
-
-
 def test_an_export_writes_them_anew_bit_by_bit(grown: Output) -> None:
     """Though it copies no large file in its frequent compactions: they cost one run of files each."""
     before = rows(grown)
-    regular = RegularCompaction(grown, batches=1, grace_ms=0)
+    regular = RegularCompaction(grown, batches=1, keep_ms=0)
     regular.after_batch()
     assert [one.revision for one in grown.manifests()] == [1, 0, 0]
     assert NEW in pq.read_schema(grown.directory / grown.manifests()[0].files[1].path).names
@@ -190,13 +185,12 @@ def test_an_export_writes_them_anew_bit_by_bit(grown: Output) -> None:
     assert columns_by_default(grown, TABLE) == [table_schemas()[TABLE].names] * 2
 
 
-def test_readers_of_old_manifests_have_a_grace_period(grown: Output) -> None:
+def test_readers_of_replaced_batches_have_a_grace_period(grown: Output) -> None:
     files = [grown.directory / file.path for one in grown.manifests() for file in one.files]
-    assert main(["compact", "--output", str(grown.directory), "--grace-minutes", "60"]) == 0
+    assert main(["compact", "--output", str(grown.directory), "--keep-removed", "1 hour"]) == 0
     assert all(path.exists() for path in files)
     assert main(["compact", "--output", str(grown.directory)]) == 0
     assert not any(path.exists() for path in files)
-    assert len(list((grown.directory / MANIFESTS).iterdir())) == 2
 
 
 def test_killed_after_any_step_it_is_done_again(grown: Output) -> None:

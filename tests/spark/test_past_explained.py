@@ -16,7 +16,7 @@ from kraftctl_observer.directory_reader import DirectoryReader
 from kraftctl_protocol.batch_framing import ATTRIBUTES_POSITION, CONTROL_BIT
 from kraftctl_protocol.record_batch import RecordBatch, encode_batch
 from kraftctl_spark.cli import main as kraftctl_export
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.log_directory import CLUSTER_ID, LogDirectory
 from tests.spark.typed_export import export_directory

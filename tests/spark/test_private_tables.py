@@ -11,7 +11,7 @@ import pytest
 from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.log import log_range
 from kraftctl_spark.tables.compaction import compact
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.typed_export import NO_OP, batches_of, exporting
 

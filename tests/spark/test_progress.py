@@ -12,8 +12,9 @@ from kraftctl_protocol.generated.user_scram_credential_record import UserScramCr
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.cli import main
+from kraftctl_spark.tables.commit_log import COMMITS
 from kraftctl_spark.tables.compaction import compact
-from kraftctl_spark.tables.manifest import MANIFESTS, Output
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.progress import HOUR_MS, Progress, TableProgress, progress
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
@@ -136,7 +137,7 @@ def test_status_from_the_command_line(
 
 
 def test_status_before_the_first_batch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / MANIFESTS).mkdir()
+    (tmp_path / COMMITS).mkdir()
     assert main(["status", "--output", str(tmp_path)]) == 0
     assert "nothing has been committed yet" in capsys.readouterr().out
     assert progress(Output(tmp_path)).offset == 0

@@ -18,10 +18,12 @@ from kraftctl_spark.commands.run import clean_up
 from kraftctl_spark.log import log_range
 from kraftctl_spark.log.log_location import QuorumLocation
 from kraftctl_spark.tables import compaction
+from kraftctl_spark.tables.commit_log import COMMITS
 from kraftctl_spark.tables.compaction import RegularCompaction, compact
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
 from kraftctl_spark.tables.exporter import Exporter
-from kraftctl_spark.tables.manifest import COMPACTION_LOCK, MANIFESTS, ExportRefusedError, Output
+from kraftctl_spark.tables.manifest import ExportRefusedError
+from kraftctl_spark.tables.output import COMPACTION_LOCK, Output
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 from tests.spark.typed_export import (
@@ -170,18 +172,18 @@ def test_a_batch_that_fails_leaves_nothing(exported: Path, controller: FakeContr
 
 def test_files_without_manifests_are_not_taken_for_leftovers(exported: Path) -> None:
     """A backup can omit names that begin with an underscore."""
-    shutil.rmtree(exported / MANIFESTS)
+    shutil.rmtree(exported / COMMITS)
     before = content(exported)
-    with pytest.raises(ExportRefusedError, match="_manifests is gone: restore it from a backup"):
+    with pytest.raises(ExportRefusedError, match="_commits is gone: restore it from a backup"):
         with Output(exported).locked():
             pass
-    assert not (exported / MANIFESTS).exists(), "the next start is refused as well"
+    assert not (exported / COMMITS).exists(), "the next start is refused as well"
     assert content(exported) == before
 
 
 def test_slow_readers_are_not_disturbed(exported: Path) -> None:
     (exported / COMPACTION_LOCK).unlink(missing_ok=True)
-    regular = RegularCompaction(Output(exported), batches=1, grace_ms=0)
+    regular = RegularCompaction(Output(exported), batches=1, keep_ms=0)
     with Output(exported).undisturbed(), Output(exported).undisturbed():
         regular.after_batch()
         assert len(Output(exported).manifests()) == 3
@@ -216,7 +218,6 @@ def test_a_reader_lists_again_when_a_compaction_was_faster(
 @pytest.mark.parametrize(
     ("flag", "value", "least"),
     [
-        ("--grace-minutes", "-1", 0),
         ("--compact-after", "-1", 0),
         ("--max-offsets-per-trigger", "0", 1),
         ("--max-offsets-per-trigger", "many", 1),

@@ -13,6 +13,7 @@ from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.views import NameTakenError, diff, register_tables, register_views, state_at
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.metadata_histories import EPOCH, generate
+from tests.spark.rewritten import of_another_cluster, rewrite_commits
 from tests.spark.typed_export import exporting
 from tests.spark.view_check import local_spark
 
@@ -42,9 +43,7 @@ def export(directory: Path) -> Path:
 @pytest.mark.long
 def test_no_view_replaces_what_shows_something_else(spark: SparkSession, tmp_path: Path) -> None:
     first, second = export(tmp_path / "a"), export(tmp_path / "b")
-    manifests = [*(second / "_manifests").glob("*.json"), second / DIRECTORY / "_history.json"]
-    for manifest in manifests:
-        manifest.write_text(manifest.read_text().replace('"cluster_id": "', '"cluster_id": "other-'))
+    rewrite_commits(second, of_another_cluster)
     spark.sql("SELECT 'mine' AS text").createOrReplaceTempView("records")
 
     with pytest.raises(NameTakenError, match=r"^records exists and shows something that was not registered"):

@@ -20,7 +20,7 @@ from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRec
 from kraftctl_spark import cli
 from kraftctl_spark.cli import main
 from kraftctl_spark.report import current_history
-from kraftctl_spark.tables.manifest import MANIFESTS
+from kraftctl_spark.tables.commit_log import COMMITS
 from tests.spark.made_history import made_tables, until
 from tests.spark.test_damaged_pages import HISTORY_DAMAGE, TYPED_DAMAGE, flip, pages
 
@@ -47,7 +47,7 @@ def test_it_refuses_what_cannot_be_shown(
 
 
 def test_it_refuses_a_place_that_does_not_exist(tmp_path: Path, caplog: pytest.LogCaptureFixture):
-    (tmp_path / MANIFESTS).mkdir()
+    (tmp_path / COMMITS).mkdir()
 
     assert main(["report", "--output", str(tmp_path), "--to", str(tmp_path / "no" / "report.html")]) == 2
     assert "name a file in a directory that exists" in caplog.text
@@ -69,6 +69,7 @@ def test_without_plotly_it_says_what_to_install(
     [
         pytest.param("history", "report", id="pyarrow-is-in-the-small-one"),
         pytest.param("run", "spark", id="and-spark-is-not"),
+        pytest.param("run --engine local", "export", id="nor-needed-by-the-other-engine"),
     ],
 )
 def test_it_advises_the_smallest_extra_that_has_what_is_missing(
@@ -76,21 +77,17 @@ def test_it_advises_the_smallest_extra_that_has_what_is_missing(
 ):
     needed = {"history": ["--tables", "x"], "run": ["--bootstrap-controllers", "x:1", "--output", "y"]}
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(cli, "_install", lambda name: name)
+    monkeypatch.setattr(cli, "install_command", lambda name, missing: name)
 
-    assert main([command, *needed[command]]) == 2
-    assert capsys.readouterr().err.endswith(f": {extra}\n")
+    name, *engine = command.split()
+    assert main([name, *needed[name], *engine]) == 2
+    other = cli.WITHOUT_SPARK if extra == "spark" else ""
+    assert capsys.readouterr().err.endswith(f": {extra}{other}\n")
 
 
-def test_what_is_missing_is_installed_where_it_runs(tmp_path: Path):
-    """The sources of a clone run in an environment without this package: it has nothing to be an extra of."""
-    lock = tmp_path / "requirements-dev.lock"
-    assert cli._install("spark", tmp_path) == "pip install '.[spark]' in a clone"
-    lock.touch()
-    assert cli._install("spark", tmp_path) == f"{sys.executable} -m pip install --require-hashes -r {lock}"
-    names = {
-        line.partition("==")[0] for line in (Path(__file__).parents[2] / lock.name).read_text().splitlines()
-    }
+def test_the_packages_of_each_command_are_locked() -> None:
+    lock = Path(__file__).parents[2] / "requirements-dev.lock"
+    names = {line.partition("==")[0] for line in lock.read_text().splitlines()}
     for command, _ in cli.COMMANDS.values():
         assert names.issuperset(command.NEEDED)
 
@@ -107,7 +104,7 @@ def test_it_writes_a_page_without_java_and_says_how_long_it_took(
 
     assert main(["report", *flags]) == 0
     assert "<li><b>1</b> brokers</li>" in page.read_text()
-    assert (history / "_history.json").exists()
+    assert (history / "_commits").is_dir()
     assert not (tables / "history").exists()
     assert re.search(r"wrote .*report.html: \d+\.\d MB in \d", caplog.text)
     assert main(["report", *flags, "--from", "2026-11-21T12:00:00Z"]) == 2

@@ -237,7 +237,7 @@ def test_where_nothing_can_be_written_it_is_computed_elsewhere(
         with locked(output, wait_s):
             yield
 
-    monkeypatch.setattr("kraftctl_spark.history.history_tables.locked", read_only)
+    monkeypatch.setattr("kraftctl_spark.history.history_manifest.locked", read_only)
     history = current_history(tables, tables / "history", scratch)
     assert history == scratch / "history"
     assert "the history is computed in a temporary directory" in caplog.text

@@ -38,7 +38,7 @@ def line(first: int, last: int, principal: str, outcome: str = "committed", of: 
 def audit_log(directory: Path) -> Path:
     """Two files, one of which is still being written."""
     older = line(0, 0, "User:alice") + line(1, 1, "User:mallory", "denied") + line(1, 3, "User:slices")
-    older += line(2, 2, "User:of another cluster", of="other")
+    older += line(3, 3, "User:of another cluster", of="other")
     (directory / "audit.log.1").write_text(older)
     (directory / "audit.log").write_text(line(2, 2, "User:bob") + CUT_OFF)
     return directory / "audit.log*"

@@ -24,7 +24,8 @@ from kraftctl_spark.datasource.ranges_source import KraftRangesDataSource
 from kraftctl_spark.datasource.source import KraftOffset
 from kraftctl_spark.datasource.spark_home import PREFIX
 from kraftctl_spark.log import log_range
-from kraftctl_spark.tables.manifest import ExportRefusedError, Output, Position
+from kraftctl_spark.tables.manifest import ExportRefusedError, Position
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 from tests.spark.killed_export import STEP_VARIABLE
@@ -191,7 +192,7 @@ def test_compact_from_the_command_line(
     assert not elsewhere.exists()
     with exporting(exported, controller.endpoint) as exporter:
         exporter.export_to(40, 1)
-    assert main(["compact", "--output", str(exported), "--grace-minutes", "60"]) == 0
+    assert main(["compact", "--output", str(exported), "--keep-removed", "1 hour"]) == 0
     doubled = sorted([*range(40)] * 2)
     assert offsets_in_directory(exported, "records") == doubled, "the price of a grace period"
     assert main(["compact", "--output", str(exported)]) == 0
@@ -272,7 +273,7 @@ def test_spark_that_is_killed_and_loses_its_checkpoint(
         controller, output, "--master", "local[2]", "--max-offsets-per-trigger", str(per_task + 100)
     )
 
-    assert run_to_end(arguments, log, "manifest-committed") == -signal.SIGKILL, log.read_text()
+    assert run_to_end(arguments, log, "committed") == -signal.SIGKILL, log.read_text()
     assert Output(output).position().offset == per_task + 100
     assert last_committed(output / "_checkpoint") is None
     (home,) = tmp_path.glob(f"{PREFIX}*")
@@ -290,7 +291,7 @@ def test_spark_that_is_killed_and_loses_its_checkpoint(
 
     quorum.append(encode_batch(total + 10, 1, 1000, [END, NO_OP]))
     arguments.remove("--available-now")
-    assert run_to_end(["compact", "--output", str(output)], log, "manifest-committed") == -signal.SIGKILL
+    assert run_to_end(["compact", "--output", str(output)], log, "committed") == -signal.SIGKILL
     assert len(offsets_in_directory(output, "records")) == 2 * total, "what was replaced is still there"
     with job([*arguments, "--interval", "1 second"], log) as process:
         await_result(lambda: Output(output).position().offset == total + 12, "the end of the log", 120)

@@ -11,7 +11,7 @@ from tests.spark.soak.run import Soak
 
 CATCHING_UP = (
     Kill("worker", "files-durable", "self", delay_s=0, count=1),
-    Kill("run", "manifest-committed", "self", delay_s=0, count=1),
+    Kill("run", "committed", "self", delay_s=0, count=1),
 )
 TAILING = (
     Kill("compact", "json-written", "self", delay_s=0, count=1),

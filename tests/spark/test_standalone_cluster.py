@@ -16,7 +16,7 @@ import pytest
 
 from kraftctl_spark.datasource.spark_home import light_spark_home
 from kraftctl_spark.log import log_range
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.soak import hook
@@ -43,7 +43,7 @@ FLAGS = [flag for name, value in CONFIGURATION.items() for flag in ("--conf", f"
 
 @dataclass
 class StandaloneCluster:
-    """One master and one worker with resources for two executors."""
+    """One master and its workers."""
 
     url: str
     home: Path
@@ -56,9 +56,14 @@ class StandaloneCluster:
 
 @contextmanager
 def daemon(
-    home: Path, environment: dict[str, str], log: Path, name: str, *arguments: str
+    home: Path,
+    environment: dict[str, str],
+    log: Path,
+    name: str,
+    *arguments: str,
+    prefix: tuple[str, ...] = (),
 ) -> Iterator[subprocess.Popen[bytes]]:
-    command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *arguments]
+    command = [*prefix, str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *arguments]
     with log.open("wb") as printed:
         process = subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT
@@ -74,6 +79,20 @@ def daemon(
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StandaloneCluster]:
     monkeypatch.delenv("SPARK_HOME", raising=False)
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    with started(tmp_path, Worker()) as running:
+        yield running
+
+
+@dataclass(frozen=True)
+class Worker:
+    """What a worker is started by, and its resources."""
+
+    cores: int = 2
+    prefix: tuple[str, ...] = ()
+
+
+@contextmanager
+def started(tmp_path: Path, *workers: Worker) -> Iterator[StandaloneCluster]:
     with light_spark_home(), ExitStack() as running:
         home = Path(os.environ["SPARK_HOME"])
         environment = {
@@ -84,19 +103,29 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Standal
             "PYTHONPATH": PATHS,
         }
         environment.pop("PYSPARK_PYTHON", None)
-        logs = [tmp_path / "master.log", tmp_path / "worker.log"]
+        master = tmp_path / "master.log"
+        logs = [master, *(tmp_path / f"worker-{number}.log" for number in range(len(workers)))]
         loopback = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
-        running.enter_context(daemon(home, environment, logs[0], "master.Master", *loopback))
-        url = await_result(lambda: re.search(r"spark://127.0.0.1:\d+", logs[0].read_text()), "a master", 60)
-        room = ("--cores", "2", "--memory", "1100m", "--work-dir", str(tmp_path / "work"))
-        running.enter_context(
-            daemon(home, environment, logs[1], "worker.Worker", *loopback, *room, url.group())
-        )
-        await_result(lambda: "Registering worker" in logs[0].read_text(), "a worker", 60)
+        running.enter_context(daemon(home, environment, master, "master.Master", *loopback))
+        url = await_result(lambda: re.search(r"spark://127.0.0.1:\d+", master.read_text()), "a master", 60)
+        for worker, log in zip(workers, logs[1:], strict=True):
+            directory = str(tmp_path / f"work-of-{log.stem}")
+            room = (
+                "--cores",
+                str(worker.cores),
+                "--memory",
+                f"{550 * worker.cores}m",
+                "--work-dir",
+                directory,
+            )
+            what = ("worker.Worker", *loopback, *room, url.group())
+            running.enter_context(daemon(home, environment, log, *what, prefix=worker.prefix))
+        registered = len(workers)
+        await_result(lambda: master.read_text().count("Registering worker") == registered, "all workers", 60)
         yield StandaloneCluster(url.group(), home, environment, logs)
 
 
-def arguments(cluster: StandaloneCluster, controller: FakeController, output: Path) -> list[str]:
+def arguments(cluster: StandaloneCluster, controller: FakeController, output: Path | str) -> list[str]:
     host, port = controller.endpoint
     where = ["--bootstrap-controllers", f"{host}:{port}", "--output", str(output)]
     return ["run", *where, "--available-now", "--request-timeout-ms", "5000"]

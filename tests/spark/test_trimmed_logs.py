@@ -13,7 +13,7 @@ from kraftctl.dev.nodes import Controller
 from kraftctl_observer import observer
 from kraftctl_observer.log_reader import LogPosition
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.typed_check import compare_records
 from tests.spark.typed_export import exporting

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from kraftctl_spark.history import DIRECTORY as HISTORY
 from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.rows.tables import table_schemas
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.views import HISTORY_VIEWS, STATE_VIEWS, diff, register_tables, register_views
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.metadata_histories import EPOCH, generate

@@ -14,11 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from kraftctl_spark.history import DIRECTORY
 from kraftctl_spark.history.history_tables import HistoryTables
-from kraftctl_spark.tables.manifest import ExportRefusedError, Output
+from kraftctl_spark.tables.manifest import ExportRefusedError
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.views import diff, register_views, state_at
 from tests.spark.compared_rows import compare_rows
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.metadata_histories import EPOCH, History, generate
+from tests.spark.rewritten import of_another_cluster, rewrite_commits
 from tests.spark.test_damaged_pages import flip, pages
 from tests.spark.test_views import views_of
 from tests.spark.typed_export import exporting
@@ -95,8 +97,7 @@ def test_views_end_where_the_history_ends(
 def test_a_history_of_another_cluster_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     made = generate(7, 60, snapshots=())
     views_of(made, tmp_path)
-    manifest = tmp_path / DIRECTORY / "_history.json"
-    manifest.write_text(manifest.read_text().replace('"cluster_id": "', '"cluster_id": "other-'))
+    rewrite_commits(tmp_path, lambda commit: commit if commit.batches else of_another_cluster(commit))
     with pytest.raises(ExportRefusedError, match="is the history of cluster other-"):
         register_views(spark, tmp_path, prefix="other_")
 

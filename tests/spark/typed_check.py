@@ -8,7 +8,7 @@ from typing import Any
 from kraftctl.dev.kafka_distribution import DEFAULT_KAFKA_VERSION
 from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.rows.tables import RECORDS, table_schemas
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
 from tests.support.parquet_check import CLASSES, DIFFERENCES_MAX, DumpedRecord, expected_struct, read_dump
 

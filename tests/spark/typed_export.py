@@ -25,11 +25,11 @@ from kraftctl_security.blocking_connection import Endpoint
 from kraftctl_spark.log import log_range
 from kraftctl_spark.log.client_config import ObserverConfig
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation
+from kraftctl_spark.stores.durable import Hook, no_hook
 from kraftctl_spark.tables.compaction import compact
-from kraftctl_spark.tables.durable import Hook, no_hook
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
 from kraftctl_spark.tables.exporter import Exporter
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from tests.spark.fake_controller import CLUSTER_ID
 
 NO_OP = encode_metadata_record(NoOpRecord(), 0)
@@ -125,13 +125,16 @@ def compact_and_die(directory: Path, step: int) -> None:
         compact(output, grace_ms=0)
 
 
+OF_WRITERS = {"_commits", "_states", "_checkpoint", "_lock", "_compaction_lock"}
+"""What is beside the tables."""
+
+
 def content(directory: Path) -> dict[str, str]:
     """Every file that a reader of the directory could find, with a digest of its content."""
     return {
         str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(directory.rglob("*"))
-        if path.is_file()
-        and not {"_manifests", "_checkpoint", "_lock"} & set(path.relative_to(directory).parts)
+        if path.is_file() and not OF_WRITERS & set(path.relative_to(directory).parts)
     }
 
 

@@ -11,7 +11,7 @@ from kraftctl_spark.commands import history
 from kraftctl_spark.commands.path_flag import path_flag
 
 if TYPE_CHECKING:
-    from kraftctl_spark.tables.durable import Hook
+    from kraftctl_spark.stores.durable import Hook
 
 NEEDED = ("pyarrow",)
 ENGINES = ("duckdb", "spark", "trino")
@@ -45,8 +45,10 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         WITH_AUDIT_LOG,
         placed,
     )
-    from kraftctl_spark.tables.durable import write_whole
+    from kraftctl_spark.stores.durable import write_whole
+    from kraftctl_spark.tables.kept_removed import is_published
     from kraftctl_spark.tables.manifest import ExportRefusedError
+    from kraftctl_spark.tables.output import Output
 
     tables: Path = options.tables.absolute()
     place: Path = (options.history or options.tables / history.DIRECTORY).absolute()
@@ -56,6 +58,13 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         )
     if options.to.is_dir() or not options.to.absolute().parent.is_dir():
         raise ExportRefusedError(f"--to {options.to}: name a file in a directory that exists")
+    if is_published(Output(tables)):
+        log.warning(
+            "%s keeps replaced files for readers of Delta and Iceberg, and the views read all files: some "
+            "rows are twice in them; query the published tables, or give run, "
+            "compact and history --keep-removed '0 days'",
+            tables,
+        )
     places = {HISTORY_PLACE: place, TABLES_PLACE: tables}
     text = text_of(options.engine, MACROS)
     if options.audit_log is not None:

@@ -12,10 +12,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from kraftctl_spark.commands import history
+from kraftctl_spark.commands.output_flag import add_output_flags, local_output_of
 from kraftctl_spark.commands.path_flag import path_flag
 
 if TYPE_CHECKING:
-    from kraftctl_spark.tables.durable import Hook
+    from kraftctl_spark.stores.durable import Hook
 
 NEEDED = ("pyarrow", "duckdb", "plotly")
 
@@ -23,9 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--output", required=True, type=path_flag, help="directory of the tables, as given to run"
-    )
+    add_output_flags(parser)
     parser.add_argument("--to", required=True, type=path_flag, help="the HTML file to write")
     parser.add_argument("--from", dest="from_time", metavar="TIME", help="2026-11-21T12:00:00Z [everything]")
     parser.add_argument("--until", metavar="TIME", help="the same; exclusive")
@@ -47,22 +46,23 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
     from kraftctl_spark.report.page import render
     from kraftctl_spark.report.period import shown_time
     from kraftctl_spark.report.queries.fetch import fetch
-    from kraftctl_spark.tables.durable import write_whole
-    from kraftctl_spark.tables.manifest import ExportRefusedError, Output
+    from kraftctl_spark.stores.durable import write_whole
+    from kraftctl_spark.tables.manifest import ExportRefusedError
+    from kraftctl_spark.tables.output import Output
 
     began = time.monotonic()
     from_ms, until_ms = _time(options, "from_time"), _time(options, "until")
-    output = Output(options.output)
-    output.check_exists()
     if options.to.is_dir() or not options.to.absolute().parent.is_dir():
         raise ExportRefusedError(f"--to {options.to}: name a file in a directory that exists")
     _check_audit_log(options.audit_log)
-    place: Path = options.history or options.output / history.DIRECTORY
-    with TemporaryDirectory(prefix="kraftctl-report-") as scratch:
-        place = current_history(options.output, place, Path(scratch), hook)
+    with TemporaryDirectory(prefix="kraftctl-report-") as scratch, local_output_of(options) as tables:
+        output = Output(tables)
+        output.check_exists()
+        place: Path = options.history or tables / history.DIRECTORY
+        place = current_history(tables, place, Path(scratch), hook)
         continued_s = time.monotonic() - began
         with output.undisturbed():
-            contents = fetch(options.output, place, from_ms, until_ms, options.audit_log)
+            contents = fetch(tables, place, from_ms, until_ms, options.audit_log)
     fetched_s = time.monotonic() - began
     made_ms = int(time.time() * 1000)
     made = f"made by kraftctl-export at {shown_time(made_ms)} UTC"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from kraftctl_spark.commands.interval import interval
+from kraftctl_spark.commands.interval import interval, seconds_of
 from kraftctl_spark.commands.master_flag import add_master
 from kraftctl_spark.commands.path_flag import path_flag
 from kraftctl_spark.commands.whole_number import whole_number
-from kraftctl_spark.datasource.batch_schedule import BatchSchedule
+from kraftctl_spark.engines.batch_schedule import BatchSchedule
 
 
 def add_stream_flags(parser: argparse.ArgumentParser, pause: str, offsets: int) -> None:
@@ -32,5 +32,6 @@ def schedule_of(options: argparse.Namespace) -> BatchSchedule:
     return BatchSchedule(
         offsets_per_trigger=options.max_offsets_per_trigger,
         interval=options.interval,
+        interval_s=seconds_of(options.interval),
         available_now=options.available_now,
     )

@@ -7,11 +7,11 @@ import logging
 import shutil
 from typing import TYPE_CHECKING
 
+from kraftctl_spark.commands.as_of_flag import HELP, past_place
 from kraftctl_spark.commands.path_flag import path_flag
 
 if TYPE_CHECKING:
-    from kraftctl_spark.history.log_files import PastPlace
-    from kraftctl_spark.tables.durable import Hook
+    from kraftctl_spark.stores.durable import Hook
 
 NEEDED = ("pyarrow",)
 
@@ -23,21 +23,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output", required=True, type=path_flag, help="directory of the tables, as given to run"
     )
     parser.add_argument("--to", required=True, type=path_flag, help="the directory to write, a new one")
-    parser.add_argument(
-        "--as-of",
-        metavar="OFFSET|TIME",
-        help="an offset, whose batch is the last one, or 2026-11-21T12:00:00Z [the end]",
-    )
+    parser.add_argument("--as-of", metavar="OFFSET|TIME", help=HELP)
 
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
     """Returns the exit code; ExportRefusedError for a place that the tables do not have."""
     from kraftctl_spark.history.log_files import write_log
-    from kraftctl_spark.tables.manifest import ExportRefusedError, Output
+    from kraftctl_spark.tables.manifest import ExportRefusedError
+    from kraftctl_spark.tables.output import Output
 
     output = Output(options.output)
     output.check_exists()
-    as_of = _as_of(options.as_of)
+    as_of = past_place(options.as_of)
     try:
         options.to.mkdir(parents=True)
     except FileExistsError as error:
@@ -50,19 +47,3 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         raise
     log.info("wrote %s, up to offset %d", options.to, end - 1)
     return 0
-
-
-def _as_of(text: str | None) -> PastPlace:
-    from kraftctl_protocol.asked_time import span_ms_of
-    from kraftctl_spark.history.log_files import PastPlace
-    from kraftctl_spark.report.period import parse_time
-    from kraftctl_spark.tables.manifest import ExportRefusedError
-
-    if text is None:
-        return PastPlace()
-    if text.isdecimal():
-        return PastPlace(offset=int(text))
-    try:
-        return PastPlace(time_ms=parse_time(text), span_ms=span_ms_of(text))
-    except ValueError as error:
-        raise ExportRefusedError(f"--as-of: {error}, or an offset") from error

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import signal
 import threading
 from collections.abc import Callable
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
@@ -20,22 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 POLL_S = 1
-IDLE_WAIT_S = 60.0
-"""An orderly stop waits this long for the current batch."""
 
 log = logging.getLogger(__name__)
-
-
-def stop_on_signals() -> threading.Event:
-    """Returns an event that SIGTERM and SIGINT set, which then requests an orderly stop."""
-    stop = threading.Event()
-
-    def on_signal(signum: int, frame: FrameType | None) -> None:
-        stop.set()
-
-    signal.signal(signal.SIGTERM, on_signal)
-    signal.signal(signal.SIGINT, on_signal)
-    return stop
 
 
 def run_session(master: str | None, run: Callable[[SparkSession], bool]) -> int:
@@ -53,13 +37,15 @@ def run_session(master: str | None, run: Callable[[SparkSession], bool]) -> int:
         return 1
 
 
-def run_until(query: StreamingQuery, stop: threading.Event) -> bool:
-    """Waits for the end of the query or for `stop`; False when the query failed."""
+def run_until(query: StreamingQuery, stop: threading.Event, idle_wait_s: float) -> bool:
+    """Waits for the end of the query or for `stop`, then so long for its batch; False when the query
+    failed.
+    """
     while not stop.is_set() and not _ends_within(query, POLL_S):
         pass
     if query.isActive:
         log.info("stopping after the current batch")
-        _await_idle(query)
+        _await_idle(query, idle_wait_s)
         query.stop()
     failure = query.exception()
     if failure is not None:
@@ -84,9 +70,9 @@ def _ends_within(query: StreamingQuery, wait_s: int) -> bool:
         return True
 
 
-def _await_idle(query: StreamingQuery) -> None:
+def _await_idle(query: StreamingQuery, wait_s: float) -> None:
     pause = threading.Event()
     waited_s = 0.0
-    while query.isActive and query.status["isTriggerActive"] and waited_s < IDLE_WAIT_S:
+    while query.isActive and query.status["isTriggerActive"] and waited_s < wait_s:
         pause.wait(0.1)
         waited_s += 0.1

@@ -28,6 +28,7 @@ from kraftctl_spark.datasource.plain_errors import without_traceback
 from kraftctl_spark.datasource.range_partition import batches_of_partition, partitions_of
 from kraftctl_spark.datasource.source_options import KraftOptions
 from kraftctl_spark.datasource.spark_schema import spark_schema
+from kraftctl_spark.log.batch_end import batch_end
 from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
 
 if TYPE_CHECKING:
@@ -128,20 +129,9 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         """Returns the end of the next batch; `start` itself when there is nothing new."""
         at = self._checked(start)
-        position = self._log().position(at.offset, at.epoch)
-        self._latest = KraftOffset(position.high_watermark, position.leader_epoch, at.cluster)
-        if position.snapshot is not None:
-            return KraftOffset(position.snapshot.offset, position.snapshot.epoch, at.cluster, True).to_dict()
-        if position.high_watermark < at.offset:
-            raise LogChangedError(
-                f"the committed log ends at {position.high_watermark}, but was read up to {at.offset} before"
-            )
-        end = position.high_watermark if self._target is None else min(position.high_watermark, self._target)
-        end = min(end, at.offset + _rows_max(limit))
-        if end <= at.offset:
-            return start
-        epoch = self._log().epoch_of(end - 1)
-        return KraftOffset(end, position.leader_epoch if epoch is None else epoch, at.cluster).to_dict()
+        end = batch_end(self._log(), at.offset, at.epoch, offsets_max=_rows_max(limit), target=self._target)
+        self._latest = KraftOffset(end.high_watermark, end.leader_epoch, at.cluster)
+        return KraftOffset(end.offset, end.epoch, at.cluster, end.snapshot).to_dict() if end.is_new else start
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
         """Returns the end, which Spark's progress shows beside that of the batch; the difference is the

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from kraftctl_spark.datasource.batch_schedule import BatchSchedule
 from kraftctl_spark.datasource.ranges_source import KraftRangesDataSource
 from kraftctl_spark.log.log_location import LogLocation
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
@@ -47,21 +46,23 @@ def start_query(
     location: LogLocation,
     cluster_id: str,
     checkpoint: Path,
-    schedule: BatchSchedule,
+    offsets_per_trigger: int,
+    interval: str | None,
 ) -> StreamingQuery:
-    """Starts the query and returns it."""
+    """Starts the query and returns it; without an interval, it ends when it has caught up."""
     spark.dataSource.register(KraftRangesDataSource)
     writer = (
         spark.readStream.format(KraftRangesDataSource.name())
         .options(**location.options())
         .option("clusterId", cluster_id)
-        .option("maxOffsetsPerTrigger", schedule.offsets_per_trigger)
+        .option("maxOffsetsPerTrigger", offsets_per_trigger)
         .load()
         .writeStream.foreachBatch(write_batch)
         .option("checkpointLocation", str(checkpoint))
         .queryName("kraftctl-export")
     )
-    return schedule.start(writer)
+    due = writer.trigger(availableNow=True) if interval is None else writer.trigger(processingTime=interval)
+    return due.start()
 
 
 def spark_tasks(spark: SparkSession, settings: TaskSettings) -> TaskRunner:

@@ -22,6 +22,7 @@ from kraftctl_spark.history.raw_records import last_time_us, time_before_us
 from kraftctl_spark.history.schema import EVENTS, KNOWN_RANGES, NOT_KNOWN, OF_THE_LOG, SCHEMAS
 from kraftctl_spark.history.version_files import VersionFiles
 from kraftctl_spark.history.versions.quarantine import NOT_SET
+from kraftctl_spark.tables.checked_file import Sources
 from kraftctl_spark.tables.manifest import Manifest
 from kraftctl_spark.tables.not_understood import NEW_FIELDS, NEW_VERSION
 from kraftctl_spark.tables.table_files import TableFile
@@ -29,7 +30,7 @@ from kraftctl_spark.tables.table_files import TableFile
 _ENDS = ("valid_to_offset", "valid_to_time", "ended_by")
 
 
-def first_not_understood(output: Path, manifest: HistoryManifest, raw: Sequence[Manifest]) -> int:
+def first_not_understood(output: Sources, manifest: HistoryManifest, raw: Sequence[Manifest]) -> int:
     """Returns the offset up to which a history does not depend on what was not understood, in its log.
 
     0: it has to be computed from the start. So it is where a record about something that was never set is
@@ -48,7 +49,7 @@ def first_not_understood(output: Path, manifest: HistoryManifest, raw: Sequence[
     return 0 if any(row.end_offset is None or row.end_offset >= cut for row in earlier) else cut
 
 
-def knows_too_little(output: Path, manifest: HistoryManifest) -> bool:
+def knows_too_little(output: Sources, manifest: HistoryManifest) -> bool:
     """Returns whether an earlier release ended everything at a record that changes only some tables."""
     types = {
         row.subject.partition(" version ")[0]
@@ -59,8 +60,8 @@ def knows_too_little(output: Path, manifest: HistoryManifest) -> bool:
 
 
 def cut_back(
-    output: Path,
-    tables: Path,
+    output: Sources,
+    tables: Sources,
     manifest: HistoryManifest,
     raw: Sequence[Manifest],
     cut: int,
@@ -92,7 +93,7 @@ def cut_back(
     return state, replaced
 
 
-def _rewritten(output: Path, file: TableFile, cut: int, files: VersionFiles) -> list[pa.Table]:
+def _rewritten(output: Sources, file: TableFile, cut: int, files: VersionFiles) -> list[pa.Table]:
     """Adds the rows that had ended by then to a file of their own; returns those that had not."""
     first = Path(file.path).stem[:20]
     name = f"{first}-{cut - 1:020}"
@@ -124,7 +125,7 @@ def _open_at(rows: pa.Table, cut: int) -> pa.Table:
 
 
 def _ranges(
-    output: Path, tables: Path, manifest: HistoryManifest, raw: Sequence[Manifest], cut: int
+    output: Sources, tables: Sources, manifest: HistoryManifest, raw: Sequence[Manifest], cut: int
 ) -> list[KnownRange]:
     rows = [row for row in _of_the_log(output, manifest, KNOWN_RANGES) for row in decode_ranges(row)]
     found = [one for one in rows if one.start_offset < cut]
@@ -140,11 +141,11 @@ def _ranges(
     return found
 
 
-def _not_known(output: Path, manifest: HistoryManifest) -> list[NotKnown]:
+def _not_known(output: Sources, manifest: HistoryManifest) -> list[NotKnown]:
     return [row for rows in _of_the_log(output, manifest, NOT_KNOWN) for row in decode_not_known(rows)]
 
 
-def _of_the_log(output: Path, manifest: HistoryManifest, table: str) -> Iterable[pa.Table]:
+def _of_the_log(output: Sources, manifest: HistoryManifest, table: str) -> Iterable[pa.Table]:
     return [read_file(output / file.path) for file in manifest.of(table, still_open=True)]
 
 

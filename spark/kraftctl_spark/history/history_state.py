@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -26,6 +25,7 @@ from kraftctl_spark.history.versions.events import Event
 from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS
 from kraftctl_spark.history.versions.quarantine import Quarantined
 from kraftctl_spark.history.versions.versions import Version, beginning
+from kraftctl_spark.tables.checked_file import Sources
 from kraftctl_spark.tables.manifest import Manifest
 from kraftctl_spark.tables.not_understood import NotUnderstood, not_understood
 
@@ -52,7 +52,7 @@ class HistoryState:
         return {**self.of_kind, PARTITIONS.name: self.stage.partitions.open}
 
     @staticmethod
-    def load(output: Path, manifest: HistoryManifest) -> HistoryState:
+    def load(output: Sources, manifest: HistoryManifest) -> HistoryState:
         """Loads the files of a manifest: the cost is that of open versions, however long the history is.
 
         Raises ExportRefusedError for a damaged one.
@@ -76,7 +76,7 @@ class HistoryState:
         """Returns whether nothing is known at the end: records there were not understood."""
         return bool(self.ranges) and self.ranges[-1].end_offset != self.end
 
-    def advance(self, tables: Path, manifests: Sequence[Manifest], write: WriteRows) -> None:
+    def advance(self, tables: Sources, manifests: Sequence[Manifest], write: WriteRows) -> None:
         """Applies the records of consecutive batches, or of a snapshot, that are not in the history yet."""
         knows = self._begin(tables, manifests[0])
         found = [_Found.in_log(one) for part in manifests for one in not_understood(tables, part, self.end)]
@@ -110,7 +110,7 @@ class HistoryState:
             self.stage.apply(step, partial(notes.of, step))
             self._write(write)
 
-    def _begin(self, tables: Path, manifest: Manifest) -> bool:
+    def _begin(self, tables: Sources, manifest: Manifest) -> bool:
         """Begins a range with a snapshot, or with the log; returns whether the state is known there."""
         if self.ranges and not manifest.snapshot:
             return not self.is_lost
@@ -133,7 +133,7 @@ class HistoryState:
             )
         return True
 
-    def _extend(self, tables: Path, manifests: Sequence[Manifest], ends: int | None) -> None:
+    def _extend(self, tables: Sources, manifests: Sequence[Manifest], ends: int | None) -> None:
         """Extends the known range over what was applied."""
         for manifest in manifests:
             if ends is None or manifest.end <= ends:
@@ -204,7 +204,7 @@ class _Found(NamedTuple):
         return _Found(record, record.place, record.time_us)
 
     @staticmethod
-    def in_snapshot(record: NotUnderstood, tables: Path, manifest: Manifest) -> _Found:
+    def in_snapshot(record: NotUnderstood, tables: Sources, manifest: Manifest) -> _Found:
         """Returns it at the end of the snapshot, as everything in it."""
         return _Found(record, manifest.end - 1, snapshot_time_us(tables, manifest))
 

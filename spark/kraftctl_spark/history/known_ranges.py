@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from pathlib import Path
 
 import pyarrow as pa
 
 from kraftctl_spark.history.raw_records import first_time_us, last_time_us, time_before_us
 from kraftctl_spark.history.schema import KNOWN_RANGES_SCHEMA, TIME, encode_rows
+from kraftctl_spark.tables.checked_file import Sources
 from kraftctl_spark.tables.manifest import Manifest
 
 
@@ -25,7 +25,7 @@ class KnownRange:
     cluster_id: str
 
     @staticmethod
-    def beginning_with(tables: Path, manifest: Manifest) -> KnownRange:
+    def beginning_with(tables: Sources, manifest: Manifest) -> KnownRange:
         """Returns a range that is empty until it is `extended`."""
         if manifest.snapshot:
             start, time_us = manifest.end - 1, last_time_us(tables, manifest)
@@ -33,13 +33,13 @@ class KnownRange:
             start, time_us = manifest.start, first_time_us(tables, manifest)
         return KnownRange(start, time_us, manifest.snapshot, start, None, manifest.cluster_id)
 
-    def extend(self, tables: Path, manifest: Manifest) -> None:
+    def extend(self, tables: Sources, manifest: Manifest) -> None:
         """Extends the range to the end of the manifest."""
         self.end_offset = manifest.end
         time_us = last_time_us(tables, manifest)
         self.end_time_us = self.end_time_us if time_us is None else time_us
 
-    def extend_to(self, tables: Path, manifest: Manifest, offset: int) -> None:
+    def extend_to(self, tables: Sources, manifest: Manifest, offset: int) -> None:
         """Extends the range to an offset in the manifest, which a snapshot never has."""
         self.end_offset = offset
         time_us = time_before_us(tables, manifest, offset)

@@ -104,9 +104,9 @@ class Row(NamedTuple):
 
 
 def known_logs(manifests: Sequence[Manifest]) -> list[KnownLog]:
-    """Divides live manifests where a snapshot begins."""
+    """Divides live manifests where a snapshot begins; what has expired is in none."""
     found: list[list[Manifest]] = []
-    for manifest in manifests:
+    for manifest in (one for one in manifests if one.expired is None):
         if manifest.snapshot or not found:
             found.append([])
         found[-1].append(manifest)
@@ -118,10 +118,15 @@ def write_log(tables: Path, manifests: Sequence[Manifest], as_of: PastPlace, to:
 
     ExportRefusedError for an offset or a time at which the state is not known.
     """
-    log = _known_at(tables, known_logs(manifests), as_of)
+    log = known_log_at(tables, known_logs(manifests), as_of)
+    first = log.manifests[0]
+    if first.start and not first.snapshot:
+        raise ExportRefusedError(
+            f"the records before offset {first.start} of {tables} have expired, and without them a log has "
+            "no whole state: choose a place behind a later snapshot, or ask the history"
+        )
     partition = to / PARTITION_DIRECTORY
     partition.mkdir()
-    first = log.manifests[0]
     meta = MetaProperties(first.cluster_id, NO_NODE, None).properties()
     (to / META_PROPERTIES).write_text("".join(f"{key}={value}\n" for key, value in meta.items()))
     start, rest = first.start, log.manifests
@@ -135,7 +140,8 @@ def write_log(tables: Path, manifests: Sequence[Manifest], as_of: PastPlace, to:
         return max(start, _write_batches(file, _up_to(rows, as_of)))
 
 
-def _known_at(tables: Path, logs: list[KnownLog], as_of: PastPlace) -> KnownLog:
+def known_log_at(tables: Path, logs: list[KnownLog], as_of: PastPlace) -> KnownLog:
+    """Returns the log that has the place; ExportRefusedError if none has it."""
     if not logs:
         raise ExportRefusedError(f"{tables} has no records yet")
     if as_of.offset is not None:

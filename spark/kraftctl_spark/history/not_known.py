@@ -127,7 +127,8 @@ def _event(row: NotKnown, after: str) -> Event:
 
 
 def encode_not_known(rows: Iterable[NotKnown]) -> pa.Table:
-    return encode_rows(SCHEMAS[NOT_KNOWN], [astuple(one) for one in rows])
+    in_order = sorted(rows, key=lambda one: one.start_offset)  # A step lists its never set things first.
+    return encode_rows(SCHEMAS[NOT_KNOWN], [astuple(one) for one in in_order])
 
 
 def decode_not_known(table: pa.Table) -> list[NotKnown]:

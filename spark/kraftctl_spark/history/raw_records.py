@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +13,7 @@ from kraftctl_spark.history.record_columns import COLUMNS
 from kraftctl_spark.history.schema import TIME
 from kraftctl_spark.rows.columns import FIRST_DATE_MS, LAST_DATE_MS
 from kraftctl_spark.rows.tables import RECORDS, in_schema, table_schemas
-from kraftctl_spark.tables.checked_file import CheckedFile
+from kraftctl_spark.tables.checked_file import CheckedFile, Sources
 from kraftctl_spark.tables.manifest import Manifest
 
 RECORDS_PER_STEP = 100_000
@@ -31,7 +30,7 @@ _END = 2**63 - 1
 
 
 def steps_of(
-    directory: Path, manifests: Sequence[Manifest], start: int = 0, stop: int = _END
+    directory: Sources, manifests: Sequence[Manifest], start: int = 0, stop: int = _END
 ) -> Iterator[Step]:
     """Yields the steps of consecutive manifests from an offset up to another, or of one of a snapshot.
 
@@ -44,7 +43,7 @@ def steps_of(
         yield Step({name: rows for name, rows in taken.items() if rows.num_rows}, manifests[0].snapshot)
 
 
-def snapshot_time_us(directory: Path, manifest: Manifest) -> int | None:
+def snapshot_time_us(directory: Sources, manifest: Manifest) -> int | None:
     """Returns the time of the last record in this manifest's snapshot; null for a time that is no date."""
     (path,) = _files(directory, manifest, "snapshot_header_record")
     column = CheckedFile(path).read(columns=["last_contained_log_timestamp"]).column(0)
@@ -52,21 +51,21 @@ def snapshot_time_us(directory: Path, manifest: Manifest) -> int | None:
     return time_ms * 1000 if FIRST_DATE_MS <= time_ms <= LAST_DATE_MS else None
 
 
-def first_time_us(directory: Path, manifest: Manifest) -> int | None:
+def first_time_us(directory: Sources, manifest: Manifest) -> int | None:
     """Returns the time of the first record that has one."""
     return _record_time(directory, manifest, 0)
 
 
-def last_time_us(directory: Path, manifest: Manifest) -> int | None:
+def last_time_us(directory: Sources, manifest: Manifest) -> int | None:
     """Returns the time of the last record that has one; of a snapshot, that of the last record in it."""
     return (
         snapshot_time_us(directory, manifest) if manifest.snapshot else _record_time(directory, manifest, -1)
     )
 
 
-def time_before_us(directory: Path, manifest: Manifest, offset: int) -> int | None:
+def time_before_us(directory: Sources, manifest: Manifest, offset: int) -> int | None:
     """Returns the time of the last record before an offset that has one."""
-    found: int | None = None
+    found = None if manifest.expired is None else manifest.expired.last_time_us
     for path in _files(directory, manifest, RECORDS):
         file = CheckedFile(path)
         for group in range(file.num_row_groups):
@@ -77,14 +76,16 @@ def time_before_us(directory: Path, manifest: Manifest, offset: int) -> int | No
     return found
 
 
-def _record_time(directory: Path, manifest: Manifest, index: int) -> int | None:
+def _record_time(directory: Sources, manifest: Manifest, index: int) -> int | None:
+    if manifest.expired is not None:
+        return manifest.expired.last_time_us
     file = CheckedFile(_files(directory, manifest, RECORDS)[index])
     group = index % file.num_row_groups
     times = file.read_row_group(group, columns=["timestamp"]).column(0).cast(pa.int64()).drop_null()
     return int(times[index].as_py()) if len(times) else None
 
 
-def _files(directory: Path, manifest: Manifest, table: str) -> list[Path]:
+def _files(directory: Sources, manifest: Manifest, table: str) -> list[Any]:
     return [directory / file.path for file in manifest.files if file.table == table]
 
 
@@ -100,7 +101,7 @@ class _Rows:
     """The rows of one table; in memory are those of a step, and the rest of a row group."""
 
     def __init__(
-        self, directory: Path, manifests: Sequence[Manifest], name: str, start: int, stop: int
+        self, directory: Sources, manifests: Sequence[Manifest], name: str, start: int, stop: int
     ) -> None:
         first = manifests[0]
         self.name = name
@@ -142,9 +143,9 @@ class _Rows:
         taken, self._held = self._held.slice(0, count), self._held.slice(count)
         return taken
 
-    def _unread(self, paths: Iterable[Path]) -> Iterator[_Group]:
-        for path in paths:
-            file = CheckedFile(path, with_dictionary=self._with_dictionary)
+    def _unread(self, files: Iterable[Any]) -> Iterator[_Group]:
+        for one in files:
+            file = CheckedFile(one, with_dictionary=self._with_dictionary)
             for group in range(file.num_row_groups):
                 first, last = _places(file, group, self._place)
                 if self._end is not None or (last >= self._start and first < self._stop):

@@ -7,26 +7,27 @@ from pathlib import Path
 import pyarrow as pa
 
 from kraftctl_spark.history.damage import read_file
-from kraftctl_spark.history.history_manifest import read_manifest
+from kraftctl_spark.history.history_manifest import HistoryLog
 from kraftctl_spark.history.schema import SCHEMAS
 from kraftctl_spark.tables.manifest import ExportRefusedError
 
 
-def read_versions(output: Path, table: str) -> pa.Table:
+def read_versions(history: Path | HistoryLog, table: str) -> pa.Table:
     """Returns all rows of a table, those that are still open last; KeyError for an unknown table.
 
     ExportRefusedError without a history, or for a damaged file.
     """
     schema = SCHEMAS[table]
+    log = HistoryLog(history) if isinstance(history, Path) else history
     while True:
-        manifest = read_manifest(output)
+        manifest = log.read()
         if manifest is None:
-            raise ExportRefusedError(f"{output} holds no history of this release")
+            raise ExportRefusedError(f"{log.where} holds no history of this release")
         files = [file for still_open in (False, True) for file in manifest.of(table, still_open)]
         try:
-            read = [read_file(output / file.path) for file in files]
+            read = [read_file(log.files / file.path) for file in files]
         except FileNotFoundError:
-            if read_manifest(output) == manifest:
+            if log.read() == manifest:
                 raise
             continue  # A commit replaced it meanwhile.
         return pa.concat_tables([schema.empty_table(), *read])

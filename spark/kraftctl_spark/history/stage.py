@@ -211,6 +211,7 @@ class HistoryStage:
             "topic_record": topics.topic,
             "remove_topic_record": topics.remove_topic,
             "config_record": topics.config,
+            "clear_elr_record": topics.clear_elr,
             "register_broker_record": brokers.register,
             "broker_registration_change_record": brokers.change,
             "fence_broker_record": brokers.fence,
@@ -221,8 +222,9 @@ class HistoryStage:
             "kraft_version_record": quorum.kraft_version,
         }
         rows = {column_name(row.message): row for row in RECORD_TYPES if row.table in of}
-        found = {name: handler_of(row, of[row.table]) for name, row in rows.items()} | by_hand
-        table_of = {name: row.table for name, row in rows.items()}
+        found = {name: handler_of(row, of[row.table], self._quarantine) for name, row in rows.items()}
+        found |= by_hand
+        table_of = {column_name(row.message): row.table for row in RECORD_TYPES}
         return {name: one for name, one in found.items() if table_of.get(name, QUORUM.name) not in self.lost}
 
 

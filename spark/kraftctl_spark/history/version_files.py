@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kraftctl_spark.history.schema import SCHEMAS
-from kraftctl_spark.tables.durable import Hook, fsync, make_directory, temporary_path, writing
+from kraftctl_spark.stores.durable import Hook, fsync, make_directory, temporary_path, writing
 from kraftctl_spark.tables.parquet_options import parquet_options
-from kraftctl_spark.tables.table_files import FSYNCS_AT_ONCE, ROWS_PER_GROUP, TableFile
+from kraftctl_spark.tables.table_files import FSYNCS_AT_ONCE, ROWS_PER_GROUP, StagedFile, TableFile, sha256_of
 
 AHEAD = 3
 """This many steps, or tables, may wait in memory to be written."""
+
+NUMBERS = 100_000
+"""More than one commit has files of the same table and offsets."""
+
+_NUMBERED = re.compile(r"(.*\d{20}-\d{20})(?:-(\d+))?\.parquet")
 
 MakeRows = Callable[[], Mapping[str, pa.Table]]
 """Makes rows by table, on another thread."""
@@ -33,6 +41,7 @@ class _File:
         self.path = path
         self.temporary = temporary_path(path)
         self.rows = 0
+        self.sha256 = ""
         self._held: list[pa.Table] = []
         schema = SCHEMAS[table]
         if has_secrets:
@@ -54,6 +63,7 @@ class _File:
         with writing(self.path):
             self.writer.close()
             fsync(self.temporary)
+            self.sha256 = sha256_of(self.temporary)
 
     def _write(self, rows: pa.Table) -> None:
         with writing(self.path):
@@ -110,13 +120,25 @@ class VersionFiles:
                 self._files[path] = _File(table, path, self._has_secrets)
         self._files[path].add(rows)
 
-    def publish(self) -> list[TableFile]:
-        """Gives durable files their names."""
+    def finished(self) -> list[StagedFile]:
+        """Returns the files, durable, with the paths that were asked for."""
         self._wait(0)
         with ThreadPoolExecutor(FSYNCS_AT_ONCE) as pool:
             list(pool.map(_File.finish, self._files.values()))
         self._hook("files-durable")
-        published = [self._published(file) for file in self._files.values()]
+        return [self._staged(file) for file in self._files.values()]
+
+    def _staged(self, file: _File) -> StagedFile:
+        path, temporary = (str(one.relative_to(self._output)) for one in (file.path, file.temporary))
+        size = file.temporary.stat().st_size
+        return StagedFile(temporary, TableFile(file.table, path, file.rows, size, file.sha256))
+
+    def publish(self, taken: Mapping[str, str]) -> dict[str, TableFile]:
+        """Gives durable files their names; returns them by the paths that were asked for.
+
+        `taken` has the hashes of files by path: a file of another content keeps its name.
+        """
+        published = {one.file.path: self._published(one, taken) for one in self.finished()}
         for directory in sorted({file.path.parent for file in self._files.values()}):
             fsync(directory)
         return published
@@ -126,8 +148,20 @@ class VersionFiles:
         while len(self._unwritten) > most:
             self._unwritten.popleft().result()
 
-    def _published(self, file: _File) -> TableFile:
-        file.temporary.replace(file.path)
+    def _published(self, staged: StagedFile, taken: Mapping[str, str]) -> TableFile:
+        path = _free(staged.file.path, staged.file.sha256, taken)
+        (self._output / staged.temporary).replace(self._output / path)
         self._hook("file-renamed")
-        path = str(file.path.relative_to(self._output))
-        return TableFile(file.table, path, file.rows, file.path.stat().st_size)
+        return replace(staged.file, path=path)
+
+
+def _free(path: str, sha256: str, taken: Mapping[str, str]) -> str:
+    """Returns the path, or one that no other content has."""
+    free = path
+    for again in count(1):
+        if taken.get(free, sha256) == sha256:
+            break
+        found = _NUMBERED.fullmatch(path)
+        assert found is not None
+        free = f"{found[1]}-{int(found[2] or 0) + again * NUMBERS:06}.parquet"
+    return free

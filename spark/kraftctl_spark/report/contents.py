@@ -44,6 +44,8 @@ class Header:
     """The number at the end of the period, as for the two that follow; None where the log is not known."""
     topics: int | None
     partitions: int | None
+    raw_start: int = 0
+    """Records before this offset have expired."""
 
 
 @dataclass(frozen=True)

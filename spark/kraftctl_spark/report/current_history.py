@@ -8,8 +8,10 @@ from pathlib import Path
 
 from kraftctl_spark.history.history_manifest import HistoryBusyError, HistoryManifest, read_manifest
 from kraftctl_spark.history.history_tables import HistoryTables
-from kraftctl_spark.tables.durable import Hook, no_hook
-from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
+from kraftctl_spark.stores.durable import Hook, no_hook
+from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest
+from kraftctl_spark.tables.output import Output
+from kraftctl_spark.tables.output_state import raw_start
 
 NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 
@@ -20,7 +22,8 @@ log = logging.getLogger(__name__)
 
 
 def current_history(tables: Path, history: Path, scratch: Path, hook: Hook = no_hook) -> Path:
-    """Returns its path: in `history`, or in `scratch` if nothing can be written there.
+    """Returns its path: in `history`, or in `scratch` if nothing can be written there. Where it cannot be
+    computed in `scratch` either, because records have expired, it is returned as it is.
 
     ExportRefusedError without a committed batch, or for the history of other tables.
     """
@@ -39,12 +42,29 @@ def current_history(tables: Path, history: Path, scratch: Path, hook: Hook = no_
     except OSError as error:
         if error.errno not in NOT_WRITABLE:
             raise
+        if manifest is not None and _has_expired(history, manifest, batches):
+            log.warning(
+                "%s cannot be written, and is not computed elsewhere, because records before offset %d have "
+                "expired; the report ends at offset %d",
+                *(history, raw_start(batches), manifest.end - 1),
+            )
+            return history
         log.info("%s cannot be written: the history is computed in a temporary directory", history)
         return _continued(tables, scratch / "history", hook)
 
 
 def _is_complete(history: Path, manifest: HistoryManifest, batches: list[Manifest]) -> bool:
-    return (manifest.cluster_id, manifest.end) == (batches[-1].cluster_id, batches[-1].end) and all(
+    return manifest.end == batches[-1].end and _is_of(history, manifest, batches)
+
+
+def _has_expired(history: Path, manifest: HistoryManifest, batches: list[Manifest]) -> bool:
+    """Returns whether only this history has what it says: it is whole, and some of its records are gone."""
+    is_behind = 0 < raw_start(batches) <= manifest.end <= batches[-1].end
+    return is_behind and _is_of(history, manifest, batches)
+
+
+def _is_of(history: Path, manifest: HistoryManifest, batches: list[Manifest]) -> bool:
+    return manifest.cluster_id == batches[-1].cluster_id and all(
         (history / file.path).is_file() for file in manifest.files
     )
 

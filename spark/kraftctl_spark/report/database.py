@@ -60,19 +60,15 @@ class Database:
         return value
 
     def add_audit_log(self, pattern: Path, cluster_id: str) -> None:
-        """Makes the views `audit_log`, of this cluster, and `who`. A line that is no JSON, such as one that
-        is still being written, has no columns. ExportRefusedError for other files.
+        """Makes the views `audit_log` and `who`, and of the first one `own_lines`, those of this cluster. A
+        line that is no JSON, such as one that is still being written, has no columns. ExportRefusedError for
+        other files.
         """
-        views = placed(text_of("duckdb", WITH_AUDIT_LOG), {AUDIT_LOG_PLACE: pattern.absolute()})
-        lines, who = views.split(";\n", 1)
-        lines = lines.replace("VIEW audit_log", "VIEW audit_lines")
-        self.do(lines.replace("columns = {", "ignore_errors = true, columns = {cluster_id: 'VARCHAR', "))
+        self.do(placed(text_of("duckdb", WITH_AUDIT_LOG), {AUDIT_LOG_PLACE: pattern.absolute()}))
         mine = _quoted(cluster_id)
-        self.do(f"CREATE VIEW audit_log AS FROM audit_lines WHERE coalesce(cluster_id, {mine}) = {mine}")
-        self.do(who)
+        self.do(f"CREATE VIEW own_lines AS FROM audit_log WHERE coalesce(cluster_id, {mine}) = {mine}")
         ((count, whole, of),) = self._fetched(
-            f"SELECT count(*), count(outcome), count(*) FILTER (coalesce(cluster_id, {mine}) = {mine}) "
-            "FROM audit_lines"
+            "SELECT count(*), count(outcome), (SELECT count(*) FROM own_lines) FROM audit_log"
         )[1]
         if count and not whole:
             raise ExportRefusedError(

@@ -73,9 +73,11 @@ def _known(contents: Contents) -> list[tuple[str, str]]:
     if header.start_offset:
         begins = f"a snapshot of everything before offset {header.start_offset:,}, then "
     span = shown_duration(period.end_ms - period.start_ms)
+    gone = f"; those before offset {header.raw_start:,} have expired, and no plot of records has them"
     contained = (
         f"{begins}offsets {header.start_offset:,} to {header.end_offset - 1:,}, "
         f"{shown_time(header.start_ms)} to {shown_time(header.end_ms)} UTC, {header.records:,} records"
+        f"{gone if header.raw_start else ''}"
     )
     left_out = (
         f"{header.unknown:,} records of unknown types, {header.undecodable:,} undecodable, "

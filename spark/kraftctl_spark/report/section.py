@@ -224,11 +224,6 @@ def escaped(text: str) -> str:
     return html.escape("".join(letter if letter.isprintable() else " " for letter in text))
 
 
-def counted(count: int, what: str, plural: str = "") -> str:
-    """Returns a count such as `1 election`, `1,200 elections`."""
-    return f"{count:,} {what if count == 1 else plural or what + 's'}"
-
-
 def by_kind(kinds: Sequence[KindCount]) -> str:
     """Returns counts such as `3 removed, 12 set`."""
     return ", ".join(f"{one.count:,} {one.kind}" for one in kinds)

@@ -1,5 +1,5 @@
-"""Tables of Parquet files with manifests: written exactly once, compacted, read back; without Spark.
+"""Tables of Parquet files with commits: written exactly once, compacted, read back; without Spark.
 
-`exporter` plans and commits a batch, `export_tasks` is the work of one task, `manifest` the commit, and
-`compaction` merges files.
+`exporter` plans and commits a batch, `export_tasks` is the work of one task, `commit_log` has the commits,
+and `compaction` merges files.
 """

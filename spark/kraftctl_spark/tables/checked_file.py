@@ -10,13 +10,23 @@ from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kraftctl_spark.stores.object_reader import ObjectReader
 from kraftctl_spark.tables.manifest import RESTORE, ExportRefusedError
 
 AGAIN = b"ARROW:schema"
+
+
+class Sources(Protocol):
+    """Where files of tables are: a directory, or an object store, whose `/` opens one."""
+
+    def __truediv__(self, path: str) -> Any:
+        """Returns what pyarrow can read; FileNotFoundError for a missing one, then or later."""
+        ...
 
 
 class CheckedFile:
@@ -29,7 +39,10 @@ class CheckedFile:
     """
 
     def __init__(
-        self, path: Path, what_to_do: str = RESTORE, with_dictionary: Sequence[str] | None = None
+        self,
+        path: Path | ObjectReader,
+        what_to_do: str = RESTORE,
+        with_dictionary: Sequence[str] | None = None,
     ) -> None:
         self._path = path
         self._what_to_do = what_to_do

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -22,18 +22,20 @@ import pyarrow as pa
 from kraftctl_spark.rows.decoder import decoder_name
 from kraftctl_spark.rows.tables import in_schema, table_schemas
 from kraftctl_spark.tables.checked_file import CheckedFile
+from kraftctl_spark.tables.commit import MERGE
 from kraftctl_spark.tables.decoding_again import decode_again
 from kraftctl_spark.tables.export_tasks import SNAPSHOT_PREFIX
 from kraftctl_spark.tables.file_schemas import has_files, is_later, is_old
-from kraftctl_spark.tables.manifest import HOUR_MS, ExportRefusedError, Manifest, Output
+from kraftctl_spark.tables.kept_removed import keep_ms_of
+from kraftctl_spark.tables.manifest import HOUR_MS, ExportRefusedError, Manifest
 from kraftctl_spark.tables.new_fields import NewFields, summed
 from kraftctl_spark.tables.not_understood import NOT_UNDERSTOOD
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.table_files import (
     ROWS_PER_GROUP,
     RangeWriter,
     StagedFile,
     TableFile,
-    publish_files,
     range_name,
 )
 
@@ -81,7 +83,7 @@ def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compact
         with ExitStack() as failed:
             failed.callback(output.remove_merge_leftovers)
             manifest = _merge(output, run)
-            output.commit(manifest)
+            output.replace(run, manifest, MERGE)
             failed.pop_all()
         removed += output.remove_replaced(grace_ms)
         merged += len(run)
@@ -98,7 +100,7 @@ def _runs(output: Output) -> Iterator[list[Manifest]]:
     records = 0
     for manifest in output.manifests():
         size = manifest.counts["records"]
-        later = has_files(output, manifest, is_later)
+        later = manifest.expired is not None or has_files(output, manifest, is_later)
         if run and (later or _are_apart(run[-1], manifest) or records + size > RECORDS_PER_MERGE):
             yield run
             run, records = [], 0
@@ -146,7 +148,7 @@ def _merge(output: Output, run: list[Manifest]) -> Manifest:
         start=first.start,
         end=last.end,
         epoch=last.epoch,
-        files=publish_files(output.directory, staged, output.hook),
+        files=output.publish(staged),
         counts=dict(counts),
         high_watermark=last.high_watermark,
         snapshot=last.snapshot,
@@ -184,7 +186,7 @@ def _row_groups(output: Output, files: list[TableFile], schema: pa.Schema) -> It
     held: list[pa.Table] = []
     rows = 0
     for file in files:
-        source = CheckedFile(output.directory / file.path)
+        source = CheckedFile(output.sources / file.path)
         for index in range(source.num_row_groups):
             held.append(in_schema(source.read_row_group(index), schema))
             rows += held[-1].num_rows
@@ -198,10 +200,14 @@ def _row_groups(output: Output, files: list[TableFile], schema: pa.Schema) -> It
 class RegularCompaction:
     """Compacts after a given number of batches of an export, in the same process."""
 
-    def __init__(self, output: Output, batches: int, grace_ms: int) -> None:
+    def __init__(
+        self, output: Output, batches: int, keep_ms: int | None, failed: Callable[[], None] = lambda: None
+    ) -> None:
+        """Takes how long replaced files are kept: see `keep_ms_of`."""
         self._output = output
         self._batches = batches
-        self._grace_ms = grace_ms
+        self._keep_ms = keep_ms
+        self._failed = failed
         self._done = 0
 
     def after_batch(self) -> None:
@@ -214,9 +220,11 @@ class RegularCompaction:
         self._done = 0
         with self._output.compacting(wait=False) as alone:
             if not alone:
-                log.info("another process compacts %s, or makes a report of it", self._output.directory)
+                log.info("another process compacts %s, or makes a report of it", self._output.where)
                 return
             try:
-                log.info("%s", compact(self._output, self._grace_ms, spare_large=True))
+                keep_ms = keep_ms_of(self._output, self._keep_ms)
+                log.info("%s", compact(self._output, keep_ms, spare_large=True))
             except (ExportRefusedError, OSError, pa.ArrowInvalid) as error:
                 log.warning("small files are not merged for now: %s", error)
+                self._failed()

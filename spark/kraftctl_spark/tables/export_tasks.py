@@ -7,8 +7,9 @@ Only the driver gives its files their names, so a late attempt changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from kraftctl_observer.log_reader import LogChangedError
 from kraftctl_spark.log.log_location import LogLocation
@@ -19,10 +20,12 @@ from kraftctl_spark.rows.metadata_rows import MetadataRows
 from kraftctl_spark.rows.redaction import redact
 from kraftctl_spark.rows.tables import RECORDS, RowCounts, encode_tables
 from kraftctl_spark.rows.transactions import Marker, OffsetRange, mark_aborted, markers_of
-from kraftctl_spark.tables.durable import Hook, no_hook
+from kraftctl_spark.stores.durable import Hook, no_hook
+from kraftctl_spark.stores.open_store import StoreLocation
 from kraftctl_spark.tables.manifest import ExportRefusedError
 from kraftctl_spark.tables.new_fields import NewFields, new_fields_in, summed
 from kraftctl_spark.tables.table_files import RangeWriter, StagedFile, range_name
+from kraftctl_spark.tables.uploads import upload
 
 SNAPSHOT_PREFIX = "snapshot-"
 DIGEST_KEY_BYTES_MIN = 16
@@ -35,12 +38,15 @@ class TaskSettings:
     """The settings of all tasks of an export. They are pickled, so without secrets and open files."""
 
     output: Path
+    """The directory of the tables; of a store, that of the driver, which tasks do not use."""
     location: LogLocation
     cluster_id: str
     include_secrets: bool = False
     hook: Hook = no_hook
     digest_key: Path | None = None
     """The file with the key for digests of what is redacted: each worker reads it."""
+    store: StoreLocation | None = None
+    """The object store of the tables; each worker has credentials of its own."""
 
     def key(self) -> bytes | None:
         """Returns the key; ExportRefusedError for one that is too short."""
@@ -89,7 +95,14 @@ def run_task(settings: TaskSettings, task: ExportTask) -> TaskReport:
     """Writes the files of a task. Can be repeated at any time."""
     reader = settings.location.open(settings.cluster_id)
     try:
-        return write_range(settings, task, rows_of_range(reader, task.range, ROWS_PER_CHUNK))
+        chunks = rows_of_range(reader, task.range, ROWS_PER_CHUNK)
+        if settings.store is None:
+            return write_range(settings, task, chunks)
+        with TemporaryDirectory(prefix="kraftctl-export-") as directory:
+            report = write_range(replace(settings, output=Path(directory)), task, chunks)
+            store = settings.store.open_objects()
+            files = upload(store, Path(directory), report.files, settings.hook)
+            return replace(report, files=tuple(files))
     finally:
         reader.close()
 

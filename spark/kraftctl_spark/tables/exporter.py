@@ -12,16 +12,16 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kraftctl_observer.log_reader import LogChangedError, LogReader
 from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
 from kraftctl_spark.rows.decoder import decoder_name
 from kraftctl_spark.rows.transactions import Transactions, resolve
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings
-from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output, Position
+from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Position
 from kraftctl_spark.tables.new_fields import summed
-from kraftctl_spark.tables.table_files import publish_files
+from kraftctl_spark.tables.output import Output
 
 TaskRunner = Callable[[list[ExportTask]], list[TaskReport]]
 """Runs all tasks, in any order and place."""
@@ -29,16 +29,41 @@ TaskRunner = Callable[[list[ExportTask]], list[TaskReport]]
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class Committed:
+    """A batch that has just been committed."""
+
+    manifest: Manifest
+    number: int
+    """The number of the commit."""
+    took_s: float
+    lag_ms: int
+    """The age of its last record."""
+    at_ms: int
+    raw_start: int = 0
+    """Records before this offset have expired."""
+
+
+def no_note(batch: Committed) -> None:
+    """Does nothing, where nothing monitors."""
+
+
 class Exporter:
     """Owns an output while it is locked. `reader` must read the same log as the tasks do."""
 
     def __init__(
-        self, output: Output, settings: TaskSettings, reader: LogReader, run_tasks: TaskRunner
+        self,
+        output: Output,
+        settings: TaskSettings,
+        reader: LogReader,
+        run_tasks: TaskRunner,
+        note: Callable[[Committed], None] = no_note,
     ) -> None:
         self._output = output
         self._settings = settings
         self._reader = reader
         self._run_tasks = run_tasks
+        self._note = note
         self._swept = False
 
     def export_to(self, end: int, end_epoch: int) -> Position:
@@ -59,8 +84,14 @@ class Exporter:
             if done is None:
                 break
             manifest, timestamp_ms = done
-            lag_ms = time.time_ns() // 1_000_000 - timestamp_ms
-            log.info("%s", progress_line(manifest, time.monotonic() - began_s, lag_ms))
+            at_ms = time.time_ns() // 1_000_000
+            lag_ms = max(0, at_ms - timestamp_ms)
+            number = self._output.commit_number
+            batch = Committed(
+                manifest, number, time.monotonic() - began_s, lag_ms, at_ms, self._output.raw_start
+            )
+            log.info("%s", progress_line(batch))
+            self._note(batch)
             position = Position(manifest.end, manifest.epoch, manifest.cluster_id)
         return position
 
@@ -124,10 +155,9 @@ class Exporter:
         if again:
             final += self._run_tasks(again)
         kept = {staged.temporary for report in final for staged in report.files}
-        for report in reports:
-            for staged in report.files:
-                if staged.temporary not in kept:
-                    (self._output.directory / staged.temporary).unlink(missing_ok=True)
+        self._output.discard(
+            staged for report in reports for staged in report.files if staged.temporary not in kept
+        )
         return sorted(final, key=lambda report: report.task.range.start)
 
     def _manifest(
@@ -144,7 +174,7 @@ class Exporter:
             start=ordered[0].task.range.start,
             end=end,
             epoch=ordered[-1].epoch,
-            files=publish_files(self._output.directory, staged, self._output.hook),
+            files=self._output.publish(staged),
             counts=dict(counts),
             high_watermark=high_watermark,
             snapshot=snapshot,
@@ -156,13 +186,14 @@ class Exporter:
         return manifest, ordered[-1].timestamp_ms
 
 
-def progress_line(manifest: Manifest, took_s: float, lag_ms: int) -> str:
+def progress_line(batch: Committed) -> str:
     """Returns the log line for a batch, with the lag in records and the age of its last record."""
+    manifest = batch.manifest
     records = manifest.counts["records"]
     return (
         f"committed offsets {manifest.start} to {manifest.end - 1}: {records} records in "
-        f"{len(manifest.files)} files, {records / max(took_s, 0.001):.0f} records/s; "
-        f"lag {manifest.lag} records, {max(0, lag_ms)} ms"
+        f"{len(manifest.files)} files, {records / max(batch.took_s, 0.001):.0f} records/s; "
+        f"lag {manifest.lag} records, {batch.lag_ms} ms; commit {batch.number}"
     )
 
 
@@ -171,7 +202,7 @@ def checked_position(output: Output, cluster_id: str) -> Position:
     position = output.position()
     if position.cluster_id not in (None, cluster_id):
         raise ExportRefusedError(
-            f"{output.directory} holds the metadata of cluster {position.cluster_id}, but the log belongs "
+            f"{output.where} holds the metadata of cluster {position.cluster_id}, but the log belongs "
             f"to {cluster_id}: choose another output directory, or name the right controllers"
         )
     return position

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -21,7 +20,7 @@ from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES, UNDECODABLE_TYPE, U
 from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.rows.tables import RECORDS
 from kraftctl_spark.tables.changed_tables import changed_tables
-from kraftctl_spark.tables.checked_file import CheckedFile
+from kraftctl_spark.tables.checked_file import CheckedFile, Sources
 from kraftctl_spark.tables.manifest import Manifest
 from kraftctl_spark.tables.new_fields import NewFields, new_fields_in
 from kraftctl_spark.tables.rows_in_order import RowsInOrder
@@ -87,7 +86,14 @@ class NotUnderstood:
         return name if self.version is None else f"{name} version {self.version}"
 
 
-def not_understood(tables: Path, manifest: Manifest, start: int = 0) -> list[NotUnderstood]:
+def decoders_of(batch: Manifest) -> set[str]:
+    """Returns the decoders of what was not understood in a batch, or had not been before it expired."""
+    if batch.expired is not None:
+        return set(batch.expired.decoders)
+    return {batch.decoder} if any(batch.counts.get(name) for name in NOT_UNDERSTOOD) else set()
+
+
+def not_understood(tables: Sources, manifest: Manifest, start: int = 0) -> list[NotUnderstood]:
     """Returns them by type and version, in the order of the first ones; of a log, from `start` on.
 
     It reads nothing where the manifest counts none. New fields are those that the manifest lists, unless it
@@ -110,7 +116,7 @@ def not_understood(tables: Path, manifest: Manifest, start: int = 0) -> list[Not
     return sorted(found.values(), key=lambda one: one.place)
 
 
-def _each(tables: Path, manifest: Manifest, start: int, payloads: bool) -> Iterator[NotUnderstood]:
+def _each(tables: Sources, manifest: Manifest, start: int, payloads: bool) -> Iterator[NotUnderstood]:
     place = "snapshot_index" if manifest.snapshot else "offset"
     typed = TypedPlaces(tables, manifest, place)
     for file in manifest.files:
@@ -148,7 +154,7 @@ def _found(row: dict[str, Any], reason: str, place: str) -> NotUnderstood:
 class TypedPlaces:
     """The places of the rows that typed tables have, or have no table for; row groups are asked in order."""
 
-    def __init__(self, tables: Path, manifest: Manifest, place: str) -> None:
+    def __init__(self, tables: Sources, manifest: Manifest, place: str) -> None:
         self._tables = tables
         self._manifest = manifest
         self._place = place

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -14,8 +13,12 @@ from kraftctl_protocol.generated.index import record_class
 from kraftctl_spark.rows.metadata_rows import UNDECODABLE_TYPE, UNKNOWN_TYPE
 from kraftctl_spark.rows.tables import RECORDS, table_schemas
 from kraftctl_spark.tables.checked_file import CheckedFile
-from kraftctl_spark.tables.manifest import HOUR_MS, Manifest, Output
+from kraftctl_spark.tables.expired import joined
+from kraftctl_spark.tables.forgot import ForgottenName
+from kraftctl_spark.tables.manifest import HOUR_MS, Manifest
 from kraftctl_spark.tables.not_understood import not_understood
+from kraftctl_spark.tables.output import Output
+from kraftctl_spark.tables.output_state import raw_start
 
 MICROS_PER_MS = 1_000
 
@@ -52,6 +55,8 @@ class Progress:
     lag_ms: int | None
     """The age of the last record when it was committed to the tables."""
     since_last_commit_ms: int | None
+    commit_number: int
+    """The number of the last commit; -1 without any."""
     batches: int
     batches_last_hour: int
     manifests: int
@@ -77,6 +82,14 @@ class Progress:
     history does not know `tables` behind the first one; null: all of them."""
     with_secrets: list[tuple[int, int]] = field(default_factory=list)
     """Ranges [start, end) that were written with --include-secrets."""
+    raw_start: int = 0
+    """The tables have records from this offset on; those before it have expired."""
+    raw_start_timestamp_ms: int | None = None
+    """The time of the first record of the tables."""
+    expired: dict[str, Any] | None = None
+    """What has expired: the time before which all of it was, that of the last record, and the counts."""
+    forgotten: list[ForgottenName] = field(default_factory=list)
+    """Names that were replaced by pseudonyms, in the order of their commits."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the progress as a JSON object."""
@@ -101,7 +114,8 @@ def _progress(output: Output, live: list[Manifest], now_ms: int) -> Progress:
             total.add(file.rows, file.bytes)
     commits = [at_ms for one in live for at_ms in one.commit_times_ms]
     last_commit_at_ms = max(commits, default=None)
-    last_timestamp_ms = _last_timestamp_ms(output, live)
+    last_timestamp_ms = _timestamp_ms(output, live, -1)
+    snapshots = [found for one in live for found in one.snapshots]
     return Progress(
         cluster_id=last.cluster_id if last else None,
         offset=last.end if last else 0,
@@ -112,6 +126,7 @@ def _progress(output: Output, live: list[Manifest], now_ms: int) -> Progress:
         last_commit_at_ms=last_commit_at_ms,
         lag_ms=_between(last_timestamp_ms, last_commit_at_ms),
         since_last_commit_ms=_between(last_commit_at_ms, now_ms),
+        commit_number=output.commit_number,
         batches=sum(manifest.batches for manifest in live),
         batches_last_hour=sum(now_ms - at_ms < HOUR_MS for at_ms in commits),
         manifests=len(live),
@@ -123,11 +138,15 @@ def _progress(output: Output, live: list[Manifest], now_ms: int) -> Progress:
         undecodable=counts["undecodable"],
         redacted=counts["redacted"],
         aborted=counts["aborted"],
-        snapshots=[(one.start, one.end) for one in live if one.snapshot],
-        gaps=[(one.start, one.end) for one in live if one.snapshot and one.start],
+        snapshots=snapshots,
+        gaps=[(start, end) for start, end in snapshots if start],
         missing=[offset for one in live for offset in one.missing],
         not_understood=_not_understood(output, live),
-        with_secrets=_joined((one.start, one.end) for one in live if one.secrets),
+        with_secrets=list(joined(found for one in live for found in one.with_secrets)),
+        raw_start=raw_start(live),
+        raw_start_timestamp_ms=_timestamp_ms(output, live, 0),
+        expired=_expired(live),
+        forgotten=list(output.log.state().forgotten),
     )
 
 
@@ -135,23 +154,23 @@ def _between(earlier_ms: int | None, later_ms: int | None) -> int | None:
     return None if earlier_ms is None or later_ms is None else max(0, later_ms - earlier_ms)
 
 
-def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    joined: list[tuple[int, int]] = []
-    for start, end in ranges:
-        if joined and joined[-1][1] == start:
-            start = joined.pop()[0]
-        joined.append((start, end))
-    return joined
+def _expired(live: list[Manifest]) -> dict[str, Any] | None:
+    expired = live[0].expired if live else None
+    if expired is None:
+        return None
+    last_us = expired.last_time_us
+    last_ms = None if last_us is None else last_us // MICROS_PER_MS
+    return {"before_ms": expired.before_ms, "last_timestamp_ms": last_ms, **expired.counts}
 
 
-def _last_timestamp_ms(output: Output, live: list[Manifest]) -> int | None:
-    """Returns the timestamp of the last record in the tables; None if it is no date."""
+def _timestamp_ms(output: Output, live: list[Manifest], index: int) -> int | None:
+    """Returns the timestamp of the first record in the tables, or of the last one; None if it is no date."""
     paths = [file.path for one in live for file in one.files if file.table == RECORDS]
     if not paths:
         return None
-    source = CheckedFile(output.directory / paths[-1])
-    stamps = source.read_row_group(source.num_row_groups - 1, columns=["timestamp"]).column("timestamp")
-    micros: int | None = stamps[-1].cast(pa.int64()).as_py()
+    source = CheckedFile(output.sources / paths[index])
+    stamps = source.read_row_group(index % source.num_row_groups, columns=["timestamp"]).column("timestamp")
+    micros: int | None = stamps[index].cast(pa.int64()).as_py()
     return None if micros is None else micros // MICROS_PER_MS
 
 
@@ -159,7 +178,7 @@ def _not_understood(output: Output, live: list[Manifest]) -> list[dict[str, Any]
     """Returns all kinds in the order of their first records; of a snapshot, those are at its end."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for manifest in live:
-        for one in not_understood(output.directory, manifest):
+        for one in not_understood(output.sources, manifest):
             since = manifest.end - 1 if manifest.snapshot else one.place
             new = {"since_offset": since, "reason": one.reason, "subject": one.subject, "records": 0}
             new["tables"] = one.lost
@@ -175,7 +194,7 @@ def _unknown_types(output: Output, live: list[Manifest]) -> dict[str, int]:
             continue
         for file in manifest.files:
             if file.table == RECORDS:
-                rows = CheckedFile(output.directory / file.path).read(columns=columns)
+                rows = CheckedFile(output.sources / file.path).read(columns=columns)
                 kinds = rows.group_by(columns).aggregate([([], "count_all")]).to_pylist()
                 found.update({_name(kind): kind["count_all"] for kind in kinds if not _is_understood(kind)})
     return dict(sorted(found.items()))

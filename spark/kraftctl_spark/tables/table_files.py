@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from hashlib import file_digest
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -19,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kraftctl_spark.rows.tables import table_schemas
-from kraftctl_spark.tables.durable import Hook, fsync, no_hook, temporary_path, writing
+from kraftctl_spark.stores.durable import Hook, fsync, no_hook, temporary_path, writing
 from kraftctl_spark.tables.parquet_options import parquet_options
 
 ROWS_PER_GROUP = 50_000
@@ -40,16 +41,24 @@ def range_name(first: int, last: int, revision: int = 0) -> str:
 
 @dataclass(frozen=True)
 class TableFile:
-    """A file as it is listed in the manifest."""
+    """A file as a commit lists it."""
 
     table: str
     path: str
     """The path relative to the output directory."""
     rows: int
     bytes: int
+    sha256: str = ""
+    """Empty only in the manifests of earlier releases."""
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**vars(self)}
+
+
+def sha256_of(path: Path) -> str:
+    """Returns the hash of a file's content, which was just written and is read from memory."""
+    with path.open("rb", buffering=0) as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)
@@ -161,15 +170,17 @@ class RangeWriter:
                 writer.close()
         self._hook("files-written")
         with writing(self._output), ThreadPoolExecutor(FSYNCS_AT_ONCE) as pool:
-            list(pool.map(fsync, [writer.path for writer in self._writers.values()]))
-        staged = [self._staged(name, writer.path) for name, writer in self._writers.items()]
+            paths = [writer.path for writer in self._writers.values()]
+            list(pool.map(fsync, paths))
+            hashes = dict(zip(self._writers, pool.map(sha256_of, paths), strict=True))
+        staged = [self._staged(name, writer.path, hashes[name]) for name, writer in self._writers.items()]
         self._writers = {}
         self._hook("files-durable")
         return staged
 
-    def _staged(self, table: str, temporary: Path) -> StagedFile:
+    def _staged(self, table: str, temporary: Path, sha256: str) -> StagedFile:
         path = str(self._path(table).relative_to(self._output))
-        file = TableFile(table, path, self._rows[table], temporary.stat().st_size)
+        file = TableFile(table, path, self._rows[table], temporary.stat().st_size, sha256)
         return StagedFile(str(temporary.relative_to(self._output)), file)
 
     def _path(self, table: str) -> Path:

@@ -19,7 +19,8 @@ from kraftctl_spark.history.not_known import NotKnown, decode_not_known
 from kraftctl_spark.history.schema import OF_THE_LOG, SCHEMAS
 from kraftctl_spark.log.local_path import local_path
 from kraftctl_spark.rows.tables import table_schemas
-from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
+from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.table_files import TableFile
 from kraftctl_spark.views.log import HISTORY, LogHistory, UnknownPointError
 from kraftctl_spark.views.registered_views import RegisteredViews

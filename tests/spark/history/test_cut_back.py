@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,19 +11,17 @@ import pytest
 
 from kraftctl_protocol.generated.register_controller_record import RegisterControllerRecord
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.record_types import RECORD_TYPES
-from kraftctl_spark.history.history_manifest import MANIFEST, read_manifest
+from kraftctl_spark.history.history_manifest import read_manifest
 from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.history.reader import read_versions
 from kraftctl_spark.history.schema import SCHEMAS
 from kraftctl_spark.tables.compaction import compact
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from tests.spark.earlier_release import forget
+from tests.spark.history.test_never_set import NEVER_SET
 from tests.spark.history.test_not_understood import (
-    ALWAYS,
     KNOWN,
     LATER,
-    NEVER_SET,
     UNKNOWN_TYPE,
     continued_to,
     exported,
@@ -34,8 +30,10 @@ from tests.spark.history.test_not_understood import (
     history_of,
     later_version,
     rows_of,
+    types_with_a_table,
 )
 from tests.spark.metadata_histories import History
+from tests.spark.rewritten import rewrite_history
 
 __all__ = ["exported", "history"]
 
@@ -77,18 +75,6 @@ def test_what_is_before_it_is_not_computed_again(
         assert rows_of(output, table) == rows_of(tmp_path / "history", table), table
 
 
-def types_with_a_table() -> list[Any]:
-    return [
-        pytest.param(
-            row.message,
-            marks=[] if row.message.NAME in ALWAYS else [pytest.mark.long],
-            id=row.message.NAME,
-        )
-        for row in RECORD_TYPES
-        if row.table
-    ]
-
-
 @pytest.mark.parametrize("reason", REASONS)
 @pytest.mark.parametrize("message", types_with_a_table())
 def test_it_has_the_bytes_of_one_that_is_computed_from_the_start(
@@ -128,15 +114,15 @@ def test_a_history_of_a_release_that_ended_everything_is_computed_again(
     parts = [frames(KNOWN), [later_version(RegisterControllerRecord.API_KEY)], frames(LATER)]
     history_of(tmp_path / "now", parts)
     earlier = history_of(tmp_path / "earlier", [parts[0], [UNKNOWN_TYPE], parts[2]])
-    manifest = json.loads((earlier / MANIFEST).read_text())
-    (file,) = (one for one in manifest["files"] if one["table"] == "not_known")
-    rows = pq.read_table(earlier / file["path"]).to_pylist()
+    manifest = read_manifest(earlier)
+    assert manifest is not None
+    (file,) = manifest.of("not_known", still_open=True)
+    rows = pq.read_table(earlier / file.path).to_pylist()
     changed = [
         row | {"reason": "unknown version", "subject": "RegisterControllerRecord version 99"} for row in rows
     ]
-    pq.write_table(pa.Table.from_pylist(changed, SCHEMAS["not_known"]), earlier / file["path"])
-    file["bytes"] = (earlier / file["path"]).stat().st_size
-    (earlier / MANIFEST).write_text(json.dumps(manifest))
+    pq.write_table(pa.Table.from_pylist(changed, SCHEMAS["not_known"]), earlier / file.path)
+    rewrite_history(earlier)
     caplog.set_level("INFO")
     tables = HistoryTables(tmp_path / "now" / "raw", earlier)
     tables.catch_up()

@@ -30,7 +30,8 @@ from kraftctl_spark.rows.redaction import is_redacted
 from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
 from kraftctl_spark.tables.exporter import Exporter
-from kraftctl_spark.tables.manifest import ExportRefusedError, Output
+from kraftctl_spark.tables.manifest import ExportRefusedError
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.earlier_release import forget
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum

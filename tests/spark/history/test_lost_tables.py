@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -37,7 +36,6 @@ from kraftctl_spark.report.sections.growth import growth
 from tests.spark.earlier_release import forget
 from tests.spark.history.asked import in_duckdb
 from tests.spark.history.test_not_understood import (
-    ALWAYS,
     KNOWN,
     LATER,
     OTHER,
@@ -49,6 +47,7 @@ from tests.spark.history.test_not_understood import (
     later_version,
     ranges,
     rows_of,
+    types_with_a_table,
 )
 from tests.spark.metadata_histories import History
 
@@ -147,18 +146,6 @@ def test_behind_a_record_of_a_known_type_only_its_tables_are_not_known(
 
 
 ORDER = [kind.name for kind in KINDS]
-
-
-def types_with_a_table() -> list[Any]:
-    return [
-        pytest.param(
-            row.message,
-            marks=[] if row.message.NAME in ALWAYS else [pytest.mark.long],
-            id=row.message.NAME,
-        )
-        for row in RECORD_TYPES
-        if row.table
-    ]
 
 
 @pytest.mark.parametrize("message", types_with_a_table())

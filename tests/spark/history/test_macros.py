@@ -8,6 +8,7 @@ from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 
+import duckdb
 import pytest
 import sqlglot
 
@@ -117,6 +118,23 @@ def test_the_stretches_of_the_log(gappy: Tables, tmp_path: Path) -> None:
     assert {row["reason"] for row in rows} == {None, "deleted before the export"}
     for before, after in pairwise(rows):
         assert before["end_offset"] == after["start_offset"]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_stretch_that_is_lost_for_two_reasons_is_one_row(first: int) -> None:
+    """Of as many records each, in whatever order the engine reads them."""
+    lost = [f"(7, NULL, '{reason}', 2)" for reason in ("unknown version", "unknown type")[:: (1, -1)[first]]]
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE known_ranges AS SELECT 0 AS start_offset, 0 AS start_time, 7 AS end_offset,"
+            " 7 AS end_time, false AS from_snapshot"
+        )
+        connection.execute(
+            f"CREATE TABLE not_known AS FROM (VALUES {', '.join(lost)})"
+            " AS t(start_offset, history_table, reason, records)"
+        )
+        _, unknown = connection.execute(text_of("duckdb", "log_stretches")).fetchall()
+    assert unknown == (7, 7, None, None, False, False, "unknown type")
 
 
 @pytest.mark.parametrize(

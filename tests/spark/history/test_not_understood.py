@@ -5,7 +5,6 @@ Once a release that understands it has decoded the bytes again, it is what that 
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -14,14 +13,11 @@ from typing import Any
 
 import pytest
 
-from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
-from kraftctl_protocol.generated.fence_broker_record import FenceBrokerRecord
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.register_broker_record import BrokerEndpoint, RegisterBrokerRecord
-from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
@@ -37,9 +33,11 @@ from kraftctl_spark.history.versions.kinds import KINDS
 from kraftctl_spark.report.header import page_header
 from kraftctl_spark.report.queries.fetch import fetch
 from kraftctl_spark.rows.tables import table_schemas
+from kraftctl_spark.tables.commit import Commit
+from kraftctl_spark.tables.commit_log import COMMITS
 from kraftctl_spark.tables.compaction import compact
-from kraftctl_spark.tables.manifest import Output
 from kraftctl_spark.tables.not_understood import not_understood
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.earlier_release import forget
 from tests.spark.fake_controller import FakeController, FakeQuorum
@@ -83,12 +81,11 @@ def history_of(directory: Path, parts: list[list[bytes]]) -> Path:
 
 def continued_to(raw: Path, output: Path, ends: Iterable[int]) -> None:
     """Continues a history after each of some batches, as if there were no others yet."""
-    paths = sorted((raw / "_manifests").glob("*.json"))
-    texts = {path: path.read_text() for path in paths}
+    commits = {path: path.read_bytes() for path in sorted((raw / COMMITS).glob("*.json"))}
     for end in ends:
-        for path, text in texts.items():
-            path.write_text(text)
-            if json.loads(text)["end"] > end:
+        for path, data in commits.items():
+            path.write_bytes(data)
+            if any(one.end > end for one in Commit.from_bytes(data).batches):
                 path.unlink()
         HistoryTables(raw, output).catch_up()
 
@@ -207,39 +204,6 @@ def test_a_new_field_of_a_struct_in_a_record_is_listed(tmp_path: Path) -> None:
     assert not_known(output) == [(0, None, "new fields", "RegisterBrokerRecord version 0")]
 
 
-TOPIC = "AAAAAAAAAAAAAAAAAAAAAg"
-NEVER_SET = [
-    (PartitionRecord(3, OTHER, [1], [1], leader=1), "partitions", f"partitions of topic {TOPIC}"),
-    (
-        PartitionChangeRecord(7, ONE_UUID, leader=2),
-        "partitions",
-        "partition 7 of topic AAAAAAAAAAAAAAAAAAAAAQ",
-    ),
-    (RemoveTopicRecord(OTHER), "topics", f"topic {TOPIC}"),
-    (FenceBrokerRecord(9, 1), "brokers", "broker 9"),
-    (BrokerRegistrationChangeRecord(9, 1, fenced=1), "brokers", "broker 9"),
-]
-
-
-@pytest.mark.parametrize(("record", "table", "subject"), NEVER_SET, ids=lambda one: type(one).__name__)
-def test_a_record_about_what_was_never_set_is_put_aside(
-    tmp_path: Path, record: Message, table: str, subject: str
-) -> None:
-    output = history_of(tmp_path, [frames(KNOWN), frames([record, record]), frames(LATER), frames([record])])
-    at = len(KNOWN)
-    assert ranges(output) == [(0, at + 4)]
-    (row,) = read_versions(output, "not_known").to_pylist()
-    assert (row["start_offset"], row["history_table"], row["subject"], row["records"]) == (
-        at,
-        table,
-        subject,
-        3,
-    )
-    assert read_versions(output, "partitions").column("isr").to_pylist() == [[1, 2], [1]]
-    kinds = [one["kind"] for one in read_versions(output, "events").to_pylist() if one["offset"] >= at]
-    assert kinds == ["not known", "leader epoch raised", "ISR shrank"]
-
-
 @pytest.fixture(scope="module")
 def history() -> History:
     return generate(20261129, 160, snapshots=(90,))
@@ -261,6 +225,18 @@ def typed_rows(raw: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
 ALWAYS = ("TopicRecord", "ConfigRecord")
 """The types that each run of the tests takes; a long one takes all."""
+
+
+def types_with_a_table() -> list[Any]:
+    return [
+        pytest.param(
+            row.message,
+            marks=[] if row.message.NAME in ALWAYS else [pytest.mark.long],
+            id=row.message.NAME,
+        )
+        for row in RECORD_TYPES
+        if row.table
+    ]
 
 
 def upgraded() -> list[Any]:

@@ -275,7 +275,7 @@ def test_hours_are_those_of_utc(whole: Tables, question: str) -> None:
 def test_what_one_batch_changed(whole: Tables) -> None:
     with in_duckdb(whole.versions) as asked:
         everything = asked.rows("happened", from_offset=-1, to_offset=10_000)
-        batches = {row["batch_offset"] for row in everything}
+        batches = {row["batch_offset"] for row in everything if row["kind"] != "not known"}
         for batch in random.Random(1).sample(sorted(batches), 5):
             expected = [row["offset"] for row in everything if row["batch_offset"] == batch]
             assert [row["offset"] for row in asked.rows("request", batch_offset=batch)] == expected

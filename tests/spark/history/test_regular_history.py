@@ -14,7 +14,7 @@ from kraftctl_spark.datasource.table_stream import batch_writer
 from kraftctl_spark.history.history_manifest import locked, read_manifest
 from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.history.reader import read_versions
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.metadata_histories import EPOCH, generate
 from tests.spark.typed_export import exporting, mixed_batches

@@ -15,7 +15,7 @@ from kraftctl_spark.history.schema import encode_versions
 from kraftctl_spark.history.version_files import AHEAD, MakeRows, VersionFiles
 from kraftctl_spark.history.versions.kinds import KINDS, TOPICS
 from kraftctl_spark.history.versions.versions import Version
-from kraftctl_spark.tables.durable import fsync, no_hook
+from kraftctl_spark.stores.durable import fsync, no_hook
 
 ROWS_PER_GROUP = 10
 
@@ -41,7 +41,7 @@ def publish(output: Path, makes: Sequence[MakeRows]) -> None:
         files.add("features", "0", features(3 * ROWS_PER_GROUP))
         for make in makes:
             files.add_made("0", make)
-        files.publish()
+        files.publish({})
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +69,7 @@ def test_rows_are_written_in_the_order_in_which_they_were_given(tmp_path: Path) 
         for n in range(4 * AHEAD):
             files.add_made("0", partial(one_topic, n))
             files.add("topics", "0", one_topic(n + 15)["topics"])
-        (file,) = files.publish()
+        (file,) = files.publish({}).values()
     found = open_file(tmp_path / file.path).read().column("topic_id").to_pylist()
     assert found == [f"t{n + more}" for n in range(4 * AHEAD) for more in (0, 15)]
 
@@ -87,7 +87,7 @@ def test_files_are_complete_and_durable_before_they_have_their_names(
     with VersionFiles(tmp_path, steps.append) as files:
         files.add("features", "0", features(ROWS_PER_GROUP + 1))
         files.add_made("0", partial(one_topic, 0))
-        published = files.publish()
+        published = list(files.publish({}).values())
     sizes = {file.bytes for file in published}
     assert len(sizes) == 2
     assert set(steps[:2]) == sizes

@@ -30,7 +30,8 @@ from kraftctl_spark.history.stage import ONE_BY_ONE, HistoryStage
 from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS
 from kraftctl_spark.log import log_range
 from kraftctl_spark.tables.compaction import compact
-from kraftctl_spark.tables.manifest import ExportRefusedError, Output
+from kraftctl_spark.tables.manifest import ExportRefusedError
+from kraftctl_spark.tables.output import Output
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.metadata_histories import EPOCH, History, generate
 from tests.spark.typed_export import content, exporting
@@ -85,9 +86,13 @@ def whole(history: History, tmp_path_factory: pytest.TempPathFactory) -> Tables:
 @pytest.fixture(scope="module")
 def gappy(history: History, tmp_path_factory: pytest.TempPathFactory) -> Tables:
     """The same log of which two parts were deleted before they were exported."""
-    directory = tmp_path_factory.mktemp("gappy")
+    return with_gaps(history, tmp_path_factory.mktemp("gappy"), FIRST_PART)
+
+
+def with_gaps(history: History, directory: Path, first_part: int) -> Tables:
+    """What follows the first part is deleted up to the first snapshot, later up to the second."""
     first, second = sorted(history.snapshots)
-    export(history, directory / "raw", [FIRST_PART, first + 40, history.end], (first, second))
+    export(history, directory / "raw", [first_part, first + 40, history.end], (first, second))
     ends = [one.start for one in Output(directory / "raw").manifests() if one.snapshot]
     HistoryTables(directory / "raw", directory / "versions").rebuild()
     known = [range(ends[0]), range(first - 1, ends[1]), range(second - 1, history.end)]
@@ -146,7 +151,9 @@ def test_a_stage_continues_from_the_open_versions(
         found[name].append(rows)
     for name in (EVENTS, *open_rows(stage)):
         table = pa.concat_tables(found[name])
-        assert table.to_pylist() == read_versions(whole.versions, name).to_pylist(), name
+        expected = read_versions(whole.versions, name).to_pylist()
+        # What the log never set is noted by those who use a stage.
+        assert table.to_pylist() == [row for row in expected if row.get("kind") != "not known"], name
 
 
 def open_rows(stage: HistoryStage) -> dict[str, pa.Table]:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from tests.spark.soak import hook, processes
 from tests.support.processes.spark_export import ROOT, SPARK_ARGUMENTS
 
@@ -36,20 +36,18 @@ NAMED = (
     ("worker", "files-durable", "driver"),
     ("compact", "json-written", "self"),
     ("planner", "", ""),
-    ("run", "manifest-committed", "self"),
+    ("run", "committed", "self"),
     ("worker", "files-durable", "self"),
     ("run", "file-renamed", "self"),
-    ("compact", "manifest-committed", "self"),
+    ("compact", "committed", "self"),
     ("worker", "files-durable", "jvm"),
-    ("run", "manifest-removed", "self"),
     ("worker", "files-written", "driver"),
     ("compact", "file-renamed", "self"),
-    ("run", "manifest-committed", "jvm"),
+    ("run", "committed", "jvm"),
     ("compact", "file-removed", "self"),
     ("run", "files-written", "self"),
     ("run", "file-removed", "self"),
     ("compact", "files-written", "self"),
-    ("compact", "manifest-removed", "self"),
     ("jvm", "", ""),
 )
 """Process of the step, step, process to kill; without a step, a kind of process at any moment.
@@ -129,7 +127,7 @@ class Supervisor:
             self.problems.append(f"the last export ended with {done}")
 
     def compact(self) -> None:
-        if self._job("compact", "--output", str(self.output), "--grace-minutes", "0").wait(300) != 0:
+        if self._job("compact", "--output", str(self.output), "--keep-removed", "0 days").wait(300) != 0:
             self.problems.append("the last compaction failed")
 
     def stop(self) -> None:
@@ -164,7 +162,7 @@ class Supervisor:
 
     def _start(self, *flags: str) -> subprocess.Popen[bytes]:
         where = ["--bootstrap-controllers", self._bootstrap, "--output", str(self.output)]
-        secrets = ["--include-secrets", "--request-timeout-ms", "30000", "--grace-minutes", "0"]
+        secrets = ["--include-secrets", "--request-timeout-ms", "30000", "--keep-removed", "0 days"]
         return self._job("run", *where, *secrets, "--history", "--master", "local[2,4]", *flags)
 
     def _job(self, *arguments: str) -> subprocess.Popen[bytes]:
@@ -222,7 +220,7 @@ class Supervisor:
         if kill.step:
             name = f"{self.mark}-{number}"
             hook.arm(self.control, hook.Arm(name, kill.role, kill.step, kill.count, kill.victim))
-        job = self._job("compact", "--output", str(self.output), "--grace-minutes", "0")
+        job = self._job("compact", "--output", str(self.output), "--keep-removed", "0 days")
         if not kill.step:
             threading.Event().wait(kill.delay_s / 4)
             job.kill()

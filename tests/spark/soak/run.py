@@ -23,7 +23,7 @@ from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import random_id
 from kraftctl_observer.observer import QuorumObserver
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from tests.spark.soak import verify, verify_history
 from tests.spark.soak.churn import SETTINGS, Churn, LogArchive, append_transactions
 from tests.spark.soak.kills import Kill, Supervisor, schedule

@@ -18,8 +18,10 @@ from kraftctl_protocol.record_batch import RecordBatch, read_batches
 from kraftctl_spark.rows.metadata_rows import CONTROL_RECORD_CLASSES, TYPED_CLASSES
 from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.rows.tables import RECORDS, table_schemas
-from kraftctl_spark.tables.manifest import MANIFESTS, Output
+from kraftctl_spark.tables.commit_log import COMMITS
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
+from kraftctl_spark.tables.verification import verify
 from tests.support.processes.kafka import dump_log
 
 DUMPED = re.compile(r'^\| offset: (\d+) .*? payload: \{"type":"([A-Z_]+)"')
@@ -104,8 +106,8 @@ def check_rows(output: Path, expected: Expected) -> None:
 
 
 def check_directory(output: Path) -> int:
-    """Only files in the manifests, all of them readable; returns the number of files."""
-    named = {file.path: file for one in Output(output).all_manifests() for file in one.files}
+    """Only files in the commits, all of them readable; returns the number of files."""
+    named = {file.path: file for one in Output(output).manifests() for file in one.files}
     there = {
         str(path.relative_to(output))
         for table in table_schemas()
@@ -113,8 +115,9 @@ def check_directory(output: Path) -> int:
         for path in (output / table).iterdir()
     }
     assert there == set(named), f"unlisted {sorted(there - set(named))}, lost {sorted(set(named) - there)}"
-    strange = [path.name for path in (output / MANIFESTS).iterdir() if path.suffix != ".json"]
+    strange = [path.name for path in (output / COMMITS).iterdir() if path.suffix != ".json"]
     assert not strange, strange
+    assert not (problems := verify(output).problems), problems
     for path, file in named.items():
         assert pq.ParquetFile(output / path).read().num_rows == file.rows, path
     return len(named)

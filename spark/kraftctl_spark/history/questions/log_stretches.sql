@@ -6,16 +6,16 @@ WITH known AS (
     WINDOW in_order AS (ORDER BY start_offset)
 ),
 ends AS (
-    SELECT start_offset AS lost_offset, max_by(reason, records) AS reason
+    SELECT start_offset AS lost_offset, reason,
+           row_number() OVER (PARTITION BY start_offset ORDER BY records DESC, reason) AS place
     FROM not_known
     WHERE history_table IS NULL AND reason IN ('unknown type', 'unknown version', 'undecodable')
-    GROUP BY start_offset
 )
 SELECT start_offset, start_time, end_offset, end_time, true AS known, from_snapshot, CAST(NULL AS STRING) AS reason
 FROM known
 UNION ALL
 SELECT end_offset, end_time, next_offset, next_time, false, false, coalesce(ends.reason, 'deleted before the export')
 FROM known
-LEFT JOIN ends ON ends.lost_offset = known.end_offset
+LEFT JOIN ends ON ends.lost_offset = known.end_offset AND ends.place = 1
 WHERE next_offset IS NOT NULL OR ends.reason IS NOT NULL
 ORDER BY start_offset, known DESC

@@ -79,7 +79,8 @@ def _duckdb_audit_log() -> str:
     columns = ", ".join(f"{name}: '{_DUCKDB_TYPES[kind]}'" for name, kind in AUDIT_LOG.items())
     return (
         "CREATE OR REPLACE VIEW audit_log AS SELECT * FROM "
-        f"read_json('{AUDIT_LOG_PLACE}', format = 'newline_delimited', columns = {{{columns}}});\n"
+        f"read_json('{AUDIT_LOG_PLACE}', format = 'newline_delimited', ignore_errors = true,"
+        f" columns = {{{columns}}});\n"
     )
 
 

@@ -32,6 +32,7 @@ _BESIDE = Path(__file__).parent / "beside"
 
 AUDIT_LOG = {
     "time_ms": "int64",
+    "cluster_id": "string",
     "node_id": "int32",
     "principal": "string",
     "address": "string",

@@ -16,10 +16,15 @@ steps AS (
     UNION
     SELECT CAST(NULL AS STRING), end_offset, end_time FROM known_tables WHERE history_table = 'configs' AND is_lost
 ),
+highest AS (
+    SELECT topic_id, max(replicas) AS replicas FROM minimum GROUP BY topic_id
+),
 low AS (
-    SELECT topic_id, topic, partition_id, size(isr) AS in_sync, start_offset, start_time, end_offset, end_time, ended_by
-    FROM partition_history
-    WHERE size(isr) < (SELECT greatest(coalesce(max(replicas), 1), 1) FROM minimum)
+    SELECT p.topic_id, topic, partition_id, size(isr) AS in_sync, start_offset, start_time, end_offset, end_time, ended_by
+    FROM partition_history p
+    LEFT JOIN highest ON highest.topic_id = p.topic_id
+    CROSS JOIN (SELECT coalesce(max(replicas), 1) AS of_cluster FROM highest WHERE topic_id IS NULL) AS defaults
+    WHERE size(isr) < greatest(coalesce(highest.replicas, 1), of_cluster, 1)
 ),
 marks AS (
     SELECT *, start_offset AS at_offset, start_time AS at_time FROM low

@@ -62,12 +62,12 @@ class Brokers:
         self._set(row[0], {"fenced": False}, at)
 
     def unregister(self, row: tuple[Any, ...], at: LogPlace) -> None:
-        self._brokers.remove((row[0],), at)
+        self._quarantine.remove(self._brokers, (row[0],), _about(row[0], at))
 
     def _set(self, broker_id: int, changes: dict[str, Any], at: LogPlace) -> None:
         old = self._brokers.values((broker_id,))
         if old is None:
-            self._quarantine.add(Quarantined("brokers", f"broker {broker_id}", at, broker_id=broker_id))
+            self._quarantine.add(_about(broker_id, at))
             return
         values = list(old)
         for name, value in changes.items():
@@ -76,6 +76,10 @@ class Brokers:
             values[_PLACES["fenced"]], values[_PLACES["in_controlled_shutdown"]]
         )
         self._brokers.set((broker_id,), tuple(values), at)
+
+
+def _about(broker_id: int, at: LogPlace) -> Quarantined:
+    return Quarantined(BROKERS.name, f"broker {broker_id}", at, broker_id=broker_id)
 
 
 def _state(fenced: bool, in_controlled_shutdown: bool) -> str:

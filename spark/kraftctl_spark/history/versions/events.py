@@ -159,6 +159,14 @@ def _entity(entity: tuple[tuple[str, str | None], ...]) -> str:
     return " ".join(f"{kind}={'<default>' if name is None else name}" for kind, name in entity)
 
 
+def name_of(kind: Kind, key: Key) -> str:
+    """Returns the name for people of a thing that one record sets, of which only the key is known."""
+    assert kind.set_by is not None
+    assert kind.set_by.words is not None
+    parts = (_entity(part) if type(part) is tuple else str(part) for part in key)
+    return " ".join((kind.set_by.words[0], *parts))
+
+
 _FOUND: dict[str, Finder] = {
     **{
         kind.name: _as_whole(kind.set_by.words, Filled(kind.set_by.shown, kind.values).value)

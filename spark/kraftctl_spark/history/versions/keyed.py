@@ -9,6 +9,8 @@ from kraftctl_protocol.config_resource import NAMES as CONFIG_RESOURCES
 from kraftctl_protocol.record_types import REMOVES, RecordType
 from kraftctl_protocol.scram import MECHANISM_NAMES
 from kraftctl_spark.history.versions.brokers import by_name
+from kraftctl_spark.history.versions.events import name_of
+from kraftctl_spark.history.versions.quarantine import Quarantine, Quarantined
 from kraftctl_spark.history.versions.versions import LogPlace, Versions
 from kraftctl_spark.rows.kafka_names import ACL_RESOURCES, OPERATIONS, PATTERN_TYPES, PERMISSIONS
 
@@ -33,7 +35,7 @@ DATES = ("issue_time", "max_time", "expiration_time")
 """The columns that have a time for the milliseconds of the records; without one where that is no date."""
 
 
-def handler_of(row: RecordType, versions: Versions) -> Handler:
+def handler_of(row: RecordType, versions: Versions, quarantine: Quarantine) -> Handler:
     """Returns a handler of a type whose row says everything. For features, the level says it."""
     if row.table == "features":
         return _feature(versions)
@@ -46,7 +48,8 @@ def handler_of(row: RecordType, versions: Versions) -> Handler:
             value if show is None else show(value) for show, value in zip(shown, values, strict=False)
         )
         if removes or (has_flag and values[-1]):
-            versions.remove(found[:key_size], at)
+            key = found[:key_size]
+            quarantine.remove(versions, key, Quarantined(row.table, name_of(versions.kind, key), at))
         else:
             versions.set(found[:key_size], found[key_size:], at, hides=hides)
 

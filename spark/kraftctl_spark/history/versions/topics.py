@@ -41,19 +41,25 @@ class Topics:
         for config in sorted(self._configs_of.pop(name, ())):
             self._configs.remove((CONFIG_RESOURCES[TOPIC], name, config), at)
         self._topics.remove((topic_id,), at)
-        del self._ids[name]
+        if self._ids.get(name) == topic_id:
+            del self._ids[name]
+
+    def clear_elr(self, row: tuple[Any, ...], at: LogPlace) -> None:
+        """Puts aside a record about an unknown topic; `Partitions` applies all others."""
+        (name,) = row
+        if name and name not in self._ids:
+            self._quarantine.add(Quarantined("partitions", f"partitions of topic {name}", at))
 
     def config(self, row: tuple[Any, ...], at: LogPlace) -> None:
-        """Sets a configuration; a null value removes it."""
+        """Sets a configuration, by the name of what has it; a null value removes it."""
         number, resource_name, name, value = row
+        topic_id = self._ids.get(resource_name) if number == TOPIC else None
         resource_type = CONFIG_RESOURCES.get(number, str(number))
         key = (resource_type, resource_name, name)
         if value is None:
             self._configs.remove(key, at)
             return
-        topic_id = None
         if number == TOPIC:
-            topic_id = self._ids.get(resource_name)
             self._configs_of[resource_name].add(name)
         self._configs.set(key, (topic_id, value), at, hides=is_redacted(value))
 

@@ -33,7 +33,9 @@ from kraftctl_spark.report.queries import (
     who,
 )
 from kraftctl_spark.report.queries.query import Query, end_ms, start_ms
-from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
+from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest
+from kraftctl_spark.tables.output import Output
+from kraftctl_spark.tables.output_state import raw_start
 
 _PREPARED = (*(who, names, fencing, elections, churn, availability, topics, config_changes, reassignments),)
 """What makes a table that others read, in this order."""
@@ -166,4 +168,5 @@ def _header(
         brokers=sizes[-1].brokers,
         topics=sizes[-1].topics,
         partitions=sizes[-1].partitions,
+        raw_start=raw_start(batches),
     )

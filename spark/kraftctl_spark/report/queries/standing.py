@@ -77,12 +77,20 @@ _SINCE_MS = "CASE WHEN NOT from_snapshot THEN epoch_ms(valid_from_time) END AS s
 
 
 def _last_offset(query: Query) -> int | None:
-    """Returns the last offset before the end of the period; None in a gap, where nothing is known."""
+    """Returns the last offset before the end of the period; None in a gap, where nothing is known.
+
+    Where records have expired, it is that of the last event, or of the end of a known range.
+    """
     at: int | None = query.db.value(
         f"""SELECT max(place) FROM (
                 SELECT max("offset") AS place FROM raw_records WHERE timestamp < {moment(query.period.end_ms)}
                 UNION ALL
-                SELECT start_offset FROM known_ranges WHERE start_time < {moment(query.period.end_ms)})"""
+                SELECT start_offset FROM known_ranges WHERE start_time < {moment(query.period.end_ms)}
+                UNION ALL
+                SELECT end_offset - 1 FROM known_ranges WHERE end_time < {moment(query.period.end_ms)}
+                UNION ALL
+                SELECT "offset" FROM events
+                WHERE time < {moment(query.period.end_ms)} AND kind <> 'gap begins')"""
     )
     known = [one for one in query.ranges if at is not None and one.start_offset <= at < one.end_offset]
     if not known or (known[0] != query.ranges[-1] and end_ms(known[0]) < query.period.end_ms - 1):

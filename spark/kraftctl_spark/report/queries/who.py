@@ -28,8 +28,8 @@ def audited(query: Query) -> AuditCoverage | None:
     tables = ", ".join(f"'{table}'" for table in TABLES)
     (found,) = query.db.all(
         AuditCoverage,
-        f"""SELECT (SELECT count(*) FROM audit_log) AS lines,
-                   (SELECT count(*) FROM audit_log WHERE outcome IS NULL) AS unreadable,
+        f"""SELECT (SELECT count(*) FROM own_lines) AS lines,
+                   (SELECT count(*) FROM own_lines WHERE outcome IS NULL) AS unreadable,
                    count(*) AS changes, count(who) AS named
             FROM events LEFT JOIN asked USING ("offset")
             WHERE history_table IN ({tables}) AND {KINDS_OF_REQUESTS} AND {query.within.during("time")}""",

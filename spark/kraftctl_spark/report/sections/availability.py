@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import plotly.graph_objects as go
 
+from kraftctl_protocol.counted_text import counted
 from kraftctl_spark.report.contents import Contents, Gap
 from kraftctl_spark.report.period import plot_time, shown_duration, shown_time
 from kraftctl_spark.report.section import (
@@ -14,7 +15,6 @@ from kraftctl_spark.report.section import (
     VERMILLION,
     Plot,
     Section,
-    counted,
     cut,
     figure,
     label,

@@ -6,18 +6,10 @@ from math import log10
 
 import plotly.graph_objects as go
 
+from kraftctl_protocol.counted_text import counted
 from kraftctl_spark.report.contents import OTHERS, Contents
 from kraftctl_spark.report.period import plot_time, shown_time
-from kraftctl_spark.report.section import (
-    Plot,
-    Section,
-    all_in,
-    counted,
-    label,
-    row_axis,
-    rows_height,
-    time_figure,
-)
+from kraftctl_spark.report.section import Plot, Section, all_in, label, row_axis, rows_height, time_figure
 
 COLORS = tuple((step / 4, f"var(--heat-{step})") for step in range(5))
 """The hues from that of the page to its contrary differ in brightness, for black and white, too."""

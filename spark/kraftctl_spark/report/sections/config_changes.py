@@ -6,6 +6,7 @@ from collections import Counter
 
 import plotly.graph_objects as go
 
+from kraftctl_protocol.counted_text import counted
 from kraftctl_spark.report.contents import OTHERS, ConfigChange, Contents
 from kraftctl_spark.report.period import plot_time, shown_time
 from kraftctl_spark.report.section import (
@@ -19,7 +20,6 @@ from kraftctl_spark.report.section import (
     bucket_bars,
     by_kind,
     count_axis,
-    counted,
     cut,
     row_axis,
     rows_height,

@@ -6,6 +6,7 @@ from collections import Counter
 
 import plotly.graph_objects as go
 
+from kraftctl_protocol.counted_text import counted
 from kraftctl_spark.report.contents import OTHERS, Contents
 from kraftctl_spark.report.period import shown_time
 from kraftctl_spark.report.section import (
@@ -19,7 +20,6 @@ from kraftctl_spark.report.section import (
     all_in,
     bucket_bars,
     count_axis,
-    counted,
     cut,
     figure,
     label,

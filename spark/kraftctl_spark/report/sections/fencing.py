@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from kraftctl_protocol.counted_text import counted, one_or_many
 from kraftctl_spark.report.contents import Contents
 from kraftctl_spark.report.period import shown_duration
-from kraftctl_spark.report.section import Section, Table, counted, cut
+from kraftctl_spark.report.section import Section, Table, cut
 
 
 def fencing(contents: Contents) -> Section:
@@ -50,7 +51,8 @@ def _summary(contents: Contents) -> str:
     if not contents.fenced_times:
         return f"No broker was fenced in this period, except when it registered; {stops}"
     worst = contents.fenced_brokers.rows[0]
-    brokers = counted(contents.fenced_in_all, "broker was", "brokers were")
+    were = one_or_many(contents.fenced_in_all, "was", "were")
+    brokers = f"{counted(contents.fenced_in_all, 'broker')} {were}"
     return (
         f"{brokers} fenced, {counted(contents.fenced_times, 'time')} in all; "
         f"{stops} Longest fenced was broker {worst.broker_id} "

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from kraftctl_protocol.counted_text import counted
 from kraftctl_spark.report.contents import Standing
-from kraftctl_spark.report.section import Section, Table, by_kind, changes_table, counted, cut
+from kraftctl_spark.report.section import Section, Table, by_kind, changes_table, cut
 
 Row = TypeVar("Row")
 

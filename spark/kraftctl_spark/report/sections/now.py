@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftctl_protocol.counted_text import counted
 from kraftctl_spark.report.contents import BrokerAtEnd, Contents, ImpairedPartition, Listed, Present
 from kraftctl_spark.report.period import shown_duration, shown_time
-from kraftctl_spark.report.section import Point, Section, Table, counted, cut
+from kraftctl_spark.report.section import Point, Section, Table, cut
 
 NAMED_MAX = 3
 """A line names this many partitions or brokers; the table below it has more."""

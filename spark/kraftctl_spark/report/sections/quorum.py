@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from kraftctl_protocol.counted_text import counted
 from kraftctl_spark.report.contents import Contents
 from kraftctl_spark.report.period import shown_duration, shown_time
-from kraftctl_spark.report.section import Section, Table, counted, cut
+from kraftctl_spark.report.section import Section, Table, cut
 
 TABLE_ROWS_MAX = 50
 

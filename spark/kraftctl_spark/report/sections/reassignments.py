@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from kraftctl_protocol.counted_text import counted
 from kraftctl_spark.report.contents import Contents, Reassignment
 from kraftctl_spark.report.period import plot_time, shown_duration, shown_time
 from kraftctl_spark.report.section import (
@@ -16,7 +17,6 @@ from kraftctl_spark.report.section import (
     Section,
     Table,
     by_kind,
-    counted,
     cut,
     label,
     time_figure,

@@ -6,6 +6,7 @@ from collections import Counter
 
 import plotly.graph_objects as go
 
+from kraftctl_protocol.counted_text import counted
 from kraftctl_spark.report.contents import OTHERS, Contents
 from kraftctl_spark.report.section import (
     BLUE,
@@ -22,7 +23,6 @@ from kraftctl_spark.report.section import (
     Table,
     bucket_bars,
     count_axis,
-    counted,
     label,
     time_figure,
 )

@@ -1,0 +1,28 @@
+"""What has a forgotten name: no plan makes a pseudonym a name of a cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kraftctl_spark.cli import main
+from kraftctl_spark.restore.plan_file import read_plan
+from kraftctl_spark.tables.output import Output
+from tests.spark.forgotten_names import PRINCIPAL, TOPIC, made_output, records
+
+
+def test_it_is_listed_as_not_restored(tmp_path: Path) -> None:
+    output = made_output(tmp_path / "tables", records()[:-1])  # All but the end of the topic.
+    for name in (["--principal", PRINCIPAL], ["--topic", TOPIC, "--everywhere"]):
+        assert main(["forget", "--output", str(output), *name, "--execute"]) == 0
+    pseudonyms = [one.pseudonym for one in Output(output).log.state().forgotten]
+    assert main(["restore", "--output", str(output), "--plan", str(tmp_path / "plan.toml")]) == 0
+    plan = read_plan(tmp_path / "plan.toml")
+    restored = str([plan.topics, plan.configs, plan.acls, plan.quotas])
+    left = [one.what for one in plan.not_restored]
+    for pseudonym in pseudonyms:
+        assert pseudonym not in restored
+        assert any(pseudonym in what for what in left)
+    assert {what.split()[0] for what in left if any(each in what for each in pseudonyms)} >= {
+        *("topic", "config", "ACL", "quota"),
+    }
+    assert "orders" in restored
