@@ -44,7 +44,7 @@ DEMO_ARGS ?=
 CHROMIUM := $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 BENCH_ARGS ?=
 
-PACKAGED := $(shell find kraftctl protocol/kraftctl_observer protocol/kraftctl_protocol protocol/kraftctl_security spark/kraftctl_spark -name '*.py' -o -name '*.typed' -o -name '*.java' -o -name '*.sql' -o -name '*.html' -o -name '*.css' -o -name '*.js' 2>/dev/null | sort)
+PACKAGED := $(shell find kraftctl protocol/kraftctl_admin protocol/kraftctl_observer protocol/kraftctl_protocol protocol/kraftctl_security spark/kraftctl_spark -name '*.py' -o -name '*.typed' -o -name '*.java' -o -name '*.sql' -o -name '*.html' -o -name '*.css' -o -name '*.js' 2>/dev/null | sort)
 # Removing a source changes no timestamp of the others: this checksum of all names changes instead.
 TREE := $(shell printf '%s\n' $(filter-out g,$(OPT_LEVEL)) $(PACKAGED) | cksum | cut -d' ' -f1)
 WHEEL := build/wheel/.built-$(TREE)
@@ -158,6 +158,7 @@ generate: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen.api_table docs/apis.md
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen.commands
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl inspect metrics --output markdown > docs/metrics.md
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_spark.monitoring.metric_page > spark/METRICS.md
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl inspect configs --output markdown > docs/reference/configs.md
 	$(BIN)/python tests/defect_tables.py docs/reliability.md
 
@@ -203,14 +204,14 @@ site: $(STAMPS)/dev
 # Writes the lock files again: exact versions and hashes, and no index. Versions stay as they are where they may:
 # LOCK_ARGS=--upgrade takes the newest, LOCK_ARGS="--upgrade-package NAME" that of one.
 LOCK_ARGS ?=
-LOCK := $(BIN)/uv pip compile -q --python $(BIN)/python --universal --python-version 3.11 --generate-hashes \
+LOCK := $(BIN)/uv pip compile -q --fork-strategy fewest --python $(BIN)/python --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
 lock: $(STAMPS)/dev
-	$(LOCK) $(LOCK_ARGS) --extra build --extra dev --extra spark --extra report --extra console -o requirements-dev.lock
+	$(LOCK) $(LOCK_ARGS) --extra build --extra dev --extra spark --extra report --extra console --extra delta --extra iceberg -o requirements-dev.lock
 	$(LOCK) --extra build -c requirements-dev.lock -o requirements.lock
 	$(LOCK) -c requirements-dev.lock -o requirements-run.lock
-	$(LOCK) --extra spark -c requirements-dev.lock -o requirements-export.lock
-	$(LOCK) --extra build --extra spark --extra report --extra completion --extra console --resolution lowest-direct --upgrade -o requirements-lowest.lock
+	$(LOCK) --extra spark --extra export -c requirements-dev.lock -o requirements-export.lock
+	$(LOCK) --extra build --extra spark --extra report --extra completion --extra console --extra delta --extra iceberg --resolution lowest-direct --upgrade -o requirements-lowest.lock
 
 # What the lock files pin: known vulnerabilities (`python -m tests.supply_chain.audit` ends with 3 if no service could be
 # asked; make has 2 for any failure), licences, and a bill of materials of what kraftctl runs with.
@@ -234,13 +235,14 @@ release: $(STAMPS)/dev
 		$(BIN)/python -m tests.supply_chain.release --requirements build/requirements $(RELEASE_ARGS)
 
 deb: $(STAMPS)/dev
-	PYTHONPATH=$(SOURCES) $(BIN)/python -m tests.supply_chain.debian_package dist
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m tests.supply_chain.package deb dist
 
 rpm: $(STAMPS)/dev
-	PYTHONPATH=$(SOURCES) $(BIN)/python -m tests.supply_chain.rpm_package dist
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m tests.supply_chain.package rpm dist
 
+DIST_CHECK_ARGS ?=
 dist-check: $(STAMPS)/dev
-	PYTHONPATH=$(SOURCES) $(BIN)/python -m tests.supply_chain.dist_check dist
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m tests.supply_chain.dist_check $(DIST_CHECK_ARGS) dist
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -80,9 +80,5 @@ def slug(text: str, separator: str) -> str:
     return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", separator)
 
 
-def _number(path: Path) -> int:
-    return int(re.sub(r"\D*(\d+).*", r"\1", path.name))
-
-
 def _file(path: Path, config: Any) -> File:
     return File.generated(config, path.relative_to(REPOSITORY).as_posix(), abs_src_path=str(path))

@@ -94,7 +94,10 @@ APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/
 
 NEVER_COMPILED = (
     *(f"tests/{name}" for name in ("attack", "bench", "chaos", "cli", "clients", "console", "dev")),
-    *(f"tests/{name}" for name in ("differential", "explain", "faults", "matrix", "operate", "packaging")),
+    *(
+        f"tests/{name}"
+        for name in ("differential", "explain", "faults", "kubernetes", "matrix", "operate", "packaging")
+    ),
     *(f"tests/{name}" for name in ("security", "soak", "spark", "supply_chain")),
     *(
         f"tests/test_{name}.py"

@@ -42,9 +42,12 @@ VIOLATIONS = {
     ),
     "Nothing that is shipped imports": ("kraftctl/dev/ports.py", "import kraftctl_codegen.api_table"),
     "Reading a metadata log needs neither": ("kraftctl_observer/reading.py", "import pyarrow"),
+    "Administering a cluster needs neither": ("kraftctl_admin/errors.py", "import kraftctl_observer.reading"),
+    "Layers of the admin client": ("kraftctl_admin/unavailable.py", "import kraftctl_admin.errors"),
     "Layers of the observer": ("kraftctl_observer/log_reader.py", "import kraftctl_observer.segment_file"),
     "Layers of the exporter": ("kraftctl_spark/log/log_range.py", "import kraftctl_spark.rows.metadata_rows"),
     "Rows and tables are made without Spark": ("kraftctl_spark/tables/manifest.py", "import pyspark"),
+    "The local engine runs without Spark": ("kraftctl_spark/engines/worker_pool.py", "import pyspark"),
     "The report is made without Spark": ("kraftctl_spark/report/database.py", "import pyspark"),
     "Records are read and decoded without Arrow": ("kraftctl_spark/rows/transactions.py", "import pyarrow"),
     "Versions are computed without files": ("kraftctl_spark/history/versions/versions.py", "import pyarrow"),
@@ -57,6 +60,7 @@ VIOLATIONS = {
 
 SOURCES = (
     "kraftctl",
+    "protocol/kraftctl_admin",
     "protocol/kraftctl_observer",
     "protocol/kraftctl_protocol",
     "protocol/kraftctl_security",

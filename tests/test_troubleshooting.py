@@ -88,7 +88,7 @@ COMES_FROM: dict[tuple[str, str], list[tuple[str, str]]] = {
     ("spark/kraftctl_spark/cli.py", "unplaced_error(unplaced)"): [],  # the same
     ("spark/kraftctl_spark/cli.py", "error"): [],  # a refusal at the start: it names its next step
     ("spark/kraftctl_spark/commands/run.py", "change"): [
-        ("spark/kraftctl_spark/tables/manifest.py", "changed_redaction"),
+        ("spark/kraftctl_spark/tables/output.py", "changed_redaction"),
     ],
 }
 """Where the text comes from that a call does not have: (file, expression) -> functions that return it."""

@@ -15,6 +15,7 @@ from kraftctl_security.standard_output import GuardedOutput, guarded
 COMMANDS = {
     "start": ("kraftctl.cli.start", "run a controller until SIGTERM or SIGINT"),
     "format": ("kraftctl.cli.format_storage", "prepare the directories of a new controller"),
+    "container": ("kraftctl.cli.container.command", "run the controller of a container, from variables"),
     "storage": ("kraftctl.cli.storage.command", "show or prepare the directories of a controller"),
     "doctor": (
         "kraftctl.cli.doctor.command",

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from kraftctl.cli.parser import Parser
+from kraftctl_protocol.extra_packages import install_command
 
 try:
     import argcomplete
@@ -26,10 +27,9 @@ PRINTS_ONLY: Final = True
 
 PROGRAM: Final = "kraftctl"
 
-MISSING: Final = (
-    "kraftctl completion: the package argcomplete is not installed. Next step: install the extra"
-    " `completion`, as in pip install '.[completion]' in a clone of kraftctl"
-)
+ARGCOMPLETE: Final = "argcomplete"
+
+MISSING: Final = "kraftctl completion: the package argcomplete is not installed. Next step: {}"
 
 
 def add_arguments(parser: Parser) -> None:
@@ -39,7 +39,7 @@ def add_arguments(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Returns 0, or 1 without the library."""
     if not IS_INSTALLED:
-        print(MISSING, file=sys.stderr)
+        print(MISSING.format(install_command(NAME, [ARGCOMPLETE])), file=sys.stderr)
         return 1
     print(shellcode([PROGRAM], shell=args.shell))
     return 0

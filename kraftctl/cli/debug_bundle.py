@@ -19,7 +19,6 @@ from typing import Final
 from cryptography.hazmat.primitives.serialization import Encoding
 
 import kraftctl
-from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.doctor.checks import diagnoses
 from kraftctl.cli.doctor.result_forms import json_of as results_json
 from kraftctl.cli.doctor.subject import Subject, read_subject
@@ -33,6 +32,7 @@ from kraftctl.config.operate_config import HTTPS
 from kraftctl.node import controller_node
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import file_error, unplaced_error
 from kraftctl_protocol.java_properties import format_properties

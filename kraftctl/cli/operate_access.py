@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from kraftctl.cli.admin.errors import AdminError
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.counted_text import counted
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.small_files import read_small_file

@@ -9,7 +9,6 @@ from typing import Final
 from kraftctl.explain.evidence import ClusterEvidence
 from kraftctl.explain.why_partition import NamedPartition
 from kraftctl.image.topics_image import TopicImage
-from kraftctl.metadata.leader_recovery_state import RECOVERING
 from kraftctl.metadata.partition_registration import PartitionRegistration
 from kraftctl_protocol.uuids import Uuid
 
@@ -30,14 +29,6 @@ def reassigning(evidence: ClusterEvidence) -> Iterator[NamedPartition]:
     """Yields partitions that are being reassigned (KIP-455)."""
     counts = evidence.image.topics.reassigning_counts
     return _found(evidence, counts, lambda state: state.reassigning)
-
-
-def recovering(evidence: ClusterEvidence) -> Iterator[NamedPartition]:
-    """Yields partitions that recover from an unclean election; no index has their topics."""
-    topics = evidence.image.topics
-    if not topics.recovering_count:
-        return iter(())
-    return _found(evidence, topics.topics, lambda state: state.leader_recovery_state == RECOVERING)
 
 
 def short_of_replicas(evidence: ClusterEvidence) -> Iterator[NamedPartition]:

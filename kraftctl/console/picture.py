@@ -20,6 +20,7 @@ from kraftctl.console.troubles import (
     days_left,
     troubles_of,
 )
+from kraftctl.explain.commit_watch import STALLED_MS
 from kraftctl.explain.evidence import ClusterEvidence, ReplicaFetch
 from kraftctl.explain.explanation import ExplainedCause, UnknownSubjectError, explanation_json
 from kraftctl.explain.mark import age_text, since_text, time_text
@@ -153,6 +154,8 @@ def _badges(
     if reading.no_leader is not None:
         is_known = explain_no_leader(reading.no_leader).is_known
         yield _badge("quorum", "no leader", CRITICAL) if is_known else _badge("quorum", "not known", WARNING)
+    elif reading.view is not None and reading.view.uncommitted_ms >= STALLED_MS:
+        yield _badge("quorum", "commits nothing", CRITICAL)
     elif voters and reading.view is not None:
         yield _badge("voters in sync", f"{well} of {len(voters)}", WARNING if well < len(voters) else "")
     yield _counted("leaderless", topics.leaderless_count, CRITICAL)

@@ -14,11 +14,11 @@ from kraftctl.console.found_partitions import (
     FOUND_MAX,
     leaderless,
     reassigning,
-    recovering,
     short_of_replicas,
 )
 from kraftctl.console.node_status import CertificateDate, NodeStatus
 from kraftctl.console.page_paths import page_path
+from kraftctl.explain.commit_watch import STALLED_MS
 from kraftctl.explain.evidence import ClusterEvidence, NoLeaderView
 from kraftctl.explain.explanation import ExplainedCause, Explanation
 from kraftctl.explain.grouped_causes import names_text
@@ -36,7 +36,7 @@ from kraftctl.explain.why_partition import (
     partition_kind,
     replica_trouble,
 )
-from kraftctl.explain.why_quorum import explain_no_leader
+from kraftctl.explain.why_quorum import explain_no_leader, explain_quorum
 from kraftctl.explain.why_reassignment import explain_reassignment
 from kraftctl.explain.why_topic import PHRASES
 from kraftctl_protocol.counted_text import counted, one_or_many
@@ -86,25 +86,27 @@ def troubles_of(
 ) -> list[Trouble]:
     """Returns all of them, the worst first; within a level causes come before what follows."""
     found = [
-        *_quorum(no_leader),
+        *_quorum(evidence, no_leader),
         *_without_leader(evidence),
         *_brokers(evidence),
         *_reassignments(evidence),
         *_controllers(evidence, is_known=no_leader is None),
         *_certificates(statuses, evidence.now_ms),
         *_statuses(statuses),
-        *_unclean(evidence),
         *_short(evidence),
     ]
     return sorted(found, key=lambda each: LEVELS.index(each.level))
 
 
-def _quorum(no_leader: NoLeaderView | None) -> Iterator[Trouble]:
+def _quorum(evidence: ClusterEvidence, no_leader: NoLeaderView | None) -> Iterator[Trouble]:
+    """Yields that nothing leads, or that what leads commits nothing."""
     if no_leader is not None:
         explanation = explain_no_leader(no_leader)
         # What is not reached from here may lead all the same.
         level = CRITICAL if explanation.is_known else WARNING
         yield Trouble("quorum", level, explanation, "/quorum")
+    elif evidence.quorum is not None and evidence.quorum.uncommitted_ms >= STALLED_MS:
+        yield Trouble("quorum", CRITICAL, explain_quorum(evidence), "/quorum")
 
 
 def _without_leader(evidence: ClusterEvidence) -> Iterator[Trouble]:
@@ -113,21 +115,20 @@ def _without_leader(evidence: ClusterEvidence) -> Iterator[Trouble]:
     yield from _groups(evidence, found, NO_LEADER_KIND, CRITICAL, topics.leaderless_count)
 
 
-def _unclean(evidence: ClusterEvidence) -> Iterator[Trouble]:
-    count = evidence.image.topics.recovering_count
-    yield from _groups(evidence, list(recovering(evidence)), UNCLEAN_KIND, WARNING, count)
-
-
 def _short(evidence: ClusterEvidence) -> Iterator[Trouble]:
     """Handles partitions with a leader whose ISR lacks replicas."""
+    unclean: list[NamedPartition] = []
     under: list[NamedPartition] = []
     others: list[NamedPartition] = []
     for partition in short_of_replicas(evidence):
         kind = partition_kind(evidence, partition)
-        if kind == UNDER_MIN_ISR_KIND:
+        if kind == UNCLEAN_KIND:
+            unclean.append(partition)
+        elif kind == UNDER_MIN_ISR_KIND:
             under.append(partition)
         elif kind == UNDER_REPLICATED_KIND:
             others.append(partition)
+    yield from _groups(evidence, unclean, UNCLEAN_KIND, WARNING, len(unclean))
     yield from _groups(evidence, under, UNDER_MIN_ISR_KIND, WARNING, len(under))
     yield from _groups(evidence, others, UNDER_REPLICATED_KIND, NOTE, len(others))
 

@@ -13,7 +13,7 @@ _handed_out: set[int] = set()
 
 
 def free_port() -> int:
-    """Returns a free loopback port that this process has not returned before."""
+    """Returns a free loopback port that this process has not returned before, or was given back."""
     candidates = [port for port in CANDIDATES if port not in _handed_out]
     random.SystemRandom().shuffle(candidates)
     for port in candidates:
@@ -21,6 +21,11 @@ def free_port() -> int:
             _handed_out.add(port)
             return port
     raise OSError(f"no free port in {CANDIDATES}")
+
+
+def give_back(port: int) -> None:
+    """Lets `free_port` return it again, as its process has ended."""
+    _handed_out.discard(port)
 
 
 def accepts_connections(port: int, host: str = "localhost") -> bool:

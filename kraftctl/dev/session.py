@@ -319,8 +319,10 @@ def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
         "files": str(directory),
         "tools": str(directory / SCRIPTS),
     }
+    asked = ""
     if kind == "kraftctl":
         facts["probes"] = cluster.controller.properties["kraftctl.operate.listeners"]
+        asked = f" --operate {facts['probes']}"
     if exporting:
         facts["metadata tables"] = str(tables_directory(directory))
     lines = ["", f"kraftctl dev: {brokers} {are} running on one {kind} controller"]
@@ -332,6 +334,8 @@ def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
         f"  {SCRIPTS}/kafka-topics {server} --create --if-not-exists --topic hello --partitions 6",
         f"  {SCRIPTS}/kafka-console-producer {server} --topic hello",
         f"  {SCRIPTS}/kafka-metadata-quorum {controller} describe --status",
+        f"  {SCRIPTS}/kraftctl health {controller}{asked}",
+        f"  {SCRIPTS}/kraftctl explain partition hello-0 {controller}",
         f"  {SCRIPTS}/kraftctl dump log {log.relative_to(directory)}",
         f"  kill -9 {_pid_of_last_broker(cluster)}   # {cluster.brokers[-1].name}: is fenced, then restarted",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kraftctl.explain.evidence import RECENT_MS, ClusterEvidence
+from kraftctl.explain.evidence import RECENT_MS, SILENT_MS, ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
 from kraftctl.explain.lost_directories import (
     failed_directories,
@@ -27,6 +27,11 @@ class BrokerTrouble:
     since: Mark | None
     causes: list[ExplainedCause] = field(default_factory=list)
     next_step: str = ""
+    start: str = ""
+    """How to start it, if that is what a partition needs."""
+
+    is_lost: bool = False
+    """Whether it runs without the log directory of the replica."""
 
     def as_cause(self, name: str) -> ExplainedCause:
         """Returns the statement about it under a name, such as `its only replica, broker 3,`."""
@@ -84,6 +89,7 @@ def _unregistered(evidence: ClusterEvidence, broker_id: int) -> BrokerTrouble:
         "is not registered" if since is None else "is unregistered",
         since,
         next_step=f"start broker {broker_id}, which registers it, or reassign its replicas to other brokers",
+        start=f"start broker {broker_id}, which registers it",
     )
 
 
@@ -95,7 +101,7 @@ def _fenced(
     contact = evidence.contact_text(broker_id)
     if marks is None or marks.fenced is None:
         causes = [ExplainedCause(contact)] if contact else []
-        return BrokerTrouble(broker_id, "is fenced", None, causes, start)
+        return BrokerTrouble(broker_id, "is fenced", None, causes, start, start)
     if marks.unfenced is None and not marks.fenced.is_latest_possible:
         return _never_unfenced(evidence, registration, marks)
     if registration.in_controlled_shutdown:
@@ -104,7 +110,7 @@ def _fenced(
             " has the same for both"
         )
         causes = [ExplainedCause(text, marks.leaves)]
-        return BrokerTrouble(broker_id, "is fenced", marks.fenced, causes, start)
+        return BrokerTrouble(broker_id, "is fenced", marks.fenced, causes, start, start)
     if evidence.is_heard(broker_id):
         causes, step = _progress(evidence, registration, marks)
         what = "is fenced: its heartbeats arrive, and it is not unfenced yet"
@@ -118,7 +124,7 @@ def _fenced(
         causes.append(ExplainedCause(_why_fenced(marks)))
     if contact:
         causes.append(ExplainedCause(contact))
-    return BrokerTrouble(broker_id, "is fenced", marks.fenced, causes, start)
+    return BrokerTrouble(broker_id, "is fenced", marks.fenced, causes, start, start)
 
 
 def _fenced_but_fetching(evidence: ClusterEvidence, broker_id: int, marks: BrokerMarks) -> BrokerTrouble:
@@ -161,7 +167,7 @@ def _never_unfenced(
 ) -> BrokerTrouble:
     """Handles a broker that is starting, or did not finish its start."""
     causes, step = _progress(evidence, registration, marks)
-    what = "is fenced: it was not unfenced since it registered"
+    what = "is fenced: not unfenced yet, registered"
     return BrokerTrouble(registration.id, what, marks.fenced, causes, step)
 
 
@@ -177,8 +183,13 @@ def _progress(
     read = contact.metadata_offset if contact is not None else None
     if read is None and fetch is not None and fetch.log_end_offset >= 0:
         read = fetch.log_end_offset - 1
-    silent = fetch is not None and fetch.fetch_age_ms is not None and fetch.fetch_age_ms > RECENT_MS
-    silent = (silent or (evidence.quorum is not None and fetch is None)) and not evidence.is_heard(broker_id)
+    if evidence.quorum is not None:
+        silent = fetch is None or (fetch.fetch_age_ms is not None and fetch.fetch_age_ms > RECENT_MS)
+    else:
+        # Without a session it may have registered in this moment.
+        is_unheard = contact is not None and contact.heartbeat_age_ms is None
+        silent = is_unheard and evidence.now_ms - marks.registered.timestamp_ms > SILENT_MS
+    silent = silent and not evidence.is_heard(broker_id)
     causes: list[ExplainedCause] = []
     step = f"see the log of broker {broker_id}: it starts, and is unfenced when it is ready"
     if silent:
@@ -200,12 +211,13 @@ def _leaving(
 ) -> BrokerTrouble:
     broker_id = registration.id
     since = None if marks is None else marks.leaves
+    start = f"start broker {broker_id} when it has stopped"
     led = evidence.image.topics.leader_counts.get(broker_id, 0)
     if led:
         text = f"the active controller is still moving its leaderships: it leads {counted(led, 'partition')}"
         causes = [ExplainedCause(text)]
         step = "wait; if it lasts, see the log of the active controller"
-        return BrokerTrouble(broker_id, "is in controlled shutdown", since, causes, step)
+        return BrokerTrouble(broker_id, "is in controlled shutdown", since, causes, step, start)
     target = None if marks is None else marks.left
     causes = []
     step = f"see the log of broker {broker_id} for its controlled shutdown"
@@ -219,7 +231,7 @@ def _leaving(
         text = f"all active brokers have to read up to offset {target.offset}, the last change as it leaves"
         causes = [ExplainedCause(f"{text}{who}")]
         step = "wait; a broker that does not read on delays it, and its log says why"
-    return BrokerTrouble(broker_id, "is in controlled shutdown", since, causes, step)
+    return BrokerTrouble(broker_id, "is in controlled shutdown", since, causes, step, start)
 
 
 def _behind(evidence: ClusterEvidence, leaving_id: int, offset: int) -> str:

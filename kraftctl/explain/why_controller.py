@@ -141,9 +141,10 @@ def _facts(evidence: ClusterEvidence, controller_id: int) -> list[str]:
     registration = evidence.image.cluster.controllers.get(controller_id)
     if registration is not None:
         at = ", ".join(f"{each.name}://{each.host}:{each.port}" for each in registration.listeners.values())
+        text = f"it listens at {at}" if at else "its registration has no listener"
         levels = registration.supported_features.get(features.METADATA_VERSION)
         if levels is not None:
-            facts.append(f"it listens at {at}, and supports metadata.version {levels.min} to {levels.max}")
+            facts.append(f"{text}, and supports metadata.version {levels.min} to {levels.max}")
     fetch, quorum = evidence.fetch_of(controller_id), evidence.quorum
     if fetch is not None and quorum is not None and controller_id != quorum.leader_id:
         age = "never" if fetch.fetch_age_ms is None else f"{age_text(fetch.fetch_age_ms)} ago"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kraftctl.explain.evidence import OF_TOPIC, ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
@@ -111,15 +111,20 @@ def partition_kind(evidence: ClusterEvidence, partition: NamedPartition) -> str 
     state = partition.state
     if not state.has_leader:
         return NO_LEADER_KIND
-    if state.leader_recovery_state == RECOVERING:
+    if state.leader_recovery_state == RECOVERING and not _is_whole(state):
         return UNCLEAN_KIND
     if len(state.isr) < min(min_isr(evidence, partition.topic)[0], len(state.replicas)):
         return UNDER_MIN_ISR_KIND
-    if not set(state.isr) >= set(state.replicas) - set(state.adding_replicas):
+    if not _is_whole(state):
         return UNDER_REPLICATED_KIND
     if not state.has_preferred_leader:
         return NOT_PREFERRED_KIND
     return None
+
+
+def _is_whole(state: PartitionRegistration) -> bool:
+    """Returns whether no replica is missing in the ISR, except those that a reassignment adds."""
+    return set(state.isr) >= set(state.replicas) - set(state.adding_replicas)
 
 
 def min_isr(evidence: ClusterEvidence, topic: str) -> tuple[int, str]:
@@ -136,16 +141,18 @@ def replica_trouble(
     trouble = broker_trouble(evidence, broker_id)
     registration = evidence.image.cluster.brokers.get(broker_id)
     directory = partition.state.directory(broker_id)
-    if registration is None or directory is None or registration.has_online_directory(directory):
-        return trouble
     if trouble is not None:
-        return trouble
+        is_leaving = registration is not None and not registration.fenced
+        return replace(trouble, next_step=trouble.start) if is_leaving else trouble
+    if registration is None or directory is None or registration.has_online_directory(directory):
+        return None
     marks = evidence.log.marks.brokers.get(broker_id)
     return BrokerTrouble(
         broker_id,
         "has lost the log directory of this replica",
         None if marks is None else marks.lost_directories,
         next_step=restoring_step(broker_id),
+        is_lost=True,
     )
 
 
@@ -172,11 +179,34 @@ def _without_leader(evidence: ClusterEvidence, partition: NamedPartition) -> Exp
             causes = [ExplainedCause(f"none of the replicas that may lead, {names}, is available")]
             for trouble in known:
                 causes += [trouble.as_cause(f"broker {trouble.broker_id}"), *trouble.causes]
-        step = known[0].next_step
-        if step == f"start broker {known[0].broker_id}":
-            step += "; it is elected when it is unfenced"
+        step = _step_of_election(evidence, state, known)
     statement = ExplainedCause(f"{partition} has no leader", partition.leader_since)
     return Explanation(f"partition {partition}", statement, causes, facts, step)
+
+
+def _step_of_election(
+    evidence: ClusterEvidence, state: PartitionRegistration, known: list[BrokerTrouble]
+) -> str:
+    """Returns what to start first, and what to do with members that run, lost directories last.
+
+    A broker that was killed is in no ISR and ELR any more when it has registered (KIP-966): when no member is
+    left, the last leader is elected.
+    """
+    starts = [trouble.start for trouble in known if trouble.start]
+    others = [trouble.next_step for trouble in known if not trouble.start and not trouble.is_lost]
+    others += [trouble.next_step for trouble in known if trouble.is_lost]
+    if not starts:
+        return ". Otherwise ".join(others)
+    elected = "it is elected when it is unfenced"
+    if evidence.image.features.elr_enabled and len(state.replicas) > 1:
+        if len(starts) > 1:
+            elected = "one that was not killed is elected when it is unfenced"
+            elected += "" if others else ", otherwise, after all of them, the last leader"
+        else:
+            elected += ", unless it was killed" if others else ", or, if it was killed, the last leader"
+    else:
+        starts = starts[:1]
+    return ". Otherwise ".join([f"{', and '.join(starts)}; {elected}", *others])
 
 
 def _nothing_eligible(
@@ -266,9 +296,6 @@ def _too_few_in_sync(evidence: ClusterEvidence, partition: NamedPartition, kind:
             causes += [trouble.as_cause(f"broker {broker_id}"), *trouble.causes]
             steps.append(trouble.next_step)
     replicas = counted(len(state.replicas), "replica")
-    if not missing:
-        causes = [ExplainedCause(f"it has {replicas}, fewer than {MIN_INSYNC_REPLICAS}")]
-        steps = ["reassign the partition to more brokers, or lower the config"]
     text = f"{partition} has {len(state.isr)} of {replicas} in sync"
     since = partition.isr_since
     if kind == UNDER_MIN_ISR_KIND:
@@ -292,11 +319,12 @@ def _not_preferred(evidence: ClusterEvidence, partition: NamedPartition) -> Expl
     state = partition.state
     preferred = int(state.preferred_replica)
     trouble = replica_trouble(evidence, partition, preferred)
-    if trouble is not None:
+    if preferred in state.adding_replicas and preferred not in state.isr:
+        text = f"broker {preferred} is being added by a reassignment, and is not in sync yet"
+        causes = [ExplainedCause(text, None if partition.marks is None else partition.marks.reassigning)]
+        step = f"kraftctl explain reassignment {partition} says what it waits for"
+    elif trouble is not None:
         causes, step = [trouble.as_cause(f"broker {preferred}"), *trouble.causes], trouble.next_step
-    elif preferred not in state.isr:
-        causes = [ExplainedCause(f"broker {preferred} is active, but not in sync with its leader")]
-        step = f"wait, or see the log of broker {preferred} for its fetches from broker {state.leader}"
     else:
         causes = [
             ExplainedCause(f"broker {preferred} is in sync, and no election has moved the leadership back")
@@ -320,6 +348,9 @@ def _facts(evidence: ClusterEvidence, partition: NamedPartition) -> list[str]:
             f" {MIN_INSYNC_REPLICAS} {least} ({source})"
         )
     ]
+    if state.leader_recovery_state == RECOVERING and _is_whole(state):
+        # A leader reports this with its next change of the ISR (KIP-704): with one replica, never.
+        facts.append("its leader was elected without being in sync: records may be lost")
     if state.elr:
         facts.append(f"eligible beside the ISR: {list(state.elr)} (ELR)")
     if state.reassigning:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Final
 
-from kraftctl.operate.metric_table import CONTROLLER, METRICS, OWN, PROCESS, RAFT, Metric
+from kraftctl.operate.metric_table import CONTROLLER, OWN, PROCESS, RAFT
+from kraftctl_security.exposition import Metric, markdown_rows
 
 SECTIONS: Final = (
     ("Raft, and connections to other controllers", RAFT),
@@ -29,11 +31,11 @@ There is no JVM, so there are no `jvm_` metrics: panels of heap and garbage coll
 """
 
 
-def text_table() -> str:
+def text_table(metrics: Iterable[Metric]) -> str:
     """Returns a line for each name: name, type, labels, how many series, meaning."""
     rows = [
         (name, metric.kind, ",".join(metric.labels) or "-", metric.cardinality, metric.help)
-        for metric in METRICS
+        for metric in metrics
         for name in metric.names
     ]
     head = ("NAME", "TYPE", "LABELS", "SERIES", "HELP")
@@ -44,7 +46,7 @@ def text_table() -> str:
     )
 
 
-def json_table() -> str:
+def json_table(metrics: Iterable[Metric]) -> str:
     """Returns an array with an object for each metric."""
     return json.dumps(
         [
@@ -55,22 +57,17 @@ def json_table() -> str:
                 "series": metric.cardinality,
                 "help": metric.help,
             }
-            for metric in METRICS
+            for metric in metrics
         ],
         indent=2,
     )
 
 
-def page() -> str:
+def page(metrics: Iterable[Metric]) -> str:
     """Returns the page as Markdown."""
+    shown = list(metrics)
     parts = [HEAD]
-    for title, metrics in SECTIONS:
-        lines = [f"## {title}", "", "| names | type | labels | series | meaning |", "|---|---|---|---|---|"]
-        parts.append("\n".join([*lines, *map(_row, metrics), ""]))
+    for title, of_section in SECTIONS:
+        rows = markdown_rows(metric for metric in of_section if metric in shown)
+        parts.append("\n".join([f"## {title}", "", *rows, ""]))
     return "\n".join(parts)
-
-
-def _row(metric: Metric) -> str:
-    names = "<br>".join(f"`{name}`" for name in metric.names)
-    labels = ", ".join(f"`{label}`" for label in metric.labels)
-    return f"| {names} | {metric.kind} | {labels} | {metric.cardinality} | {metric.help} |"

@@ -8,32 +8,15 @@ Strimzi (`raftmetrics`, `_total`) and Confluent (`raft_metrics`, `persec`), and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-GAUGE: Final = "gauge"
-COUNTER: Final = "counter"
-HISTOGRAM: Final = "histogram"
-SUMMARY: Final = "summary"
+from kraftctl_security.exposition import COUNTER, GAUGE, HISTOGRAM, ONE, SUMMARY, Metric
 
-ONE: Final = "1"
 LEADER_ONLY: Final = "1, on the leader"
 PER_BROKER: Final = "brokers"
 PER_BROKER_ACTIVE: Final = "brokers, on the active controller"
 PER_REPLICA: Final = "voters and observers, on the leader"
 PER_LISTENER: Final = "listeners"
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One value, or one for each combination of `labels`, under each of its names."""
-
-    key: str
-    names: tuple[str, ...]
-    kind: str
-    help: str
-    labels: tuple[str, ...] = ()
-    cardinality: str = ONE
 
 
 def _raft(

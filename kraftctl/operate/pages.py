@@ -8,9 +8,9 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from kraftctl.operate.exposition import CONTENT_TYPE, Samples, parts
 from kraftctl.operate.listener import JSON, TEXT, HttpRequest, HttpResponse
 from kraftctl.operate.loop_calls import LOOP_SECONDS_MAX, LoopCalls
+from kraftctl.operate.metric_table import METRICS
 from kraftctl.operate.process_figures import process_samples
 from kraftctl.operate.quorum_view import ASK_ANOTHER, voters_progress
 from kraftctl.operate.readiness import joined
@@ -19,6 +19,7 @@ from kraftctl.operate.restart import NOT_KNOWN, YES, Verdict, may_stop
 from kraftctl.operate.shared_result import SharedResult
 from kraftctl.operate.status import status_of
 from kraftctl.operate.watch import STOPPING, Watch
+from kraftctl_security.exposition import CONTENT_TYPE, Samples, parts
 
 BEARER: Final = "bearer "
 
@@ -119,7 +120,7 @@ class Pages:
         samples = await self._samples() if self._watch.has_started else _samples_of_none()
         samples.update(process_samples())
         written: list[str] = []
-        for part in parts(samples):
+        for part in parts(samples, METRICS):
             written.append(part)
             await asyncio.sleep(PAUSE_SECONDS)
         return HttpResponse(200, CONTENT_TYPE, "".join(written).encode())

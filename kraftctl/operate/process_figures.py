@@ -6,7 +6,7 @@ import os
 import resource
 from pathlib import Path
 
-from kraftctl.operate.exposition import Samples
+from kraftctl_security.exposition import Samples
 
 
 def process_samples() -> Samples:

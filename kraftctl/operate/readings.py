@@ -9,7 +9,6 @@ import kraftctl
 from kraftctl.controller.state.broker_heartbeat_manager import NO_SESSION_MS
 from kraftctl.node import controller_node
 from kraftctl.operate.committed_counts import ACTIVE, FENCED, IN_CONTROLLED_SHUTDOWN, Counts
-from kraftctl.operate.exposition import Buckets, Samples, Value
 from kraftctl.operate.watch import Watch
 from kraftctl.raft.raft_figures import RaftFigures
 from kraftctl.server.logs.log_handler import BackgroundHandler
@@ -17,6 +16,7 @@ from kraftctl.server.logs.logging import AUTHORIZER_LOGGER
 from kraftctl.server.process.durations import BOUNDS_NS, Durations
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.uuids import uuid_to_string
+from kraftctl_security.exposition import Buckets, Samples, Value
 
 API_NAMES: Final = {key.value: key.name for key in ApiKey}
 

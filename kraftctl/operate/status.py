@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import kraftctl
+from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.state.broker_heartbeat_manager import NO_SESSION_MS
 from kraftctl.operate.readings import ghosts_in
 from kraftctl.operate.watch import Watch
@@ -27,7 +28,7 @@ def status_of(watch: Watch) -> dict[str, object]:
     reasons = watch.why_not_ready()
     effect, waiting_seconds = watch.driver.oldest_wait(watch.clock.now_ns())
     probe = watch.driver.probe
-    quorum, brokers = _quorum(watch, figures), _brokers(watch, now_ms)
+    quorum, brokers = _quorum(watch, figures), broker_states(controller, now_ms)
     lists: dict[str, list[Any]] = {
         "brokers": brokers,
         **{name: each for name, each in quorum.items() if isinstance(each, list)},
@@ -111,11 +112,10 @@ def _quorum(watch: Watch, figures: RaftFigures) -> dict[str, object]:
     }
 
 
-def _brokers(watch: Watch, now_ms: int) -> list[dict[str, object]]:
+def broker_states(controller: QuorumController, now_ms: int) -> list[dict[str, object]]:
     """Returns what only the active controller knows of each broker; those without a session are first, then
     those whose last heartbeat is oldest.
     """
-    controller = watch.driver.node.controller
     if not controller.active:
         return []
     heartbeats = controller.state.heartbeats

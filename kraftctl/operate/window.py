@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
-from kraftctl.operate.exposition import Buckets, Summary
+from kraftctl_security.exposition import Buckets, Summary
 
 SECONDS: Final = 30
 """The default of Kafka's metrics.sample.window.ms."""

@@ -12,6 +12,9 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.shared_response import SharedResponse
 
+ANY_EPOCH: Final = -1
+"""The epoch of a request that is right in each."""
+
 
 class WriteQuorumState(Value):
     """Replace the quorum-state file and fsync it *before* the next effect: a vote is a promise."""
@@ -189,11 +192,20 @@ class LeaderChanged(Value):
 class SendRequest(Value):
     """Send `request` to a peer in the highest version both know; report `ResponseReceived`.
 
-    `destination_id` is negative for a bootstrap server whose id is not known yet.
+    `destination_id` is negative for a bootstrap server whose id is not known yet. A request of an `epoch`
+    must not be sent once this replica knows a later one, however long it waited for its turn: the receiver
+    concludes that there was none (`leadership_rounds`).
     """
 
     def __init__(
-        self, send_id: int, destination_id: int, host: str, port: int, api_key: int, request: Message
+        self,
+        send_id: int,
+        destination_id: int,
+        host: str,
+        port: int,
+        api_key: int,
+        request: Message,
+        epoch: int = ANY_EPOCH,
     ) -> None:
         self.send_id = send_id
         self.destination_id = destination_id
@@ -201,6 +213,11 @@ class SendRequest(Value):
         self.port = port
         self.api_key = api_key
         self.request = request
+        self.epoch = epoch
+
+    def is_outdated(self, epoch: int) -> bool:
+        """Returns whether it is of an earlier epoch than this one."""
+        return ANY_EPOCH < self.epoch < epoch
 
 
 class NoteRecovered(Value):

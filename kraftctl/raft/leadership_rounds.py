@@ -6,8 +6,9 @@ leader was elected before the request came. It is Raft's ReadIndex for voters th
 1. The leader responds to each voter whose Fetch waits, and to the next one of the others, although there is
    nothing new: at most once in ROUND_INTERVAL_MS.
 2. The next Fetch on the connection of that response counts: a replica sends it after the response, and
-   knows of no later epoch. A Fetch on another connection may have been on its way for long, and proves
-   nothing.
+   knows of no later epoch then, as it drops what waited for its turn (`SendRequest.is_outdated`). A Fetch on
+   another connection may have been on its way for long, and proves nothing. Kafka's voters drop nothing:
+   one that connects slowly and votes in a later epoch meanwhile may still send a Fetch of the former one.
 3. Who asks while no voter was informed of a round joins it, so that all requests of a turn share one.
 
 A leader without other voters asks no one. While a voter that is needed downloads a snapshot, no round

@@ -190,7 +190,9 @@ def send(core: RaftCore, peer: Peer | None, request: Message) -> int:
     if peer is None or not peer.is_ready():
         return NOTHING_IN_FLIGHT
     send_id = core.peers.sent(peer, core.now_ms + core.config.request_timeout_ms)
-    core.emit(SendRequest(send_id, peer.id, peer.host, peer.port, type(request).API_KEY, request))
+    core.emit(
+        SendRequest(send_id, peer.id, peer.host, peer.port, type(request).API_KEY, request, core.state.epoch)
+    )
     return send_id
 
 

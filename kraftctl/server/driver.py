@@ -91,6 +91,7 @@ class Driver:
             ssl_context=ssl_context,
             new_sasl_client=new_sasl_client,
             is_own=is_own,
+            epoch=lambda: node.raft.epoch,
         )
         self._network = ControllerNetwork(self._peers, has_room)
         self._threads = threads or StorageThreads(loop)

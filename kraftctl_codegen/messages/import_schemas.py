@@ -31,6 +31,8 @@ ALWAYS = frozenset(
         "SaslAuthenticate",
         "Envelope",
         "DefaultPrincipalData",
+        "DescribeClientQuotas",
+        "ListConfigResources",
         "LeaderAndIsr",
         "Metadata",
         "LeaderChangeMessage",

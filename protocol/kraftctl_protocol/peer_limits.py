@@ -18,6 +18,28 @@ RESPONSE_BYTES_MAX: Final = 1024 * 1024
 """A response without records: the nodes and observers of thousands of brokers, the APIs of one release. As
 much may stand around records."""
 
+LISTING_BYTES_MAX: Final = 32 * 1024 * 1024
+"""All topics, ACLs or quotas of a cluster: a partition takes some 50 bytes, an ACL 100."""
+
+LISTING_REQUESTS: Final = frozenset(
+    (
+        "DescribeAclsRequest",
+        "DescribeClientQuotasRequest",
+        "DescribeConfigsRequest",
+        "DescribeUserScramCredentialsRequest",
+        "ListConfigResourcesRequest",
+        "MetadataRequest",
+    )
+)
+"""What is asked of a cluster that the user of a client names; no node sends them to another one."""
+
+RESPONSE_MEMORY_BYTES_MAX: Final = 1024 * 1024
+"""The memory that a peer's response may take besides its bytes: it has one partition, or the APIs of one
+release."""
+
+LISTING_MEMORY_PER_BYTE: Final = 32
+"""A small partition takes this much more memory, decoded, than bytes."""
+
 BATCH_BYTES_MAX: Final = 8 * 1024 * 1024
 """As Kafka's KafkaRaftClient.MAX_BATCH_SIZE_BYTES. A leader sends its first batch whole, and Kafka's before
 4.3 this much whatever was asked for."""
@@ -53,7 +75,14 @@ def response_bytes_max(request: Message) -> int:
         return max(0, request.max_bytes) + BATCH_BYTES_MAX + RESPONSE_BYTES_MAX
     if isinstance(request, FetchSnapshotRequest):
         return max(0, request.max_bytes) + RESPONSE_BYTES_MAX
-    return RESPONSE_BYTES_MAX
+    return LISTING_BYTES_MAX if request.NAME in LISTING_REQUESTS else RESPONSE_BYTES_MAX
+
+
+def response_memory_bytes_max(request_name: str, size_bytes: int) -> int:
+    """Returns the memory that a response of this size may take, decoded."""
+    if request_name in LISTING_REQUESTS:
+        return RESPONSE_MEMORY_BYTES_MAX + LISTING_MEMORY_PER_BYTE * size_bytes
+    return RESPONSE_MEMORY_BYTES_MAX + size_bytes
 
 
 def uses_epochs_up(known_epoch: int, epoch: int) -> bool:

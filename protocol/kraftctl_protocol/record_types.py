@@ -29,6 +29,18 @@ WRITER: Final = "writer"
 EVERYWHERE: Final = "everywhere"
 """Names who may leave out a type, or fields as in "history: broker_id broker_epoch"."""
 
+TOPIC_NAME: Final = "topic"
+PRINCIPAL: Final = "principal"
+USER: Final = "user"
+ACL_RESOURCE: Final = "acl_resource"
+CONFIG_RESOURCE: Final = "config_resource"
+QUOTA_ENTITY: Final = "quota_entity"
+FREE_TEXT: Final = "free_text"
+OTHER: Final = "other"
+"""What a field with text has. An ACL's resource is a topic if its type and pattern say so, that of a
+configuration if its type does; an entity of a quota is a user if its type says so. A free text may have any
+name within it."""
+
 _CLASSES: Final[dict[str, type[Message]]] = {message.NAME: message for message in all_messages()}
 
 
@@ -46,6 +58,7 @@ class RecordType:
     and `shown` what it has before and after, with columns in braces.
 
     `secret` fields are never printed or exported. `asked_by` are the APIs that make a controller write it.
+    `texts` says what each field with text has, as "field:what", or "struct.field:what" within structs.
     `left_out` says who leaves out what, and why.
     """
 
@@ -65,6 +78,7 @@ class RecordType:
         shown: str = "",
         secret: str = "",
         asked_by: str = "",
+        texts: str = "",
         left_out: dict[str, str] | None = None,
     ) -> None:
         self.message: type[Message] = _CLASSES[name]
@@ -80,6 +94,7 @@ class RecordType:
         self.shown = shown
         self.secret = tuple(secret.split())
         self.asked_by = tuple(asked_by.split())
+        self.texts = dict(_fields_and_columns(texts))
         self.left_out: dict[str, str] = {} if left_out is None else left_out
 
     @property
@@ -143,6 +158,7 @@ _PARTITION_LISTS: Final = (
 RECORD_TYPES: Final[list[RecordType]] = [
     RecordType(
         "RegisterBrokerRecord", "3.3-IV3 3.3-IV3 3.4-IV0 3.7-IV2 4.3-IV0", SETS, "cluster", table="brokers",
+        texts="end_points.name:other end_points.host:other features.name:other rack:other",
         key="broker_id",
         values="broker_epoch :state fenced in_controlled_shutdown incarnation_id rack log_dirs"
         " cordoned_log_dirs end_points features",
@@ -155,6 +171,7 @@ RECORD_TYPES: Final[list[RecordType]] = [
     ),
     RecordType(
         "TopicRecord", "3.3-IV3", SETS, "topics", table="topics", key="topic_id", values="name:topic",
+        texts="name:topic",
         words=("topic", "created", "deleted"), subject="{topic}", shown="{topic}", asked_by="CREATE_TOPICS",
     ),
     RecordType(
@@ -166,6 +183,7 @@ RECORD_TYPES: Final[list[RecordType]] = [
     ),
     RecordType(
         "ConfigRecord", "3.3-IV3", SETS, "configurations", table="configs",
+        texts="resource_name:config_resource name:other value:free_text",
         key="resource_type resource_name name", values=":topic_id value", words=("config", "set", "removed"),
         shown="{value}", secret="value",
         asked_by="CREATE_TOPICS ALTER_CONFIGS INCREMENTAL_ALTER_CONFIGS", left_out={LOG_LINE: _AUDITED},
@@ -189,6 +207,7 @@ RECORD_TYPES: Final[list[RecordType]] = [
     ),
     RecordType(
         "DelegationTokenRecord", "3.6-IV2", SETS, "delegation_tokens", table="delegation_tokens",
+        texts="owner:principal requester:principal renewers:principal token_id:other",
         key="token_id",
         values="owner requester renewers issue_timestamp:issue_time max_timestamp:max_time"
         " expiration_timestamp:expiration_time",
@@ -199,6 +218,7 @@ RECORD_TYPES: Final[list[RecordType]] = [
     ),
     RecordType(
         "UserScramCredentialRecord", "3.5-IV2", SETS, "scram", table="scram_credentials",
+        texts="name:user",
         key="name:user mechanism", values="iterations", words=("SCRAM credential", "added", "removed"),
         subject="{user} {mechanism}", shown="{iterations}", secret="salt stored_key server_key",
         asked_by="ALTER_USER_SCRAM_CREDENTIALS",
@@ -206,11 +226,13 @@ RECORD_TYPES: Final[list[RecordType]] = [
     ),
     RecordType(
         "FeatureLevelRecord", "3.3-IV3", SETS, "features", table="features", key="name",
+        texts="name:other",
         values="feature_level:level", words=("feature", "set", "removed"), subject="{name}", shown="{level}",
         asked_by="UPDATE_FEATURES",
     ),
     RecordType(
         "ClientQuotaRecord", "3.3-IV3", SETS, "client_quotas", table="quotas", key="entity key",
+        texts="entity.entity_type:other entity.entity_name:quota_entity key:other",
         values="value", flag="remove", words=("quota", "set", "removed"), subject="{entity} {key}",
         shown="{value}", asked_by="ALTER_CLIENT_QUOTAS", left_out={LOG_LINE: _AUDITED},
     ),
@@ -233,6 +255,7 @@ RECORD_TYPES: Final[list[RecordType]] = [
     ),
     RecordType(
         "AccessControlEntryRecord", "3.3-IV3", SETS, "acls", table="acls", key="id",
+        texts="resource_name:acl_resource principal:principal host:other",
         values="resource_type resource_name pattern_type principal host operation permission_type:permission",
         words=("ACL", "added", "removed"), subject="{principal}",
         shown="{permission} {operation} on {resource_type} {pattern_type} {resource_name}"
@@ -250,24 +273,30 @@ RECORD_TYPES: Final[list[RecordType]] = [
     RecordType("ZkMigrationStateRecord", "", NOTHING, left_out={EVERYWHERE: _MIGRATION, WRITER: _MIGRATION}),
     RecordType(
         "RemoveUserScramCredentialRecord", "3.5-IV2", REMOVES, "scram", table="scram_credentials",
+        texts="name:user",
         key="name:user mechanism", asked_by="ALTER_USER_SCRAM_CREDENTIALS", left_out={LOG_LINE: _AUDITED},
     ),
-    RecordType("BeginTransactionRecord", "3.6-IV1", NOTHING, left_out=_TRANSACTION),
+    RecordType("BeginTransactionRecord", "3.6-IV1", NOTHING, texts="name:free_text", left_out=_TRANSACTION),
     RecordType("EndTransactionRecord", "3.6-IV1", NOTHING, left_out=_TRANSACTION),
-    RecordType("AbortTransactionRecord", "3.6-IV1", NOTHING, left_out=_TRANSACTION),
+    RecordType(
+        "AbortTransactionRecord", "3.6-IV1", NOTHING, texts="reason:free_text", left_out=_TRANSACTION,
+    ),
     RecordType(
         "RemoveDelegationTokenRecord", "3.6-IV2", REMOVES, "delegation_tokens", table="delegation_tokens",
+        texts="token_id:other",
         key="token_id", asked_by="EXPIRE_DELEGATION_TOKEN",
         left_out={LOG_LINE: "the audit log has the request; a token also expires by itself"},
     ),
     RecordType(
         "RegisterControllerRecord", "3.7-IV0", SETS, "cluster", table="controllers", key="controller_id",
+        texts="end_points.name:other end_points.host:other features.name:other",
         values="incarnation_id zk_migration_ready end_points features",
         words=("controller", "registered", "removed"), subject="controller {controller_id}",
         shown="{incarnation_id}", asked_by="CONTROLLER_REGISTRATION",
     ),
     RecordType(
         "ClearElrRecord", "4.0-IV1", CHANGES, "topics", table="partitions", key="topic_name",
+        texts="topic_name:topic",
         asked_by="UPDATE_FEATURES INCREMENTAL_ALTER_CONFIGS",
         left_out={
             LOG_LINE: "the level of ELR has a line, and the audit log has changes of min.insync.replicas",

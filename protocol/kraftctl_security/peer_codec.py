@@ -5,14 +5,14 @@ from __future__ import annotations
 from kraftctl_protocol.frames import FrameDecoder
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.peer_limits import RESPONSE_BYTES_MAX, response_bytes_max
+from kraftctl_protocol.peer_limits import (
+    RESPONSE_BYTES_MAX,
+    response_bytes_max,
+    response_memory_bytes_max,
+)
 from kraftctl_protocol.primitives import DecodeError, EncodeError
 from kraftctl_protocol.requests import decode_response, encode_request
 from kraftctl_security.peer_versions import API_VERSIONS_VERSION, PeerVersions, api_versions_request
-
-RESPONSE_MEMORY_BYTES_MAX = 1024 * 1024
-"""The memory that a peer's response may take besides its bytes: it has one partition, or the APIs of one
-release."""
 
 
 class PeerCodec:
@@ -98,7 +98,7 @@ class PeerCodec:
     def decode(self, payload: bytes) -> Message:
         """Returns the response to the request that was encoded last. Raises DecodeError."""
         self.check_size(len(payload))
-        memory_bytes_max = RESPONSE_MEMORY_BYTES_MAX + len(payload)
+        memory_bytes_max = response_memory_bytes_max(self._request, len(payload))
         correlation_id, response = decode_response(payload, self._api_key, self._version, memory_bytes_max)
         if correlation_id != self._correlation_id:
             raise DecodeError(f"response {correlation_id} to request {self._correlation_id}")

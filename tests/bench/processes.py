@@ -12,7 +12,7 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 SAMPLE_S = 0.2
 
 DRIVER, JVM, WORKERS, CONTROLLER = KINDS = ("driver", "JVM", "workers", "controller")
-"""Workers are all of Spark's own Python processes: their daemon, planners, and what runs tasks."""
+"""Workers are all of an engine's own Python processes: what starts them, planners, and what runs tasks."""
 
 
 def descendants(pid: int) -> list[int]:
@@ -37,7 +37,7 @@ def kind_of(pid: int) -> str | None:
         return None
     if b"java" in command.split(b"\0")[0]:
         return JVM
-    if b"pyspark" in command:
+    if b"pyspark" in command or b"multiprocessing" in command:
         return WORKERS
     return CONTROLLER if b"server.properties" in command else DRIVER
 
@@ -48,6 +48,15 @@ def _stat(pid: int) -> list[str]:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except (FileNotFoundError, ProcessLookupError):
         return []
+
+
+def proportional_bytes(pid: int) -> int:
+    """A page that several processes share counts in parts; 0 when the process is gone."""
+    try:
+        found = Path(f"/proc/{pid}/smaps_rollup").read_text().partition("\nPss:")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return int(found[0]) * 1024 if found else 0
 
 
 def resident_bytes(pid: int) -> int:
@@ -64,9 +73,12 @@ class ProcessWatch:
     What a process uses between the last sample and its end is missed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, in_total: bool = False) -> None:
         self.peak_bytes: dict[str, int] = {}
         """Memory of the largest process of each kind."""
+        self.peak_total_bytes = 0
+        """Memory of all descendants at the same time, with `in_total`: it takes longer."""
+        self._in_total = in_total
         self._first: dict[int, int] = {}
         self._last: dict[int, int] = {}
         self._kinds: dict[int, str] = {}
@@ -98,8 +110,12 @@ class ProcessWatch:
             self._look()
 
     def _look(self) -> None:
+        total = 0
         for pid in descendants(os.getpid()):
+            if self._in_total and pid != os.getpid():
+                total += proportional_bytes(pid)
             if fields := _stat(pid):
                 kind = self._kinds[pid] = kind_of(pid) or self._kinds.get(pid, DRIVER)
                 self._last[pid] = int(fields[11]) + int(fields[12])
                 self.peak_bytes[kind] = max(self.peak_bytes.get(kind, 0), resident_bytes(pid))
+        self.peak_total_bytes = max(self.peak_total_bytes, total)

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
 from typing import Final
@@ -25,9 +25,10 @@ import uvloop
 # At the end of the path, so that what is installed (and compiled) comes before the sources.
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
+from kraftctl.dev.ports import free_port
 from kraftctl.dev.processes import ProcessFailedError
 from kraftctl.dev.settings import random_id
-from tests.bench import scale_admin, scale_restarts, scale_rows, scale_snapshots
+from tests.bench import scale_admin, scale_observed, scale_restarts, scale_rows, scale_snapshots
 from tests.bench.scale_brokers import RUNNING
 from tests.bench.scale_cluster import Cluster, Measured, restored, within
 from tests.bench.scale_requests import (
@@ -132,6 +133,15 @@ async def sessions(scale: Scale) -> AsyncIterator[Measured]:
         yield measured
 
 
+async def observed(scale: Scale) -> AsyncIterator[Measured]:
+    """Probes, metrics and a console, while nothing changes."""
+    port = free_port()
+    settings = {**scale.settings, "kraftctl.operate.listeners": f"http://127.0.0.1:{port}"}
+    async with _loaded(replace(scale, settings=settings), voters=1) as cluster:
+        async for measured in scale_observed.observe(cluster, port):
+            yield measured
+
+
 async def quorum(scale: Scale) -> AsyncIterator[Measured]:
     """Three voters."""
     async with _loaded(scale, voters=3) as cluster:
@@ -148,6 +158,7 @@ PARTS: Final[dict[str, tuple[int, Part]]] = {
     "restarts": (1, restarts),
     "silence": (1, silence),
     "sessions": (1, sessions),
+    "observed": (1, observed),
     "quorum": (3, quorum),
 }
 """Voters, and what happens."""

@@ -44,8 +44,8 @@ LONG = [pytest.mark.slow, pytest.mark.long]
     [
         pytest.param(["creation", "requests", "quorum"], 15, id="three-voters", marks=LONG),
         pytest.param(
-            ["creation", "brokers", "restarts", "silence", "sessions"],
-            18,
+            ["creation", "brokers", "restarts", "silence", "sessions", "observed"],
+            22,
             id="one-voter",
             marks=LONG,
         ),

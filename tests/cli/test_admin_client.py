@@ -8,12 +8,12 @@ from threading import Event
 
 import pytest
 
-from kraftctl.cli.admin.admin_client import AdminClient
-from kraftctl.cli.admin.client_config import ClientConfig, parse_client_config
-from kraftctl.cli.admin.errors import AdminError, RefusedError, UnavailableError
 from kraftctl.cli.quorum.controller_properties import read_controller_properties
 from kraftctl.cli.quorum.quorum_info import describe_quorum
 from kraftctl.server.process.clock import Clock
+from kraftctl_admin.admin_client import AdminClient
+from kraftctl_admin.client_config import ClientConfig, parse_client_config
+from kraftctl_admin.errors import AdminError, RefusedError, UnavailableError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import (

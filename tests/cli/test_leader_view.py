@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kraftctl.cli.explain.leader_view import leader_view_of
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
+from kraftctl.explain.commit_watch import CommitWatch
 from kraftctl.explain.evidence import ReplicaFetch
 
 NOW_MS = 1_800_000_000_000
@@ -23,3 +24,12 @@ def test_ages_are_on_the_clock_of_the_leader_and_a_replaced_disk_is_noticed() ->
         2: ReplicaFetch(2, OLD, True, 50, 60_000, 61_000),
         7: ReplicaFetch(7, NEW, False, -1, None, None),
     }
+
+
+def test_a_leader_that_has_removed_itself_is_no_voter() -> None:
+    """It leads until that is committed, and its end is not in the response."""
+    quorum = QuorumInfo(1, 9, 100, (QuorumReplica(2, OLD, 90, NOW_MS, NOW_MS),), (), {})
+    assert leader_view_of(quorum).log_end_offset == 100
+    watch = CommitWatch()
+    assert quorum.uncommitted_ms(watch, 0) == 0
+    assert not watch.is_open

@@ -32,6 +32,9 @@ ELSEWHERE = {
     "kraftctl quorum --bootstrap-controller HOST:PORT,... --command-config FILE replace-voter": (
         "tests/interop/test_quorum_command.py"
     ),
+    "kraftctl quorum --bootstrap-controller HOST:PORT remove-controller -i ID -d DIRECTORY_ID": (
+        "tests/interop/test_quorum_command.py"
+    ),
     "kraftctl console --bootstrap-controllers controller-1:9093": "tests/console/test_lost_leader.py",
     "kraftctl console --bootstrap-controllers c1:9093,c2:9093 --operate http://c1:9099 http://c2:9099": (
         "tests/console/test_beside_brokers.py"
@@ -47,7 +50,9 @@ STATUS = "kraftctl quorum --bootstrap-controller HOST:PORT describe --status"
 STATUS_OF_ALL = "kraftctl quorum --bootstrap-controller HOST:PORT,... describe --status"
 REPLICATION = "kraftctl quorum --bootstrap-controller HOST:PORT describe --replication"
 READY = "curl -s http://127.0.0.1:9099/readyz"
+UNTIL_READY = "curl -s --fail --retry 300 --retry-delay 1 --retry-all-errors http://127.0.0.1:9099/readyz"
 MAY_STOP = "kraftctl quorum --bootstrap-controller c1:9093 may-stop --controller-id 3"
+MAY_THIS_STOP = "kraftctl quorum --bootstrap-controller HOST:PORT may-stop -i ID"
 
 
 def commands(page: Path) -> list[str]:
@@ -68,7 +73,8 @@ KAFKA_CONFIGS = [each for each in commands(PAGES / "dynamic-configs.md") if each
 
 
 def test_every_command_of_every_page_is_run() -> None:
-    run = {STATUS, STATUS_OF_ALL, REPLICATION, READY, MAY_STOP, *KAFKA_CONFIGS, *ELSEWHERE}
+    asked = {STATUS, STATUS_OF_ALL, REPLICATION, READY, UNTIL_READY, MAY_STOP, MAY_THIS_STOP}
+    run = {*asked, *KAFKA_CONFIGS, *ELSEWHERE}
     shown: set[str] = set()
     for page in sorted(PAGES.glob("*.md")):
         if page.name in OF_PAGES:
@@ -98,12 +104,13 @@ def test_a_quorum_is_described_and_asked_what_may_be_stopped(tmp_path: Path) -> 
             called = typed(command)
             assert (called.status, called.errors) == (0, "")
             assert expected in called.output
-        assert typed(MAY_STOP).status == 0
+        assert typed(MAY_STOP).status == typed(MAY_THIS_STOP.replace("ID", "3")).status == 0
         curl = shutil.which("curl")
         assert curl is not None
-        asked = READY.replace("127.0.0.1:9099", f"127.0.0.1:{first.operate_port}").split()
-        answer = subprocess.run([curl, *asked[1:]], capture_output=True, text=True, check=True).stdout
-        assert answer.startswith('{"ready": true')
+        for command in (READY, UNTIL_READY):
+            asked = command.replace("127.0.0.1:9099", f"127.0.0.1:{first.operate_port}").split()
+            answer = subprocess.run([curl, *asked[1:]], capture_output=True, text=True, check=True).stdout
+            assert answer.startswith('{"ready": true')
         second.process.kill()
         refused = await_result(
             lambda: found if (found := typed(MAY_STOP)).status == 1 else None, "3 may not stop", 30.0

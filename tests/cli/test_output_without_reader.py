@@ -52,7 +52,7 @@ HELPS: list[tuple[Callable[[list[str]], int], list[str]]] = [
 
 
 def test_all_commands_are_tried() -> None:
-    assert len(HELPS) == 57
+    assert len(HELPS) == 65
     assert ("quorum", "replace-voter") in KRAFTCTL
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli import main
-from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.quorum.describe import replication_text, status_text
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.errors import Errors
 from tests.cli.quorum_cases import CASES, LEADER_TIME_MS, leader_node
 from tests.support.processes.kafka import tools

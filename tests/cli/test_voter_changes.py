@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli import main
-from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.quorum.controller_properties import read_controller_properties
 from kraftctl.cli.quorum.majority_left import CAUGHT_UP_WITHIN_MS
 from kraftctl.raft.forced_removal import is_forced
 from kraftctl.storage.meta_properties import write_meta_properties
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest

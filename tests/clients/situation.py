@@ -6,9 +6,9 @@ import ssl
 import threading
 from contextlib import ExitStack
 
-from kraftctl.cli.admin.admin_client import AdminClient
-from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.server.process.clock import Clock
+from kraftctl_admin.admin_client import AdminClient
+from kraftctl_admin.client_config import ClientConfig
 from kraftctl_observer.observer import QuorumObserver
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse

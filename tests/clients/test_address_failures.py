@@ -11,12 +11,12 @@ from itertools import pairwise
 
 import pytest
 
-from kraftctl.cli.admin.admin_client import AdminClient
-from kraftctl.cli.admin.client_config import ClientConfig
-from kraftctl.cli.admin.errors import UnavailableError
 from kraftctl.raft.effects import SendRequest
 from kraftctl.server.peers import connecting, peers
 from kraftctl.server.process.clock import Clock
+from kraftctl_admin.admin_client import AdminClient
+from kraftctl_admin.client_config import ClientConfig
+from kraftctl_admin.errors import UnavailableError
 from kraftctl_observer.log_reader import ObserverError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest

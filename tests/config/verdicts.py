@@ -38,6 +38,7 @@ STRICTER_AT_LAST: Final[dict[str, str]] = {
     r"configuration authorizer\.class\.name: it must be one of": "Kafka loads the class later",
     r"configuration super\.users: expected": "Kafka's authorizer refuses it later",
     r"^(Invalid value .* for configuration |Configuration ')listener\.name\.": LATER,
+    r"^listener\.name\..*sasl\.enabled\.mechanisms has an empty item": LATER,
     r"^Missing required configuration \"(listener\.name\..*)?(ssl|sasl)\.": LATER,
     r"configuration ssl\.(principal\.mapping\.rules|endpoint\.identification\.algorithm)": LATER,
     r"configuration ssl\.(key|trust)store\.": "Kafka opens stores later",

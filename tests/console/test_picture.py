@@ -98,9 +98,7 @@ def test_a_broker_that_starts_has_the_detail_of_it() -> None:
     log = ExplainedLog()
     situations.not_caught_up(log)
     (broker,) = picture(log)["brokers"]
-    assert broker["why"].startswith(
-        "since 08:00:01 (10 s): it was not unfenced since it registered; it has read"
-    )
+    assert broker["why"].startswith("since 08:00:01 (10 s): not unfenced yet, registered; it has read")
 
 
 def test_an_upgrade_has_who_blocks_it() -> None:

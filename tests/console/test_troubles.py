@@ -186,6 +186,19 @@ def test_a_leader_that_may_be_there_is_not_critical(
     assert (found["value"], found["level"]) == badge
 
 
+@pytest.mark.parametrize(("uncommitted_ms", "is_shown"), [(1_999, False), (2_000, True)])
+def test_a_leader_that_commits_nothing_is_the_first_trouble(uncommitted_ms: int, is_shown: bool) -> None:
+    """Partitions and brokers are then as they were, so that nothing else on the page says so."""
+    log = ExplainedLog()
+    log.fetched(1, 0, voter=True, end=log.offset + 1)
+    log.uncommitted_ms = uncommitted_ms
+    evidence = log.evidence()
+    troubles = [(each.level, each.explanation.statement.text) for each in troubles_of(evidence)]
+    assert troubles == ([(CRITICAL, "Nothing is committed")] if is_shown else [])
+    badge = picture_of(evidence, QuorumReading(evidence.quorum), LogReading(), EventStream())["badges"][0]
+    assert (badge["value"] == "commits nothing") == is_shown
+
+
 STATUSES = [
     pytest.param({"certificates": (CertificateDate("CONTROLLER", 15 * DAY_MS),)}, [], id="15-days"),
     pytest.param({"certificates": (CertificateDate("CONTROLLER", 13 * DAY_MS),)}, [

@@ -127,3 +127,24 @@ def test_a_replica_in_an_offline_directory_leaves_the_isr() -> None:
     state.apply(result)
     assert state.partition(0).isr == (2,)
     assert state.partition(0).directory(1) == gone
+
+
+@pytest.mark.parametrize("isr", [[2], [1, 2]])
+def test_what_ends_with_an_assignment_does_not_end_twice(isr: list[int]) -> None:
+    """A reassignment whose replicas are all in the ISR ends with the next change of the partition.
+
+    Kafka ends it in both records of a replica in an offline directory: out of the ISR, the second raises
+    epochs alone.
+    """
+    state = unassigned_replicas()
+    state.topic(
+        "bar",
+        partition_record([1, 2], isr=isr, leader=2, adding=[2], directories=[UNASSIGNED, directory(2)]),
+        number=2,
+    )
+    result = ask(state, (directory(1, 9), 0), topic_id=uuid(2))
+    assert codes(result) == [Errors.NONE]
+    changes = [each.record for each in result.records if isinstance(each.record, PartitionChangeRecord)]
+    assert len(changes) == len(result.records)
+    assert [each.adding_replicas for each in changes] == [[], None][: len(isr)]
+    assert [each.isr for each in changes] == [None, [2]][: len(isr)]

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.dev.ports import accepts_connections, can_listen, free_port
+from kraftctl.dev import ports as dev_ports
+from kraftctl.dev.ports import accepts_connections, can_listen, free_port, give_back
 from kraftctl.dev.session import PROBES_PORT, DevError, load_state, probes_address
 from kraftctl.dev.settings import (
     BROKER_SETTINGS,
@@ -59,6 +60,15 @@ def test_ports() -> None:
     with socket.create_server(("127.0.0.1", port)):
         assert not can_listen(port)
         assert accepts_connections(port)
+
+
+def test_a_port_that_was_given_back_is_taken_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    monkeypatch.setattr(dev_ports, "CANDIDATES", [port])
+    with pytest.raises(OSError, match="no free port"):
+        free_port()
+    give_back(port)
+    assert free_port() == port
 
 
 def test_state_is_kept_and_grows(tmp_path: Path) -> None:

@@ -60,8 +60,8 @@ def reassignment(topic: str, *replicas: int) -> Call:
     return Call("AlterPartitionReassignments", 1, {"AllowReplicationFactorChange": True, "Topics": topics})
 
 
-def unclean_elections(topic: str) -> Call:
-    config = {"Name": "unclean.leader.election.enable", "ConfigOperation": 0, "Value": "true"}
+def with_config(topic: str, name: str, value: str) -> Call:
+    config = {"Name": name, "ConfigOperation": 0, "Value": value}
     resource = {"ResourceType": 2, "ResourceName": topic, "Configs": [config]}
     return Call("IncrementalAlterConfigs", 1, {"Resources": [resource]})
 
@@ -135,6 +135,16 @@ FOUND: dict[str, list[Call]] = {
         Call("AlterPartitionReassignments", version, {"AllowReplicationFactorChange": False})
         for version in (0, 1)
     ],
+    "an ELR ends without its feature though its partition stays without leader, when another is unfenced": [
+        *[call for broker in (31, 32) for call in (registration(broker), heartbeat(broker))],
+        Call("CreateTopics", 7, on_brokers("eligible", 31, 32)),
+        with_config("eligible", "min.insync.replicas", "2"),
+        heartbeat(32, WantFence=True),
+        heartbeat(31, WantFence=True),
+        without_elr(),
+        registration(33),
+        heartbeat(33),
+    ],
     "a reassignment ends though its partition stays without leader, when another broker is unfenced": [
         without_elr(),
         *[call for broker in (21, 22, 23) for call in (registration(broker), heartbeat(broker))],
@@ -151,7 +161,7 @@ FOUND: dict[str, list[Call]] = {
     "a fenced broker that shuts down leaves a leadership to a replica that the partition got meanwhile": [
         *[call for broker in (23, 24) for call in (registration(broker), heartbeat(broker))],
         Call("CreateTopics", 7, on_brokers("last", 24)),
-        unclean_elections("last"),
+        with_config("last", "unclean.leader.election.enable", "true"),
         heartbeat(24, WantFence=True),
         reassignment("last", 24, 23),
         heartbeat(24, WantShutDown=True),

@@ -33,6 +33,7 @@ class Names:
         self._topics: dict[str, list[str]] = defaultdict(list)
         self._epochs: dict[int, list[int]] = defaultdict(list)
         self._hmacs: list[bytes] = []
+        self._hmacs_at: dict[bytes, float] = {}
         self._counts: dict[str, int] = defaultdict(int)
 
     def learn(self, record: LoggedRecord) -> None:
@@ -57,6 +58,12 @@ class Names:
     def learn_hmac(self, hmac: bytes) -> None:
         self._hmacs.append(hmac)
         self.hmacs[hmac] = f"hmac #{len(self._hmacs)}"
+        self._hmacs_at[hmac] = time.monotonic()
+
+    def new_hmacs(self, seconds: float) -> set[bytes]:
+        """Returns those of tokens that were created within this time."""
+        since = time.monotonic() - seconds
+        return {hmac for hmac, at in self._hmacs_at.items() if at >= since}
 
     def resolve(self, value: Any) -> Any:
         """Returns the value with the ids of this side instead of each Ref."""
@@ -182,7 +189,11 @@ class Normaliser:
 
 def _order(value: Any) -> tuple[str, str]:
     """The key by which structures of a list are put in order: what they are about, then how it went."""
-    if not isinstance(value, dict):
-        return repr(value), ""
-    about = {name: each for name, each in value.items() if "Error" not in name}
-    return repr(about), str(value.get("ErrorCode"))
+    return repr(_without("Error", value)), repr(_without("ErrorMessage", value))
+
+
+def _without(part: str, value: Any) -> Any:
+    """Returns the value without the fields that have this in their names; each side has its own texts."""
+    if isinstance(value, dict):
+        return {name: _without(part, each) for name, each in value.items() if part not in name}
+    return [_without(part, each) for each in value] if isinstance(value, list) else value

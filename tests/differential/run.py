@@ -25,6 +25,7 @@ from tests.differential.rounds import Find, Judge, Outcome, run_round
 from tests.differential.schemas import read_schemas
 from tests.differential.shrink import shrunk
 from tests.differential.sides import Setting
+from tests.support.processes.class_archive import with_archive
 from tests.support.processes.kafka import kafka, run_java_source
 
 CALLS_PER_ROUND = 1500
@@ -38,14 +39,13 @@ SHRUNK_MAX = 10
 
 def judge_of(version: str, itself: bool = False) -> Judge:
     """Returns what rounds need; `itself` compares kraftctl with kraftctl, and starts no JVM."""
-    distribution = kafka(version)
-    schemas = read_schemas(distribution.classpath)
     if itself:
-        return Judge(None, schemas, {}, KnownDifferences(version))
+        return Judge(None, read_schemas(kafka(version).classpath), {}, KnownDifferences(version))
+    distribution = with_archive(version)
     source = Path(__file__).with_name("ErrorTexts.java")
     lines = run_java_source(source, version=version).splitlines()
     texts = {int(code): text for code, _, text in (line.partition("\t") for line in lines)}
-    return Judge(distribution, schemas, texts, KnownDifferences(version))
+    return Judge(distribution, read_schemas(distribution.classpath), texts, KnownDifferences(version))
 
 
 class Run:

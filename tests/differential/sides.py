@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kraftctl.dev.kafka_distribution import KafkaDistribution
 from kraftctl.dev.nodes import Controller, JavaController, KraftctlController
+from kraftctl.dev.ports import give_back
 from kraftctl_protocol.metadata_versions import METADATA_VERSIONS
 from tests.differential.call import ANSWERED, CLOSED, SILENT, Call, Response
 from tests.differential.codec import Body, Reader, Undecodable, decode, encode
@@ -36,13 +37,16 @@ PROPERTIES = {
     "metadata.max.idle.interval.ms": "0",
     "auto.leader.rebalance.enable": "false",
     "broker.session.timeout.ms": "12000",
-    "broker.heartbeat.interval.ms": "2000",
+    "broker.heartbeat.interval.ms": "4000",
     "delegation.token.expiry.check.interval.ms": "36000000",
     "default.replication.factor": "1",
     "min.insync.replicas": "1",
     "connections.max.idle.ms": "3600000",
 }
-"""Nothing happens by itself, or late: what is compared follows from the calls alone."""
+"""Nothing happens by itself, or late: what is compared follows from the calls alone.
+
+On a slow machine, a heartbeat that Kafka's controller has not come to in half of the interval times out.
+"""
 
 AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -120,6 +124,7 @@ class Side:
         if self._socket is not None:
             self._socket.close()
         self.controller.kill()
+        give_back(self.controller.port)
 
     def controller_records(self) -> list[LoggedRecord]:
         """Returns the records since the last call, but for the registrations of the controller itself."""

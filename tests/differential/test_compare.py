@@ -31,6 +31,20 @@ def test_structures_about_the_same_are_compared_in_any_order() -> None:
     assert places(java, {"Responses": [{"Name": "a", "ErrorCode": 0}] * 2}) == ["Responses[].ErrorCode"]
 
 
+def test_no_text_decides_about_the_order() -> None:
+    def response(*texts: str) -> Body:
+        refused = [[{"PartitionIndex": 0, "ErrorCode": 39, "ErrorMessage": text}] for text in texts]
+        done = {"Name": "t", "Partitions": [{"PartitionIndex": 0, "ErrorCode": 0, "ErrorMessage": None}]}
+        return {"Responses": [*({"Name": "t", "Partitions": each} for each in refused), done]}
+
+    assert places(response("a", "c"), response("b", "d")) == []
+    two_more = {"PartitionIndex": 1, "ErrorCode": 85, "ErrorMessage": None}
+    java, ours = response("b", "a"), response("a", "b")
+    for body in (java, ours):
+        body["Responses"][0]["Partitions"].append(two_more)
+    assert places(java, ours) == []
+
+
 def test_a_list_without_names_differs_as_a_whole() -> None:
     assert places({"Configs": [{"Value": 1}]}, {"Configs": []}) == ["Configs"]
     assert places({"Configs": [config("a", "1"), config("a", "1")]}, {"Configs": [config("a", "1")]}) == [

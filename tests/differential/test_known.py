@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.differential.call import Call, Ref
-from tests.differential.calls.avoided import Before, why_avoided, why_avoided_now
+from tests.differential.calls.avoided import Before, before, why_avoided, why_avoided_now
 from tests.differential.calls.features import kraft_version_raised
 from tests.differential.codec import Body
 from tests.differential.compare import Difference
 from tests.differential.known import FILE, KnownDifferences
+from tests.differential.names import Names
+from tests.differential.picture import Partition, Picture
 from tests.differential.rounds import with_what_follows
 
 ENTRIES = """
@@ -82,6 +84,20 @@ def registered(host: str) -> Body:
     return {"BrokerId": 1, "Listeners": [listener], "Features": []}
 
 
+def quotas_of(*entities: list[str]) -> Body:
+    return {
+        "Entries": [
+            {"Entity": [{"EntityType": "ip", "EntityName": name} for name in names], "Ops": []}
+            for names in entities
+        ]
+    }
+
+
+def of_the_cluster(name: str, value: str) -> Body:
+    config = {"Name": name, "ConfigOperation": 0, "Value": value}
+    return {"Resources": [{"ResourceType": 4, "ResourceName": "", "Configs": [config]}]}
+
+
 @pytest.mark.parametrize(
     ("call", "is_one"),
     [
@@ -90,6 +106,12 @@ def registered(host: str) -> Body:
         (Call("ElectLeaders", 2, {"TopicPartitions": None}), False),
         (Call("FetchSnapshot", 1, {"Topics": []}), True),
         (Call("DescribeCluster", 1, {}), False),
+        (Call("AlterClientQuotas", 1, quotas_of(["a", "b"], ["b"])), True),
+        (Call("AlterClientQuotas", 1, quotas_of(["a", "b"], ["a"])), False),
+        (Call("IncrementalAlterConfigs", 1, of_the_cluster("max.connections", "null")), True),
+        (Call("IncrementalAlterConfigs", 1, of_the_cluster("max.connections", "0")), True),
+        (Call("IncrementalAlterConfigs", 1, of_the_cluster("max.connections", "10")), False),
+        (Call("IncrementalAlterConfigs", 1, of_the_cluster("log.cleaner.threads", "null")), False),
         (Call("BrokerRegistration", 4, registered("\0")), True),
         (Call("BrokerRegistration", 4, registered("h")), False),
     ],
@@ -166,6 +188,58 @@ def test_only_topics_of_partitions_with_different_numbers_of_replicas_are_known_
 def test_kraft_version_is_raised_behind_what_may_have_raised_it(names: list[str], expected: bool) -> None:
     call = Call("UpdateFeatures", 1, {"FeatureUpdates": [{"Feature": name} for name in names]})
     assert with_what_follows([call]) == [call, *([kraft_version_raised()] if expected else [])]
+
+
+def code(api: str, java: int, kraftctl: int, *avoided: str) -> Difference:
+    return Difference(f"{api}DelegationToken", "ErrorCode", java, kraftctl, frozenset(avoided))
+
+
+@pytest.mark.parametrize(
+    ("difference", "is_known"),
+    [
+        pytest.param(code("Renew", 62, 0, "a new token"), True, id="of-a-new-token"),
+        pytest.param(code("Renew", 62, 0), False, id="of-one-that-lives-on-in-kraftctl"),
+        pytest.param(code("Create", 0, 89), True, id="of-the-quota"),
+        pytest.param(code("Create", 61, 89), False, id="of-the-quota-where-kafka-refuses"),
+        pytest.param(code("Describe", 0, 89), False, id="of-the-quota-by-what-changes-nothing"),
+    ],
+)
+def test_only_some_differences_of_tokens_are_known(difference: Difference, is_known: bool) -> None:
+    assert (KnownDifferences("4.3.1", FILE).unknown([difference]) == []) == is_known
+
+
+def test_a_token_is_new_until_kafka_has_published_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    names, now = Names(1, "directory"), [100.0]
+    monkeypatch.setattr("tests.differential.names.time.monotonic", lambda: now[0])
+    names.learn_hmac(b"first")
+    now[0] = 104.0
+    names.learn_hmac(b"second")
+    now[0] = 106.0
+    new = names.new_hmacs(5.0)
+    assert new == {b"second"}
+    for hmac, expected in ((b"first", set()), (b"second", {"a new token"})):
+        call = Call("ExpireDelegationToken", 2, {"Hmac": hmac, "ExpiryTimePeriodMs": -1})
+        assert why_avoided_now(call, Before(new_tokens=new)) == expected
+
+
+@pytest.mark.parametrize(
+    ("isr", "adding", "removing", "ending"),
+    [
+        ([1, 2], [2], [3], {1, 3}),
+        ([1], [2], [3], set()),
+        ([1, 2], [], [3], {1, 2, 3}),
+        ([3], [], [3], set()),
+        ([1, 2], [], [], set()),
+    ],
+)
+def test_only_assignments_while_a_reassignment_is_complete_are_known_to_differ(
+    isr: list[int], adding: list[int], removing: list[int], ending: set[int]
+) -> None:
+    partition = Partition([1, 2, 3], isr, adding, removing, leader=isr[0], leader_epoch=0, epoch=0)
+    now = before(Picture(topics={"a": {0: partition}}))
+    for broker in (1, 2, 3):
+        call = Call("AssignReplicasToDirs", 0, {"BrokerId": broker, "Directories": []})
+        assert bool(why_avoided_now(call, now)) == (broker in ending)
 
 
 def test_an_entry_that_does_not_occur_is_stale(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_make_dev_runs_from_a_fresh_clone(clone: Path) -> None:
             for name in ("bootstrap.servers", "controller")
         )
         tried = re.findall(r"^  (bin/(?!kafka-console)\S+ .*)$", said, re.MULTILINE)
-        assert len(tried) == 3
+        assert len(tried) == 5
         for each in tried:
             run(each, clone / "dev-cluster", environment())
         exporter = environment(Path(sys.executable).parent)
@@ -193,6 +193,7 @@ def test_a_controller_is_installed_formatted_started_and_asked(
         "start", ["bash", "-c", f"cd {tmp_path} && exec {texts[START]}"], tmp_path / "log", variables
     )
     started.await_line(r"Awaiting socket connections on", 60.0)
+    started.await_line(r"Registering controller", 60.0)
     assert "LeaderId" in run(texts[ALONE[3]], tmp_path, variables)
     for command, reason in REFUSED.items():
         asked = texts[command].replace("DIRECTORY_ID", random_id())

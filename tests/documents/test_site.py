@@ -31,6 +31,30 @@ RUN_ON = re.compile(r"<p>(?:(?!</p>).)*?(?:```|\n *(?:\d\.|[-*]) )", re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 
 
+SECTIONS = (
+    "Start",
+    "Operate",
+    "Secure",
+    "Migrate",
+    "Recover",
+    "History",
+    "Performance",
+    "Reliability",
+    "References",
+)
+"""In this order, before what is for those who change kraftctl."""
+
+REFERENCES = (
+    "troubleshooting",
+    "reference/configs",
+    "reference/commands",
+    "metrics",
+    "apis",
+    "support",
+    "sizing",
+)
+
+
 def build(config: Path, to: Path) -> subprocess.CompletedProcess[str]:
     """Builds as `make site` does. With --quiet, mkdocs counts no warnings: --strict has no effect."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(config), "-d", str(to)]
@@ -51,6 +75,12 @@ def test_the_site_has_every_page_of_docs_and_of_the_exporter(site: Path) -> None
     assert [name for name in names if not (site / name).exists()] == []
     assert "Look at a cluster that you have" in (site / "index.html").read_text()
     assert (site / "spark" / "index.html").exists()
+
+
+def test_the_navigation_has_each_section() -> None:
+    text = (ROOT / "mkdocs.yml").read_text()
+    assert tuple(re.findall(r"^  - (\w+):", text, re.MULTILINE))[: len(SECTIONS)] == SECTIONS
+    assert [name for name in REFERENCES if f": docs/{name}.md\n" not in text] == []
 
 
 def test_the_site_needs_no_other_host(site: Path) -> None:

@@ -4,46 +4,32 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.explain.lost_directories import restoring_step
 from kraftctl.explain.why_broker import explain_broker
 from kraftctl.explain.why_controller import explain_controller
 from kraftctl.explain.why_feature import explain_feature
 from kraftctl.explain.why_quorum import explain_quorum
 from tests.support.explained_log import Ask, ExplainedLog, Make, change, check_explanation, partition
 from tests.support.explained_situations import (
-    all_but_one_directory_failed,
     at_the_top,
-    broker_limits,
-    broker_unregistered,
-    can_be_raised,
     ended_at_start,
     fenced_but_fetching,
     fenced_but_heard,
     fenced_in_a_snapshot_and_unheard,
     fenced_in_a_snapshot_but_fetching,
     fenced_in_a_snapshot_but_heard,
-    fenced_without_leaderships,
     ghost_at_33,
-    ghost_limits,
     healthy,
     known_ghost_limits,
     lagging_voter,
-    leaving_an_isr_last,
     leaving_in_a_snapshot,
     leaving_waits_for_others,
-    leaving_with_leaderships,
-    leaving_without_partitions,
     never_ready,
     not_caught_up,
-    one_directory_failed,
     only_replica_fenced,
     replaced_disk,
     restarted_without_a_directory,
     running_observer,
-    session_expired,
     session_expired_and_fetched,
-    session_expired_by_status,
-    shut_down,
     silent_voter,
     sound_quorum,
     voter_limits,
@@ -65,15 +51,6 @@ def of_controller(controller_id: int) -> Ask:
 
 CASES = [
     pytest.param(
-        session_expired,
-        of_broker(1),
-        "Broker 1 is fenced",
-        "its session seems to have expired (broker.session.timeout.ms): it lost leaderships at the time of"
-        " its fencing",
-        "start broker 1",
-        id="session-expired",
-    ),
-    pytest.param(
         session_expired_and_fetched,
         of_broker(1),
         "Broker 1 is fenced",
@@ -89,22 +66,6 @@ CASES = [
         "broker 3 sent no heartbeat for 9.0 s; its last fetch was 93 s ago",
         "start broker 3",
         id="session-expired-and-heartbeats-known",
-    ),
-    pytest.param(
-        session_expired_by_status,
-        of_broker(1),
-        "Broker 1 is fenced",
-        "broker 1 has no session with the active controller",
-        "start broker 1",
-        id="session-expired-by-status",
-    ),
-    pytest.param(
-        fenced_without_leaderships,
-        of_broker(1),
-        "Broker 1 is fenced",
-        "its session expired, or it was stopped while it led no partition: the log has the same for both",
-        "start broker 1",
-        id="fenced-without-leaderships",
     ),
     pytest.param(
         fenced_but_fetching,
@@ -148,18 +109,9 @@ CASES = [
         id="fenced-but-heard",
     ),
     pytest.param(
-        shut_down,
-        of_broker(1),
-        "Broker 1 is fenced",
-        "it was in its controlled shutdown: it stopped in order, or was killed before the end; the log has"
-        " the same for both",
-        "start broker 1",
-        id="fenced-in-its-controlled-shutdown",
-    ),
-    pytest.param(
         not_caught_up,
         of_broker(1),
-        "Broker 1 is fenced: it was not unfenced since it registered",
+        "Broker 1 is fenced: not unfenced yet, registered",
         "it has read the metadata log up to offset 59, and has to read its registration, 100",
         "wait; if the offset stays, see the log of broker 1",
         id="never-unfenced-not-caught-up",
@@ -167,7 +119,7 @@ CASES = [
     pytest.param(
         never_ready,
         of_broker(1),
-        "Broker 1 is fenced: it was not unfenced since it registered",
+        "Broker 1 is fenced: not unfenced yet, registered",
         "it has read the metadata log up to offset 100, and does not ask to be unfenced yet",
         "see the log of broker 1: log recovery, or a listener that does not start",
         id="never-unfenced-not-ready",
@@ -175,66 +127,10 @@ CASES = [
     pytest.param(
         ended_at_start,
         of_broker(1),
-        "Broker 1 is fenced: it was not unfenced since it registered",
+        "Broker 1 is fenced: not unfenced yet, registered",
         "the last fetch of broker 1 was 30 s ago",
         "start broker 1; its log says why it ended",
         id="never-unfenced-and-silent",
-    ),
-    pytest.param(
-        broker_unregistered,
-        of_broker(1),
-        "Broker 1 is unregistered",
-        None,
-        "start broker 1, which registers it, or reassign its replicas to other brokers",
-        id="unregistered-broker",
-    ),
-    pytest.param(
-        one_directory_failed,
-        of_broker(1),
-        "Broker 1 serves, but 1 of its 3 log directories failed",
-        None,
-        restoring_step(1),
-        id="one-directory-failed",
-    ),
-    pytest.param(
-        all_but_one_directory_failed,
-        of_broker(1),
-        "Broker 1 is fenced",
-        "1 of its 2 log directories failed",
-        "start broker 1",
-        id="directories-failed-before-fencing",
-    ),
-    pytest.param(
-        leaving_with_leaderships,
-        of_broker(1),
-        "Broker 1 is in controlled shutdown",
-        "the active controller is still moving its leaderships: it leads 1 partition",
-        "wait; if it lasts, see the log of the active controller",
-        id="leaving-but-leading",
-    ),
-    pytest.param(
-        leaving_waits_for_others,
-        of_broker(1),
-        "Broker 1 is in controlled shutdown",
-        "all active brokers have to read up to offset 107, the last change as it leaves: broker 2 is at 103",
-        "wait; a broker that does not read on delays it, and its log says why",
-        id="leaving-waits-for-an-offset",
-    ),
-    pytest.param(
-        leaving_an_isr_last,
-        of_broker(1),
-        "Broker 1 is in controlled shutdown",
-        "all active brokers have to read up to offset 109, the last change as it leaves",
-        "wait; a broker that does not read on delays it, and its log says why",
-        id="leaving-an-isr-last",
-    ),
-    pytest.param(
-        leaving_without_partitions,
-        of_broker(1),
-        "Broker 1 is in controlled shutdown",
-        "all active brokers have to read up to offset 108, the last change as it leaves",
-        "wait; a broker that does not read on delays it, and its log says why",
-        id="leaving-after-its-leaderships-have-moved",
     ),
     pytest.param(
         leaving_in_a_snapshot,
@@ -245,29 +141,12 @@ CASES = [
         id="leaving-in-a-snapshot",
     ),
     pytest.param(
-        restarted_without_a_directory,
-        of_broker(1),
-        "Broker 1 serves, but 2 of its replicas are in log directories that it does not have",
-        None,
-        restoring_step(1),
-        id="restarted-without-a-directory",
-    ),
-    pytest.param(
         healthy,
         of_broker(1),
         "Nothing is wrong: broker 1 is unfenced",
         None,
         "",
         id="healthy-broker",
-    ),
-    pytest.param(
-        ghost_limits,
-        of_feature(),
-        "metadata.version cannot be raised from 30 (4.3-IV0) to 33 (4.4-IV2)",
-        "controller 9 supports levels 7 to 30 of metadata.version, and may be a ghost: registered, but no"
-        " voter",
-        "ask with --bootstrap-controllers, with the right DESCRIBE on the cluster, whether it runs",
-        id="perhaps-a-ghost-limits-a-feature",
     ),
     pytest.param(
         known_ghost_limits,
@@ -282,28 +161,12 @@ CASES = [
         id="ghost-limits-a-feature",
     ),
     pytest.param(
-        broker_limits,
-        of_feature(),
-        "metadata.version cannot be raised from 30 (4.3-IV0) to 33 (4.4-IV2)",
-        "broker 2, which is fenced, supports levels 7 to 30 of metadata.version",
-        "upgrade broker 2; if it is gone for good, kafka-cluster unregister --id 2",
-        id="broker-limits-a-feature",
-    ),
-    pytest.param(
         voter_limits,
         of_feature(33),
         "metadata.version cannot be raised from 30 (4.3-IV0) to 33 (4.4-IV2)",
         "controller 2 supports levels 7 to 30 of metadata.version",
         "upgrade controller 2",
         id="voter-limits-a-feature",
-    ),
-    pytest.param(
-        can_be_raised,
-        of_feature(),
-        "All nodes support metadata.version 33 (4.4-IV2), and it is at 30 (4.3-IV0)",
-        None,
-        "",
-        id="feature-can-be-raised",
     ),
     pytest.param(
         at_the_top,
@@ -320,14 +183,6 @@ CASES = [
         "it is registered, and is no voter",
         "if it is gone for good, kafka-cluster unregister-controller --id 9",
         id="ghost",
-    ),
-    pytest.param(
-        ghost_limits,
-        of_controller(9),
-        "Controller 9 may be a ghost",
-        "it is registered, and is no voter",
-        "ask with --bootstrap-controllers, with the right DESCRIBE on the cluster, whether it runs",
-        id="perhaps-a-ghost",
     ),
     pytest.param(
         voters_not_known,

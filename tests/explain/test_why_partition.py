@@ -4,35 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.explain.lost_directories import restoring_step
 from kraftctl.explain.mark import Mark
 from kraftctl.explain.why_partition import explain_partition, min_isr
-from kraftctl.explain.why_reassignment import explain_reassignment, explain_reassignments
+from kraftctl.explain.why_reassignment import explain_reassignment
 from kraftctl.explain.why_topic import explain_topic
 from kraftctl_protocol.generated.clear_elr_record import ClearElrRecord
 from tests.support.explained_log import Ask, ExplainedLog, Make, change, check_explanation, partition
 from tests.support.explained_situations import (
-    adding_is_fenced,
-    adding_is_unregistered,
-    all_of_elr_fenced,
-    directory_lost,
     electable,
-    healthy,
     last_leader_available,
-    last_leader_is_no_replica,
-    last_of_isr_unregistered,
-    no_last_leader,
-    only_replica_fenced,
-    preferred_fenced,
-    preferred_in_sync,
-    reassigning,
-    reassigning_without_leader,
-    session_expired,
-    unclean_election,
-    unclean_shutdowns,
     under_min_isr,
-    under_min_isr_by_cluster,
-    under_replicated_leaving,
 )
 
 
@@ -50,39 +31,6 @@ def of_reassignment(topic: str) -> Ask:
 
 CASES = [
     pytest.param(
-        only_replica_fenced,
-        of_partition("solo"),
-        "solo-0 has no leader",
-        "its only replica, broker 3, is fenced",
-        "start broker 3; it is elected when it is unfenced",
-        id="only-replica-is-fenced",
-    ),
-    pytest.param(
-        all_of_elr_fenced,
-        of_partition("orders"),
-        "orders-0 has no leader",
-        "none of the replicas that may lead, brokers 2 and 3, is available",
-        "start broker 2; it is elected when it is unfenced",
-        id="all-of-the-elr-is-fenced",
-    ),
-    pytest.param(
-        directory_lost,
-        of_partition("orders"),
-        "orders-0 has no leader",
-        "its only replica, broker 1, has lost the log directory of this replica",
-        restoring_step(1),
-        id="directory-of-the-replica-is-lost",
-    ),
-    pytest.param(
-        unclean_shutdowns,
-        of_partition("orders"),
-        "orders-0 has no leader",
-        "no replica is known to have all records: its ISR and ELR are empty",
-        "start broker 1; the last leader is elected when it is unfenced. Otherwise kafka-leader-election"
-        " --election-type unclean --topic orders --partition 0 elects any live replica, AND LOSES RECORDS",
-        id="isr-and-elr-are-empty",
-    ),
-    pytest.param(
         last_leader_available,
         of_partition("orders"),
         "orders-0 has no leader",
@@ -92,161 +40,12 @@ CASES = [
         id="the-last-leader-is-available",
     ),
     pytest.param(
-        no_last_leader,
-        of_partition("orders"),
-        "orders-0 has no leader",
-        "no replica is known to have all records: its ISR and ELR are empty",
-        "start brokers 1 and 2 first, which may have more records. Then kafka-leader-election"
-        " --election-type unclean --topic orders --partition 0 elects any live replica, AND LOSES RECORDS",
-        id="no-last-leader-is-known",
-    ),
-    pytest.param(
-        last_leader_is_no_replica,
-        of_partition("orders"),
-        "orders-0 has no leader",
-        "no replica is known to have all records: its ISR and ELR are empty",
-        "start broker 1 first, which may have more records. Then kafka-leader-election"
-        " --election-type unclean --topic orders --partition 0 elects any live replica, AND LOSES RECORDS",
-        id="the-last-leader-is-no-replica",
-    ),
-    pytest.param(
-        last_of_isr_unregistered,
-        of_partition("orders"),
-        "orders-0 has no leader",
-        "the only replica that may lead, broker 2, is unregistered",
-        "start broker 2, which registers it, or reassign its replicas to other brokers",
-        id="last-of-the-isr-is-unregistered",
-    ),
-    pytest.param(
         electable,
         of_partition("orders"),
         "orders-0 has no leader",
         "the active controller has not elected broker 2 yet, which may lead",
         "ask again; if it lasts, the log of the active controller says why it elects none",
         id="no-leader-although-one-may-lead",
-    ),
-    pytest.param(
-        unclean_election,
-        of_partition("orders"),
-        "orders-0 recovers from an unclean election: records may be lost",
-        "broker 2 was elected without being in sync, and has not reported its recovery",
-        "see the log of broker 2; other replicas join the ISR when it has recovered",
-        id="unclean-election",
-    ),
-    pytest.param(
-        under_min_isr,
-        of_partition("orders"),
-        "orders-0 has 1 of 2 replicas in sync, and min.insync.replicas is 2 (topic): acks=all is refused",
-        "broker 2 is fenced",
-        "start broker 2",
-        id="under-min-isr",
-    ),
-    pytest.param(
-        under_min_isr_by_cluster,
-        of_partition("orders"),
-        "orders-0 has 1 of 2 replicas in sync, and min.insync.replicas is 2 (cluster): acks=all is refused",
-        "broker 2 is active, but not in sync with its leader",
-        "see the log of broker 2 for its fetches from broker 1",
-        id="under-min-isr-not-caught-up",
-    ),
-    pytest.param(
-        under_replicated_leaving,
-        of_partition("orders"),
-        "orders-0 has 1 of 2 replicas in sync",
-        "broker 2 is in controlled shutdown",
-        "wait; a broker that does not read on delays it, and its log says why",
-        id="under-replicated-as-one-leaves",
-    ),
-    pytest.param(
-        preferred_fenced,
-        of_partition("orders"),
-        "orders-0 is led by broker 2, not by its preferred leader, broker 1,",
-        "broker 1 is fenced",
-        "start broker 1",
-        id="preferred-leader-is-fenced",
-    ),
-    pytest.param(
-        preferred_in_sync,
-        of_partition("orders"),
-        "orders-0 is led by broker 2, not by its preferred leader, broker 1,",
-        "broker 1 is in sync, and no election has moved the leadership back",
-        "wait for leader.imbalance.check.interval.seconds (auto.leader.rebalance.enable), or run"
-        " kafka-leader-election --election-type preferred --topic orders --partition 0",
-        id="preferred-leader-is-in-sync",
-    ),
-    pytest.param(
-        healthy,
-        of_partition("orders"),
-        "Nothing is wrong: orders-0 is led by its preferred leader, broker 1,",
-        None,
-        "",
-        id="healthy-partition",
-    ),
-    pytest.param(
-        all_of_elr_fenced,
-        of_topic("orders"),
-        "1 of 1 partition of orders has no leader",
-        "orders-0: none of the replicas that may lead, brokers 2 and 3, is available",
-        "start broker 2; it is elected when it is unfenced",
-        id="topic-without-leader",
-    ),
-    pytest.param(
-        session_expired,
-        of_topic("orders"),
-        "1 of 1 partition of orders has replicas out of sync",
-        "orders-0: broker 1 is fenced",
-        "start broker 1",
-        id="under-replicated-topic",
-    ),
-    pytest.param(
-        healthy,
-        of_topic("orders"),
-        "Nothing is wrong: all 2 partitions of orders have their preferred leader",
-        None,
-        "",
-        id="healthy-topic",
-    ),
-    pytest.param(
-        adding_is_fenced,
-        of_reassignment("orders"),
-        "orders-0 is being reassigned, adding [2] and removing [1],",
-        "broker 2, which is being added, is fenced",
-        "start broker 2; otherwise kafka-reassign-partitions --cancel takes it back",
-        id="added-replica-is-fenced",
-    ),
-    pytest.param(
-        reassigning,
-        of_reassignment("orders"),
-        "orders-0 is being reassigned, adding [2] and removing [1],",
-        "broker 2, which is being added, has not caught up with the leader, broker 1",
-        "wait; if the size of the replica does not grow, see the log of broker 2 for its fetches, and a"
-        " throttle of the reassignment",
-        id="added-replica-is-behind",
-    ),
-    pytest.param(
-        adding_is_unregistered,
-        of_reassignment("orders"),
-        "orders-0 is being reassigned, adding [2] and removing [1],",
-        "broker 2, which is being added, is unregistered",
-        "start broker 2, which registers it, or reassign its replicas to other brokers; otherwise"
-        " kafka-reassign-partitions --cancel takes it back",
-        id="added-replica-is-unregistered",
-    ),
-    pytest.param(
-        reassigning_without_leader,
-        of_reassignment("orders"),
-        "orders-0 is being reassigned, adding [2] and removing [1],",
-        "orders-0 has no leader",
-        "start broker 1; it is elected when it is unfenced",
-        id="reassigned-without-leader",
-    ),
-    pytest.param(
-        healthy,
-        explain_reassignments,
-        "Nothing is wrong: no partition is being reassigned",
-        None,
-        "",
-        id="no-reassignment",
     ),
 ]
 

@@ -68,6 +68,14 @@ FAULTS = (
         "KIP-996: elections begin while the leader lives behind another address.",
     ),
     PlantedFault(
+        "a-reset-connection-is-not-refused",
+        CONNECTING_FILE,
+        '            raise ConnectionResetError("the connection was reset")\n',
+        '            raise OSError("the connection was reset")\n',
+        ("tests/clients/test_resets.py::test_a_reset_before_anything_was_read_refuses",),
+        "KIP-996: a proxy whose controller is gone resets connections, and no election begins early.",
+    ),
+    PlantedFault(
         "a-reset-after-the-handshake-is-a-refusal",
         CONNECTING_FILE,
         "            is_refusal = self._missing[address] != NOT_ANSWERED\n",

@@ -14,7 +14,7 @@ DESCRIBE = "tests/cli/test_quorum_describe.py"
 FAULTS = (
     PlantedFault(
         "admin-trusts-the-first-refusal",
-        "kraftctl/cli/admin/admin_client.py",
+        "protocol/kraftctl_admin/admin_client.py",
         "if not is_repeated(request.NAME, error):",
         "if error:",
         (f"{CLIENT}::test_a_standby_that_names_a_former_leader_is_asked_again",),
@@ -22,7 +22,7 @@ FAULTS = (
     ),
     PlantedFault(
         "admin-never-forgets-a-leader",
-        "kraftctl/cli/admin/admin_client.py",
+        "protocol/kraftctl_admin/admin_client.py",
         "            self._known = []\n            Event()",
         "            Event()",
         (f"{CLIENT}::test_a_standby_that_names_a_former_leader_is_asked_again",),
@@ -70,7 +70,7 @@ FAULTS = (
     ),
     PlantedFault(
         "an-api-that-no-node-serves-is-awaited",
-        "kraftctl/cli/admin/admin_client.py",
+        "protocol/kraftctl_admin/admin_client.py",
         "            if self._without_api.issuperset(endpoints):\n",
         "            if False:\n",
         (CLIENT,),
@@ -78,7 +78,7 @@ FAULTS = (
     ),
     PlantedFault(
         "one-node-without-an-api-speaks-for-all",
-        "kraftctl/cli/admin/admin_client.py",
+        "protocol/kraftctl_admin/admin_client.py",
         "            if self._without_api.issuperset(endpoints):\n",
         "            if self._without_api:\n",
         (CLIENT,),

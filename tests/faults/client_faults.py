@@ -145,7 +145,7 @@ FAULTS = (
     ),
     PlantedFault(
         "the-end-of-the-time-hides-the-reason",
-        "kraftctl/cli/admin/admin_client.py",
+        "protocol/kraftctl_admin/admin_client.py",
         "        if not (is_cut_short and endpoint in self._problems):\n",
         "        if True:\n",
         ("tests/cli/test_admin_client.py::test_the_end_of_the_time_does_not_hide_an_earlier_reason",),

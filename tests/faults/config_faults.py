@@ -13,6 +13,14 @@ REFERENCE = "tests/config/test_config_reference.py"
 
 FAULTS = (
     PlantedFault(
+        "one-key-is-not-found-with-a-prefix",
+        "kraftctl/cli/inspect/command.py",
+        "    if exact or not name.startswith(LISTENER_PREFIX):\n",
+        "    if True:\n",
+        (REFERENCE,),
+        "`inspect configs listener.name.controller.ssl.client.auth` says that there is no such key.",
+    ),
+    PlantedFault(
         "keys-of-the-page-are-named-as-unused",
         "kraftctl/cli/start.py",
         " if key not in USED_KEYS and key not in unknown]",

@@ -11,6 +11,14 @@ MARKS = "tests/console/test_trouble_marks.py"
 
 FAULTS = (
     PlantedFault(
+        "console-shows-no-stall",
+        "kraftctl/console/troubles.py",
+        "evidence.quorum.uncommitted_ms >= STALLED_MS",
+        "evidence.quorum.uncommitted_ms < 0",
+        (TROUBLES,),
+        "The page is green while no record is committed.",
+    ),
+    PlantedFault(
         "console-does-not-escape",
         "kraftctl/console/page_drawing.py",
         "autoescape=True",

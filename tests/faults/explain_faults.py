@@ -7,6 +7,8 @@ from tests.faults.planted_fault import PlantedFault
 LIMITS = "tests/explain/test_feature_limits.py"
 NODES = "tests/explain/test_why_node.py"
 PARTITIONS = "tests/explain/test_why_partition.py"
+DECIDED_PARTITIONS = "tests/explain/test_decided_partitions.py"
+DECIDED_ELRS = "tests/explain/test_decided_elrs.py"
 REPLAYED = "tests/explain/test_replayed_log.py"
 COMMAND = "tests/cli/test_explain.py"
 ASKED_BROKER = "tests/cli/test_explain_asked_broker.py"
@@ -131,8 +133,56 @@ FAULTS = (
         "kraftctl/explain/why_partition.py",
         "    if len(known) == 1 and known[0] in state.replicas:\n",
         "    if len(known) == 1:\n",
-        (f"{PARTITIONS}::test_the_first_cause_is_the_right_one",),
-        "An operator is asked to start broker -1.",
+        (f"{DECIDED_PARTITIONS}::test_the_last_leader_is_no_replica_any_more",),
+        "An operator is asked to start a broker that has no replica.",
+    ),
+    PlantedFault(
+        "a-killed-member-of-the-elr-is-elected",
+        "kraftctl/explain/why_partition.py",
+        "evidence.image.features.elr_enabled and len(state.replicas) > 1",
+        "False",
+        (f"{DECIDED_ELRS}::test_both_are_killed",),
+        "An operator starts one broker and waits for an election that does not come.",
+    ),
+    PlantedFault(
+        "a-lost-directory-is-brought-back-before-another-broker-is-started",
+        "kraftctl/explain/why_partition.py",
+        "    if not starts:\n",
+        "    if others:\n        return others[0]\n    if not starts:\n",
+        (f"{DECIDED_ELRS}::test_the_first_runs_without_its_directory",),
+        "An operator may lose records on an empty disk, although another broker has them.",
+    ),
+    PlantedFault(
+        "a-last-leader-is-promised-beside-a-member-that-runs",
+        "kraftctl/explain/why_partition.py",
+        '", unless it was killed" if others else ',
+        '", unless it was killed" if False else ',
+        (f"{DECIDED_ELRS}::test_the_other_runs_without_its_directory",),
+        "An operator waits for an election that does not come while a member of the ELR has no directory.",
+    ),
+    PlantedFault(
+        "a-partition-waits-for-a-broker-that-leaves",
+        "kraftctl/explain/why_partition.py",
+        "        is_leaving = registration is not None and not registration.fenced\n",
+        "        is_leaving = False\n",
+        (f"{DECIDED_PARTITIONS}::test_a_follower_leaves",),
+        "An operator waits for a replica whose broker stops.",
+    ),
+    PlantedFault(
+        "a-replica-that-is-added-has-lost-the-leadership",
+        "kraftctl/explain/why_partition.py",
+        "    if preferred in state.adding_replicas and preferred not in state.isr:\n",
+        "    if False:\n",
+        (f"{DECIDED_PARTITIONS}::test_a_reassignment_copies",),
+        "An operator elects a leader where a reassignment copies.",
+    ),
+    PlantedFault(
+        "a-broker-that-ended-at-its-start-is-waited-for",
+        "kraftctl/explain/why_broker.py",
+        "        silent = is_unheard and evidence",
+        "        silent = False and evidence",
+        ("tests/explain/test_decided_nodes.py::test_a_broker_ends_while_it_starts",),
+        "An operator waits for a process that has ended.",
     ),
     PlantedFault(
         "a-running-observer-is-a-ghost",

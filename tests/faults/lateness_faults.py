@@ -15,6 +15,14 @@ SHARED = "tests/server/loop/test_shared_turns.py"
 
 FAULTS = (
     PlantedFault(
+        "requests-have-no-epoch",
+        "kraftctl/raft/peer_requests.py",
+        "type(request).API_KEY, request, core.state.epoch",
+        "type(request).API_KEY, request",
+        ("tests/raft/test_lost_connection.py",),
+        "A Fetch that has waited for its turn is word for a former leader that it leads still.",
+    ),
+    PlantedFault(
         "any-event-ends-timeouts-of-raft",
         "kraftctl/raft/raft_node.py",
         "        if is_deadline:\n            run_timers(core)\n",

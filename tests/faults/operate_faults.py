@@ -237,7 +237,7 @@ FAULTS = [
     ),
     PlantedFault(
         "buckets-do-not-add-up",
-        "kraftctl/operate/exposition.py",
+        "protocol/kraftctl_security/exposition.py",
         "value.counts, strict=True):\n            reached += count\n",
         "value.counts, strict=True):\n            reached = count\n",
         ("tests/operate/test_metrics.py::test_histograms_and_summaries",),

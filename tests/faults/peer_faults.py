@@ -132,7 +132,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-message-of-a-node-has-lines",
-        "kraftctl/cli/admin/errors.py",
+        "protocol/kraftctl_admin/errors.py",
         "        self.reason = plain_text(message or error.message)\n",
         "        self.reason = message or error.message\n",
         (NODES,),

@@ -17,8 +17,10 @@ from tests.faults.planted_fault import PlantedFault
 ROOT = Path(__file__).resolve().parents[2]
 
 COPIED = (
-    *("deploy", "kraftctl", "kraftctl_codegen", "protocol", "spark", "tests", "docs", "pyproject.toml"),
-    *("Dockerfile", "docker-compose.yml", *(file.name for file in ROOT.glob("requirements*.lock"))),
+    *("deploy", "docs", "examples", "kraftctl", "kraftctl_codegen", "man", "protocol", "schemas"),
+    *("spark", "tests", "Dockerfile", "Makefile", "docker-compose.yml", "mkdocs.yml", "pyproject.toml"),
+    *(".ci", ".github", ".gitignore", ".pre-commit-config.yaml", "setup.py"),
+    *(file.name for pattern in ("requirements*.lock", "*.md") for file in sorted(ROOT.glob(pattern))),
 )
 
 AT_A_TIME = 2

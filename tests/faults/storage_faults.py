@@ -229,6 +229,14 @@ FAULTS = (
         "A voter with short election timeouts is never heard again.",
     ),
     PlantedFault(
+        "a-request-of-a-former-epoch-is-sent-when-its-turn-comes",
+        "kraftctl/server/peers/peers.py",
+        "if waiting.effect.is_outdated(self._peers.epoch()):",
+        "if waiting.effect.is_outdated(0):",
+        ("tests/server/peers/test_peers.py",),
+        "A former leader takes it for the word that it leads still, and answers a heartbeat.",
+    ),
+    PlantedFault(
         "a-cut-log-is-kept-in-memory",
         "kraftctl/server/loop/replica_reads.py",
         "            self._cache.clear()\n",

@@ -6,7 +6,10 @@ from tests.faults.planted_fault import PlantedFault
 
 IMAGES = "tests/packaging/test_images.py"
 LOCKS = "tests/supply_chain/test_lock_files.py"
+PINS = "tests/supply_chain/test_pins.py::test_all_that_is_fetched_is_pinned"
 AUDIT = "tests/supply_chain/audit.py"
+COMPOSE = "deploy/compose/docker-compose.yml"
+PROFILES = "tests/packaging/test_compose_profiles.py"
 
 FAULTS = (
     PlantedFault(
@@ -58,6 +61,62 @@ FAULTS = (
         "The base is whatever its tag means on that day.",
     ),
     PlantedFault(
+        "an-action-has-a-tag",
+        ".github/workflows/ci.yml",
+        "actions/setup-java@c1e323688fd81a25caa38c78aa6df2d33d3e20d9 # v4.8.0",
+        "actions/setup-java@v4",
+        (PINS,),
+        "CI runs whatever the owner of the tag has moved it to.",
+    ),
+    PlantedFault(
+        "make-installs-without-hashes",
+        "Makefile",
+        "$(PIP) install --require-hashes -r requirements-dev.lock",
+        "$(PIP) install -r requirements-dev.lock",
+        (PINS,),
+        "Checks run with a file that somebody has replaced in the index.",
+    ),
+    PlantedFault(
+        "a-figure-of-readme-is-older-than-the-page",
+        "README.md",
+        "| 308 ms |",
+        "| 298 ms |",
+        ("tests/documents/test_first_screen.py",),
+        "The first thing that is read is not what was measured.",
+    ),
+    PlantedFault(
+        "a-library-of-the-builder-is-linked",
+        "tests/supply_chain/manylinux.py",
+        "    if foreign:\n",
+        "    if False:\n",
+        ("tests/supply_chain/test_manylinux.py::test_a_wheel_with_something_of_this_machine_is_refused",),
+        "A wheel is released that no other machine can load.",
+    ),
+    PlantedFault(
+        "objects-look-for-libraries-of-the-builder",
+        "setup.py",
+        'if not word.startswith("-Wl,-rpath")',
+        'if not word.startswith("-Wl,-rpaths")',
+        ("tests/supply_chain/test_manylinux.py::test_objects_look_for_libraries_where_the_system_does",),
+        "Another machine loads what somebody has put into a directory that only the builder should have.",
+    ),
+    PlantedFault(
+        "a-version-that-brokers-refuse",
+        "kraftctl/__init__.py",
+        '__version__.partition("+")[0]',
+        "__version__",
+        ("tests/supply_chain/test_release.py::test_brokers_accept_what_it_says_of_itself",),
+        "A build between releases has no connection to any broker: INVALID_REQUEST (KIP-511).",
+    ),
+    PlantedFault(
+        "a-run-deletes-the-rows-of-others",
+        "tests/supply_chain/artefact_table.py",
+        "table.splitlines()[2:]",
+        "table.splitlines()[:0]",
+        ("tests/supply_chain/test_artefact_table.py::test_rows_of_another_run_stay",),
+        "The page has no images after a check of the wheel.",
+    ),
+    PlantedFault(
         "a-lower-bound-is-not-tested",
         "pyproject.toml",
         '"cryptography>=45.0.1"',
@@ -88,5 +147,29 @@ FAULTS = (
         "    if not _symbols(expression):\n        return True\n",
         ("tests/supply_chain/test_licences.py::test_of_alternatives_one_is_enough",),
         "A distribution that may not be used at all is not noticed.",
+    ),
+    PlantedFault(
+        "profiles-share-a-volume",
+        COMPOSE,
+        '["single-broker-1:/var',
+        '["broker-1:/var',
+        (f"{PROFILES}::test_profiles_share_no_volume",),
+        "A broker with the partitions of one quorum starts with another.",
+    ),
+    PlantedFault(
+        "a-password-that-everybody-knows",
+        COMPOSE,
+        "${ADMIN_PASSWORD:-}",
+        "${ADMIN_PASSWORD:-admin-secret}",
+        (f"{PROFILES}::test_no_password_of_the_super_user_is_no_start",),
+        "Without the variable, who reads the file is a super user.",
+    ),
+    PlantedFault(
+        "an-extra-needs-what-no-index-has",
+        "protocol/kraftctl_protocol/extra_packages.py",
+        "            yield from _packages(other[1], required)\n",
+        "            yield match[1]\n",
+        ("tests/packaging/test_extra_packages.py::test_an_extra_is_its_packages",),
+        "The command that is advised fails.",
     ),
 )

@@ -63,6 +63,7 @@ def test_a_fault_is_noticed(fault: PlantedFault, complaints: dict[str, Future[st
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # All tests that any of the faults names, one after the other.
 def test_without_a_fault_the_same_tests_pass(complaints: dict[str, Future[str]]) -> None:
     text = complaints[""].result()
     assert not text, text

@@ -15,6 +15,16 @@ TRANSITIONS = "tests/controller/test_broker_transitions.py"
 
 FAULTS = (
     PlantedFault(
+        "an-assignment-ends-a-reassignment-twice",
+        "kraftctl/controller/replication_control/offline_directories.py",
+        "partition if change is None else partition.merge(change, tuples)",
+        "partition",
+        (
+            "tests/controller/test_assign_replicas_to_dirs.py::test_what_ends_with_an_assignment_does_not_end_twice",
+        ),
+        "Epochs of a partition rise though nothing changes: its followers truncate and fetch again.",
+    ),
+    PlantedFault(
         "reassignments-and-elrs-without-leader-never-end",
         f"{REPLICATION}/partition_walk.py",
         "        if partition.reassigning or (partition.elr and not self._keeps_elrs):\n",

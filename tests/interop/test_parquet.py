@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from tests.spark.typed_check import compare_export_with_dump
 from tests.support.processes.clients import create_topic
 from tests.support.processes.kafka import Cluster, await_result

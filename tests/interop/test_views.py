@@ -16,7 +16,7 @@ from kraftctl_protocol.record_batch import read_batches
 from kraftctl_spark.history import DIRECTORY
 from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.rows.record_names import column_name
-from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.output import Output
 from kraftctl_spark.views import register_views
 from tests.interop.test_parquet import high_watermark
 from tests.spark.compared_rows import compare_rows

@@ -45,7 +45,7 @@ def test_all_releases_in_one_cluster(tmp_path: Path) -> None:
         for broker in cluster.brokers:
             others = ",".join(other.address for other in cluster.brokers if other is not broker)
             broker.stop()
-            produce(others, "everywhere", [b"plain"] * 10)
+            produce(others, "everywhere", [b"plain"] * 10, is_idempotent=True)
             broker.start()
             await_in_sync(cluster, "everywhere")
         await_live(cluster, {broker.node_id for broker in cluster.brokers})

@@ -35,14 +35,19 @@ PART = "rolling_upgrade"
 CLIENTS_PAUSE_S = 0.5
 """Between two topics: brokers start with thousands of partitions otherwise."""
 
+PROGRESS_SECONDS_MAX = 90.0
+"""A request that was lost with its broker is made again after 30 s at most."""
+
 
 def test_from_3_9_to_4_4_and_back_where_kafka_allows(tmp_path: Path) -> None:
     old = RELEASES[0]
     with (
         Cluster(kafka(old), tmp_path, release_version=release_of(latest(old))) as cluster,
-        SteadyClients(cluster.bootstrap_servers, pause_s=CLIENTS_PAUSE_S, replicas=2) as clients,
+        SteadyClients(
+            cluster.bootstrap_servers, pause_s=CLIENTS_PAUSE_S, replicas=2, brokers_end=True
+        ) as clients,
     ):
-        clients.await_progress()
+        clients.await_progress(PROGRESS_SECONDS_MAX)
         level = latest(old)
         for release in RELEASES[1:]:
             step = Step(cluster, clients, old, release, level)
@@ -83,12 +88,12 @@ class Step:
         """Returns the level if Kafka allows to lower it by one, which is done and undone; else 0."""
         port = self.cluster.controller.port
         raise_to(port, level)
-        self.clients.await_progress()
+        self.clients.await_progress(PROGRESS_SECONDS_MAX)
         refusal = update(port, level - 1, SAFE_DOWNGRADE)
         allowed = may_be_lowered(level, level - 1)
         assert (refusal is None) == allowed, refusal
         if allowed:
-            self.clients.await_progress()
+            self.clients.await_progress(PROGRESS_SECONDS_MAX)
             raise_to(port, level)
         return level if allowed else 0
 
@@ -115,7 +120,7 @@ class Step:
         broker.kafka = kafka(release)
         broker.start()
         await_in_sync(self.cluster, PRODUCED)
-        self.clients.await_progress()
+        self.clients.await_progress(PROGRESS_SECONDS_MAX)
 
     def finish(self) -> None:
         """The other features, as Kafka's tool raises them."""

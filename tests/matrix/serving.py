@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections import Counter
 from functools import partial
 
 from kraftctl.dev.cluster import Cluster
@@ -23,10 +24,10 @@ def serves(cluster: Cluster, topic: str) -> None:
     servers = servers_of(cluster)
     replicas = sum(broker.running for broker in cluster.brokers)
     create_topic(servers, topic, partitions=replicas, replicas=replicas)
-    produce(servers, topic, [b"plain"] * RECORDS)
+    produce(servers, topic, [b"plain"] * RECORDS, is_idempotent=True)
     produce(servers, topic, [b"transactional"] * RECORDS, transactional_id=f"writer-of-{topic}")
-    values = consume(servers, topic, 2 * RECORDS)
-    assert sorted(values) == sorted([b"plain"] * RECORDS + [b"transactional"] * RECORDS)
+    found = Counter(consume(servers, topic, 2 * RECORDS))
+    assert found == {b"plain": RECORDS, b"transactional": RECORDS}, f"{topic} has {found}"
 
 
 def await_in_sync(cluster: Cluster, topic: str) -> None:

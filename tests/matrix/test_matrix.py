@@ -10,11 +10,12 @@ import pytest
 from kraftctl.dev.tools import MAIN_CLASSES
 from tests.matrix import results
 from tests.matrix.directories import KINDS, every_transition
+from tests.matrix.every_tool import counted, unnamed_logger
 from tests.matrix.levels import GROUPS
 from tests.matrix.page import text_of
 from tests.matrix.releases import RELEASES, latest, levels_of, may_be_lowered
 from tests.matrix.run import PARTS
-from tests.matrix.tool_calls import NOT_CALLED, calls
+from tests.matrix.tool_calls import NOT_CALLED, calls, named_loggers
 
 ROWS = {
     "levels": [[release, "7 to 21", "15 of 15"] for release in RELEASES],
@@ -24,7 +25,7 @@ ROWS = {
     "rolling_upgrade-load": [["1000", "20"]],
     "directories": [["static", "21", "22"]],
     "directories-formats": [["kraftctl", "4.4.0", "dynamic", "4.4-IV2"]],
-    "every_tool": [["kafka-topics", "20"], ["kafka-acls", "30"]],
+    "every_tool": [["kafka-topics", "20", "1"], ["kafka-acls", "30", "2"]],
 }
 
 
@@ -60,6 +61,17 @@ def test_each_tool_is_called_or_named() -> None:
     assert called.isdisjoint(NOT_CALLED)
 
 
+def test_the_page_has_all_calls() -> None:
+    assert "".join(f"| {' | '.join(row)} |\n" for row in counted()) in results.PAGE.read_text("utf-8")
+
+
+@pytest.mark.parametrize(("logger", "is_kept"), [("root", True), ("a.Named", True), ("a.NamedToo", False)])
+def test_loggers_that_calls_have_named_are_compared(logger: str, is_kept: bool) -> None:
+    assert named_loggers() == ["root"]
+    line = f" {logger}=INFO sensitive=false synonyms={{}}"
+    assert bool(unnamed_logger(["a.Named"]).sub("", line)) == is_kept
+
+
 def test_the_page_has_what_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each part has its place in docs/versions.md; what other parts have written stays."""
     monkeypatch.setattr(results, "DIRECTORY", tmp_path)
@@ -75,7 +87,7 @@ def test_the_page_has_what_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for line in (
         "| 4.4.0 | 7 to 21 | 15 of 15 | 21 |",
         "| static | 21 | 22 |",
-        "| all | 50 |",
+        "| all | 50 | 3 |",
         "1000 records",
     ):
         assert text.count(line) == 1

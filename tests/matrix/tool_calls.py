@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 SERVER = ("--bootstrap-server", "SERVERS")
 CONTROLLER = ("--bootstrap-controller", "CONTROLLERS")
@@ -149,6 +150,18 @@ def configs() -> Iterator[Call]:
     yield from at_both("kafka-client-metrics", "--list")
 
 
+def named_loggers() -> list[str]:
+    """The loggers whose level a call sets or deletes."""
+    values = [
+        value
+        for call in calls()
+        if "broker-loggers" in call.arguments
+        for flag, value in pairwise(call.arguments)
+        if flag in ("--add-config", "--delete-config")
+    ]
+    return sorted({each.split("=")[0] for value in values for each in value.split(",")})
+
+
 def acls() -> Iterator[Call]:
     add = "--add --allow-principal User:a --operation"
     yield from at_server(
@@ -259,7 +272,12 @@ DELETED = 'JSON:{"version":1,"partitions":[{"topic":"by-hand","partition":0,"off
 
 
 def records() -> Iterator[Call]:
-    yield from at_server("kafka-console-producer", "--topic by-hand", stdin="one\ntwo\nthree\n")
+    # Without a key, the producer begins at a partition by chance.
+    yield from at_server(
+        "kafka-console-producer",
+        "--topic by-hand --reader-property parse.key=true --reader-property key.separator=:",
+        stdin="a:one\na:two\na:three\n",
+    )
     yield from at_server(
         "kafka-console-consumer", "--topic by-hand --from-beginning --max-messages 3 --group g"
     )

@@ -323,7 +323,7 @@ def test_a_controller_that_loads_many_partitions_says_how_far_it_is(tmp_path: Pa
     node.start()
     register_brokers(node, 10)
     node.stop()
-    write_partitions(node, topics=100, partitions=1_000, brokers=10)
+    write_partitions(node, topics=1_500, partitions=1_000, brokers=10)
     node.start(wait=False)
     seen = set()
 

@@ -6,6 +6,8 @@ import pytest
 
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.raft.states import Follower
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.record_batch import encode_batch
 from tests.raft.test_early_elections import last_fetch
 from tests.support.following import LEADER, Following
@@ -104,3 +106,17 @@ def test_writes_continue_when_a_connection_is_reset(
     quorum.run_for(5_000)
     assert (quorum.led(), leader.raft.epoch) == (leader, epoch), "StableLeadership"
     assert not [line for line in quorum.lines(follower.node_id, since) if "to Prospective" in line]
+
+
+def test_each_request_names_the_epoch_in_which_it_was_made() -> None:
+    """One that waits for its turn is dropped by it: a former leader would take it for word of the present."""
+    voter = Following(VOTER)
+    voter.answered()
+    voter.lost(refused=True)
+    voter.wait(60_000)
+    epochs = [(effect.api_key, effect.epoch) for effect in voter.sent]
+    assert {ApiKey.FETCH, ApiKey.VOTE} <= {key for key, _ in epochs}
+    assert min(epoch for _, epoch in epochs) == 1
+    for effect in voter.sent:
+        if isinstance(effect.request, VoteRequest):
+            assert effect.request.topics[0].partitions[0].replica_epoch == effect.epoch

@@ -96,6 +96,19 @@ def test_observers_that_ask_alike_share_an_answer() -> None:
     assert {(effect.read_offset, effect.end_offset) for effect in answers} == {(4, 5)}
 
 
+def test_a_fetch_of_fewer_than_no_bytes_gets_a_batch_as_one_of_none() -> None:
+    transcript = RaftTranscript()
+    for command in ("node id=1 voters=1 kraft-version=1", "start", "flushed 3", "append 1", "flushed 4"):
+        transcript.run(command)
+    for request_id, size in enumerate((-1, 0)):
+        transcript.run(f"fetch request={request_id} replica=101 offset=4 hw=4 max-bytes={size}")
+    transcript.run("append 1")
+    effects = transcript.node.step(LogFlushed(5), transcript.replica.now_ms, 0)
+    (answer,) = (effect for effect in effects if isinstance(effect, RespondFetch))
+    assert (answer.request_ids, answer.max_bytes) == ([0, 1], 0)
+    assert (answer.read_offset, answer.end_offset) == (4, 5)
+
+
 def test_observers_get_what_follows_their_own_offset() -> None:
     """Both wait for the same interval to end, one with a change less."""
     transcript = RaftTranscript()

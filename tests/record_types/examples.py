@@ -77,6 +77,7 @@ OF_TYPE: dict[tuple[str, str], object] = {
 BESIDE: dict[str, tuple[str, ...]] = {
     "PartitionRecord": ("TopicRecord",),
     "UnfenceBrokerRecord": ("FenceBrokerRecord",),
+    "ConfigRecord": ("TopicRecord",),
     "RemoveTopicRecord": ("PartitionRecord", "ConfigRecord"),
     "EndTransactionRecord": ("BeginTransactionRecord",),
     "AbortTransactionRecord": ("BeginTransactionRecord",),

@@ -41,6 +41,12 @@ VERDICTS = {
         "is compiled only, never matched; PATTERNS_COST_MAX limits what the expressions of a request take"
     ),
     ("server/connections/foreign_protocols.py", "pattern"): "each of them is proved at its call",
+    (
+        "forgetting/wanted_name.py",
+        "f'(?<!",
+    ): "at most two characters on each side of a fixed text: who runs `forget` gives it",
+    ("cli/container/environment.py", "'KRAFTCTL_"): "names of environment variables: who starts it has them",
+    ("stores/store_error.py", "pattern"): "each of RULES is a few words; what it searches is one error",
     ("cli/doctor/diagnosis.py", "'[a-z][a-z0-9]*"): PROPERTIES,
     (
         "cli/shell/tree_node.py",

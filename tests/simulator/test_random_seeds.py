@@ -27,7 +27,7 @@ KNOWN_SEEDS = [
 
 KNOWN_RUNS = 50
 
-NOT_REACHED_MAX = 4
+NOT_REACHED_MAX = 8
 """Of the record types and outcomes of APIs that a long series has to reach."""
 
 SUPERVISED_RUNS = 25
@@ -44,6 +44,7 @@ FORMER_FINDS = [
     pytest.param("mixed", 3_008_734, id="transaction-that-ends-while-its-leader-waits-for-the-disk"),
     pytest.param("mixed", 3_018_882, id="epochs-of-a-voter-that-no-log-has-any-more"),
     pytest.param("mixed", 3_002_558, id="fencing-in-a-transaction-that-is-aborted"),
+    pytest.param("mixed", 6_011_666, id="fetch-that-waited-for-its-turn-while-a-later-epoch-was-joined"),
     pytest.param("moves", 582, id="all-voters-have-moved-meanwhile"),
 ]
 """With the workload with which they were found."""

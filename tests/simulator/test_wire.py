@@ -11,7 +11,7 @@ import pytest
 from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
 from tests.support.simulator.cluster.lifetime import Lifetime
 from tests.support.simulator.cluster.virtual_time import VirtualTime
-from tests.support.simulator.cluster.wire import Asker, Exchange, Wire
+from tests.support.simulator.cluster.wire import Asker, Exchange, LinkFaults, Wire
 
 TIMEOUT_US = 2_000_000
 REFUSED, SILENT, ANSWERED = "refused", "silent", "answered"
@@ -83,3 +83,16 @@ def test_what_becomes_of_a_request(
         assert answer == b"x"
     else:
         assert (answer, at_us == TIMEOUT_US) == (None, outcome == SILENT)
+
+
+def test_a_message_arrives_in_time_also_the_second_time() -> None:
+    """Checks that wait for the silence of a node rely on it."""
+    time = VirtualTime()
+    late_us: list[int] = []
+    wire = Wire(time, random.Random(1), Counter())
+    wire.faults = LinkFaults(delay_us_max=400_000, duplicates=1.0, slow_links={(1, 2): 70_000})
+    for _ in range(1_000):
+        wire.carry(1, 2, lambda: late_us.append(time.now_us))
+    time.run_until(wire.faults.late_us_max)
+    assert len(late_us) == 2_000
+    assert max(late_us) > 0.9 * wire.faults.late_us_max

@@ -14,14 +14,6 @@ def only_replica_fenced(log: ExplainedLog) -> None:
     log.fetched(3, 93_000)
 
 
-def all_of_elr_fenced(log: ExplainedLog) -> None:
-    log.brokers(1, 2, 3)
-    log.topic("orders", partition([1, 2, 3]))
-    log.fence(1, change("orders", 0, isr=[2, 3], leader=2))
-    log.fence(2, change("orders", 0, isr=[3], leader=3, eligible_leader_replicas=[2]))
-    log.fence(3, change("orders", 0, isr=[], leader=-1, eligible_leader_replicas=[2, 3]))
-
-
 def directory_lost(log: ExplainedLog) -> None:
     log.brokers(1, directories=2)
     log.topic("orders", partition([1]))
@@ -29,39 +21,10 @@ def directory_lost(log: ExplainedLog) -> None:
     log.lose_directory(1, left=[1])
 
 
-def unclean_shutdowns(log: ExplainedLog) -> None:
-    log.brokers(1, 2)
-    log.topic("orders", partition([1, 2]))
-    log.fence(2, change("orders", 0, isr=[1]))
-    log.fence(1, change("orders", 0, isr=[], leader=-1, last_known_elr=[1]))
-
-
 def last_leader_available(log: ExplainedLog) -> None:
     log.brokers(1, 2)
     log.topic("orders", partition([1, 2], isr=[1]))
     log.write(change("orders", 0, isr=[], leader=-1, last_known_elr=[1]))
-
-
-def no_last_leader(log: ExplainedLog) -> None:
-    log.brokers(1, 2)
-    log.topic("orders", partition([1, 2]))
-    log.fence(2, change("orders", 0, isr=[1]))
-    log.fence(1, change("orders", 0, isr=[], leader=-1))
-
-
-def last_leader_is_no_replica(log: ExplainedLog) -> None:
-    """A reassignment was cancelled while the partition had no leader: -1 is what Kafka's records say then."""
-    log.brokers(1, 2)
-    log.topic("orders", partition([1, 2], isr=[], leader=-1))
-    log.fence(1)
-    log.write(change("orders", 0, replicas=[1], leader=-1, last_known_elr=[-1], directories=[directory(1)]))
-
-
-def last_of_isr_unregistered(log: ExplainedLog) -> None:
-    log.brokers(1, 2)
-    log.topic("orders", partition([1, 2], isr=[2], leader=2))
-    log.fence(2, change("orders", 0, leader=-1))
-    log.unregister(2)
 
 
 def unclean_election(log: ExplainedLog) -> None:
@@ -81,23 +44,10 @@ def under_min_isr(log: ExplainedLog) -> None:
     log.fence(2, change("orders", 0, isr=[1]))
 
 
-def under_min_isr_by_cluster(log: ExplainedLog) -> None:
-    log.brokers(1, 2)
-    log.config("min.insync.replicas", "2")
-    log.topic("orders", partition([1, 2], isr=[1]))
-
-
 def under_replicated_leaving(log: ExplainedLog) -> None:
     log.brokers(1, 2)
     log.topic("orders", partition([1, 2]))
     log.leave(2, change("orders", 0, isr=[1]))
-
-
-def preferred_fenced(log: ExplainedLog) -> None:
-    log.brokers(1, 2, 3)
-    log.topic("orders", partition([1, 2]))
-    log.write(change("orders", 0, leader=2))
-    log.fence(1)
 
 
 def preferred_in_sync(log: ExplainedLog) -> None:
@@ -119,16 +69,6 @@ def session_expired(log: ExplainedLog) -> None:
 def session_expired_and_fetched(log: ExplainedLog) -> None:
     session_expired(log)
     log.fetched(1, 10_000)
-
-
-def session_expired_by_status(log: ExplainedLog) -> None:
-    session_expired(log)
-    log.contacts[1] = BrokerContact(heartbeat_age_ms=None, metadata_offset=100)
-
-
-def fenced_without_leaderships(log: ExplainedLog) -> None:
-    log.brokers(1)
-    log.fence(1)
 
 
 def fenced_but_fetching(log: ExplainedLog) -> None:
@@ -190,12 +130,6 @@ def one_directory_failed(log: ExplainedLog) -> None:
     log.lose_directory(1, left=[0, 2])
 
 
-def all_but_one_directory_failed(log: ExplainedLog) -> None:
-    log.brokers(1, directories=2)
-    log.lose_directory(1, left=[0])
-    log.fence(1)
-
-
 def leaving_with_leaderships(log: ExplainedLog) -> None:
     log.brokers(1)
     log.topic("solo", partition([1]))
@@ -208,20 +142,6 @@ def leaving_waits_for_others(log: ExplainedLog) -> None:
     log.leave(1, change("orders", 0, leader=2, isr=[2]))
     log.contacts[2] = BrokerContact(heartbeat_age_ms=200, metadata_offset=103)
     log.contacts[1] = BrokerContact(heartbeat_age_ms=200, metadata_offset=90)
-
-
-def leaving_an_isr_last(log: ExplainedLog) -> None:
-    log.brokers(1, 2)
-    log.topic("orders", partition([1, 2]), partition([2, 1]))
-    log.leave(1, change("orders", 0, leader=2, isr=[2]), change("orders", 1, isr=[2]))
-
-
-def leaving_without_partitions(log: ExplainedLog) -> None:
-    """It has lost its last leadership, and left its last ISR, before it began to leave."""
-    log.brokers(1, 2)
-    log.topic("orders", partition([1, 2]))
-    log.write(change("orders", 0, leader=2), change("orders", 0, isr=[2]))
-    log.leave(1)
 
 
 def leaving_in_a_snapshot(log: ExplainedLog) -> None:
@@ -258,17 +178,6 @@ def adding_is_fenced(log: ExplainedLog) -> None:
     log.fence(2)
 
 
-def adding_is_unregistered(log: ExplainedLog) -> None:
-    reassigning(log)
-    log.fence(2)
-    log.unregister(2)
-
-
-def reassigning_without_leader(log: ExplainedLog) -> None:
-    reassigning(log)
-    log.fence(1, change("orders", 0, leader=-1))
-
-
 def level_30(log: ExplainedLog) -> None:
     log.feature("metadata.version", 30)
     log.voters(1)
@@ -292,13 +201,6 @@ def ghost_at_33(log: ExplainedLog) -> None:
     log.controllers(1, levels=(7, 33))
     log.controllers(9)
     log.fetched(1, 0, voter=True)
-
-
-def broker_limits(log: ExplainedLog) -> None:
-    level_30(log)
-    log.controllers(1, levels=(7, 33))
-    log.brokers(2)
-    log.fence(2)
 
 
 def voter_limits(log: ExplainedLog) -> None:

@@ -1,1 +1,1 @@
-"""A small blocking admin client, for commands that ask a running cluster."""
+"""The addresses, the flags and the answers of commands that ask a running cluster, with `kraftctl_admin`."""

@@ -8,13 +8,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from kraftctl.cli.admin.admin_client import AdminClient, parse_bootstrap
-from kraftctl.cli.admin.client_config import DEFAULT_API_TIMEOUT_MS, ClientConfig, parse_client_config
-from kraftctl.cli.admin.errors import AdminError
+from kraftctl import SOFTWARE
+from kraftctl.cli.admin.bootstrap import parse_bootstrap
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
+from kraftctl_admin.admin_client import AdminClient
+from kraftctl_admin.client_config import DEFAULT_API_TIMEOUT_MS, ClientConfig, parse_client_config
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
@@ -71,7 +73,9 @@ def open_client(
     config = parse_client_config({} if properties is None else properties)
     if only_reads and (properties is None or DEFAULT_API_TIMEOUT_MS not in properties):
         config = _at_most(config, READ_TIMEOUT_MS)
-    return AdminClient(bootstrap, to_controllers=to_controllers, config=config, clock=Clock())
+    return AdminClient(
+        bootstrap, to_controllers=to_controllers, config=config, clock=Clock(), software=SOFTWARE
+    )
 
 
 def report_failures(

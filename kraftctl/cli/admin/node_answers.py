@@ -13,10 +13,11 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Final
 
-from kraftctl.cli.admin.admin_client import BROKER_ENDPOINTS, CONTROLLER_ENDPOINTS, NODES_MAX, SOFTWARE
-from kraftctl.cli.admin.client_config import ClientConfig
+from kraftctl import SOFTWARE
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, error_in, quorum_info_of, quorum_request
 from kraftctl.server.process.clock import Clock
+from kraftctl_admin.admin_client import BROKER_ENDPOINTS, CONTROLLER_ENDPOINTS, NODES_MAX
+from kraftctl_admin.client_config import ClientConfig
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest

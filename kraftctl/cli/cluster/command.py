@@ -7,17 +7,17 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.admin.connection_flags import (
     BOOTSTRAP_FLAGS,
     add_connection_flags,
     open_client,
     report_failures,
 )
-from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.cluster.listed_endpoints import list_endpoints
 from kraftctl.cli.output import add_output_flag, print_output
 from kraftctl.cli.parser import KAFKAS_USAGE_STATUS, KafkaToolParser, Parser
+from kraftctl_admin.admin_client import AdminClient
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest

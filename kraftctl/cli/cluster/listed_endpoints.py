@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kraftctl.cli.admin.admin_client import AdminClient
+from kraftctl_admin.admin_client import AdminClient
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterBroker
 

@@ -6,8 +6,8 @@ import errno
 import socket
 from typing import Final
 
-from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.console.listen_address import ListenAddress
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.file_errors import reason_of
 
 NEXT_STEPS: Final = {

@@ -9,10 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kraftctl import __version__
-from kraftctl.cli.admin.admin_client import parse_bootstrap
-from kraftctl.cli.admin.client_config import ClientConfig, parse_client_config
-from kraftctl.cli.admin.errors import AdminError
+from kraftctl import SOFTWARE
+from kraftctl.cli.admin.bootstrap import parse_bootstrap
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.console.listen_address import ListenAddress, check_access, parse_listen_address
 from kraftctl.cli.console.quorum_round import QuorumRounds
@@ -25,11 +23,14 @@ from kraftctl.console.quorum_reading import QuorumReading
 from kraftctl.explain.evidence import connection_of
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
+from kraftctl_admin.client_config import ClientConfig, parse_client_config
+from kraftctl_admin.errors import AdminError
 from kraftctl_observer.directory_reader import DirectoryReader
 from kraftctl_observer.log_reader import LogReader, ObserverError
 from kraftctl_observer.metadata_directory import MetadataDirectory
 from kraftctl_observer.observer import QuorumObserver
 from kraftctl_protocol.escaped_text import escaped
+from kraftctl_protocol.extra_packages import install_command
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.primitives import DecodeError
@@ -49,7 +50,7 @@ NO_LEADER_ASKED: Final = "The page is of a directory: which controllers run, lag
 
 HELD_BACK: Final = ". The log behind its snapshot is left out, {}. --assume-committed shows it"
 
-MISSING: Final = "the package {} is missing. Next step: pip install '.[console]' in a clone of kraftctl"
+MISSING: Final = "the package {} is missing. Next step: {}"
 
 
 def add_arguments(parser: Parser) -> None:
@@ -114,7 +115,7 @@ def _serve(args: argparse.Namespace, config: ClientConfig) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("kraftctl"):
             raise
-        raise AdminError(MISSING.format(error.name)) from error
+        raise AdminError(MISSING.format(error.name, install_command(NAME, [error.name]))) from error
     address = parse_listen_address(args.listen)
     if (args.certificate is None) != (args.key is None):
         raise AdminError("--certificate and --key belong together.")
@@ -161,7 +162,7 @@ def _reader(args: argparse.Namespace, config: ClientConfig) -> LogReader:
     return QuorumObserver(
         parse_bootstrap(args.bootstrap_controllers),
         client_id=config.client_id,
-        software=("kraftctl", __version__),
+        software=SOFTWARE,
         timeout_s=LOG_SECONDS,
         say_after_s=2 * LOG_SECONDS,  # The page says the same.
         read_security=lambda: config.security,

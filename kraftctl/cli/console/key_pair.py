@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from pathlib import Path
 
-from kraftctl.cli.admin.errors import AdminError
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_security.small_files import read_small_file
 

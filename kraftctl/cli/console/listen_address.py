@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from kraftctl.cli.admin.errors import AdminError
+from kraftctl_admin.errors import AdminError
 
 HTTP: Final = "http"
 HTTPS: Final = "https"

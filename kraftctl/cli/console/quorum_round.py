@@ -8,9 +8,7 @@ from dataclasses import replace
 from threading import Event, Thread
 from typing import Final
 
-from kraftctl.cli.admin.admin_client import AdminClient
-from kraftctl.cli.admin.client_config import ClientConfig
-from kraftctl.cli.admin.errors import AdminError
+from kraftctl import SOFTWARE
 from kraftctl.cli.explain.leader_view import leader_view_of
 from kraftctl.cli.health.collection import read_pages
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, describe_quorum
@@ -20,6 +18,9 @@ from kraftctl.console.quorum_reading import QuorumReading
 from kraftctl.explain.commit_watch import CommitWatch
 from kraftctl.explain.evidence import NoLeaderView
 from kraftctl.server.process.clock import Clock
+from kraftctl_admin.admin_client import AdminClient
+from kraftctl_admin.client_config import ClientConfig
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_security.blocking_connection import Endpoint
 
@@ -55,7 +56,9 @@ class QuorumRounds:
         self._threads: list[Thread] = []
         self._statuses: dict[str, NodeStatus] = {}
         short = replace(config, default_api_timeout_ms=min(ASK_MS, config.default_api_timeout_ms))
-        self._client = AdminClient(bootstrap, to_controllers=True, config=short, clock=clock)
+        self._client = AdminClient(
+            bootstrap, to_controllers=True, config=short, clock=clock, software=SOFTWARE
+        )
 
     def ask(self) -> QuorumReading:
         """Returns what was said in one round."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.admin.node_answers import NodeAnswers
 from kraftctl.cli.doctor.diagnosis import ERROR, UNKNOWN, WARN, Diagnosis, of_sentence, ok
 from kraftctl.cli.doctor.subject import Subject, own_addresses
 from kraftctl.metadata import features
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.uuids import ZERO_UUID, uuid_to_string
 from kraftctl_security.blocking_connection import Endpoint, endpoint_text
@@ -93,7 +93,9 @@ def _address(endpoint: Endpoint, answers: NodeAnswers, key: str, *, is_own: bool
         text = f"{where} is not asked: {answers.problem}"
         return Diagnosis(ERROR, text, f"check {answers.keys_to_check}", key)
     if is_own:
-        return ok(f"{where} is this controller, which does not answer there: {answers.problem}", key)
+        return ok(
+            f"{where} is this controller, which does not answer, as before its start: {answers.problem}", key
+        )
     text = f"{where} does not answer: {answers.problem}"
     return Diagnosis(WARN, text, "start that controller, or correct the address", key)
 

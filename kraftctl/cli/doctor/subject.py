@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.node_answers import NodeAnswers, NodeInquiry, ask_all
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
@@ -15,6 +14,7 @@ from kraftctl.server.controller_server import peers_context
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import read_meta_properties
+from kraftctl_admin.client_config import ClientConfig
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_security.blocking_connection import Endpoint

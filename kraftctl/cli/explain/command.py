@@ -13,9 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 
-from kraftctl.cli.admin.admin_client import parse_bootstrap
-from kraftctl.cli.admin.client_config import ClientConfig, parse_client_config
-from kraftctl.cli.admin.errors import AdminError, RefusedError
+from kraftctl.cli.admin.bootstrap import parse_bootstrap
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.explain.leader_view import leader_view_of
 from kraftctl.cli.explain.log_source import read_directory, read_history, read_quorum
@@ -44,6 +42,8 @@ from kraftctl.explain.why_reassignment import explain_reassignment, explain_reas
 from kraftctl.explain.why_topic import explain_topic
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
+from kraftctl_admin.client_config import ClientConfig, parse_client_config
+from kraftctl_admin.errors import AdminError, RefusedError
 from kraftctl_observer.log_reader import ObserverError
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import unplaced_error

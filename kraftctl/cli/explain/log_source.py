@@ -10,18 +10,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from kraftctl import __version__
-from kraftctl.cli.admin.client_config import ClientConfig
+from kraftctl import SOFTWARE
 from kraftctl.explain.as_of import AsOf, check_known
 from kraftctl.explain.replayed_log import ReplayedLog
+from kraftctl_admin.client_config import ClientConfig
 from kraftctl_observer.directory_reader import DirectoryReader
 from kraftctl_observer.log_reader import LogReader, ObserverError, OffsetsGoneError
 from kraftctl_observer.metadata_directory import MetadataDirectory
 from kraftctl_observer.observer import QuorumObserver
 from kraftctl_protocol.uuids import ZERO_UUID
 from kraftctl_security.blocking_connection import Endpoint
-
-SOFTWARE: Final = "kraftctl", __version__
 
 EXPORTER: Final = "kraftctl_spark.cli"
 

@@ -9,14 +9,12 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.admin.connection_flags import (
     BOOTSTRAP_FLAGS,
     add_connection_flags,
     open_client,
     report_failures,
 )
-from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.feature_levels import (
     FeatureLevel,
     levels_of_release,
@@ -34,6 +32,8 @@ from kraftctl.cli.features.feature_updates import DOWNGRADE, UPGRADE, FeatureCha
 from kraftctl.cli.output import add_output_flag, print_output
 from kraftctl.cli.parser import KAFKAS_USAGE_STATUS, KafkaToolParser, Parser
 from kraftctl.metadata import features
+from kraftctl_admin.admin_client import AdminClient
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.counted_text import counted
 from kraftctl_security.resolved_properties import ResolvedProperties
 

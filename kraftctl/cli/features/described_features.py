@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kraftctl.cli.admin.admin_client import SOFTWARE, AdminClient
+from kraftctl import SOFTWARE
 from kraftctl.metadata import features
 from kraftctl.metadata.endpoint import VersionRange
+from kraftctl_admin.admin_client import AdminClient
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kraftctl.cli.admin.admin_client import AdminClient
-from kraftctl.cli.admin.errors import RefusedError
+from kraftctl_admin.admin_client import AdminClient
+from kraftctl_admin.errors import RefusedError
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest

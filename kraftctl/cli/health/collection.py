@@ -13,12 +13,12 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Final
 
-from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.node_answers import NodeAnswers, NodeInquiry, ask_all
 from kraftctl.cli.operate_access import is_header_text
 from kraftctl.cli.quorum.quorum_info import QuorumInfo
 from kraftctl.explain.commit_watch import LOOK_AGAIN_MS, CommitWatch
 from kraftctl.server.process.clock import Clock
+from kraftctl_admin.client_config import ClientConfig
 from kraftctl_protocol.peer_limits import is_address
 from kraftctl_security.blocking_connection import Endpoint
 

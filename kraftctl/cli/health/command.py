@@ -8,9 +8,7 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
-from kraftctl.cli.admin.admin_client import parse_bootstrap
-from kraftctl.cli.admin.client_config import parse_client_config
-from kraftctl.cli.admin.errors import AdminError
+from kraftctl.cli.admin.bootstrap import parse_bootstrap
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.health.collection import HealthCollector
 from kraftctl.cli.health.forms import FORMS, NAGIOS, STATUSES, status_of
@@ -19,6 +17,8 @@ from kraftctl.cli.operate_access import check_operate_urls, read_token_file, tru
 from kraftctl.cli.parser import Parser
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
+from kraftctl_admin.client_config import parse_client_config
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import unplaced_error
 from kraftctl_protocol.java_properties import PropertiesError

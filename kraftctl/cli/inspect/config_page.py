@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
 
-from kraftctl.cli.inspect.config_rows import NOT_USED, ConfigRow, config_rows
+from kraftctl.cli.inspect.config_rows import NOT_USED, ConfigRow
 
 HEAD: Final = """# Keys of a controller's properties file
 
@@ -37,10 +38,10 @@ NOT_USED_TEXT: Final = """These are keys of Kafka's, most of them for brokers an
 serve both: they have no effect on a controller of kraftctl, for the reason in the last column."""
 
 
-def text_table() -> str:
+def text_table(rows: Iterable[ConfigRow]) -> str:
     """Returns a line for each key: name, type, default, values, whether it is dynamic and used, meaning."""
     head = ("KEY", "TYPE", "DEFAULT", "VALUES", "DYNAMIC", "USED", "MEANING")
-    rows = [
+    lines = [
         (
             row.name,
             row.type,
@@ -50,30 +51,30 @@ def text_table() -> str:
             _yes(row.used),
             row.meaning,
         )
-        for row in config_rows()
+        for row in rows
     ]
-    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head) - 1)]
+    widths = [max(len(line[column]) for line in (head, *lines)) for column in range(len(head) - 1)]
     return "\n".join(
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=True)), row[-1]])
-        for row in (head, *rows)
+        "  ".join([*(cell.ljust(width) for cell, width in zip(line[:-1], widths, strict=True)), line[-1]])
+        for line in (head, *lines)
     )
 
 
-def json_table() -> str:
+def json_table(rows: Iterable[ConfigRow]) -> str:
     """Returns an array with an object for each key."""
-    return json.dumps([dataclasses.asdict(row) for row in config_rows()], indent=2)
+    return json.dumps([dataclasses.asdict(row) for row in rows], indent=2)
 
 
-def page() -> str:
+def page(rows: Iterable[ConfigRow]) -> str:
     """Returns the page as Markdown."""
     parts = [HEAD]
-    for subject, rows in groupby(config_rows(), key=lambda row: row.subject):
+    for subject, of_subject in groupby(rows, key=lambda row: row.subject):
         lines = [f"## {subject}", ""]
         if subject == NOT_USED:
             lines += [NOT_USED_TEXT, ""]
         last = "why" if subject == NOT_USED else "meaning"
         lines += [f"| key | type | default | values | dynamic | {last} |", "|---|---|---|---|---|---|"]
-        parts.append("\n".join([*lines, *map(_row, rows), ""]))
+        parts.append("\n".join([*lines, *map(_row, of_subject), ""]))
     return "\n".join(parts)
 
 

@@ -9,8 +9,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kraftctl.cli.admin.admin_client import AdminClient
-from kraftctl.cli.admin.client_config import DEFAULT_API_TIMEOUT_MS, ClientConfig, parse_client_config
+from kraftctl import SOFTWARE
 from kraftctl.cli.admin.connection_flags import (
     BOOTSTRAP_FLAGS,
     CLIENT_PROPERTIES,
@@ -18,7 +17,6 @@ from kraftctl.cli.admin.connection_flags import (
     named_bootstrap,
     report_failures,
 )
-from kraftctl.cli.admin.errors import AdminError, RefusedError
 from kraftctl.cli.parser import KAFKAS_USAGE_STATUS, KafkaToolParser, Parser
 from kraftctl.cli.quorum.controller_properties import read_controller_properties
 from kraftctl.cli.quorum.controller_unregistration import (
@@ -35,6 +33,9 @@ from kraftctl.cli.quorum.replace_voter import VoterReplacement
 from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_voter, removed_text
 from kraftctl.operate.restart import NOT_KNOWN
 from kraftctl.server.process.clock import Clock
+from kraftctl_admin.admin_client import AdminClient
+from kraftctl_admin.client_config import DEFAULT_API_TIMEOUT_MS, ClientConfig, parse_client_config
+from kraftctl_admin.errors import AdminError, RefusedError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.uuids import uuid_from_string
@@ -120,7 +121,9 @@ def _run(args: argparse.Namespace, properties: ResolvedProperties | None) -> Non
     config = parse_client_config({} if properties is None else properties)
     bootstrap, to_controllers = named_bootstrap(args)
     clock = Clock()
-    with AdminClient(bootstrap, to_controllers=to_controllers, config=config, clock=clock) as client:
+    with AdminClient(
+        bootstrap, to_controllers=to_controllers, config=config, clock=clock, software=SOFTWARE
+    ) as client:
         operation(args, Session(client, properties, clock, config, bootstrap, to_controllers))
 
 

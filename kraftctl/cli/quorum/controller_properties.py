@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.quorum.quorum_info import VoterEndpoint
 from kraftctl.config.endpoints import parse_listener
 from kraftctl.storage.log_directories import LogDirectories, log_directories, refuse_log_elsewhere
 from kraftctl.storage.meta_properties import read_meta_properties
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.java_values import split_list
 from kraftctl_protocol.log_file_names import META_PROPERTIES
 

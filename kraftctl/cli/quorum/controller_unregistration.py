@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.cli.admin.admin_client import SOFTWARE, AdminClient
-from kraftctl.cli.admin.errors import AdminError, RefusedError
+from kraftctl import SOFTWARE
 from kraftctl.metadata import features
+from kraftctl_admin.admin_client import AdminClient
+from kraftctl_admin.errors import AdminError, RefusedError
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.unregister_controller_request import UnregisterControllerRequest

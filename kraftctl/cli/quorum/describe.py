@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.uuids import ZERO_UUID, uuid_to_string
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.quorum.majority_left import voters_of
 from kraftctl.cli.quorum.quorum_info import QuorumInfo
 from kraftctl.operate.restart import NOT_KNOWN, NOT_NOW, ONLY_WITH_AN_OUTAGE, YES, may_stop
+from kraftctl_admin.errors import AdminError
 
 STATUSES: Final = {NOT_NOW: 1, NOT_KNOWN: 2, ONLY_WITH_AN_OUTAGE: 3}
 

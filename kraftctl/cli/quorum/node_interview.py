@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Final
 
-from kraftctl import __version__
-from kraftctl.cli.admin.admin_client import BROKER_ENDPOINTS, CONTROLLER_ENDPOINTS
-from kraftctl.cli.admin.client_config import ClientConfig
-from kraftctl.cli.admin.errors import AdminError, RefusedError
-from kraftctl.cli.admin.repeated_errors import NOT_ACTIVE, RETRIABLE
+from kraftctl import SOFTWARE
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, error_in, quorum_info_of, quorum_request
 from kraftctl.server.process.clock import Clock
+from kraftctl_admin.admin_client import BROKER_ENDPOINTS, CONTROLLER_ENDPOINTS
+from kraftctl_admin.client_config import ClientConfig
+from kraftctl_admin.errors import AdminError, RefusedError
+from kraftctl_admin.repeated_errors import NOT_ACTIVE, RETRIABLE
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
@@ -40,8 +40,6 @@ from kraftctl_security.blocking_connection import (
     UnservedRequestError,
     endpoint_text,
 )
-
-SOFTWARE: Final = "kraftctl", __version__
 
 PAUSE_SECONDS: Final = 0.2
 """The pause between two rounds of requests to one node."""

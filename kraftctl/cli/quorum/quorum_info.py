@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kraftctl.cli.admin.admin_client import AdminClient
-from kraftctl.cli.admin.errors import AdminError
 from kraftctl.explain.commit_watch import CommitWatch
+from kraftctl_admin.admin_client import AdminClient
+from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.generated.describe_quorum_request import DescribeQuorumRequest, TopicData
@@ -61,7 +61,7 @@ class QuorumInfo:
     def log_end_offset(self) -> int:
         """The end of the leader's log, exclusive; the high watermark while the leader is no voter."""
         ends = [each.log_end_offset for each in self.voters if each.replica_id == self.leader_id]
-        return max(self.high_watermark, *ends)
+        return max([self.high_watermark, *ends])
 
     def uncommitted_ms(self, watch: CommitWatch, now_ms: int) -> int:
         """Returns for how long `watch` has seen records that are not committed, this look included."""

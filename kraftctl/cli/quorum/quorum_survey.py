@@ -10,12 +10,12 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Final, assert_never
 
-from kraftctl.cli.admin.admin_client import NODES_MAX
-from kraftctl.cli.admin.client_config import ClientConfig
-from kraftctl.cli.admin.errors import UnavailableError
-from kraftctl.cli.admin.unavailable import no_node_serves, no_node_was_asked
 from kraftctl.cli.quorum.node_interview import Described, Finding, Named, NodeInterview, Refused, Statement
 from kraftctl.server.process.clock import Clock
+from kraftctl_admin.admin_client import NODES_MAX
+from kraftctl_admin.client_config import ClientConfig
+from kraftctl_admin.errors import UnavailableError
+from kraftctl_admin.unavailable import no_node_serves, no_node_was_asked
 from kraftctl_security.authentication_failures import SECURITY_PROTOCOL
 from kraftctl_security.blocking_connection import Endpoint, endpoint_text
 

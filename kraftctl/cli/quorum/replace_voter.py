@@ -7,8 +7,6 @@ from collections.abc import Callable
 from threading import Event
 from typing import assert_never
 
-from kraftctl.cli.admin.admin_client import AdminClient
-from kraftctl.cli.admin.errors import AdminError, RefusedError
 from kraftctl.cli.quorum.controller_properties import ControllerProperties
 from kraftctl.cli.quorum.quorum_info import describe_quorum
 from kraftctl.cli.quorum.replacement_steps import (
@@ -28,6 +26,8 @@ from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_vote
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.formatter import Formatter
 from kraftctl.storage.meta_properties import MetaPropertiesEnsemble
+from kraftctl_admin.admin_client import AdminClient
+from kraftctl_admin.errors import AdminError, RefusedError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.uuids import uuid_to_string
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.quorum.quorum_info import VoterEndpoint
 from kraftctl.raft.forced_removal import force
+from kraftctl_admin.admin_client import AdminClient
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest, Listener
 from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse

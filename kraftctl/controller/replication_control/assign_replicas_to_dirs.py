@@ -118,7 +118,7 @@ class _Assignment(SlicedRequest):
         topic = self._image.topics.topic(named.topic_id)
         result = self._results[runs.outer]
         records: list[RecordAndVersion] = []
-        offline: list[tuple[Uuid, int]] = []
+        offline: list[int] = []
         for position in range(runs.first, runs.end):
             index = named.partitions[position].partition_index
             error = self._assign(topic, index, directory, records)
@@ -129,11 +129,11 @@ class _Assignment(SlicedRequest):
                 self._refusals.add(f"a directory of {name}-{index} for broker {self._broker_id}", error)
             elif not online and (named.topic_id, index) not in self._offline:
                 self._offline.add((named.topic_id, index))
-                offline.append((named.topic_id, index))
+                offline.append(index)
             result.partitions.append(PartitionData(partition_index=index, error_code=code))
-        if offline:
+        if topic is not None and offline:
             self.spent += len(offline)
-            records += records_for_failed_assignments(self._state, self._broker_id, offline)
+            records += records_for_failed_assignments(self._state, self._broker_id, topic, offline, records)
         return records
 
     def _is_online(self, directory: Uuid) -> bool:

@@ -15,8 +15,11 @@ from kraftctl.controller.results.moment import Moment
 from kraftctl.controller.results.slice_budget import SliceBudget
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.controller.state.leaving_brokers import Departure, DepartureEnds, DirectoriesBegin
+from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.broker_registration_change import log_dirs_record
+from kraftctl.metadata.interned_tuples import InternedTuples
+from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid
 
@@ -75,12 +78,24 @@ def failed_log_dirs_record(registration: BrokerRegistration, failed: Sequence[Uu
 
 
 def records_for_failed_assignments(
-    state: ControllerState, broker_id: int, partitions: list[tuple[Uuid, int]]
+    state: ControllerState,
+    broker_id: int,
+    topic: TopicImage,
+    partition_ids: list[int],
+    assignments: list[RecordAndVersion],
 ) -> list[RecordAndVersion]:
-    """Removes a broker from the ISR of replicas that it put into an offline directory."""
+    """Removes a broker from the ISR of replicas that it put into an offline directory.
+
+    `assignments` come before: what they change besides, as the end of a reassignment, is not written again.
+    """
+    assigned: dict[int, PartitionChangeRecord] = {}
+    for each in assignments:
+        assert isinstance(each.record, PartitionChangeRecord)
+        assigned[each.record.partition_id] = each.record
     updates = PartitionUpdates(state, removed=broker_id)
-    for topic_id, index in partitions:
-        topic = state.image.topics.topics[topic_id]
-        updates.begin_topic(topic)
-        updates.add(index, topic.partitions[index])
+    updates.begin_topic(topic)
+    tuples = InternedTuples()
+    for partition_id in partition_ids:
+        partition, change = topic.partitions[partition_id], assigned.get(partition_id)
+        updates.add(partition_id, partition if change is None else partition.merge(change, tuples))
     return updates.records

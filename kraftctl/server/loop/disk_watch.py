@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Final
 
 LONG_SECONDS: Final = 5.0
-"""Readiness has the same limit. The watch looks this often, so a line comes within twice the time."""
+"""That of `readiness`, which imports nothing of a server: a write or flush that takes longer counts as one
+that does not end. The watch looks this often, so a line comes within twice the time."""
 
 REPEAT_SECONDS: Final = 60.0
 
@@ -35,7 +36,7 @@ class DiskWatch:
         elif self._last_line is None or self._now() - self._last_line >= REPEAT_SECONDS:
             self._last_line = self._now()
             self._logger.warning(
-                "%s has waited for the disk of metadata.log.dir for %.0f s; what it stores counts after that."
+                "%s has waited for the disk of metadata.log.dir for %.0f s and has not ended."
                 " Next step: see whether the disk fails or is overloaded (dmesg, iostat)",
                 what,
                 seconds,

@@ -7,13 +7,13 @@ over which ApiVersions gets a response wins; the others are closed.
 from __future__ import annotations
 
 import asyncio
-import socket
 import ssl
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Final, Generic, Protocol, TypeVar
+from functools import partial
+from typing import Final, Generic, Protocol, TypeVar, cast
 
-from kraftctl.server.peers.peer_ssl import open_ssl_streams
+from kraftctl.server.peers.peer_ssl import Streams, open_ssl_streams
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.addresses.host_addresses import (
     ATTEMPT_DELAY_SECONDS,
@@ -141,15 +141,7 @@ class Race(Generic[C]):
     async def _attempt(self, address: Address) -> C:
         self._began_at[address] = self._loop.time()
         self._missing[address] = NOT_CONNECTED
-        sock = socket.socket(address.family, socket.SOCK_STREAM)
-        try:
-            sock.setblocking(False)
-            await self._loop.sock_connect(sock, address.place)
-            self._refuse_own(address, sock)
-            reader, writer = await self._streams(address, sock)
-        except BaseException:
-            sock.close()
-            raise
+        reader, writer = await self._streams(address)
         self._missing[address] = NOT_ANSWERED
         try:
             return await self._greet(address, reader, writer)
@@ -164,24 +156,42 @@ class Race(Generic[C]):
                 raise failure_of_ssl(error) or error from error
             raise
 
-    async def _streams(
-        self, address: Address, sock: socket.socket
-    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _streams(self, address: Address) -> Streams:
         if self._context is None:
-            return await asyncio.open_connection(sock=sock)
-        self._missing[address] = NOT_ENCRYPTED
+            reader = asyncio.StreamReader(loop=self._loop)
+            protocol = asyncio.StreamReaderProtocol(reader, loop=self._loop)
+            transport = await self._connect(address, protocol)
+            return reader, asyncio.StreamWriter(transport, protocol, reader, self._loop)
         try:
-            return await open_ssl_streams(sock, self._context, self._host.host)
+            return await open_ssl_streams(partial(self._connect, address), self._context, self._host.host)
         except ssl.SSLError as error:
             raise failure_of_ssl(error) or error from error
 
-    def _refuse_own(self, address: Address, sock: socket.socket) -> None:
+    async def _connect(self, address: Address, protocol: asyncio.Protocol) -> asyncio.Transport:
+        """Connects by numbers. A socket that is passed to uvloop keeps its descriptor when a reset closes the
+        transport early, and closes that number once more, which another file may have by then.
+        """
+        port = cast("int", address.place[1])
+        transport, _ = await self._loop.create_connection(
+            lambda: protocol, address.numbers(), port, family=address.family
+        )
+        self._missing[address] = NOT_ENCRYPTED
+        try:
+            self._refuse_own(address, transport)
+        except BaseException:
+            transport.abort()
+            raise
+        return transport
+
+    def _refuse_own(self, address: Address, transport: asyncio.Transport) -> None:
         """Refuses an address of this process, unless the name has no other: the response then names the
         problem.
         """
         if not self._host.addresses.has_several():
             return
-        here, there = sock.getsockname(), sock.getpeername()
+        here, there = transport.get_extra_info("sockname"), transport.get_extra_info("peername")
+        if not here or not there:
+            raise ConnectionResetError("the connection was reset")
         if here[0] == there[0] and self._is_own(there[0], there[1]):
             self._host.addresses.is_own(address)
             raise OSError("this controller itself listens there")

@@ -7,8 +7,8 @@ the controller it should be could take the loop of this one before its certifica
 from __future__ import annotations
 
 import asyncio
-import socket
 import ssl
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from kraftctl_protocol.primitives import DecodeError
@@ -17,10 +17,11 @@ from kraftctl_security.tls.shown_chain import refuse_excessive_node
 from kraftctl_security.tls.ssl_records import RECORD_BYTES_MAX, ExcessiveRecordsError, SslRecords
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Connect = Callable[[asyncio.Protocol], Awaitable[asyncio.Transport]]
 
 
-async def open_ssl_streams(sock: socket.socket, context: ssl.SSLContext, host: str) -> Streams:
-    """Returns streams over a connected socket once the handshake is finished.
+async def open_ssl_streams(connect: Connect, context: ssl.SSLContext, host: str) -> Streams:
+    """Returns streams once the handshake is finished. `connect` connects a protocol.
 
     Raises ssl.SSLError, OSError, DecodeError, or AuthenticationFailedError for too many certificates.
     """
@@ -29,7 +30,8 @@ async def open_ssl_streams(sock: socket.socket, context: ssl.SSLContext, host: s
     protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
     transport = PeerSslTransport(loop, SslRecords(context, host), protocol)
     try:
-        await loop.create_connection(lambda: transport, sock=sock)
+        await connect(transport)
+        transport.begin()
         await transport.established
     except BaseException:
         transport.abort()
@@ -56,7 +58,11 @@ class PeerSslTransport(asyncio.Transport, asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._socket = cast("asyncio.Transport", transport)
-        self._socket.write(self._records.begin())
+
+    def begin(self) -> None:
+        """Sends the first message of the handshake."""
+        if not self._is_closing and self._socket is not None:
+            self._socket.write(self._records.begin())
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end(exc)
@@ -174,6 +180,8 @@ class PeerSslTransport(asyncio.Transport, asyncio.Protocol):
 
     def abort(self) -> None:
         self._is_closing = True
+        if not self.established.cancel() and not self.established.cancelled():
+            self.established.exception()  # Without this, the loop would log that no one has asked for it.
         stream, self._stream = self._stream, None
         if stream is not None:
             self._loop.call_soon(stream.connection_lost, None)

@@ -16,10 +16,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from kraftctl import __version__
+from kraftctl import SOFTWARE
 from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.controller.results.failures import reason_of
-from kraftctl.raft.effects import SendRequest
+from kraftctl.raft.effects import ANY_EPOCH, SendRequest
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.raft.peer_failures import NOTHING_CAME, PeerFailure
 from kraftctl.server.peers.connecting import Race, RefusedError
@@ -54,7 +54,6 @@ from kraftctl_security.tls.shown_certificate import with_certificate
 
 logger = logging.getLogger("kraftctl.server.peers")
 
-SOFTWARE: Final = "kraftctl", __version__
 
 WAITING_MAX: Final = 64
 """The number of unsent requests to one address; the node has only a few in flight at a time."""
@@ -104,8 +103,9 @@ class PeerConnections:
         ssl_context: ssl.SSLContext | None = None,
         new_sasl_client: NewSaslClient | None = None,
         is_own: Callable[[str, int], bool] = lambda _host, _port: False,
+        epoch: Callable[[], int] = lambda: ANY_EPOCH,
     ) -> None:
-        """Takes `is_own`, which says whether this process listens at an address."""
+        """Takes `is_own`, which says whether this process listens at an address, and the present epoch."""
         self.client_id = client_id
         self.request_timeout_seconds = request_timeout_ms / 1000
         self.backoff_seconds = backoff_ms / 1000
@@ -113,6 +113,7 @@ class PeerConnections:
         self.ssl_context = ssl_context
         self.new_sasl_client = new_sasl_client
         self.is_own = is_own
+        self.epoch = epoch
         self.hosts = KnownHosts()
         self.metrics = PeerMetrics()
         self._destinations: dict[tuple[str, int, bool], Destination] = {}
@@ -215,6 +216,8 @@ class Destination:
         try:
             async with answered_before(self._loop, waiting.deadline):
                 connection = await self._connected()
+                if waiting.effect.is_outdated(self._peers.epoch()):
+                    return ResponseReceived(send_id, None)
                 response = await connection.call_in_common_version(waiting.effect.request)
         except ExchangeFailure as error:
             self._failed(error)

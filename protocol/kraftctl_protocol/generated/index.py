@@ -53,6 +53,8 @@ from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsReques
 from kraftctl_protocol.generated.delete_topics_response import DeleteTopicsResponse
 from kraftctl_protocol.generated.describe_acls_request import DescribeAclsRequest
 from kraftctl_protocol.generated.describe_acls_response import DescribeAclsResponse
+from kraftctl_protocol.generated.describe_client_quotas_request import DescribeClientQuotasRequest
+from kraftctl_protocol.generated.describe_client_quotas_response import DescribeClientQuotasResponse
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.generated.describe_configs_request import DescribeConfigsRequest
@@ -84,6 +86,8 @@ from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
 from kraftctl_protocol.generated.leader_and_isr_request import LeaderAndIsrRequest
 from kraftctl_protocol.generated.leader_and_isr_response import LeaderAndIsrResponse
 from kraftctl_protocol.generated.leader_change_message import LeaderChangeMessage
+from kraftctl_protocol.generated.list_config_resources_request import ListConfigResourcesRequest
+from kraftctl_protocol.generated.list_config_resources_response import ListConfigResourcesResponse
 from kraftctl_protocol.generated.list_partition_reassignments_request import ListPartitionReassignmentsRequest
 from kraftctl_protocol.generated.list_partition_reassignments_response import ListPartitionReassignmentsResponse
 from kraftctl_protocol.generated.metadata_request import MetadataRequest
@@ -154,6 +158,7 @@ _REQUESTS: dict[int, type[Message]] = {
     44: IncrementalAlterConfigsRequest,
     45: AlterPartitionReassignmentsRequest,
     46: ListPartitionReassignmentsRequest,
+    48: DescribeClientQuotasRequest,
     49: AlterClientQuotasRequest,
     50: DescribeUserScramCredentialsRequest,
     51: AlterUserScramCredentialsRequest,
@@ -172,6 +177,7 @@ _REQUESTS: dict[int, type[Message]] = {
     67: AllocateProducerIdsRequest,
     70: ControllerRegistrationRequest,
     73: AssignReplicasToDirsRequest,
+    74: ListConfigResourcesRequest,
     80: AddRaftVoterRequest,
     81: RemoveRaftVoterRequest,
     82: UpdateRaftVoterRequest,
@@ -202,6 +208,7 @@ _RESPONSES: dict[int, type[Message]] = {
     44: IncrementalAlterConfigsResponse,
     45: AlterPartitionReassignmentsResponse,
     46: ListPartitionReassignmentsResponse,
+    48: DescribeClientQuotasResponse,
     49: AlterClientQuotasResponse,
     50: DescribeUserScramCredentialsResponse,
     51: AlterUserScramCredentialsResponse,
@@ -220,6 +227,7 @@ _RESPONSES: dict[int, type[Message]] = {
     67: AllocateProducerIdsResponse,
     70: ControllerRegistrationResponse,
     73: AssignReplicasToDirsResponse,
+    74: ListConfigResourcesResponse,
     80: AddRaftVoterResponse,
     81: RemoveRaftVoterResponse,
     82: UpdateRaftVoterResponse,
@@ -280,6 +288,7 @@ _VERSIONS: dict[int, tuple[int, int]] = {
     44: (0, 1),
     45: (0, 1),
     46: (0, 0),
+    48: (0, 1),
     49: (0, 1),
     50: (0, 0),
     51: (0, 0),
@@ -298,6 +307,7 @@ _VERSIONS: dict[int, tuple[int, int]] = {
     67: (0, 0),
     70: (0, 0),
     73: (0, 0),
+    74: (0, 1),
     80: (0, 1),
     81: (0, 0),
     82: (0, 0),
@@ -356,6 +366,8 @@ _ALL: tuple[type[Message], ...] = (
     DeleteTopicsResponse,
     DescribeAclsRequest,
     DescribeAclsResponse,
+    DescribeClientQuotasRequest,
+    DescribeClientQuotasResponse,
     DescribeClusterRequest,
     DescribeClusterResponse,
     DescribeConfigsRequest,
@@ -387,6 +399,8 @@ _ALL: tuple[type[Message], ...] = (
     LeaderAndIsrRequest,
     LeaderAndIsrResponse,
     LeaderChangeMessage,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
     MetadataRequest,

@@ -54,6 +54,11 @@ class Address(NamedTuple):
     def __str__(self) -> str:
         return str(self.place[0])
 
+    def numbers(self) -> str:
+        """Returns the host as connections take it: one of a link with the link, as in `fe80::1%2`."""
+        scope = self.place[3] if len(self.place) > 3 else 0
+        return f"{self}%{scope!s}" if scope else str(self)
+
 
 class Failure(NamedTuple):
     """The reason why an address did not respond, after how many seconds, and when."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.differential.call import Call, Ref
 from tests.differential.codec import Body
-from tests.differential.picture import Picture
+from tests.differential.picture import Partition, Picture
 
 MADE_SHARE = 0.01
 """How many of them are made: each known difference still occurs in a long run."""
@@ -63,6 +63,12 @@ class Before:
     outside: Collection[int] = ()
     """Brokers with a replica out of the ISR of a partition that has no leader, or one that is not active."""
 
+    ending: Collection[int] = ()
+    """Brokers with a replica of a partition whose reassignment, which does not add it, is complete."""
+
+    new_tokens: Collection[bytes] = ()
+    """Hmacs of tokens that Kafka may not have published yet."""
+
 
 def before(picture: Picture) -> Before:
     """Returns what it is like now."""
@@ -79,8 +85,28 @@ def before(picture: Picture) -> Before:
         if each.leader == NO_LEADER or each.leader in fenced | shut_down
         for replica in set(each.replicas) - set(each.isr)
     }
-    one_shuts_down = not shut_down <= fenced
-    return Before(fenced, unequal, one_shuts_down, picture.of_cleared_elrs, _members(picture), outside)
+    ending = {
+        replica
+        for _, _, each in picture.partitions()
+        if _ends(each)
+        for replica in set(each.replicas) - set(each.adding)
+    }
+    return Before(
+        fenced,
+        unequal,
+        one_shuts_down=not shut_down <= fenced,
+        of_cleared_elrs=picture.of_cleared_elrs,
+        members=_members(picture),
+        outside=outside,
+        ending=ending,
+    )
+
+
+def _ends(partition: Partition) -> bool:
+    """Returns whether all replicas that a reassignment adds are in the ISR, as Kafka has to find them."""
+    stay = set(partition.isr) - set(partition.removing)
+    is_reassigned = bool(partition.adding or partition.removing)
+    return is_reassigned and bool(stay) and stay >= set(partition.adding)
 
 
 def _members(picture: Picture) -> dict[tuple[str, int], set[int]]:
@@ -104,6 +130,10 @@ def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
             for name, each in named
         )
         return frozenset({"a member is removed"} if removes else ())
+    if call.api == "AssignReplicasToDirs":
+        return frozenset({"a reassignment ends"} if call.body["BrokerId"] in now.ending else ())
+    if call.api in ("RenewDelegationToken", "ExpireDelegationToken"):
+        return frozenset({"a new token"} if call.body["Hmac"] in now.new_tokens else ())
     if call.api in ("UnregisterBroker", "BrokerRegistration"):
         finds = call.body["BrokerId"] in now.of_cleared_elrs and not _is_clean(call, now.fenced)
         return frozenset({"an ELR was cleared"} if finds else ())
@@ -204,6 +234,8 @@ def _not_what_a_broker_can_read(body: Body) -> bool:
 def _is_readable(name: str, value: str) -> bool:
     if name == ELECTION:
         return value.lower() in ("true", "false")
+    if name == "max.connections":
+        return value.isdecimal() and 0 < int(value) <= INT_MAX
     return name != "min.insync.replicas" or value.isdecimal()
 
 
@@ -232,8 +264,9 @@ def _too_many_partitions(body: Body) -> bool:
 
 
 def _entity_twice(body: Body) -> bool:
+    """Of names of one type in an entity, the last counts."""
     return _twice(
-        sorted((each["EntityType"], str(each["EntityName"])) for each in entry["Entity"])
+        sorted({each["EntityType"]: str(each["EntityName"]) for each in entry["Entity"]}.items())
         for entry in body["Entries"]
     )
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.cli.admin.admin_client import AdminClient, parse_bootstrap
-from kraftctl.cli.admin.client_config import parse_client_config
+from kraftctl.cli.admin.bootstrap import parse_bootstrap
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, describe_quorum
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
 from kraftctl.server.process.clock import Clock
+from kraftctl_admin.admin_client import AdminClient
+from kraftctl_admin.client_config import parse_client_config
 from tests.support.processes.quorum import Quorum
 
 MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 
 import pytest
 
@@ -16,9 +15,11 @@ LARGE = bytes(1 << 20)
 
 
 async def connected(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    sock = socket.create_connection(("127.0.0.1", port))
-    sock.setblocking(False)
-    return await open_ssl_streams(sock, context_of(identity("CN=client")), "127.0.0.1")
+    async def connect(protocol: asyncio.Protocol) -> asyncio.Transport:
+        loop = asyncio.get_running_loop()
+        return (await loop.create_connection(lambda: protocol, "127.0.0.1", port))[0]
+
+    return await open_ssl_streams(connect, context_of(identity("CN=client")), "127.0.0.1")
 
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

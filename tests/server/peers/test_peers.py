@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
 
 from kraftctl.dev.ports import free_port
-from kraftctl.raft.effects import SendRequest
+from kraftctl.raft.effects import ANY_EPOCH, SendRequest
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.server.listeners.listener import SocketServer
 from kraftctl.server.peers.peers import DESTINATIONS_MAX, PeerConnections
@@ -41,6 +41,7 @@ class Asker:
         self.port = port
         self.answers: dict[int, Message | None] = {}
         self.refused: set[int] = set()
+        self.epoch: Callable[[], int] = lambda: 0
         self.changed = asyncio.Event()
         self.peers = PeerConnections(
             client_id="raft-client-1",
@@ -48,6 +49,7 @@ class Asker:
             backoff_ms=10,
             offer=self.take,
             ssl_context=ssl_context,
+            epoch=lambda: self.epoch(),
         )
 
     def take(self, event: ResponseReceived) -> None:
@@ -57,8 +59,8 @@ class Asker:
             self.refused.add(event.send_id)
         self.changed.set()
 
-    def ask(self, send_id: int, request: Message) -> None:
-        self.peers.send(SendRequest(send_id, 2, self.host, self.port, request.API_KEY, request))
+    def ask(self, send_id: int, request: Message, epoch: int = ANY_EPOCH) -> None:
+        self.peers.send(SendRequest(send_id, 2, self.host, self.port, request.API_KEY, request, epoch))
 
     async def answer_to(self, send_id: int) -> Message | None:
         while send_id not in self.answers:
@@ -109,6 +111,19 @@ async def test_versions_are_requested_once_and_requests_answered_in_order() -> N
         asked = [type(request).__name__ for request in handler.requests]
         assert asked == ["ApiVersionsRequest"] + ["UnregisterBrokerRequest"] * 5
         assert {context.client_id for context in handler.contexts} == {"raft-client-1"}
+
+
+@pytest.mark.parametrize(("epoch", "is_sent"), [(ANY_EPOCH, True), (6, False), (7, True)])
+async def test_what_waits_while_a_later_epoch_is_joined_is_not_sent(epoch: int, *, is_sent: bool) -> None:
+    """The Fetch of an earlier epoch would confirm a leader that others have replaced since."""
+    async with asking(timeout_ms=LONG_MS) as (asker, _, handler):
+        asker.epoch = lambda: 6 + len(asker.answers)  # It joins epoch 7 with the first response.
+        asker.ask(1, unregister(1), 6)
+        asker.ask(2, unregister(2), epoch)
+        assert await asker.answer_to(1) is not None
+        assert (await asker.answer_to(2) is not None) == is_sent
+        sent = [request.broker_id for request in handler.requests if hasattr(request, "broker_id")]
+        assert sent == [1, 2][: 1 + is_sent]
 
 
 async def test_the_highest_common_version_is_used() -> None:

@@ -1,7 +1,8 @@
 """Kafka's classes as its processes need them, in an archive that Java maps: a start takes half the time.
 
 `python -m tests.support.processes.class_archive` makes it where there is none, in some ten seconds, from the
-classes of a node that is broker and controller; tests/lanes.py does that first. Tests run without it, too.
+classes of a node that is broker and controller; tests/lanes.py does that first, and the differential for its
+release. Tests run without it, too.
 """
 
 from __future__ import annotations
@@ -75,12 +76,17 @@ def make_archive(distribution: ArchivedKafka, directory: Path) -> None:
     os.replace(made, distribution.archive)
 
 
-def main() -> None:
-    distribution = archived(resolve_kafka(DEFAULT_KAFKA_VERSION, print))
+def with_archive(version: str) -> ArchivedKafka:
+    """Returns the distribution, with its archive made where there is none."""
+    distribution = archived(resolve_kafka(version, print))
     if not distribution.archive.exists():
         with tempfile.TemporaryDirectory(dir=distribution.directory) as name:
             make_archive(distribution, Path(name))
-    print(f"Kafka's classes are in {distribution.archive}")
+    return distribution
+
+
+def main() -> None:
+    print(f"Kafka's classes are in {with_archive(DEFAULT_KAFKA_VERSION).archive}")
 
 
 if __name__ == "__main__":

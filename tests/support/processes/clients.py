@@ -61,9 +61,17 @@ def live_brokers(admin: AdminClient) -> set[int]:
 
 
 def produce(
-    bootstrap_servers: str, topic: str, values: list[bytes], *, transactional_id: str | None = None
+    bootstrap_servers: str,
+    topic: str,
+    values: list[bytes],
+    *,
+    transactional_id: str | None = None,
+    is_idempotent: bool = False,
 ) -> None:
-    """Writes `values` with acks=all, in one transaction if an id is given; every one must be acknowledged."""
+    """Writes `values` with acks=all, in one transaction if an id is given; every one must be acknowledged.
+
+    One that is idempotent writes no record twice, as a retry on a busy machine may; it needs a controller.
+    """
     failures: list[KafkaError] = []
 
     def delivered(error: KafkaError | None, message: Message) -> None:
@@ -71,6 +79,8 @@ def produce(
             failures.append(error)
 
     settings = {"bootstrap.servers": bootstrap_servers, "acks": "all", "linger.ms": 5, **QUIET}
+    if is_idempotent:
+        settings["enable.idempotence"] = True
     if transactional_id is not None:
         settings["transactional.id"] = transactional_id
     producer = Producer(settings)

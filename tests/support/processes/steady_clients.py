@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from types import TracebackType
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
@@ -17,22 +21,31 @@ PRODUCED = "produced"
 PAUSE_S = 0.05
 REQUEST_TIMEOUT_S = 30.0
 RETENTION = "retention.ms"
+LOST = (KafkaError._TRANSPORT, KafkaError._TIMED_OUT)
+"""Its broker has ended, or none is known: Kafka's own admin client asks again, librdkafka's does not."""
 
 
 class SteadyClients:
     """A producer and an admin. An error that librdkafka passes on, after retries of its own, fails `check`.
 
     A topic that exists already counts as created: a broker repeats what it forwards. The names of all topics
-    begin with `prefix`.
+    begin with `prefix`. If `brokers_end` meanwhile, a request of the admin that was lost is made again.
     """
 
     def __init__(
-        self, bootstrap_servers: str, prefix: str = "", *, pause_s: float = PAUSE_S, replicas: int = 3
+        self,
+        bootstrap_servers: str,
+        prefix: str = "",
+        *,
+        pause_s: float = PAUSE_S,
+        replicas: int = 3,
+        brokers_end: bool = False,
     ) -> None:
         self._servers = bootstrap_servers
         self._prefix = prefix
         self._pause_s = pause_s
         self._replicas = replicas
+        self._brokers_end = brokers_end
         self._produced_topic = prefix + PRODUCED
         self._stopping = threading.Event()
         self._admin = admin_client(bootstrap_servers)
@@ -108,16 +121,27 @@ class SteadyClients:
     def _create_and_alter(self, topic: str, retention_ms: str) -> None:
         wanted = NewTopic(topic, 1, self._replicas)
         try:
-            created = self._admin.create_topics([wanted], request_timeout=REQUEST_TIMEOUT_S)
-            created[topic].result()
+            self._ask(self._admin.create_topics, wanted)
         except KafkaException as error:
             if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise
         entry = ConfigEntry(RETENTION, retention_ms, incremental_operation=AlterConfigOpType.SET)
         resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
-        altered = self._admin.incremental_alter_configs([resource], request_timeout=REQUEST_TIMEOUT_S)
-        altered[resource].result()
+        self._ask(self._admin.incremental_alter_configs, resource)
         self.configured[topic] = retention_ms
+
+    def _ask(self, request: Callable[..., dict[Any, Future[None]]], about: NewTopic | ConfigResource) -> None:
+        end_s = time.monotonic() + REQUEST_TIMEOUT_S
+        while True:
+            try:
+                (answer,) = request([about], request_timeout=REQUEST_TIMEOUT_S).values()
+                answer.result()
+                return
+            except KafkaException as error:
+                lost = error.args[0].code() in LOST
+                if not (self._brokers_end and lost and time.monotonic() < end_s):
+                    raise
+                self._stopping.wait(self._pause_s)
 
     def _retentions(self) -> dict[str, str]:
         """What brokers say of the acknowledged topics."""

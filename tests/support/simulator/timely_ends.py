@@ -83,8 +83,7 @@ class TimelyEnds:
 
     def _check_resigns(self, process: ControllerProcess, now_us: int) -> None:
         """Check-quorum waits 1.5 fetch timeouts; a Fetch from before may be on its way."""
-        faults = self._cluster.wire.faults
-        late_us = faults.delay_us_max + max(faults.slow_links.values(), default=0)
+        late_us = self._cluster.wire.faults.late_us_max
         timeout_us = int(process.config.controller_quorum_fetch_timeout_ms * 1_500 / SLOWEST_CLOCK)
         since_us = self._alone_since_us[_leadership_of(process)]
         if now_us - since_us > timeout_us + late_us + SPARE_US:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 
 from kraftctl.apis.api_table import RAFT_API_KEYS
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.server.peers.peers import SOFTWARE, WAITING_MAX
@@ -35,17 +36,18 @@ class SimulatedPeers:
         wire: Wire,
         servers: dict[tuple[str, int], Server],
         versions_max: dict[int, int],
-        request_timeout_ms: int,
-        backoff_ms: int,
+        config: ControllerConfig,
         offer: Callable[[ResponseReceived], None],
+        epoch: Callable[[], int],
     ) -> None:
         self.node_id = node_id
         self.life = life
         self.wire = wire
         self.versions_max = versions_max
-        self.timeout_us = request_timeout_ms * 1000
-        self.backoff_us = backoff_ms * 1000
+        self.timeout_us = config.controller_quorum_request_timeout_ms * 1000
+        self.backoff_us = config.controller_quorum_retry_backoff_ms * 1000
         self.offer = offer
+        self.epoch = epoch
         self.servers = servers
         self._destinations: dict[tuple[str, int, bool], Destination] = {}
 
@@ -142,6 +144,9 @@ class Destination:
         self._exchange(server, codec.encode_versions_request(), deadline_us, answered)
 
     def _send(self, server: Server, codec: PeerCodec, effect: SendRequest, deadline_us: int) -> None:
+        if effect.is_outdated(self._peers.epoch()):
+            self._peers.life.after(0, lambda: self._answer(effect, None))
+            return
         payload = codec.encode(effect.request)
         if payload is None:
             self._peers.wire.counts["requests that an older peer does not know"] += 1

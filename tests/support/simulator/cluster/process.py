@@ -182,9 +182,9 @@ class ControllerProcess:
             wire=self.wire,
             servers=self._servers,
             versions_max=self.versions_max,
-            request_timeout_ms=self.config.controller_quorum_request_timeout_ms,
-            backoff_ms=self.config.controller_quorum_retry_backoff_ms,
+            config=self.config,
             offer=self._offer_response,
+            epoch=lambda: self.node.raft.epoch,
         )
         self._network = ControllerNetwork(self._peers)
         self._downloads = SnapshotDownloads(self.partition.snapshots)

@@ -36,6 +36,12 @@ class LinkFaults:
         self.duplicates = duplicates
         self.slow_links = {} if slow_links is None else slow_links
 
+    @property
+    def late_us_max(self) -> int:
+        """The time after which a message has arrived, the second one of two as well."""
+        times = 2 if self.duplicates else 1
+        return times * (self.delay_us_max + 1) + max(self.slow_links.values(), default=0)
+
 
 class Wire:
     """Carries messages. `cut` has the pairs (source, target) whose messages do not arrive.
@@ -176,7 +182,9 @@ class Exchange:
         wire.carry(source, server.place, partial(self._arrive, payload))
 
     def _arrive(self, payload: bytes) -> None:
-        """At the server, maybe twice. The next process of a server knows nothing of the connection."""
+        """At the server, maybe twice: then over another connection, as each carries its bytes once and in
+        order. The next process of a server knows nothing of the connection.
+        """
         server = self._server
         life = server.lifetime
         if not server.has_power:
@@ -189,6 +197,8 @@ class Exchange:
         if life.frozen:
             life.run(partial(self._arrive, payload))
             return
+        if self._asked:
+            self.connection_id = -self._wire.counts["messages duplicated"]
         request_id = server.receive(payload, self, self._principal)
         self._asked.append((life, request_id))
 

@@ -7,14 +7,30 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from kraftctl.operate.metric_table import HISTOGRAM, METRICS, SUMMARY, Metric
+GAUGE: Final = "gauge"
+COUNTER: Final = "counter"
+HISTOGRAM: Final = "histogram"
+SUMMARY: Final = "summary"
 
+ONE: Final = "1"
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 LINES_PER_PART: Final = 200
 
 QUANTILES: Final = (0.50, 0.75, 0.95, 0.98, 0.99, 0.999)
 """Those that Kafka's histograms have in JMX."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One value, or one for each combination of `labels`, under each of its names."""
+
+    key: str
+    names: tuple[str, ...]
+    kind: str
+    help: str
+    labels: tuple[str, ...] = ()
+    cardinality: str = ONE
 
 
 @dataclass(frozen=True)
@@ -57,7 +73,7 @@ Samples = dict[str, list[tuple[Labels, Value]]]
 """By the key of the metric: the values of its labels, and the value."""
 
 
-def parts(samples: Samples, metrics: Iterable[Metric] = METRICS) -> Iterator[str]:
+def parts(samples: Samples, metrics: Iterable[Metric]) -> Iterator[str]:
     """Yields the text of all metrics that have samples."""
     lines: list[str] = []
     for metric in metrics:
@@ -73,6 +89,21 @@ def parts(samples: Samples, metrics: Iterable[Metric] = METRICS) -> Iterator[str
                     yield "\n".join([*lines, ""])
                     lines = []
     yield "\n".join([*lines, ""])
+
+
+def markdown_rows(metrics: Iterable[Metric]) -> list[str]:
+    """Returns the lines of a table in Markdown."""
+    return [
+        "| names | type | labels | series | meaning |",
+        "|---|---|---|---|---|",
+        *map(_markdown_row, metrics),
+    ]
+
+
+def _markdown_row(metric: Metric) -> str:
+    names = "<br>".join(f"`{name}`" for name in metric.names)
+    labels = ", ".join(f"`{label}`" for label in metric.labels)
+    return f"| {names} | {metric.kind} | {labels} | {metric.cardinality} | {metric.help} |"
 
 
 def _lines(name: str, metric: Metric, values: Labels, value: Value) -> list[str]:

@@ -10,19 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Event
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from kraftctl import __version__
-from kraftctl.cli.admin.client_config import ClientConfig
-from kraftctl.cli.admin.errors import AdminError, RefusedError, UnavailableError
-from kraftctl.cli.admin.repeated_errors import NOT_ACTIVE, is_repeated
-from kraftctl.cli.admin.unavailable import no_node_serves, no_node_was_asked
-from kraftctl.config.endpoints import parse_host_port
-from kraftctl.server.process.clock import Clock
+from kraftctl_admin.client_config import ClientConfig
+from kraftctl_admin.errors import AdminError, RefusedError, UnavailableError
+from kraftctl_admin.repeated_errors import NOT_ACTIVE, is_repeated
+from kraftctl_admin.unavailable import no_node_serves, no_node_was_asked
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
-from kraftctl_protocol.java_values import split_list
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.peer_limits import is_address
 from kraftctl_protocol.primitives import DecodeError
@@ -36,7 +32,7 @@ from kraftctl_security.blocking_connection import (
 )
 from kraftctl_security.tls.shown_certificate import with_certificate
 
-SOFTWARE = "kraftctl", __version__
+SOFTWARE = "kraftctl-admin", "1"
 
 BROKER_ENDPOINTS = 1
 CONTROLLER_ENDPOINTS = 2
@@ -48,25 +44,28 @@ NODES_MAX = 32
 M = TypeVar("M", bound=Message)
 
 
-def parse_bootstrap(text: str) -> list[Endpoint]:
-    """Parses `host:port,...`; AdminError names the entry that is wrong."""
-    endpoints: list[Endpoint] = []
-    for entry in split_list(text):
-        endpoint = parse_host_port(entry)
-        if endpoint is None:
-            raise AdminError(f"'{entry}' is not of the form host:port.")
-        endpoints.append(endpoint)
-    if not endpoints:
-        raise AdminError("No bootstrap address is given: name at least one host:port.")
-    return endpoints
+class MonotonicClock(Protocol):
+    """The clock of deadlines."""
+
+    def now_ms(self) -> int:
+        """Returns milliseconds that never go backwards, from an arbitrary zero."""
+        ...
 
 
 class AdminClient:
     """A client that keeps its connections until `close`. It is not thread-safe."""
 
     def __init__(
-        self, bootstrap: list[Endpoint], *, to_controllers: bool, config: ClientConfig, clock: Clock
+        self,
+        bootstrap: list[Endpoint],
+        *,
+        to_controllers: bool,
+        config: ClientConfig,
+        clock: MonotonicClock,
+        software: tuple[str, str] = SOFTWARE,
     ) -> None:
+        """`software` is the name and version that nodes see (KIP-511)."""
+        self._software = software
         self._bootstrap = bootstrap
         self.to_controllers = to_controllers
         self._config = config
@@ -116,7 +115,9 @@ class AdminClient:
         if not found or not is_address(*found[0]):
             known = ", ".join(str(node.broker_id) for node in sorted(nodes, key=lambda node: node.broker_id))
             raise AdminError(f"There is no node {node_id}, or it has no address. Known are: {known}.")
-        return AdminClient(found, to_controllers=False, config=self._config, clock=self._clock)
+        return AdminClient(
+            found, to_controllers=False, config=self._config, clock=self._clock, software=self._software
+        )
 
     def call(
         self, request: Message, answer: type[M], error_in: Callable[[M], tuple[Errors, str | None]]
@@ -209,7 +210,7 @@ class AdminClient:
         return BlockingConnection(
             endpoint,
             client_id=self._config.client_id,
-            software=SOFTWARE,
+            software=self._software,
             security=self._config.security,
             setup_timeout_s=setup_s,
             timeout_s=timeout_s,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kraftctl.cli.admin.errors import AdminError
+from kraftctl_admin.errors import AdminError
 from kraftctl_security.client_config import ClientSecurity, read_client_security
 from kraftctl_security.config_values import ConfigException, ConfigValues
 
