@@ -41,9 +41,11 @@ CONTROLLER_CHAOS = {
     "broker.session.timeout.ms": "6000",
     "internal.metadata.log.segment.bytes": "8000",
     "metadata.log.max.record.bytes.between.snapshots": "12000",
-    "metadata.max.retention.bytes": "300000",
+    "metadata.max.retention.bytes": "2000000",
 }
-"""Brokers are fenced, segments roll, snapshots are written and the log is cut, within seconds."""
+"""Brokers are fenced, segments roll and snapshots are written within seconds. The log is cut within minutes,
+and not to the newest snapshot: those of the last second are kept for the reader, at 140 kB each after 30,000
+records."""
 
 BROKER_CHAOS = {
     **AUTHORIZER,
