@@ -40,6 +40,7 @@ class Broker:
     directories: list[str]
     fenced: bool = True
     shutting_down: bool = False
+    epoch: int = -1
 
 
 @dataclass
@@ -118,6 +119,7 @@ class Picture:
             body.get("LogDirs") or [],
             body["Fenced"],
             body.get("InControlledShutdown", False),
+            body["BrokerEpoch"],
         )
 
     def _UnregisterBrokerRecord(self, body: Body) -> None:

@@ -123,9 +123,26 @@ class Round:
         return found
 
     def make(self, call: Call) -> list[Difference]:
-        """Makes one call on both, and returns how they differ."""
+        """Makes one call on both, and returns how they differ; what is known of such a call is noted."""
         if call.api == SILENCE:
             return self._be_silent()
+        sent, now = self._sent(call), self._before()
+        found = self._made(call)
+        known = (
+            why_avoided(sent, self.pair.setting.kafka) | why_avoided_now(sent, now) if found else frozenset()
+        )
+        return [replace(each, avoided=known) for each in found]
+
+    def _sent(self, call: Call) -> Call:
+        """Returns the call as Kafka's controller would get it now."""
+        body = self.pair.java.sent_body(call)
+        return call if body is None else replace(call, body=body)
+
+    def _before(self) -> Before:
+        new_tokens = self.pair.java.names.new_hmacs(PUBLISHED_SECONDS_MAX[-1])
+        return replace(before(self.picture), new_tokens=new_tokens)
+
+    def _made(self, call: Call) -> list[Difference]:
         reads_later = call.api in READ_LATER or call.forwarded is not None
         if reads_later:
             pause(self._changed_at + PUBLISHED_SECONDS - time.monotonic())
@@ -274,23 +291,11 @@ def run_round(
 def _make_some(this: Round, outcome: Outcome, judge: Judge, calls: list[Call]) -> None:
     for call in calls:
         outcome.calls.append(call)
-        new_tokens = this.pair.java.names.new_hmacs(PUBLISHED_SECONDS_MAX[-1])
-        now = replace(before(this.picture), new_tokens=new_tokens)
-        found = _note(outcome, judge, outcome.calls, _marked(this, this.make(call), call, now))
+        found = _note(outcome, judge, outcome.calls, this.make(call))
         parted = [each for each in found if each.in_the_log]
         if this.failed or parted:
             outcome.ended_by = this.failed or f"their logs have parted: {parted[0].signature[:200]}"
             return
-
-
-def _marked(this: Round, found: list[Difference], call: Call, now: Before) -> list[Difference]:
-    """Returns the differences of a call; those of one that is known to differ say so."""
-    if not found or call.api == SILENCE:
-        return found
-    body = this.pair.java.sent_body(call)
-    sent = call if body is None else replace(call, body=body)
-    known = why_avoided(sent, this.pair.setting.kafka) | why_avoided_now(sent, now)
-    return [replace(each, avoided=known) for each in found]
 
 
 def with_what_follows(calls: list[Call]) -> list[Call]:

@@ -142,18 +142,26 @@ def test_only_a_directory_that_fails_while_its_broker_changes_is_known_to_differ
     assert why_avoided_now(Call("BrokerHeartbeat", 1, body), Before(fenced)) == expected
 
 
+def returning(version: int, previous_epoch: object, broker: int = 1) -> Call:
+    body = {"BrokerId": broker, "PreviousBrokerEpoch": previous_epoch}
+    return Call("BrokerRegistration", version, body)
+
+
 @pytest.mark.parametrize(
     ("call", "expected"),
     [
-        (Call("UnregisterBroker", 0, {"BrokerId": 1}), True),
-        (Call("UnregisterBroker", 0, {"BrokerId": 2}), False),
-        (Call("BrokerRegistration", 4, {"BrokerId": 1, "PreviousBrokerEpoch": -1}), True),
-        (Call("BrokerRegistration", 4, {"BrokerId": 1, "PreviousBrokerEpoch": Ref("epoch", 1)}), False),
-        (Call("BrokerRegistration", 2, {"BrokerId": 1, "PreviousBrokerEpoch": Ref("epoch", 1)}), True),
+        pytest.param(Call("UnregisterBroker", 0, {"BrokerId": 1}), True, id="unregistered"),
+        pytest.param(Call("UnregisterBroker", 0, {"BrokerId": 2}), False, id="of-no-elr"),
+        pytest.param(returning(4, -1), True, id="without-an-epoch"),
+        pytest.param(returning(4, Ref("epoch", 1)), False, id="clean"),
+        pytest.param(returning(4, 17), False, id="clean-as-it-was-sent"),
+        pytest.param(returning(4, 16), True, id="of-an-epoch-before"),
+        pytest.param(returning(2, Ref("epoch", 1)), True, id="of-a-version-without-epochs"),
+        pytest.param(returning(4, Ref("epoch", 3), broker=3), True, id="unregistered-before"),
     ],
 )
 def test_only_brokers_of_elrs_that_were_cleared_are_known_to_differ(call: Call, expected: bool) -> None:
-    found = why_avoided_now(call, Before(fenced={1, 2}, of_cleared_elrs={1}))
+    found = why_avoided_now(call, Before(of_cleared_elrs={1, 3}, epochs={1: 17, 2: 18}))
     assert found == ({"an ELR was cleared"} if expected else set())
 
 

@@ -69,6 +69,9 @@ class Before:
     new_tokens: Collection[bytes] = ()
     """Hmacs of tokens that Kafka may not have published yet."""
 
+    epochs: Mapping[int, int] = field(default_factory=dict)
+    """The epochs of registered brokers, as Kafka's controller has them."""
+
 
 def before(picture: Picture) -> Before:
     """Returns what it is like now."""
@@ -99,6 +102,7 @@ def before(picture: Picture) -> Before:
         members=_members(picture),
         outside=outside,
         ending=ending,
+        epochs={each: broker.epoch for each, broker in picture.brokers.items()},
     )
 
 
@@ -135,7 +139,7 @@ def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
     if call.api in ("RenewDelegationToken", "ExpireDelegationToken"):
         return frozenset({"a new token"} if call.body["Hmac"] in now.new_tokens else ())
     if call.api in ("UnregisterBroker", "BrokerRegistration"):
-        finds = call.body["BrokerId"] in now.of_cleared_elrs and not _is_clean(call, now.fenced)
+        finds = call.body["BrokerId"] in now.of_cleared_elrs and not _is_clean(call, now)
         return frozenset({"an ELR was cleared"} if finds else ())
     if call.api not in ("CreateTopics", "CreatePartitions"):
         return frozenset()
@@ -147,13 +151,16 @@ def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_clean(call: Call, fenced: Collection[int]) -> bool:
-    """Returns whether the broker comes back after a clean shutdown, as far as the call says so."""
+def _is_clean(call: Call, now: Before) -> bool:
+    """Returns whether the broker comes back after a clean shutdown, as far as the call says so.
+
+    One that is not made yet has a reference to the epoch, one that was sent the epoch itself.
+    """
     broker = call.body["BrokerId"]
     return (
         call.version >= CLEAN_SHUTDOWN_VERSION
-        and broker in fenced
-        and call.body.get("PreviousBrokerEpoch") == Ref("epoch", broker)
+        and broker in now.epochs
+        and call.body.get("PreviousBrokerEpoch") in (Ref("epoch", broker), now.epochs[broker])
     )
 
 
