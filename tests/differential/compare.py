@@ -59,6 +59,9 @@ def compared_responses(
         return [Difference(call.api, place, _brief(java), _brief(ours))]
     if THROWN in errors_of(java.body) and THROWN not in errors_of(ours.body):
         return [Difference(call.api, THROWS, _brief(java), _brief(ours))]
+    if call.damage is not None and (java.body or {}).keys() != (ours.body or {}).keys():
+        # An envelope in which one of them finds no request.
+        return [Difference(call.api, OF_DAMAGED, _brief(java), _brief(ours))]
     found: list[Difference] = []
     _walk(call.api, "", normalisers[0].normal("", java.body), normalisers[1].normal("", ours.body), found)
     return found

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tests.differential.call import ANSWERED, Call, Response
+from tests.differential.call import ANSWERED, Call, Damage, Forwarded, Response
 from tests.differential.codec import Body
-from tests.differential.compare import compared_responses
+from tests.differential.compare import OF_DAMAGED, Difference, compared_responses
+from tests.differential.known import KnownDifferences
 from tests.differential.names import Names, Normaliser
 
 
@@ -12,6 +13,16 @@ def places(java: Body, ours: Body) -> list[str]:
     normalisers = Normaliser(Names(1, "/one"), {}), Normaliser(Names(2, "/other"), {})
     responses = Response(ANSWERED, java), Response(ANSWERED, ours)
     return [each.place for each in compared_responses(Call("A", 0), responses, normalisers)]
+
+
+def test_an_envelope_whose_damaged_request_one_side_finds_differs_as_a_whole() -> None:
+    found: Body = {"ErrorCode": 0, "response": {"Topics": [{"ErrorCode": 17}]}}
+    call = Call("CreateTopics", 7, forwarded=Forwarded("alice"), damage=Damage(position=1))
+    responses = Response(ANSWERED, found), Response(ANSWERED, {"ErrorCode": 35})
+    normalisers = Normaliser(Names(1, "/one"), {}), Normaliser(Names(2, "/other"), {})
+    difference = Difference("CreateTopics", OF_DAMAGED, (ANSWERED, [0, 17]), (ANSWERED, [35]))
+    assert compared_responses(call, responses, normalisers) == [difference]
+    assert KnownDifferences("4.3.1").unknown([difference]) == []
 
 
 def config(name: str, value: str) -> Body:

@@ -14,7 +14,7 @@ from tests.differential.codec import Body
 from tests.differential.compare import Difference
 from tests.differential.known import FILE, KnownDifferences
 from tests.differential.names import Names
-from tests.differential.picture import Partition, Picture
+from tests.differential.picture import Broker, Partition, Picture
 from tests.differential.rounds import with_what_follows
 
 ENTRIES = """
@@ -230,24 +230,33 @@ def test_a_token_is_new_until_kafka_has_published_it(monkeypatch: pytest.MonkeyP
         assert why_avoided_now(call, Before(new_tokens=new)) == expected
 
 
+def assigned(broker: int, directory: str) -> Call:
+    return Call("AssignReplicasToDirs", 0, {"BrokerId": broker, "Directories": [{"Id": directory}]})
+
+
 @pytest.mark.parametrize(
-    ("isr", "adding", "removing", "ending"),
+    ("isr", "adding", "removing", "elr", "unsettled"),
     [
-        ([1, 2], [2], [3], {1, 3}),
-        ([1], [2], [3], set()),
-        ([1, 2], [], [3], {1, 2, 3}),
-        ([3], [], [3], set()),
-        ([1, 2], [], [], set()),
+        pytest.param([1, 2], [2], [3], [], {1, 3}, id="a-reassignment-is-complete"),
+        pytest.param([1], [2], [3], [], set(), id="a-reassignment-is-not-complete"),
+        pytest.param([1, 2], [], [3], [], {1, 2, 3}, id="a-removal-is-complete"),
+        pytest.param([3], [], [3], [], set(), id="a-removal-of-all-that-is-in-sync"),
+        pytest.param([1, 2], [], [], [], set(), id="settled"),
+        pytest.param([4, 1], [], [], [], {1, 2, 3}, id="a-leader-that-shuts-down"),
+        pytest.param([5, 1], [], [], [], {1, 2, 3}, id="a-fenced-leader"),
+        pytest.param([-1], [], [], [], {1, 2, 3}, id="no-leader"),
+        pytest.param([1, 2], [], [], [3], {1, 2, 3}, id="an-elr"),
     ],
 )
-def test_only_assignments_while_a_reassignment_is_complete_are_known_to_differ(
-    isr: list[int], adding: list[int], removing: list[int], ending: set[int]
+def test_only_failed_directories_of_replicas_whose_partition_changes_besides_are_known_to_differ(
+    isr: list[int], adding: list[int], removing: list[int], elr: list[int], unsettled: set[int]
 ) -> None:
-    partition = Partition([1, 2, 3], isr, adding, removing, leader=isr[0], leader_epoch=0, epoch=0)
-    now = before(Picture(topics={"a": {0: partition}}))
+    partition = Partition([1, 2, 3], isr, adding, removing, leader=isr[0], leader_epoch=0, epoch=0, elr=elr)
+    brokers = {each: Broker("", [f"d{each}"], fenced=each == 5, shutting_down=each == 4) for each in range(6)}
+    now = before(Picture(topics={"a": {0: partition}}, brokers=brokers))
     for broker in (1, 2, 3):
-        call = Call("AssignReplicasToDirs", 0, {"BrokerId": broker, "Directories": []})
-        assert bool(why_avoided_now(call, now)) == (broker in ending)
+        assert not why_avoided_now(assigned(broker, f"d{broker}"), now)
+        assert bool(why_avoided_now(assigned(broker, "failed"), now)) == (broker in unsettled)
 
 
 def test_an_entry_that_does_not_occur_is_stale(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from kraftctl_protocol.generated.delete_topics_response import DeleteTopicsRespo
 from kraftctl_protocol.generated.expire_delegation_token_response import ExpireDelegationTokenResponse
 from kraftctl_protocol.generated.renew_delegation_token_response import RenewDelegationTokenResponse
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.shared_response import unshared
 
 CHARGED: Final = (
     CreateTopicsResponse,
@@ -29,4 +30,5 @@ CHARGED: Final = (
 
 def muted_seconds(response: Message) -> float:
     """Returns for how long the client is not served after this response, 0 for not at all."""
+    response = unshared(response)
     return response.throttle_time_ms / 1000.0 if isinstance(response, CHARGED) else 0.0
