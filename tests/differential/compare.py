@@ -14,6 +14,7 @@ from tests.differential.placement import without_choices
 THROWS = "Kafka throws"
 RESPONSE = "response"
 OF_DAMAGED = "response to damaged bytes"
+FENCED_AGAIN = "a fenced broker is fenced again"
 THROWN = -1
 """UNKNOWN_SERVER_ERROR: a handler of Kafka met what it does not expect."""
 
@@ -143,6 +144,16 @@ def compared_records(
     for one, other in zip(java, ours, strict=True):
         _walk(api, f"log {one[0]} v{one[1]}", one[2], other[2], found)
     return found
+
+
+def compared_fencing(api: str, again: list[int], ours_again: list[int]) -> list[Difference]:
+    """Compares which fenced brokers are fenced again, apart from those that both fence again.
+
+    A call may do that on both sides while the session of another broker ends: that is one in Kafka alone.
+    """
+    java, ours = Counter(again), Counter(ours_again)
+    alone, ours_alone = (java - ours).total(), (ours - java).total()
+    return [Difference(api, FENCED_AGAIN, alone, ours_alone)] if alone or ours_alone else []
 
 
 def _comparable(record: tuple[str, int, Any], by_chance: bool) -> tuple[str, int, Any]:

@@ -16,10 +16,12 @@ from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.features import kraft_version_raised, may_raise_kraft_version
 from tests.differential.calls.mix import next_calls
 from tests.differential.compare import (
+    FENCED_AGAIN,
     OF_DAMAGED,
     RESPONSE,
     THROWS,
     Difference,
+    compared_fencing,
     compared_records,
     compared_responses,
     errors_of,
@@ -45,8 +47,6 @@ READ_LATER = (
 PUBLISHED_SECONDS = 0.2
 PUBLISHED_SECONDS_MAX = (1.5, 5.0)
 """On a slow machine: a call that differs and has changed nothing is made again, twice if it still differs."""
-
-FENCED_AGAIN = "a fenced broker is fenced again"
 
 A_FAULT = "Encountered quorum controller fault"
 """Kafka's controller logs it when it resigns."""
@@ -194,11 +194,12 @@ class Round:
         """Returns the records without those that fence a fenced broker again, and how these differ."""
         brokers = self.picture.brokers.items()
         fenced = {broker_id for broker_id, broker in brokers if broker.fenced}
-        kept, ours_kept = (without_repeated_fencing(records, fenced) for records in logged)
+        (kept, again), (ours_kept, ours_again) = (
+            without_repeated_fencing(records, fenced) for records in logged
+        )
         for record in kept:
             self.picture.replay(record)
-        java, ours = len(logged[0]) - len(kept), len(logged[1]) - len(ours_kept)
-        return (kept, ours_kept), [Difference(api, FENCED_AGAIN, java, ours)] if java != ours else []
+        return (kept, ours_kept), compared_fencing(api, again, ours_again)
 
     def _ask(self, call: Call) -> tuple[Response, Response]:
         java, ours = self.pair.sides
