@@ -128,9 +128,10 @@ class Round:
             return self._be_silent()
         sent, now = self._sent(call), self._before()
         found = self._made(call)
-        known = (
-            why_avoided(sent, self.pair.setting.kafka) | why_avoided_now(sent, now) if found else frozenset()
-        )
+        if not found:
+            return []
+        known = why_avoided(sent, self.pair.setting.kafka) | why_avoided_now(sent, now)
+        known |= {each.place for each in found} & {FENCED_AGAIN}
         return [replace(each, avoided=known) for each in found]
 
     def _sent(self, call: Call) -> Call:

@@ -11,7 +11,7 @@ from tests.differential.call import Call, Ref
 from tests.differential.calls.avoided import Before, before, why_avoided, why_avoided_now
 from tests.differential.calls.features import kraft_version_raised
 from tests.differential.codec import Body
-from tests.differential.compare import Difference
+from tests.differential.compare import FENCED_AGAIN, Difference
 from tests.differential.known import FILE, KnownDifferences
 from tests.differential.names import Names
 from tests.differential.picture import Broker, Partition, Picture
@@ -213,6 +213,26 @@ def code(api: str, java: int, kraftctl: int, *avoided: str) -> Difference:
     ],
 )
 def test_only_some_differences_of_tokens_are_known(difference: Difference, is_known: bool) -> None:
+    assert (KnownDifferences("4.3.1", FILE).unknown([difference]) == []) == is_known
+
+
+def change(isr: list[int] | None, elr: list[int] | None, *avoided: str) -> Difference:
+    record = ("PartitionChangeRecord", 2, {"Isr": isr, "Leader": -2, "EligibleLeaderReplicas": elr})
+    return Difference("CreateAcls", "log", [record], [], frozenset(avoided))
+
+
+@pytest.mark.parametrize(
+    ("difference", "is_known"),
+    [
+        pytest.param(change([], [1], FENCED_AGAIN), True, id="the-last-in-an-isr"),
+        pytest.param(change([], [1]), False, id="no-session-has-ended"),
+        pytest.param(change([2], [1], FENCED_AGAIN), False, id="not-the-last"),
+        pytest.param(change([], None, FENCED_AGAIN), False, id="not-into-an-elr"),
+    ],
+)
+def test_the_end_of_the_session_of_a_fenced_broker_may_come_during_any_call(
+    difference: Difference, is_known: bool
+) -> None:
     assert (KnownDifferences("4.3.1", FILE).unknown([difference]) == []) == is_known
 
 

@@ -1,0 +1,148 @@
+"""`kraftctl container`: makes server.properties of variables, formats the directories, and starts.
+
+It is one process, so that signals reach the controller and its exit status is the container's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType
+
+from kraftctl.cli import format_storage, start
+from kraftctl.cli.container.environment import (
+    CLUSTER_ID,
+    FORMAT_FLAGS,
+    ignored_variables,
+    log_level,
+    overridden,
+    server_properties,
+)
+from kraftctl.cli.container.secrets import with_secrets
+from kraftctl.cli.parser import Parser
+from kraftctl_protocol.file_errors import unplaced_error
+
+NAME = "container"
+PRINTS_ONLY = False
+
+SERVER_PROPERTIES = "server.properties"
+MOUNTED = Path("/mnt/shared/config")
+SECRETS = Path("/etc/kafka/secrets")
+WRITTEN = Path("/tmp/server.properties")
+STATUS = 1
+
+
+def add_arguments(parser: Parser) -> None:
+    parser.add_argument(
+        "variables",
+        metavar="VARIABLE=VALUE",
+        nargs="*",
+        help="variables that replace those of the environment",
+    )
+    parser.add_argument(
+        "--mounted",
+        metavar="DIRECTORY",
+        type=Path,
+        default=MOUNTED,
+        help=f"may have a server.properties, to which variables add; default: {MOUNTED}",
+    )
+    parser.add_argument(
+        "--secrets",
+        metavar="DIRECTORY",
+        type=Path,
+        default=SECRETS,
+        help=f"where KAFKA_SSL_*_FILENAME and KAFKA_SSL_*_CREDENTIALS name files; default: {SECRETS}",
+    )
+    parser.add_argument(
+        "--properties",
+        metavar="FILE",
+        type=Path,
+        default=WRITTEN,
+        help=f"the properties file that it writes; default: {WRITTEN}",
+    )
+    parser.add_argument("--write-only", action="store_true", help="write that file; format and start nothing")
+    parser.epilog = (
+        "Variables are those of the apache/kafka image, and KRAFTCTL_* for keys of kraftctl. With CLUSTER_ID,"
+        f" directories are formatted that are not; {FORMAT_FLAGS} has more flags of kraftctl format. The"
+        " status is 1 without usable variables, else that of kraftctl start."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    # The first process of a container ignores signals that it does not handle, until the controller does.
+    if os.getpid() == 1:
+        signal.signal(signal.SIGTERM, _end)
+    try:
+        variables = with_secrets(overridden(os.environ, args.variables), args.secrets)
+        level = log_level(variables)
+        write_properties(args.properties, args.mounted, variables)
+        os.environ.update(variables)
+    except ValueError as error:
+        return _refuse(str(error))
+    except OSError as error:
+        return _refuse(unplaced_error(error))
+    ignored = ignored_variables(variables)
+    if ignored:
+        print(f"Ignored, as there is no JVM: {', '.join(ignored)}", flush=True)
+    if args.write_only:
+        return 0
+    if variables.get(CLUSTER_ID):
+        try:
+            arguments = format_arguments(args.properties, variables)
+        except ValueError as error:
+            return _refuse(str(error))
+        status = format_storage.run(arguments)
+        sys.stdout.flush()
+        if status != 0:
+            return status
+    return start.run(start_arguments(args.properties, level))
+
+
+def write_properties(path: Path, mounted: Path, variables: Mapping[str, str]) -> None:
+    """Writes the properties, readable by this account alone; raises ValueError if there are none."""
+    file = mounted / SERVER_PROPERTIES
+    content = server_properties(file.read_bytes() if file.exists() else None, variables)
+    if not content.strip():
+        raise ValueError(
+            f"there are neither KAFKA_* variables nor {file}. Next step: set KAFKA_NODE_ID,"
+            " KAFKA_CONTROLLER_QUORUM_VOTERS, KAFKA_LISTENERS and KAFKA_LOG_DIRS at least"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "wb") as written:
+        os.fchmod(written.fileno(), 0o600)
+        written.write(content)
+
+
+def format_arguments(file: Path, variables: Mapping[str, str]) -> argparse.Namespace:
+    """Returns the arguments of `kraftctl format`, which leaves formatted directories as they are.
+
+    Raises ValueError if a quote in the variable with more flags is not closed.
+    """
+    parser = Parser(prog="kraftctl format")
+    format_storage.add_arguments(parser)
+    try:
+        more = shlex.split(variables.get(FORMAT_FLAGS, ""))
+    except ValueError as error:
+        raise ValueError(f"{FORMAT_FLAGS}: {error}. Next step: close each quote in it") from error
+    return parser.parse_args([f"--cluster-id={variables[CLUSTER_ID]}", "-c", str(file), "-g", *more])
+
+
+def start_arguments(file: Path, level: str) -> argparse.Namespace:
+    """Returns the arguments of `kraftctl start`."""
+    parser = Parser(prog="kraftctl start")
+    start.add_arguments(parser)
+    return parser.parse_args([str(file), "--log-level", level])
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    os._exit(128 + number)
+
+
+def _refuse(reason: str) -> int:
+    print(f"kraftctl container: {reason}", file=sys.stderr)
+    return STATUS

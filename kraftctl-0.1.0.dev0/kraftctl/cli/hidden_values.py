@@ -1,0 +1,64 @@
+"""Hides the values of a properties file that are or may be secret, by the rule for records that are shown."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kraftctl.cli.unknown_keys import MECHANISMS, nearest_key_of_node
+from kraftctl.config.own_keys import LISTENER_PREFIX, OWN_KEYS, listener_names, listener_of
+from kraftctl_protocol.config_resource import BROKER
+from kraftctl_protocol.readable_configs import is_readable
+from kraftctl_protocol.secrets import REDACTED
+from kraftctl_security.resolved_properties import ResolvedProperties
+
+MAY_BE_SECRET: Final = re.compile(r"password|secret|token|credential|jaas|private|[._-]key\b", re.IGNORECASE)
+"""An unknown key with such a word in it. The values of others are hidden with their key, and not elsewhere:
+`localhost` may be one."""
+
+
+def shown_properties(properties: ResolvedProperties) -> dict[str, str]:
+    """Returns the properties, with `(redacted)` for values that are not known to be no secret."""
+    listeners = listener_names(properties)
+    return {
+        key: value if _is_shown(key, listeners, properties) else REDACTED for key, value in properties.items()
+    }
+
+
+class HiddenValues:
+    """Removes secrets of one file from texts about it."""
+
+    def __init__(self, properties: ResolvedProperties) -> None:
+        self._properties = properties
+        listeners = listener_names(properties)
+        hidden = {
+            key: [value]
+            for key, value in properties.items()
+            if value and not _is_shown(key, listeners, properties) and _may_be_secret(key, properties)
+        }
+        self._secrets = ResolvedProperties(properties, hidden, (), {})
+
+    def hide(self, text: str) -> str:
+        """Returns the text without secrets, and without what config providers gave."""
+        return self._secrets.hide(self._properties.hide(text))
+
+
+def _is_shown(key: str, listeners: list[str], properties: ResolvedProperties) -> bool:
+    if key in properties.provided_keys:
+        return False
+    return key in OWN_KEYS or is_readable(BROKER, base_name(key, listeners))
+
+
+def _may_be_secret(key: str, properties: ResolvedProperties) -> bool:
+    """Returns whether the key has such a word, or is probably meant to be one that does."""
+    return MAY_BE_SECRET.search(f"{key} {nearest_key_of_node(key, properties) or ''}") is not None
+
+
+def base_name(key: str, listeners: list[str]) -> str:
+    """Returns the key without the prefixes of a listener and a mechanism."""
+    listener = listener_of(key, listeners)
+    if listener is None:
+        return key
+    rest = key.removeprefix(f"{LISTENER_PREFIX}{listener}.")
+    mechanism, _, of_mechanism = rest.partition(".")
+    return of_mechanism if mechanism in MECHANISMS else rest

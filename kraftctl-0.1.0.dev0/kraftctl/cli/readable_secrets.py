@@ -1,0 +1,80 @@
+"""Checks that other accounts cannot read the secrets of a controller: in its properties file, in the files of
+config providers, and in the JAAS file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Collection, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl_security.jvm_options import KAFKA_OPTS
+from kraftctl_security.resolved_properties import ResolvedProperties
+from kraftctl_security.sasl.login_configuration import login_configuration_file
+from kraftctl_security.small_files import mode_against_others
+
+PUBLIC: Final = ("ssl.keystore.certificate.chain", "ssl.truststore.certificates")
+"""These are of type PASSWORD in Kafka, and not secret: they contain only certificates."""
+
+JAAS: Final = "sasl.jaas.config"
+JAAS_SECRETS: Final = re.compile(r"password|secret|user_", re.IGNORECASE)
+"""A JAAS entry without these only says which mechanism is used."""
+
+
+def readable_secrets(
+    file: Path, properties: Mapping[str, str], elsewhere: Collection[str]
+) -> tuple[str | None, list[str]]:
+    """Returns the mode that chmod needs, and the sorted keys of secrets, without those in `elsewhere`.
+
+    None and no keys say that other accounts cannot read a secret in `file`.
+
+    An unreadable file, such as what a shell makes of `<(command)`, has none.
+    """
+    mode = _mode_of(file)
+    if mode is None:
+        return None, []
+    keys = sorted(key for key, value in properties.items() if key not in elsewhere and _is_secret(key, value))
+    return (mode, keys) if keys else (None, [])
+
+
+def other_readable_files(
+    properties: ResolvedProperties, environment: Mapping[str, str] = os.environ
+) -> dict[str, tuple[str, list[str]]]:
+    """Returns, by file, the mode that chmod needs and the keys whose secrets it has, or KAFKA_OPTS."""
+    users: dict[str, list[str]] = {}
+    for key in sorted(properties.files):
+        for file in properties.files[key] if _is_secret(key, properties[key]) else []:
+            users.setdefault(file, []).append(key)
+    jaas_file = login_configuration_file(environment.get(KAFKA_OPTS, ""))
+    if jaas_file is not None:
+        users.setdefault(jaas_file, []).append(KAFKA_OPTS)
+    modes = {file: _mode_of(Path(file)) for file in users}
+    return {file: (mode, sorted(set(users[file]))) for file, mode in modes.items() if mode is not None}
+
+
+def _mode_of(file: Path) -> str | None:
+    """Returns the mode that chmod needs; None for what no other account can read, and for what is no file."""
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return mode_against_others(status) if stat.S_ISREG(status.st_mode) else None
+
+
+def _is_secret(key: str, value: str) -> bool:
+    name = next((name for name in _secret_names() if key == name or key.endswith(f".{name}")), None)
+    if name is None or not value:
+        return False
+    return name != JAAS or JAAS_SECRETS.search(value) is not None
+
+
+@cache
+def _secret_names() -> frozenset[str]:
+    """Returns names that keys end with, after the prefixes of a listener and a mechanism."""
+    sensitive = {name for name, key in BROKER_CONFIG_KEYS.items() if key.sensitive}
+    return frozenset(sensitive.difference(PUBLIC))

@@ -1,0 +1,1 @@
+"""`kraftctl storage`: kafka-storage, for the directories of a controller, and tables of levels."""

@@ -1,0 +1,1 @@
+"""Domain values of the metadata log: brokers, controllers, partitions, features."""

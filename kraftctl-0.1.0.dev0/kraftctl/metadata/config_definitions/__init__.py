@@ -1,0 +1,1 @@
+"""Kafka's configuration keys: type, default, valid values, as generated from its jars."""

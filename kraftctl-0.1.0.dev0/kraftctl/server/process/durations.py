@@ -1,0 +1,47 @@
+"""Counts durations in buckets, for histograms and quantiles: a few comparisons for each."""
+
+from __future__ import annotations
+
+from typing import Final
+
+BOUNDS_NS: Final = (
+    50_000,
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+    25_000_000,
+    50_000_000,
+    100_000_000,
+    250_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_500_000_000,
+    5_000_000_000,
+    10_000_000_000,
+)
+"""The upper bounds of the buckets, inclusive; the last bucket has no bound."""
+
+
+class Durations:
+    """Durations since the start. `counts` has one entry more than BOUNDS_NS."""
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(BOUNDS_NS) + 1)
+        self.total_ns = 0
+
+    def note(self, duration_ns: int) -> None:
+        index = 0
+        for bound_ns in BOUNDS_NS:
+            if duration_ns <= bound_ns:
+                break
+            index += 1
+        self.counts[index] += 1
+        self.total_ns += duration_ns
+
+    @property
+    def count(self) -> int:
+        return sum(self.counts)

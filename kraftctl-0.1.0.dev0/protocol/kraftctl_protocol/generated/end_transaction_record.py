@@ -1,0 +1,53 @@
+"""@generated from schemas/metadata/EndTransactionRecord.json by `python -m kraftctl_codegen`; edit that instead."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from mypy_extensions import i64, mypyc_attr
+
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
+from kraftctl_protocol.message import Field, Message
+from kraftctl_protocol.primitives import (
+    Reader,
+    Writer,
+)
+from kraftctl_protocol.tagged_fields import write_tagged_fields
+
+
+@mypyc_attr(acyclic=True, free_list_len=1)
+class EndTransactionRecord(Message):
+    NAME: ClassVar[str] = "EndTransactionRecord"
+    API_KEY: ClassVar[int] = 24
+    LOWEST_VERSION: ClassVar[int] = 0
+    HIGHEST_VERSION: ClassVar[int] = 0
+    FIRST_FLEXIBLE_VERSION: ClassVar[int] = 0
+    FIELDS: ClassVar[tuple[Field, ...]] = (
+    )
+
+    def __init__(self) -> None:
+        self.unknown_tagged_fields = None
+
+    def write(self, writer: Writer, version: i64) -> None:
+        if version != 0:
+            raise cannot_write("EndTransactionRecord", version)
+        if self.unknown_tagged_fields is None:
+            writer.append(0)
+        else:
+            write_tagged_fields(writer, [], self.unknown_tagged_fields)
+
+    @staticmethod
+    def read(reader: Reader, version: i64) -> EndTransactionRecord:
+        if version != 0:
+            raise cannot_read("EndTransactionRecord", version)
+        unknown = reader.read_unknown_tagged_fields()
+        message = EndTransactionRecord()
+        message.unknown_tagged_fields = unknown
+        return message
+
+    @staticmethod
+    def decode(data: bytes, version: i64) -> EndTransactionRecord:
+        reader = Reader(data)
+        message = EndTransactionRecord.read(reader, version)
+        reader.expect_end()
+        return message

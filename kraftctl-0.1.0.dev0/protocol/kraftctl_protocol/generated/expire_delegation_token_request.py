@@ -1,0 +1,78 @@
+"""@generated from schemas/message/ExpireDelegationTokenRequest.json by `python -m kraftctl_codegen`; edit that instead."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from librt.strings import write_i64_be
+from mypy_extensions import i64, mypyc_attr
+
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
+from kraftctl_protocol.message import Field, Message
+from kraftctl_protocol.primitives import (
+    Reader,
+    Writer,
+    write_bytes,
+    write_compact_bytes,
+)
+from kraftctl_protocol.tagged_fields import write_tagged_fields
+
+
+@mypyc_attr(acyclic=True, free_list_len=1)
+class ExpireDelegationTokenRequest(Message):
+    NAME: ClassVar[str] = "ExpireDelegationTokenRequest"
+    API_KEY: ClassVar[int] = 40
+    LOWEST_VERSION: ClassVar[int] = 0
+    HIGHEST_VERSION: ClassVar[int] = 2
+    FIRST_FLEXIBLE_VERSION: ClassVar[int] = 2
+    LISTENERS: ClassVar[tuple[str, ...]] = ("broker", "controller",)
+    FIELDS: ClassVar[tuple[Field, ...]] = (
+        Field("hmac", "Hmac", "bytes", default=b''),
+        Field("expiry_time_period_ms", "ExpiryTimePeriodMs", "int64"),
+    )
+
+    def __init__(
+        self,
+        hmac: bytes = b'',
+        expiry_time_period_ms: int = 0,
+    ) -> None:
+        self.hmac: bytes = hmac
+        self.expiry_time_period_ms: int = expiry_time_period_ms
+        self.unknown_tagged_fields = None
+
+    def write(self, writer: Writer, version: i64) -> None:
+        if version < 0 or version > 2:
+            raise cannot_write("ExpireDelegationTokenRequest", version)
+        if version >= 2:
+            write_compact_bytes(writer, self.hmac)
+        else:
+            write_bytes(writer, self.hmac)
+        write_i64_be(writer, self.expiry_time_period_ms)
+        if version >= 2:
+            if self.unknown_tagged_fields is None:
+                writer.append(0)
+            else:
+                write_tagged_fields(writer, [], self.unknown_tagged_fields)
+        else:
+            if self.unknown_tagged_fields:
+                raise missing_field("unknown tagged fields", version)
+
+    @staticmethod
+    def read(reader: Reader, version: i64) -> ExpireDelegationTokenRequest:
+        if version < 0 or version > 2:
+            raise cannot_read("ExpireDelegationTokenRequest", version)
+        hmac: bytes = reader.read_compact_bytes() if version >= 2 else reader.read_bytes()
+        expiry_time_period_ms: int = reader.read_int64()
+        unknown: list[tuple[int, bytes]] | None = None
+        if version >= 2:
+            unknown = reader.read_unknown_tagged_fields()
+        message = ExpireDelegationTokenRequest(hmac, expiry_time_period_ms)
+        message.unknown_tagged_fields = unknown
+        return message
+
+    @staticmethod
+    def decode(data: bytes, version: i64) -> ExpireDelegationTokenRequest:
+        reader = Reader(data)
+        message = ExpireDelegationTokenRequest.read(reader, version)
+        reader.expect_end()
+        return message

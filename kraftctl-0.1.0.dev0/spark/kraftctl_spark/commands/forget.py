@@ -1,0 +1,161 @@
+"""`kraftctl-export forget` replaces the name of a principal or of a topic by a pseudonym, in all files."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from typing import TYPE_CHECKING
+
+from kraftctl_spark.commands.output_flag import add_output_flags, output_of, store_of
+from kraftctl_spark.commands.publish_flags import add_catalog_flags, check_formats, targets_of
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterator
+
+    from kraftctl_spark.forgetting.forget import Planned
+    from kraftctl_spark.forgetting.wanted_name import WantedName
+    from kraftctl_spark.stores.durable import Hook
+    from kraftctl_spark.tables.forgot import ForgottenName
+    from kraftctl_spark.tables.output import Output
+
+NEEDED = ("pyarrow",)
+
+LONGER_PLACES_SHOWN_MAX = 20
+
+log = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_output_flags(parser)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--principal", metavar="TYPE:NAME", help="a principal, such as User:alice")
+    what.add_argument("--topic", help="a topic, by its name")
+    parser.add_argument(
+        "--everywhere",
+        action="store_true",
+        help="replace the word also where it may be something else: in names of other things, and within"
+        " values of configurations and other texts",
+    )
+    parser.add_argument(
+        "--as",
+        dest="continued",
+        metavar="PSEUDONYM",
+        help="continue with the pseudonym that this name has already, as status shows it [a new one]",
+    )
+    parser.add_argument(
+        "--execute", action="store_true", help="do it; without this flag, only say what would be done"
+    )
+    add_catalog_flags(parser)
+
+
+def run(options: argparse.Namespace, hook: Hook) -> int:
+    """Returns 0 when the name is nowhere, or --execute is not given; 1 if some places still have it."""
+    from kraftctl_spark.forgetting.forget import (
+        finish,
+        plan,
+        replace_name,
+        tables_with_old_files,
+        unfinished,
+    )
+    from kraftctl_spark.forgetting.search import Search
+    from kraftctl_spark.publish.publication import PublicationFailedError
+    from kraftctl_spark.publish.publisher import Publisher
+
+    name = _name(options)
+    with output_of(options, hook, to_write=options.execute) as output:
+        output.check_exists()
+        _check_continued(output, name, options.continued)
+        options.formats = _formats(output)
+        check_formats(options, store_of(options))
+        if not options.execute:
+            with output.undisturbed():
+                planned = plan(output, name)
+            for line in _planned(planned, unfinished(output), options.formats):
+                print(line)
+            return 0
+        commit = replace_name(output, name)
+        if commit is not None and commit.forgot is not None:
+            print(f"commit {commit.number} has {name.pseudonym} in {commit.forgot.records} records")
+        else:
+            print(f"no record has this {name.kind}: nothing was replaced")
+        due, targets = tables_with_old_files(output), list(targets_of(options, hook))
+        found = Search(name)
+        try:
+            for target in targets:
+                Publisher(output, target).publish(removed=due)
+                found.published(output, target)
+        except PublicationFailedError as error:
+            log.error("the publication failed: %s; its tables may still have the name: repeat it", error)
+            return 1
+        found.all_of(output.log.store)
+        for place, count in sorted(found.found.items()):
+            print(f"left: {place}: {count} times")
+        for line in _within(found.within):
+            print(line)
+        print(f"searched {found.files} files with {found.bytes} bytes, pages decoded")
+        if found.found:
+            if not options.everywhere:
+                print("it may be something else there: --everywhere replaces it in such places, too")
+            if commit is not None or options.continued:
+                print(f"--as {name.pseudonym} continues it with the same pseudonym")
+            return 1
+        finish(output, name)
+        for one in sorted({one.pseudonym for one in unfinished(output) if one.kind == name.kind}):
+            print(f"not finished: {one}: if it was this name, repeat the command with --as {one}")
+        print("the name was found nowhere" + (" except within longer words" if found.within else ""))
+        return 0
+
+
+def _name(options: argparse.Namespace) -> WantedName:
+    from kraftctl_protocol.record_types import PRINCIPAL, TOPIC_NAME
+    from kraftctl_spark.forgetting.wanted_name import WantedName, new_pseudonym
+    from kraftctl_spark.tables.manifest import ExportRefusedError
+
+    kind, whole = (TOPIC_NAME, options.topic) if options.topic is not None else (PRINCIPAL, options.principal)
+    name = WantedName(kind, whole, options.continued or new_pseudonym(), options.everywhere)
+    if kind == PRINCIPAL and not (":" in whole and whole.partition(":")[0]):
+        raise ExportRefusedError(f"--principal {whole}: write it with its type, as User:{whole}")
+    if name.bare in ("", "*"):
+        raise ExportRefusedError(f"{whole} is no name of one {kind}")
+    return name
+
+
+def _check_continued(output: Output, name: WantedName, continued: str | None) -> None:
+    from kraftctl_spark.tables.manifest import ExportRefusedError
+
+    known = {(one.kind, one.pseudonym) for one in output.log.state().forgotten}
+    if continued is not None and (name.kind, continued) not in known:
+        raise ExportRefusedError(
+            f"--as {continued}: no {name.kind} of {output.where} has this pseudonym: status shows them"
+        )
+
+
+def _planned(found: Planned, left: list[ForgottenName], formats: list[str]) -> Iterator[str]:
+    yield f"would replace the name in {found.records} records"
+    for batch, records in found.batches:
+        yield f"  offsets {batch.start} to {batch.end - 1}: {records} records, {len(batch.files)} files"
+    if found.losing:
+        yield f"would remove bytes that are not understood, and have the name, from {found.losing} of them"
+    if found.has_history and found.records:
+        yield "would compute the history again"
+    yield f"would delete the old files, and {found.removed_files} that were replaced before, immediately"
+    for kind in formats if found.records else ():
+        yield f"would remove these tables as {kind} and publish them again: their versions begin again"
+    if left:
+        yield f"{len(left)} earlier ones are not finished"
+    yield "nothing was done: --execute does it"
+
+
+def _within(places: Counter[str]) -> Iterator[str]:
+    for place, count in places.most_common(LONGER_PLACES_SHOWN_MAX):
+        yield f"within longer words, which stay: {place}: {count} times"
+    if len(places) > LONGER_PLACES_SHOWN_MAX:
+        yield f"within longer words in {len(places) - LONGER_PLACES_SHOWN_MAX} more places"
+
+
+def _formats(output: Output) -> list[str]:
+    """Returns the formats in which the tables were ever published."""
+    from kraftctl_spark.publish.publication_state import publication_states
+
+    return [name.lower() for name in publication_states(output.log.store)]

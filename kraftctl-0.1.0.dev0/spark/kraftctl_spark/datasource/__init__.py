@@ -1,0 +1,1 @@
+"""Needs Spark: the sources, and the query of the typed tables."""

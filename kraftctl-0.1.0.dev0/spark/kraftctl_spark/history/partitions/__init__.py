@@ -1,0 +1,1 @@
+"""Computes versions of partitions as columns, because most records are about partitions."""

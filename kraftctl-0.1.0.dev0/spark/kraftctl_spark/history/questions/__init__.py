@@ -1,0 +1,1 @@
+"""The questions about a history: each is one file of Spark SQL, for views, report and users."""

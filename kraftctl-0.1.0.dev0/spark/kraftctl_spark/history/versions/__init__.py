@@ -1,0 +1,1 @@
+"""Computes versions of brokers, topics and other things record by record."""

@@ -1,0 +1,24 @@
+"""How long replaced files are kept by default: published tables are read file by file, by name."""
+
+from __future__ import annotations
+
+from kraftctl_spark.tables.output import Output
+
+PUBLICATIONS = "_publications.json"
+"""The note of what is published, which is in the output from the first publication on."""
+
+KEPT_WHEN_PUBLISHED_MS = 86_400_000
+"""The longest scan that ends well."""
+
+
+def is_published(output: Output) -> bool:
+    return output.log.store.size(PUBLICATIONS) is not None
+
+
+def keep_ms_of(output: Output, wanted_ms: int | None) -> int:
+    """Returns how long to keep them now. Without a wish, that is asked each time: another process may publish
+    the output for the first time while this one replaces files of it.
+    """
+    if wanted_ms is not None:
+        return wanted_ms
+    return KEPT_WHEN_PUBLISHED_MS if is_published(output) else 0

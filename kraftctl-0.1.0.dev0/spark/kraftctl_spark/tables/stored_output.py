@@ -1,0 +1,188 @@
+"""Tables in an object store, which has no locks and no rename: the number of the next commit is the lock.
+
+A second exporter is not noticed before it commits: one of the two loses that number, finds that its batch
+does not follow any more, and ends. What it has uploaded is named by no commit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from kraftctl_spark.stores.durable import Hook, no_hook, temporary_path
+from kraftctl_spark.stores.object_store import ObjectStore
+from kraftctl_spark.tables.commit import BATCH, Commit
+from kraftctl_spark.tables.commit_log import COMMITS, CommitLog, commit_name
+from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest
+from kraftctl_spark.tables.output import Output
+from kraftctl_spark.tables.output_state import OutputState
+from kraftctl_spark.tables.table_files import StagedFile, TableFile
+from kraftctl_spark.tables.uploads import ATTEMPT_SECONDS_MAX, LEFTOVER_SECONDS, began_at, upload
+
+DOWNLOADS_TOGETHER = 16
+
+
+class StoredOutput(Output):
+    """Tables below the prefix of a store. `directory` is a local one, for files on their way there."""
+
+    def __init__(self, store: ObjectStore, directory: Path, hook: Hook = no_hook) -> None:
+        super().__init__(directory, hook, log=CommitLog(store, store.url, hook), sources=store)
+        self._objects = store
+        self._pending: set[str] = set()
+        """What this process has uploaded, or got from its tasks, and not tried to commit."""
+
+    @property
+    def where(self) -> str:
+        return self._objects.url
+
+    @property
+    def is_stored(self) -> bool:
+        return True
+
+    def check_exists(self) -> None:
+        if self.log.state().number < 0:
+            raise ExportRefusedError(f"{self.where} holds no tables of kraftctl-export")
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Checks that the commits are there. Nothing is locked: see above.
+
+        An export that was killed before its first commit has left files, too, but no old ones.
+        """
+        if self.log.state().number < 0 and self._old_files(set()):
+            raise ExportRefusedError(
+                f"{self.where} holds files of an export, but no {COMMITS}: restore these from a backup, or "
+                "choose another prefix"
+            )
+        yield
+
+    @contextmanager
+    def all_locked(self) -> Iterator[None]:
+        yield
+
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        yield
+
+    @contextmanager
+    def compacting(self, wait: bool) -> Iterator[bool]:
+        yield True
+
+    def publish(self, staged: Iterable[StagedFile]) -> tuple[TableFile, ...]:
+        """Uploads what this process has written; tasks have uploaded theirs."""
+        every = list(staged)
+        here = [one for one in every if one.temporary != one.file.path]
+        done = [one for one in every if one.temporary == one.file.path]
+        self._check_uploaded(done[:1])
+        done += upload(self._objects, self.directory, here, self.hook)
+        self._pending.update(one.file.path for one in done)
+        return tuple(one.file for one in done)
+
+    def _check_uploaded(self, some: Iterable[StagedFile]) -> None:
+        """Refuses to commit what a worker has uploaded elsewhere."""
+        for one in some:
+            if self._objects.size(one.file.path) != one.file.bytes:
+                raise ExportRefusedError(
+                    f"{self.where} lacks {one.file.path}, which a worker has uploaded: give workers the same "
+                    "account, endpoint and region as the driver, for example by spark.executorEnv"
+                )
+
+    def discard(self, staged: Iterable[StagedFile]) -> None:
+        self._objects.delete(one.temporary for one in staged)
+
+    def apply(self, change: Commit) -> Commit:
+        paths = {file.path for batch in change.batches for file in batch.files}
+        oldest = min((began_at(path) or 0 for path in paths), default=int(time.time()))
+        if time.time() - oldest > ATTEMPT_SECONDS_MAX:
+            raise ExportRefusedError(
+                f"{change.batches[0].name} took longer than {ATTEMPT_SECONDS_MAX // 3_600} hours, and its "
+                "files may be deleted as leftovers: start again, with a lower --max-offsets-per-trigger"
+            )
+        try:
+            return super().apply(change)
+        except ExportRefusedError as error:
+            if change.kind != BATCH:
+                raise
+            state = self.log.state()
+            raise ExportRefusedError(
+                f"another process writes to {self.where}: its commit {state.number} has the offsets up to "
+                f"{state.end - 1} ({error}). Stop one of the two, or choose another prefix"
+            ) from error
+
+    @contextmanager
+    def committing(self, paths: Iterable[str]) -> Iterator[None]:
+        """Deletes files only after a refusal: any other error may be that of a commit that names them."""
+        ours = self._pending.intersection(paths)
+        self._pending -= ours
+        try:
+            yield
+        except ExportRefusedError:
+            self._pending |= ours
+            raise
+
+    def fetch_all(self) -> None:
+        """Downloads commits and live files to `directory`, which is then an output of its own."""
+        while True:
+            state = self.log.state().copy()  # Commits and files are those of one moment.
+            try:
+                return self._fetch(state)
+            except FileNotFoundError:
+                if self.log.state().number == state.number:
+                    raise
+
+    def _fetch(self, state: OutputState) -> None:
+        history = [] if state.history is None else list(state.history.files)
+        names = [*(file.path for one in state.batches for file in one.files), *history]
+        with ThreadPoolExecutor(DOWNLOADS_TOGETHER) as pool:
+            list(pool.map(self._fetch_one, names))
+            list(pool.map(self._fetch_one, map(commit_name, range(state.number + 1))))
+
+    def _fetch_one(self, name: str) -> None:
+        target = self.directory / name
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = temporary_path(target)
+            self._objects.fetch_to(name, unfinished)
+            unfinished.replace(target)
+
+    def _make_durable(self, files: Iterable[TableFile]) -> None:
+        """Does nothing: an upload is durable."""
+
+    def _damaged_file(self) -> tuple[Manifest, TableFile] | None:
+        """Looks for missing ones: an object is there as a whole or not."""
+        there = set(self._objects.names(""))
+        gone = ((one, file) for one in self.manifests() for file in one.files if file.path not in there)
+        return next(gone, None)
+
+    def remove_leftovers(self) -> int:
+        """Deletes what this process has not committed, and what attempts left that are too old to be."""
+        removed = self.remove_merge_leftovers()
+        state = self.log.state()
+        named = {file.path for one in state.batches for file in one.files}
+        named.update(() if state.history is None else state.history.files)
+        named.update(path for one in state.removed for path in one.paths)
+        left = self._old_files(named)
+        self._objects.delete(left)
+        return removed + len(left)
+
+    def _old_files(self, named: set[str]) -> list[str]:
+        """Returns the files without a name in `named` of attempts that will not be committed any more."""
+        oldest = time.time() - LEFTOVER_SECONDS
+        began = {name: began_at(name) for name in self._objects.names("") if name not in named}
+        return [name for name, at in began.items() if at is not None and at < oldest]
+
+    def remove_merge_leftovers(self) -> int:
+        """Deletes what this process has uploaded and not committed."""
+        pending = list(self._pending)
+        self._objects.delete(pending)
+        self._pending.clear()
+        return len(pending)
+
+    def _delete(self, paths: Iterable[str]) -> int:
+        some = list(paths)
+        self._objects.delete(some)
+        self.hook("files-removed")
+        return len(some)
