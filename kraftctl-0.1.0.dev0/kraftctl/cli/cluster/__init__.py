@@ -1,1 +1,0 @@
-"""`kraftctl cluster`: kafka-cluster, which names a cluster and its nodes, and unregisters some."""

@@ -1,1 +1,0 @@
-"""`kraftctl features`: what kafka-features does, which is to describe and change the levels of features."""

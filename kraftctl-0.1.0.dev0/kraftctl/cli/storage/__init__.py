@@ -1,1 +1,0 @@
-"""`kraftctl storage`: kafka-storage, for the directories of a controller, and tables of levels."""

@@ -1,1 +1,0 @@
-"""Domain values of the metadata log: brokers, controllers, partitions, features."""

@@ -1,1 +1,0 @@
-"""Needs Spark: the sources, and the query of the typed tables."""

@@ -1,1 +1,0 @@
-"""Computes versions of partitions as columns, because most records are about partitions."""

@@ -1,1 +1,0 @@
-"""Computes versions of brokers, topics and other things record by record."""

@@ -1,1 +1,0 @@
-"""The metrics of a running export: their table, their values, and the listener that serves them."""

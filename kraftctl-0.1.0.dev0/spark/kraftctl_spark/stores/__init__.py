@@ -1,1 +1,0 @@
-"""Where files of tables are kept: `store` is what every place promises, `local_store` a directory."""
