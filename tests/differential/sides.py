@@ -39,6 +39,7 @@ PROPERTIES = {
     "broker.session.timeout.ms": "12000",
     "broker.heartbeat.interval.ms": "4000",
     "delegation.token.expiry.check.interval.ms": "36000000",
+    "unclean.leader.election.interval.ms": "36000000",
     "default.replication.factor": "1",
     "min.insync.replicas": "1",
     "connections.max.idle.ms": "3600000",
