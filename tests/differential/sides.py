@@ -37,7 +37,7 @@ PROPERTIES = {
     "metadata.max.idle.interval.ms": "0",
     "auto.leader.rebalance.enable": "false",
     "broker.session.timeout.ms": "12000",
-    "broker.heartbeat.interval.ms": "4000",
+    "broker.heartbeat.interval.ms": "10000",
     "delegation.token.expiry.check.interval.ms": "36000000",
     "unclean.leader.election.interval.ms": "36000000",
     "default.replication.factor": "1",
