@@ -8,6 +8,7 @@ from kraftctl.controller.replication_control.assign_replicas_to_dirs import assi
 from kraftctl.controller.results.controller_result import ControllerResult
 from kraftctl.metadata import features
 from kraftctl.metadata.directory_id import UNASSIGNED
+from kraftctl.metadata.partition_registration import NO_LEADER_CHANGE
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.assign_replicas_to_dirs_request import (
     AssignReplicasToDirsRequest,
@@ -148,3 +149,18 @@ def test_what_ends_with_an_assignment_does_not_end_twice(isr: list[int]) -> None
     assert len(changes) == len(result.records)
     assert [each.adding_replicas for each in changes] == [[], None][: len(isr)]
     assert [each.isr for each in changes] == [None, [2]][: len(isr)]
+
+
+def test_a_leadership_that_ends_with_an_assignment_does_not_end_twice() -> None:
+    """A leader that was unfenced in its controlled shutdown loses the partition with any change of it.
+
+    In Kafka, both records of a replica in an offline directory elect the next one, and raise its epoch.
+    """
+    state = MetadataState()
+    state.broker(1, directories=2, in_controlled_shutdown=True)
+    state.broker(2)
+    state.topic("foo", partition_record([1, 2], directories=[HERE, directory(2)]))
+    result = ask(state, (directory(1, 9), 0))
+    assert codes(result) == [Errors.NONE]
+    changes = [each.record for each in result.records if isinstance(each.record, PartitionChangeRecord)]
+    assert [(each.leader, each.isr) for each in changes] == [(2, None), (NO_LEADER_CHANGE, [2])]

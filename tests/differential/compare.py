@@ -14,6 +14,7 @@ from tests.differential.placement import without_choices
 THROWS = "Kafka throws"
 RESPONSE = "response"
 OF_DAMAGED = "response to damaged bytes"
+FENCED_AGAIN = "a fenced broker is fenced again"
 THROWN = -1
 """UNKNOWN_SERVER_ERROR: a handler of Kafka met what it does not expect."""
 
@@ -59,6 +60,9 @@ def compared_responses(
         return [Difference(call.api, place, _brief(java), _brief(ours))]
     if THROWN in errors_of(java.body) and THROWN not in errors_of(ours.body):
         return [Difference(call.api, THROWS, _brief(java), _brief(ours))]
+    if call.damage is not None and (java.body or {}).keys() != (ours.body or {}).keys():
+        # An envelope in which one of them finds no request.
+        return [Difference(call.api, OF_DAMAGED, _brief(java), _brief(ours))]
     found: list[Difference] = []
     _walk(call.api, "", normalisers[0].normal("", java.body), normalisers[1].normal("", ours.body), found)
     return found
@@ -140,6 +144,16 @@ def compared_records(
     for one, other in zip(java, ours, strict=True):
         _walk(api, f"log {one[0]} v{one[1]}", one[2], other[2], found)
     return found
+
+
+def compared_fencing(api: str, again: list[int], ours_again: list[int]) -> list[Difference]:
+    """Compares which fenced brokers are fenced again, apart from those that both fence again.
+
+    A call may do that on both sides while the session of another broker ends: that is one in Kafka alone.
+    """
+    java, ours = Counter(again), Counter(ours_again)
+    alone, ours_alone = (java - ours).total(), (ours - java).total()
+    return [Difference(api, FENCED_AGAIN, alone, ours_alone)] if alone or ours_alone else []
 
 
 def _comparable(record: tuple[str, int, Any], by_chance: bool) -> tuple[str, int, Any]:

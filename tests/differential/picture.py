@@ -40,6 +40,7 @@ class Broker:
     directories: list[str]
     fenced: bool = True
     shutting_down: bool = False
+    epoch: int = -1
 
 
 @dataclass
@@ -118,6 +119,7 @@ class Picture:
             body.get("LogDirs") or [],
             body["Fenced"],
             body.get("InControlledShutdown", False),
+            body["BrokerEpoch"],
         )
 
     def _UnregisterBrokerRecord(self, body: Body) -> None:
@@ -165,10 +167,12 @@ class Picture:
         self.controllers.add(body["ControllerId"])
 
 
-def without_repeated_fencing(records: list[LoggedRecord], fenced: set[int]) -> list[LoggedRecord]:
-    """Returns all records but those that only say of a fenced broker that it is fenced."""
+def without_repeated_fencing(
+    records: list[LoggedRecord], fenced: set[int]
+) -> tuple[list[LoggedRecord], list[int]]:
+    """Returns all records but those that only say of a fenced broker that it is fenced, and these brokers."""
     fenced = set(fenced)
-    kept = []
+    kept, again = [], []
     for record in records:
         body = record.body
         broker = fencing = None
@@ -184,8 +188,9 @@ def without_repeated_fencing(records: list[LoggedRecord], fenced: set[int]) -> l
             and broker in fenced
             and not body.get("LogDirs")
         ):
+            again.append(broker)
             continue
         kept.append(record)
         if broker is not None and fencing:
             (fenced.add if fencing == 1 else fenced.discard)(broker)
-    return kept
+    return kept, again

@@ -1,10 +1,13 @@
-"""Lists of different lengths are compared by the names in them."""
+"""What differs is named, and nothing else: by the names in lists, and by the brokers that are fenced."""
 
 from __future__ import annotations
 
-from tests.differential.call import ANSWERED, Call, Response
+import pytest
+
+from tests.differential.call import ANSWERED, Call, Damage, Forwarded, Response
 from tests.differential.codec import Body
-from tests.differential.compare import compared_responses
+from tests.differential.compare import OF_DAMAGED, Difference, compared_fencing, compared_responses
+from tests.differential.known import KnownDifferences
 from tests.differential.names import Names, Normaliser
 
 
@@ -12,6 +15,16 @@ def places(java: Body, ours: Body) -> list[str]:
     normalisers = Normaliser(Names(1, "/one"), {}), Normaliser(Names(2, "/other"), {})
     responses = Response(ANSWERED, java), Response(ANSWERED, ours)
     return [each.place for each in compared_responses(Call("A", 0), responses, normalisers)]
+
+
+def test_an_envelope_whose_damaged_request_one_side_finds_differs_as_a_whole() -> None:
+    found: Body = {"ErrorCode": 0, "response": {"Topics": [{"ErrorCode": 17}]}}
+    call = Call("CreateTopics", 7, forwarded=Forwarded("alice"), damage=Damage(position=1))
+    responses = Response(ANSWERED, found), Response(ANSWERED, {"ErrorCode": 35})
+    normalisers = Normaliser(Names(1, "/one"), {}), Normaliser(Names(2, "/other"), {})
+    difference = Difference("CreateTopics", OF_DAMAGED, (ANSWERED, [0, 17]), (ANSWERED, [35]))
+    assert compared_responses(call, responses, normalisers) == [difference]
+    assert KnownDifferences("4.3.1").unknown([difference]) == []
 
 
 def config(name: str, value: str) -> Body:
@@ -50,3 +63,21 @@ def test_a_list_without_names_differs_as_a_whole() -> None:
     assert places({"Configs": [config("a", "1"), config("a", "1")]}, {"Configs": [config("a", "1")]}) == [
         "Configs"
     ]
+
+
+@pytest.mark.parametrize(
+    ("java", "ours", "expected"),
+    [
+        pytest.param([], [], None, id="none"),
+        pytest.param([4], [4], None, id="by-a-call"),
+        pytest.param([4, 5], [], (2, 0), id="by-the-ends-of-sessions"),
+        pytest.param([4, 5], [5], (1, 0), id="by-the-end-of-a-session-during-such-a-call"),
+        pytest.param([5], [4], (1, 1), id="another-one"),
+        pytest.param([4], [4, 4], (0, 1), id="twice"),
+    ],
+)
+def test_what_both_fence_again_does_not_differ(
+    java: list[int], ours: list[int], expected: tuple[int, int] | None
+) -> None:
+    found = [(each.java, each.kraftctl) for each in compared_fencing("BrokerHeartbeat", java, ours)]
+    assert found == ([] if expected is None else [expected])

@@ -11,10 +11,10 @@ from tests.differential.call import Call, Ref
 from tests.differential.calls.avoided import Before, before, why_avoided, why_avoided_now
 from tests.differential.calls.features import kraft_version_raised
 from tests.differential.codec import Body
-from tests.differential.compare import Difference
+from tests.differential.compare import FENCED_AGAIN, Difference
 from tests.differential.known import FILE, KnownDifferences
 from tests.differential.names import Names
-from tests.differential.picture import Partition, Picture
+from tests.differential.picture import Broker, Partition, Picture
 from tests.differential.rounds import with_what_follows
 
 ENTRIES = """
@@ -142,18 +142,26 @@ def test_only_a_directory_that_fails_while_its_broker_changes_is_known_to_differ
     assert why_avoided_now(Call("BrokerHeartbeat", 1, body), Before(fenced)) == expected
 
 
+def returning(version: int, previous_epoch: object, broker: int = 1) -> Call:
+    body = {"BrokerId": broker, "PreviousBrokerEpoch": previous_epoch}
+    return Call("BrokerRegistration", version, body)
+
+
 @pytest.mark.parametrize(
     ("call", "expected"),
     [
-        (Call("UnregisterBroker", 0, {"BrokerId": 1}), True),
-        (Call("UnregisterBroker", 0, {"BrokerId": 2}), False),
-        (Call("BrokerRegistration", 4, {"BrokerId": 1, "PreviousBrokerEpoch": -1}), True),
-        (Call("BrokerRegistration", 4, {"BrokerId": 1, "PreviousBrokerEpoch": Ref("epoch", 1)}), False),
-        (Call("BrokerRegistration", 2, {"BrokerId": 1, "PreviousBrokerEpoch": Ref("epoch", 1)}), True),
+        pytest.param(Call("UnregisterBroker", 0, {"BrokerId": 1}), True, id="unregistered"),
+        pytest.param(Call("UnregisterBroker", 0, {"BrokerId": 2}), False, id="of-no-elr"),
+        pytest.param(returning(4, -1), True, id="without-an-epoch"),
+        pytest.param(returning(4, Ref("epoch", 1)), False, id="clean"),
+        pytest.param(returning(4, 17), False, id="clean-as-it-was-sent"),
+        pytest.param(returning(4, 16), True, id="of-an-epoch-before"),
+        pytest.param(returning(2, Ref("epoch", 1)), True, id="of-a-version-without-epochs"),
+        pytest.param(returning(4, Ref("epoch", 3), broker=3), True, id="unregistered-before"),
     ],
 )
 def test_only_brokers_of_elrs_that_were_cleared_are_known_to_differ(call: Call, expected: bool) -> None:
-    found = why_avoided_now(call, Before(fenced={1, 2}, of_cleared_elrs={1}))
+    found = why_avoided_now(call, Before(of_cleared_elrs={1, 3}, epochs={1: 17, 2: 18}))
     assert found == ({"an ELR was cleared"} if expected else set())
 
 
@@ -208,6 +216,26 @@ def test_only_some_differences_of_tokens_are_known(difference: Difference, is_kn
     assert (KnownDifferences("4.3.1", FILE).unknown([difference]) == []) == is_known
 
 
+def change(isr: list[int] | None, elr: list[int] | None, *avoided: str) -> Difference:
+    record = ("PartitionChangeRecord", 2, {"Isr": isr, "Leader": -2, "EligibleLeaderReplicas": elr})
+    return Difference("CreateAcls", "log", [record], [], frozenset(avoided))
+
+
+@pytest.mark.parametrize(
+    ("difference", "is_known"),
+    [
+        pytest.param(change([], [1], FENCED_AGAIN), True, id="the-last-in-an-isr"),
+        pytest.param(change([], [1]), False, id="no-session-has-ended"),
+        pytest.param(change([2], [1], FENCED_AGAIN), False, id="not-the-last"),
+        pytest.param(change([], None, FENCED_AGAIN), False, id="not-into-an-elr"),
+    ],
+)
+def test_the_end_of_the_session_of_a_fenced_broker_may_come_during_any_call(
+    difference: Difference, is_known: bool
+) -> None:
+    assert (KnownDifferences("4.3.1", FILE).unknown([difference]) == []) == is_known
+
+
 def test_a_token_is_new_until_kafka_has_published_it(monkeypatch: pytest.MonkeyPatch) -> None:
     names, now = Names(1, "directory"), [100.0]
     monkeypatch.setattr("tests.differential.names.time.monotonic", lambda: now[0])
@@ -222,24 +250,33 @@ def test_a_token_is_new_until_kafka_has_published_it(monkeypatch: pytest.MonkeyP
         assert why_avoided_now(call, Before(new_tokens=new)) == expected
 
 
+def assigned(broker: int, directory: str) -> Call:
+    return Call("AssignReplicasToDirs", 0, {"BrokerId": broker, "Directories": [{"Id": directory}]})
+
+
 @pytest.mark.parametrize(
-    ("isr", "adding", "removing", "ending"),
+    ("isr", "adding", "removing", "elr", "unsettled"),
     [
-        ([1, 2], [2], [3], {1, 3}),
-        ([1], [2], [3], set()),
-        ([1, 2], [], [3], {1, 2, 3}),
-        ([3], [], [3], set()),
-        ([1, 2], [], [], set()),
+        pytest.param([1, 2], [2], [3], [], {1, 3}, id="a-reassignment-is-complete"),
+        pytest.param([1], [2], [3], [], set(), id="a-reassignment-is-not-complete"),
+        pytest.param([1, 2], [], [3], [], {1, 2, 3}, id="a-removal-is-complete"),
+        pytest.param([3], [], [3], [], set(), id="a-removal-of-all-that-is-in-sync"),
+        pytest.param([1, 2], [], [], [], set(), id="settled"),
+        pytest.param([4, 1], [], [], [], {1, 2, 3}, id="a-leader-that-shuts-down"),
+        pytest.param([5, 1], [], [], [], {1, 2, 3}, id="a-fenced-leader"),
+        pytest.param([-1], [], [], [], {1, 2, 3}, id="no-leader"),
+        pytest.param([1, 2], [], [], [3], {1, 2, 3}, id="an-elr"),
     ],
 )
-def test_only_assignments_while_a_reassignment_is_complete_are_known_to_differ(
-    isr: list[int], adding: list[int], removing: list[int], ending: set[int]
+def test_only_failed_directories_of_replicas_whose_partition_changes_besides_are_known_to_differ(
+    isr: list[int], adding: list[int], removing: list[int], elr: list[int], unsettled: set[int]
 ) -> None:
-    partition = Partition([1, 2, 3], isr, adding, removing, leader=isr[0], leader_epoch=0, epoch=0)
-    now = before(Picture(topics={"a": {0: partition}}))
+    partition = Partition([1, 2, 3], isr, adding, removing, leader=isr[0], leader_epoch=0, epoch=0, elr=elr)
+    brokers = {each: Broker("", [f"d{each}"], fenced=each == 5, shutting_down=each == 4) for each in range(6)}
+    now = before(Picture(topics={"a": {0: partition}}, brokers=brokers))
     for broker in (1, 2, 3):
-        call = Call("AssignReplicasToDirs", 0, {"BrokerId": broker, "Directories": []})
-        assert bool(why_avoided_now(call, now)) == (broker in ending)
+        assert not why_avoided_now(assigned(broker, f"d{broker}"), now)
+        assert bool(why_avoided_now(assigned(broker, "failed"), now)) == (broker in unsettled)
 
 
 def test_an_entry_that_does_not_occur_is_stale(tmp_path: Path) -> None:

@@ -21,12 +21,12 @@ def test_only_what_fences_a_fenced_broker_again_is_left_out() -> None:
     first, again = change(1, 1), change(1, 1)
     unfenced, other, of_a_directory = change(2, -1), change(2, 1), change(1, 1, ["d"])
     logged = [first, again, unfenced, other, of_a_directory]
-    assert without_repeated_fencing(logged, {2}) == [first, unfenced, other, of_a_directory]
+    assert without_repeated_fencing(logged, {2}) == ([first, unfenced, other, of_a_directory], [1])
 
 
 def test_records_of_old_levels_fence_too() -> None:
     fence = LoggedRecord("FenceBrokerRecord", 0, {"Id": 1, "Epoch": 5}, 0)
-    assert without_repeated_fencing([fence, fence], set()) == [fence]
+    assert without_repeated_fencing([fence, fence], set()) == ([fence], [1])
 
 
 def test_brokers_of_elrs_that_were_cleared_are_kept() -> None:

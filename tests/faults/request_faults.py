@@ -8,7 +8,33 @@ CONTAINMENT = "tests/node/test_containment.py"
 FRAMES = "tests/protocol/test_frames.py"
 INCOMING_FRAMES = "tests/server/connections/test_incoming_frames.py"
 
+THROTTLED = "tests/server/connections/test_throttled_clients.py"
+
 FAULTS = (
+    PlantedFault(
+        "a-client-that-has-used-up-its-quota-is-served",
+        "kraftctl/server/connections/connection.py",
+        "        self._mute(muted_seconds(answer))\n",
+        "",
+        (THROTTLED,),
+        "A client of old versions that does not wait by itself creates any number of partitions.",
+    ),
+    PlantedFault(
+        "a-response-that-is-encoded-before-the-commit-mutes-no-client",
+        "kraftctl/server/connections/throttled_clients.py",
+        "    response = unshared(response)\n",
+        "",
+        (THROTTLED,),
+        "As above, of all requests that are accepted.",
+    ),
+    PlantedFault(
+        "the-timer-of-a-muted-client-keeps-its-connection",
+        "kraftctl/server/connections/connection.py",
+        "            self._muted.cancel()\n",
+        "            pass\n",
+        (f"{THROTTLED}::test_it_is_forgotten_when_it_leaves",),
+        "Clients of a tiny quota that leave and return fill the memory for weeks.",
+    ),
     PlantedFault(
         "every-version-of-a-listed-api-is-served",
         "kraftctl/apis/api_table.py",

@@ -18,12 +18,13 @@ from kraftctl.controller.results.failures import reason_of
 from kraftctl.node.request_outcomes import Answer, Close
 from kraftctl.server.connections import connection_states as states
 from kraftctl.server.connections.byte_budget import ByteBudget
-from kraftctl.server.connections.client_address import client_address
+from kraftctl.server.connections.client_address import client_of
 from kraftctl.server.connections.connection_logs import ConnectionLogs
 from kraftctl.server.connections.encoded_response import encoded_response
 from kraftctl.server.connections.foreign_clients import why_foreign, why_no_sasl, why_not_ssl
 from kraftctl.server.connections.incoming_frames import IncomingFrames
 from kraftctl.server.connections.response_writer import ResponseWriter
+from kraftctl.server.connections.throttled_clients import muted_seconds
 from kraftctl.server.connections.turn_responses import COLLECTED_BYTES_MAX, ResponseBatching, TurnResponses
 from kraftctl.server.connections.voter_connections import VoterConnections
 from kraftctl.server.loop.client_requests import (
@@ -112,6 +113,7 @@ class Connection(ResponseBatching):
         self.client: ConnectedClient
         self._request: ReceivedRequest | None = None
         self._respond_to: Respond | None = None
+        self._muted: asyncio.TimerHandle | None = None
         self.last_active = owner.now()
 
     @property
@@ -148,10 +150,7 @@ class Connection(ResponseBatching):
         self._writer = ResponseWriter(self._transport)
         # One object for all requests, not one for each. `_drop_requests` ends the cycle.
         self._respond_to = self._respond
-        peer = transport.get_extra_info("peername")
-        host, address = client_address(peer[0] if peer else "")
-        name = f"{host}:{peer[1]}" if peer else "unknown"
-        self.client = ConnectedClient(self._owner.listener_name, host, address, name)
+        self.client = client_of(self._owner.listener_name, transport.get_extra_info("peername"))
         self._limit_requests()
         # As in Kafka, a request is not processed before the response to the one before it has been sent;
         # small ones are sent at the end of a turn.
@@ -274,7 +273,7 @@ class Connection(ResponseBatching):
         return True
 
     def _begin_waiting(self) -> None:
-        """Begins the request that waited. A failure in here closes only this connection."""
+        """Begins the request that waited, if one came. A failure in here closes only this connection."""
         self._on(states.TURN)
         try:
             self._serve()
@@ -350,15 +349,17 @@ class Connection(ResponseBatching):
         self._note_voter(parsed.body, answer)
         payload_bytes = len(pieces[0]) if len(pieces) == 1 else sum(map(len, pieces))
         self._write(pieces, payload_bytes, is_within=is_within)
-        self._owner.logs.requests.completed(
-            self.client.peer,
-            parsed,
-            request.frame_bytes,
-            payload_bytes,
-            self.last_active - request.started_at,
-        )
+        requests, seconds = self._owner.logs.requests, self.last_active - request.started_at
+        requests.completed(self.client.peer, parsed, request.frame_bytes, payload_bytes, seconds)
+        self._mute(muted_seconds(answer))
         if not is_within:
             self._serve()
+
+    def _mute(self, seconds: float) -> None:
+        """Serves the client again after this time. Its requests are held like those behind another one."""
+        if seconds > 0.0 and not self._is_closed:
+            self._on(states.MUTE)
+            self._muted = self._owner.loop.call_later(seconds, self._begin_waiting)
 
     def _note_voter(self, request: Message, response: Message) -> None:
         replica_id = fetching_replica(request)
@@ -401,9 +402,8 @@ class Connection(ResponseBatching):
 
     def _fail(self, error: Exception) -> None:
         """Closes this connection alone."""
-        self._owner.logs.failures.log(
-            logging.ERROR, "Closing connection from %s: %s", self.client.peer, reason_of(error)
-        )
+        failures = self._owner.logs.failures
+        failures.log(logging.ERROR, "Closing connection from %s: %s", self.client.peer, reason_of(error))
         self.abort()
 
     # What is held.
@@ -442,12 +442,13 @@ class Connection(ResponseBatching):
     def _drop_requests(self) -> None:
         """Nothing is served any more."""
         self._respond_to = None
+        if self._muted is not None:
+            self._muted.cancel()
         self._incoming.clear()
         self._hold(0, 0.0)
 
     def _limit_requests(self) -> None:
-        limits = FrameLimits(self.client, self._owner.handler.lacks_right)
-        self._limit(self._owner.max_frame_bytes, limits)
+        self._limit(self._owner.max_frame_bytes, FrameLimits(self.client, self._owner.handler.lacks_right))
 
     def _limit(self, frame_bytes_max: int, limit_of_kind: FrameLimits | None) -> None:
         """Limits what is received next, also if its beginning has come already."""
@@ -476,8 +477,8 @@ class Connection(ResponseBatching):
 
     def _refuses_beginning(self, data: bytes) -> bool:
         """Whether the first bytes are a whole message of a protocol that counts its length otherwise."""
-        payload = data[SIZE_PREFIX_BYTES:]
-        foreign = why_foreign(payload, is_framed=True, protocol=self._owner.security_protocol)
+        protocol = self._owner.security_protocol
+        foreign = why_foreign(data[SIZE_PREFIX_BYTES:], is_framed=True, protocol=protocol)
         if foreign is None:
             return False
         self._end_foreign(foreign)

@@ -19,16 +19,18 @@ STARTING: Final = 3
 """A request is being handed over. A response that comes now leaves with others at the end of the turn."""
 ANSWERING: Final = 4
 """The node has a request, or SASL has a token. The response comes later."""
-CLOSING: Final = 5
+MUTED: Final = 5
+"""The client has used up a quota, and is not served for a time."""
+CLOSING: Final = 6
 """Nothing is served any more. What was written is sent, then the socket is closed."""
-LOST: Final = 6
+LOST: Final = 7
 """The socket is closed."""
 
-READING: Final = 7
+READING: Final = 8
 """The client may send."""
-PAUSED: Final = 8
+PAUSED: Final = 9
 """The client has to wait until requests that have come are served."""
-FULL: Final = 9
+FULL: Final = 10
 """The client has to read a response first."""
 
 ADMIT: Final = 0
@@ -36,33 +38,36 @@ ADMIT: Final = 0
 WAIT: Final = 1
 """The next request has no time in this turn."""
 TURN: Final = 2
-"""The request that waits has time now."""
+"""The request that waits has time now, or the time of a client that is not served is over."""
 START: Final = 3
 """A request is handed over."""
 SUBMIT: Final = 4
 """The request was handed over, and its response did not come within."""
 ANSWER: Final = 5
 """The response has come."""
-CLOSE: Final = 6
+MUTE: Final = 6
+"""The response says that the client has used up a quota."""
+CLOSE: Final = 7
 """This side ends the connection."""
-LOSE: Final = 7
+LOSE: Final = 8
 """The loop says that the socket is closed."""
 
-HOLD: Final = 8
+HOLD: Final = 9
 """Requests are held while another one is answered."""
-READ_ON: Final = 9
+READ_ON: Final = 10
 """None is held any more."""
-FILL: Final = 10
+FILL: Final = 11
 """The socket takes no more of a response."""
-DRAIN: Final = 11
+DRAIN: Final = 12
 """The client has read it."""
 
 TRANSITIONS: Final = {
     NEW: {ADMIT: IDLE, CLOSE: CLOSING, LOSE: LOST},
-    IDLE: {WAIT: WAITING, START: STARTING, CLOSE: CLOSING, LOSE: LOST},
+    IDLE: {WAIT: WAITING, START: STARTING, MUTE: MUTED, CLOSE: CLOSING, LOSE: LOST},
     WAITING: {TURN: IDLE, CLOSE: CLOSING, LOSE: LOST},
     STARTING: {ANSWER: IDLE, SUBMIT: ANSWERING, CLOSE: CLOSING, LOSE: LOST},
     ANSWERING: {ANSWER: IDLE, CLOSE: CLOSING, LOSE: LOST},
+    MUTED: {TURN: IDLE, CLOSE: CLOSING, LOSE: LOST},
     # A turn or a response that was asked for before may come late.
     CLOSING: {TURN: CLOSING, ANSWER: CLOSING, CLOSE: CLOSING, LOSE: LOST},
     LOST: {TURN: LOST},
@@ -72,16 +77,16 @@ TRANSITIONS: Final = {
 }
 
 STATE_NAMES: Final = (
-    *("NEW", "IDLE", "WAITING", "STARTING", "ANSWERING", "CLOSING", "LOST"),
+    *("NEW", "IDLE", "WAITING", "STARTING", "ANSWERING", "MUTED", "CLOSING", "LOST"),
     *("READING", "PAUSED", "FULL"),
 )
 EVENT_NAMES: Final = (
-    *("ADMIT", "WAIT", "TURN", "START", "SUBMIT", "ANSWER", "CLOSE", "LOSE"),
+    *("ADMIT", "WAIT", "TURN", "START", "SUBMIT", "ANSWER", "MUTE", "CLOSE", "LOSE"),
     *("HOLD", "READ_ON", "FILL", "DRAIN"),
 )
 
 _REFUSED: Final = 255
-_EVENTS_COUNT: Final = 12
+_EVENTS_COUNT: Final = 13
 
 
 def _flat() -> bytes:

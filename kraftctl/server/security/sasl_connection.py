@@ -59,7 +59,10 @@ class SaslListener:
 
 
 class SaslConnection(Connection):
-    """A connection that serves no requests while its client authenticates: at first, and each time again."""
+    """A connection that serves no requests while its client authenticates: at first, and each time again.
+
+    It has 16 fields, because its timer and that of a client with a used-up quota end at different times.
+    """
 
     def __init__(self, owner: ConnectionOwner, listener: SaslListener) -> None:
         super().__init__(owner)

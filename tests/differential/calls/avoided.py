@@ -63,11 +63,18 @@ class Before:
     outside: Collection[int] = ()
     """Brokers with a replica out of the ISR of a partition that has no leader, or one that is not active."""
 
-    ending: Collection[int] = ()
-    """Brokers with a replica of a partition whose reassignment, which does not add it, is complete."""
+    unsettled: Collection[int] = ()
+    """Brokers with a replica of a partition that any record may change: its reassignment, which does not add
+    it, is complete, its leader is not active, or it has an ELR."""
+
+    directories: Mapping[int, Collection[str]] = field(default_factory=dict)
+    """Those of each broker that are not known to have failed."""
 
     new_tokens: Collection[bytes] = ()
     """Hmacs of tokens that Kafka may not have published yet."""
+
+    epochs: Mapping[int, int] = field(default_factory=dict)
+    """The epochs of registered brokers, as Kafka's controller has them."""
 
 
 def before(picture: Picture) -> Before:
@@ -79,16 +86,17 @@ def before(picture: Picture) -> Before:
     ]
     fenced = {each for each, broker in picture.brokers.items() if broker.fenced}
     shut_down = {each for each, broker in picture.brokers.items() if broker.shutting_down}
+    inactive = {NO_LEADER, *fenced, *shut_down}
     outside = {
         replica
         for _, _, each in picture.partitions()
-        if each.leader == NO_LEADER or each.leader in fenced | shut_down
+        if each.leader in inactive
         for replica in set(each.replicas) - set(each.isr)
     }
-    ending = {
+    unsettled = {
         replica
         for _, _, each in picture.partitions()
-        if _ends(each)
+        if _ends(each) or each.leader in inactive or each.elr
         for replica in set(each.replicas) - set(each.adding)
     }
     return Before(
@@ -98,7 +106,9 @@ def before(picture: Picture) -> Before:
         of_cleared_elrs=picture.of_cleared_elrs,
         members=_members(picture),
         outside=outside,
-        ending=ending,
+        unsettled=unsettled,
+        directories={each: broker.directories for each, broker in picture.brokers.items()},
+        epochs={each: broker.epoch for each, broker in picture.brokers.items()},
     )
 
 
@@ -131,11 +141,11 @@ def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
         )
         return frozenset({"a member is removed"} if removes else ())
     if call.api == "AssignReplicasToDirs":
-        return frozenset({"a reassignment ends"} if call.body["BrokerId"] in now.ending else ())
+        return frozenset({"a change beside a failed directory"} if _has_failed(call.body, now) else ())
     if call.api in ("RenewDelegationToken", "ExpireDelegationToken"):
         return frozenset({"a new token"} if call.body["Hmac"] in now.new_tokens else ())
     if call.api in ("UnregisterBroker", "BrokerRegistration"):
-        finds = call.body["BrokerId"] in now.of_cleared_elrs and not _is_clean(call, now.fenced)
+        finds = call.body["BrokerId"] in now.of_cleared_elrs and not _is_clean(call, now)
         return frozenset({"an ELR was cleared"} if finds else ())
     if call.api not in ("CreateTopics", "CreatePartitions"):
         return frozenset()
@@ -147,13 +157,23 @@ def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_clean(call: Call, fenced: Collection[int]) -> bool:
-    """Returns whether the broker comes back after a clean shutdown, as far as the call says so."""
+def _has_failed(body: Body, now: Before) -> bool:
+    """Returns whether a directory that has failed gets replicas of which some are of unsettled partitions."""
+    online = now.directories.get(body["BrokerId"], ())
+    failed = any(each["Id"] not in online for each in body["Directories"])
+    return failed and body["BrokerId"] in now.unsettled
+
+
+def _is_clean(call: Call, now: Before) -> bool:
+    """Returns whether the broker comes back after a clean shutdown, as far as the call says so.
+
+    One that is not made yet has a reference to the epoch, one that was sent the epoch itself.
+    """
     broker = call.body["BrokerId"]
     return (
         call.version >= CLEAN_SHUTDOWN_VERSION
-        and broker in fenced
-        and call.body.get("PreviousBrokerEpoch") == Ref("epoch", broker)
+        and broker in now.epochs
+        and call.body.get("PreviousBrokerEpoch") in (Ref("epoch", broker), now.epochs[broker])
     )
 
 

@@ -17,6 +17,8 @@ from kraftctl.server.listeners import listener as listeners
 from kraftctl.server.loop.request_turns import MUST_WAIT, URGENT
 from kraftctl.server.security.sasl_connection import SaslConnection
 from kraftctl_protocol.frames import encode_frame
+from kraftctl_protocol.generated.create_topics_request import CreateTopicsRequest
+from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.sasl_authenticate_request import SaslAuthenticateRequest
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
@@ -119,6 +121,8 @@ class Unsteady(Handler):
     def any_response(self, request: Message) -> Message:
         if self.rng.random() < 0.03:
             raise KeyError("planted")
+        if isinstance(request, CreateTopicsRequest):
+            return CreateTopicsResponse(throttle_time_ms=self.rng.choice((0, 1, 20)))
         return UnregisterBrokerResponse(error_message="x" * self.rng.choice((0, 100, 5_000, 30_000)))
 
     def begin(self, frame: bytes) -> int:
@@ -150,6 +154,8 @@ class Unsteady(Handler):
 
 REQUEST = encode_frame(request_bytes(unregister(1), 0))
 
+CHARGED = encode_frame(request_bytes(CreateTopicsRequest(), 5))
+
 AUTHENTICATION = encode_frame(request_bytes(SaslHandshakeRequest("NAMING"), 1)) + encode_frame(
     request_bytes(SaslAuthenticateRequest(b"alice"), 2)
 )
@@ -170,8 +176,8 @@ class Walk:
         if len(self._clients) < 3:
             await asyncio.gather(*(self._connect() for _ in range(4)))
         client = self._rng.choice(self._clients)
-        actions = ("send", "cut", "many", "read", "rubbish", "leave", "close", "abort")
-        action = self._rng.choices(actions, (8, 3, 3, 6, 1, 1, 1, 1))[0]
+        actions = ("send", "cut", "many", "charged", "read", "rubbish", "leave", "close", "abort")
+        action = self._rng.choices(actions, (8, 3, 3, 2, 6, 1, 1, 1, 1))[0]
         try:
             if action in ("close", "abort"):
                 open_ones = [each for each in self._walked.connections[-8:] if each._state != states.LOST]
@@ -186,6 +192,7 @@ class Walk:
                     "send": REQUEST,
                     "cut": REQUEST[:position],
                     "many": REQUEST * 40,
+                    "charged": CHARGED + REQUEST,
                     "rubbish": b"\xff" * 8,
                 }
                 client.send(data[action])

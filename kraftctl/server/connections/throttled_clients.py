@@ -1,0 +1,34 @@
+"""A client that has used up its quota of changes is not served for the time in its response (KIP-599).
+
+As in Kafka, which reads nothing more from its connection then: not every client waits by itself. What a
+broker has forwarded is answered in an envelope, and the broker keeps its client waiting.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl_protocol.generated.create_delegation_token_response import CreateDelegationTokenResponse
+from kraftctl_protocol.generated.create_partitions_response import CreatePartitionsResponse
+from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
+from kraftctl_protocol.generated.delete_topics_response import DeleteTopicsResponse
+from kraftctl_protocol.generated.expire_delegation_token_response import ExpireDelegationTokenResponse
+from kraftctl_protocol.generated.renew_delegation_token_response import RenewDelegationTokenResponse
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.shared_response import unshared
+
+CHARGED: Final = (
+    CreateTopicsResponse,
+    DeleteTopicsResponse,
+    CreatePartitionsResponse,
+    CreateDelegationTokenResponse,
+    RenewDelegationTokenResponse,
+    ExpireDelegationTokenResponse,
+)
+"""The responses to what the quota counts."""
+
+
+def muted_seconds(response: Message) -> float:
+    """Returns for how long the client is not served after this response, 0 for not at all."""
+    response = unshared(response)
+    return response.throttle_time_ms / 1000.0 if isinstance(response, CHARGED) else 0.0
