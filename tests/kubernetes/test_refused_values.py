@@ -32,8 +32,8 @@ def refused(directory: Path, values: dict[str, Any], release: str = "kraftctl") 
     return done.stderr
 
 
-def limits(memory: str, **requests: str) -> dict[str, Any]:
-    return {"resources": {"limits": {"memory": memory}, "requests": requests}}
+def memory(limit: str, request: str) -> dict[str, Any]:
+    return {"resources": {"limits": {"memory": limit}, "requests": {"memory": request}}}
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,9 @@ def test_a_value_alone_is_refused(values: dict[str, Any], named: str, tmp_path: 
             "tls.enabled",
             id="anonymous",
         ),
-        pytest.param(limits("1Gi", memory="2Gi"), "resources.limits.memory", "2Gi or more", id="less-memory"),
-        pytest.param(limits("64Mi", memory="1Mi"), "resources.limits.memory", "128Mi", id="little-memory"),
-        pytest.param(limits("1 GB"), "resources", "write it so", id="no-quantity"),
+        pytest.param(memory("1Gi", "2Gi"), "resources.limits.memory", "2Gi or more", id="less-memory"),
+        pytest.param(memory("64Mi", "1Mi"), "resources.limits.memory", "128Mi", id="little-memory"),
+        pytest.param(memory("1 GB", "1Gi"), "resources", "write it so", id="no-quantity"),
         pytest.param(
             {"resources": {"limits": {"cpu": 0.1}}},
             "resources.limits.cpu",
