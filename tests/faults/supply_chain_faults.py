@@ -37,6 +37,14 @@ FAULTS = (
         "`make deb` does not say that `make release` has to come first.",
     ),
     PlantedFault(
+        "a-package-without-its-tool-is-a-traceback",
+        "tests/supply_chain/package.py",
+        "    check_tools(kind)\n",
+        "",
+        ("tests/supply_chain/test_packages.py::test_without_its_tool_a_package_says_which",),
+        "`make rpm` does not say that rpmbuild is missing.",
+    ),
+    PlantedFault(
         "an-image-installs-without-hashes",
         "Dockerfile",
         "pip wheel --require-hashes --no-deps --no-build-isolation -r requirements-export.lock",
