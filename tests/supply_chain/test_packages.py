@@ -59,7 +59,9 @@ def test_without_its_tool_a_package_says_which(
 ) -> None:
     """Before anything is built: the directory is not looked at."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SystemExit, match=rf"^make {kind} needs .*(dpkg-deb|rpmbuild) on the PATH. Next step: "):
+    with pytest.raises(
+        SystemExit, match=rf"^make {kind} needs .*(dpkg-deb|rpmbuild) on the PATH. Next step: "
+    ):
         build(kind, tmp_path / "none")
 
 
