@@ -23,15 +23,17 @@ RUN /build/bin/pip --python /opt/kraftctl/bin/python install --no-index --find-l
 
 FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS base
 ENV PATH=/opt/kraftctl/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-RUN useradd --create-home kraftctl
+RUN useradd --uid 1000 --user-group --create-home kraftctl
 
 FROM base AS exporter
+# The archive of Debian keeps one version of each package: another one would fail, and not be older.
+# hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends openjdk-17-jre-headless procps && rm -rf /var/lib/apt/lists/*
 COPY --from=build-exporter /opt/kraftctl /opt/kraftctl
-RUN install -d -o kraftctl /export
-USER kraftctl
+RUN install -d -o 1000 -g 1000 /export
+USER 1000:1000
 
 FROM base AS controller
 COPY --from=build /opt/kraftctl /opt/kraftctl
-RUN install -d -m 700 -o kraftctl /var/lib/kraftctl
-USER kraftctl
+RUN install -d -m 700 -o 1000 -g 1000 /var/lib/kraftctl
+USER 1000:1000

@@ -7,6 +7,8 @@ from tests.faults.planted_fault import PlantedFault
 FORMAT = "deploy/kubernetes/chart/files/format.sh"
 STOP = "deploy/kubernetes/chart/files/stop.sh"
 SCRIPTS = "tests/kubernetes/test_scripts.py"
+VALUES = "tests/kubernetes/test_refused_values.py"
+REFUSED = "deploy/kubernetes/chart/templates/_refused.tpl"
 FILES = "tests/kubernetes/test_chart_files.py"
 
 FAULTS = (
@@ -37,10 +39,74 @@ FAULTS = (
     PlantedFault(
         "a-formatted-volume-is-not-looked-at",
         FORMAT,
-        "  exec kraftctl format -g -t",
-        "  exit 0; kraftctl format -g -t",
+        "  exec kraftctl format -g",
+        "  exit 0; kraftctl format -g",
         (f"{SCRIPTS}::test_a_formatted_volume_is_left_alone",),
         "A controller with the volume of another cluster starts.",
+    ),
+    PlantedFault(
+        "an-id-with-a-dash-is-a-flag",
+        FORMAT,
+        'exec kraftctl format "--cluster-id=$CLUSTER_ID"',
+        'exec kraftctl format -t "$CLUSTER_ID"',
+        (f"{SCRIPTS}::test_an_id_that_begins_with_a_dash_is_formatted",),
+        "The pods of an old cluster with such an id never start.",
+    ),
+    PlantedFault(
+        "a-certificate-is-waited-for",
+        REFUSED,
+        "(not .Values.tls.secretName) (not .Values.tls.issuerRef)",
+        "(not .Values.tls.secretName) (not .Values.tls)",
+        (f"{VALUES}::test_certificates_and_passwords_are_whole_or_refused",),
+        "Pods with TLS wait for ever for a secret that nothing makes.",
+    ),
+    PlantedFault(
+        "certificates-are-given-in-vain",
+        REFUSED,
+        "(not .Values.tls.enabled) (or .Values.tls.secretName .Values.tls.issuerRef)",
+        "(not .Values.tls.enabled) .Values.tls.secretName",
+        (f"{VALUES}::test_certificates_and_passwords_are_whole_or_refused",),
+        "Controllers listen in clear text beside a Certificate.",
+    ),
+    PlantedFault(
+        "a-limit-below-its-request",
+        REFUSED,
+        "{{- if gt (float64",
+        "{{- if lt (float64",
+        (f"{VALUES}::test_values_that_do_not_fit_each_other_are_refused",),
+        "More memory is requested, and Kubernetes makes no pod.",
+    ),
+    PlantedFault(
+        "a-key-of-the-chart-in-config",
+        "deploy/kubernetes/chart/templates/_refused_config.tpl",
+        "config.providers ssl.keystore. ssl.truststore.",
+        "config.providers ssl.keystore.",
+        (f"{VALUES}::test_each_key_that_the_chart_writes_is_refused_in_config",),
+        "Controllers trust others than the commands beside them.",
+    ),
+    PlantedFault(
+        "a-value-that-is-null",
+        "deploy/kubernetes/chart/values.schema.json",
+        '"required": ["repository", "tag", "digest", "pullPolicy", "pullSecrets"]',
+        '"required": ["tag", "digest", "pullPolicy", "pullSecrets"]',
+        (f"{VALUES}::test_no_value_but_the_storage_class_may_be_null",),
+        "The image of the pods has no name.",
+    ),
+    PlantedFault(
+        "commands-without-the-keys-of-ssl",
+        "deploy/kubernetes/chart/templates/_config.tpl",
+        '  {{- include "kraftctl.clientKeys" . }}\n',
+        "",
+        (f"{VALUES}::test_the_commands_beside_a_controller_have_its_keys_of_ssl",),
+        "The first pod cannot ask the others, and waits for ever.",
+    ),
+    PlantedFault(
+        "three-of-five-go-together",
+        "deploy/kubernetes/chart/templates/_unchanged.tpl",
+        "{{- if lt (int $root.Values.replicas) (sub (int $set.spec.replicas) 1) -}}",
+        "{{- if lt (int $root.Values.replicas) 1 -}}",
+        ("tests/kubernetes/test_refused_changes.py::test_an_upgrade_scales_down_by_one",),
+        "The quorum has no majority, and no volume is lost.",
     ),
     PlantedFault(
         "the-gate-opens-where-nothing-is-known",

@@ -37,6 +37,22 @@ FAULTS = (
         "`make deb` does not say that `make release` has to come first.",
     ),
     PlantedFault(
+        "grafana-has-a-password-that-all-know",
+        COMPOSE,
+        '      GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION: "true"\n',
+        "",
+        (f"{PROFILES}::test_what_observes_has_no_rights_and_no_password_that_all_know",),
+        "Who reaches the port of a trial administers it.",
+    ),
+    PlantedFault(
+        "a-package-without-its-tool-is-a-traceback",
+        "tests/supply_chain/package.py",
+        "    check_tools(kind)\n",
+        "",
+        ("tests/supply_chain/test_packages.py::test_without_its_tool_a_package_says_which",),
+        "`make rpm` does not say that rpmbuild is missing.",
+    ),
+    PlantedFault(
         "an-image-installs-without-hashes",
         "Dockerfile",
         "pip wheel --require-hashes --no-deps --no-build-isolation -r requirements-export.lock",

@@ -1,7 +1,7 @@
 """A newcomer walks move-from-kafka.md, and asks as explain.md does about a partition without a leader.
 
-One controller of Kafka becomes kraftctl, and explains what a killed broker leaves. With three voters, clients
-that continue, and back: test_move_from_kafka.py.
+One controller of Kafka becomes kraftctl, explains what a killed broker leaves, is killed, and becomes Kafka's
+again. With three voters and clients that continue: test_move_from_kafka.py.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def commands(page: str) -> list[str]:
     """The lines of its blocks, without what they print."""
     _, *blocks = (PAGES / page).read_text().split("```")
     lines = [line for block in blocks[::2] for line in textwrap.dedent(block).splitlines()]
-    return [line.removeprefix("$ ") for line in lines if line.startswith(("$ ", "kraftctl ", "kafka-"))]
+    programs = ("$ ", "kraftctl ", "kafka-", "systemctl ")
+    return [line.removeprefix("$ ") for line in lines if line.startswith(programs)]
 
 
 class Walk:
@@ -43,6 +44,7 @@ class Walk:
     def __init__(self, cluster: Cluster) -> None:
         self.controller = cluster.controller
         self._began = time.monotonic()
+        self._starts = 0
 
     def words(self, command: str) -> list[str]:
         for there in ("HOST:PORT", "controller-1:9093"):
@@ -56,6 +58,11 @@ class Walk:
         done = subprocess.run(self.words(command), capture_output=True, text=True, check=False)
         print(f"{time.monotonic() - self._began:.1f} s: {command}\n{done.stdout}{done.stderr}")
         return done
+
+    def started(self, command: str) -> ManagedProcess:
+        self._starts += 1
+        log = self.controller.directory / f"kraftctl-{self._starts}.log"
+        return ManagedProcess("kraftctl", self.words(command), log)
 
     def type_until(self, command: str, status: int, text: str) -> str:
         def typed() -> str | None:
@@ -71,18 +78,46 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         yield found
 
 
-def test_a_newcomer_moves_a_controller_and_explains_a_partition(cluster: Cluster) -> None:
-    replication, status, stop, start = commands("move-from-kafka.md")
+def test_a_newcomer_moves_a_controller_explains_a_partition_and_moves_back(cluster: Cluster) -> None:
+    replication, status, stop, start, disable, start_java = commands("move-from-kafka.md")
     assert stop == "kafka-server-stop --process-role=controller"
     walk = Walk(cluster)
     walk.type_until(replication, 0, "Leader")
     walk.type_until(status, 0, "LeaderId")
     assert walk.controller.stop() in (0, 143)
-    log = walk.controller.directory / "kraftctl.log"
-    process = ManagedProcess("kraftctl", walk.words(start), log)
+    process = walk.started(start)
     try:
         walk.type_until(replication, 0, "Leader")
         explain_a_lost_leader(cluster, walk)
+        process.kill()
+        process = walk.started(start)
+        walk.type_until(replication, 0, "Leader")
+    finally:
+        stopped = process.terminate()
+    assert stopped == 0
+    assert disable == "systemctl disable --now kraftctl"
+    assert start_java == f"kafka-server-start -daemon {start.split()[-1]}"
+    leave(cluster, walk, replication)
+
+
+def leave(cluster: Cluster, walk: Walk, replication: str) -> None:
+    """Kafka's controller has what kraftctl wrote; what it writes itself, kraftctl has at a second move."""
+    left = walk.controller.metadata_directory / "last-opened-by-kraftctl.deleted"
+    assert left.exists()
+    properties = set(walk.controller.properties_file.read_text().splitlines())
+    walk.controller.properties["kraftctl.observer.fetch.interval.ms"] = "1"
+    walk.controller.start()
+    assert properties < set(walk.controller.properties_file.read_text().splitlines())
+    walk.type_until(replication, 0, "Leader")
+    walk.type_until(EXPLAIN, 0, "Nothing is wrong: solo-0 is led by its preferred leader, broker 2,")
+    await_result(lambda: not left.exists(), f"{left.name} is deleted", STEP_SECONDS)
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    admin.create_topics([NewTopic("later", 1, 2)])["later"].result(STEP_SECONDS)
+    assert walk.controller.stop() in (0, 143)
+    *_, start, _, _ = commands("move-from-kafka.md")
+    process = walk.started(start)
+    try:
+        walk.type_until(EXPLAIN.replace("solo-0", "later-0"), 0, "Nothing is wrong: later-0")
     finally:
         assert process.terminate() == 0
 

@@ -14,7 +14,7 @@ from tests.kubernetes.pods import documents, only
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1900)]
 
-TLS = {"tls": {"enabled": True}}
+TLS = {"tls": {"enabled": True, "secretName": "own"}}
 OTHER_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 SASL = {**TLS, "sasl": {"mechanism": "PLAIN", "secretName": "users"}}
 
@@ -70,6 +70,13 @@ def test_a_change_is_refused(
     before: dict[str, Any], after: dict[str, Any], next_step: str, tmp_path: Path
 ) -> None:
     assert next_step in upgrade(tmp_path, after, installed(tmp_path, before))
+
+
+def test_an_upgrade_scales_down_by_one(tmp_path: Path) -> None:
+    """Of five voters, three are no majority until the voters of the two that went are removed."""
+    five = installed(tmp_path, {"replicas": 5})
+    assert "set replicas=4, wait until the pod is gone" in upgrade(tmp_path, {"replicas": 3}, five)
+    assert upgrade(tmp_path, {"replicas": 4}, five) == ""
 
 
 @pytest.mark.parametrize("values", [{}, TLS, SASL, {"fullnameOverride": "own", "firstNodeId": 7}])

@@ -16,7 +16,7 @@ from tests.kubernetes.pods import READY_SECONDS_MAX, Pods, await_ready, ended, r
 from tests.support.processes.clients import create_topic
 from tests.support.processes.kafka import JavaBroker, kafka
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1900)]
 
 
 def brokers_of(pods: Pods, directory: Path, cluster_id: str) -> list[JavaBroker]:

@@ -12,12 +12,14 @@ from tests.kubernetes.pods import Pods, await_ready, ended, runnable, start, vot
 from tests.support.certificates import Authority
 from tests.support.processes.kafka import JavaController, kafka
 
+TLS = {"tls": {"enabled": True, "secretName": "certificates"}}
+
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1900)]
 
 
 def test_with_certificates_and_a_secret(tmp_path: Path) -> None:
     config = {"ssl.principal.mapping.rules": "${secrets:/etc/kraftctl-secrets:rules}"}
-    values = {"tls": {"enabled": True}, "secretName": "given", "config": config}
+    values = {**TLS, "secretName": "given", "config": config}
     with ended(Pods(tmp_path / "pods", runnable(rendered(tmp_path, values), random_id()))) as pods:
         authority = Authority()
         for pod in pods.by_ordinal.values():
@@ -50,7 +52,7 @@ def test_with_passwords(mechanism: str, tmp_path: Path) -> None:
         "super.users": "User:controller",
     }
     sasl = {"mechanism": mechanism, "secretName": "users"}
-    values = {"tls": {"enabled": True}, "sasl": sasl, "config": config}
+    values = {**TLS, "sasl": sasl, "config": config}
     with ended(Pods(tmp_path / "pods", runnable(rendered(tmp_path, values), random_id()))) as pods:
         authority = Authority()
         for pod in pods.by_ordinal.values():

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from kraftctl.dev.nodes import kraftctl_command
 from tests.kubernetes.kubernetes_tools import CHART
+from tests.support.controller_properties import controller_properties, properties_file
 
 FAKE = """#!/bin/sh
 case "$*" in
@@ -77,7 +81,7 @@ def run(script: str, directory: Path, says: str, status: int, **variables: str) 
 def test_a_volume_is_formatted(
     says: str, status: int, variables: dict[str, str], quorum: str, tmp_path: Path
 ) -> None:
-    expected = f"format -t id -c /etc/kraftctl/controller.properties {quorum}\n"
+    expected = f"format --cluster-id=id -c /etc/kraftctl/controller.properties {quorum}\n"
     assert run("format.sh", tmp_path, says, status, **variables) == (0, expected, "")
 
 
@@ -95,8 +99,32 @@ def test_the_first_one_waits_for_all_answers(then: str, quorum: str, tmp_path: P
 def test_a_formatted_volume_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "meta.properties").touch()
-    expected = "format -g -t id -c /etc/kraftctl/controller.properties --no-initial-controllers\n"
+    expected = "format -g --cluster-id=id -c /etc/kraftctl/controller.properties --no-initial-controllers\n"
     assert run("format.sh", tmp_path, NEW + OTHER_NEW, 1) == (0, expected, "")
+
+
+def test_an_id_that_begins_with_a_dash_is_formatted(tmp_path: Path) -> None:
+    """By the real command: ids of clusters that began with ZooKeeper may begin so."""
+    cluster_id = "-ArJXrP-SvO-8BiUSZQmHw"
+    program = tmp_path / "kraftctl"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(kraftctl_command())} "$@"\n')
+    program.chmod(0o755)
+    settings = controller_properties(tmp_path / "data", address="localhost:9093")
+    properties_file(tmp_path, settings).rename(tmp_path / "controller.properties")
+    variables = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "CLUSTER_ID": cluster_id,
+        "NODE_ID": "3000",
+        "FIRST_NODE_ID": "3000",
+        "OTHER_CONTROLLERS": "",
+        "EXISTING_QUORUM": "",
+        "CONFIG_DIRECTORY": str(tmp_path),
+        "LOG_DIRECTORY": str(tmp_path / "data"),
+    }
+    for _ in range(2):
+        command = ["sh", str(CHART / "files" / "format.sh")]
+        subprocess.run(command, env={**os.environ, **variables}, timeout=60.0, check=True)
+    assert f"cluster.id={cluster_id}" in (tmp_path / "data" / "meta.properties").read_text().splitlines()
 
 
 @pytest.mark.parametrize("status", [0, 3])

@@ -118,6 +118,16 @@ def test_controllers_need_no_right_and_no_writable_root(name: str) -> None:
     assert volume in COMPOSE["volumes"]
 
 
+def test_what_observes_has_no_rights_and_no_password_that_all_know() -> None:
+    """Grafana's own administrator would be admin, with the password admin."""
+    for name in ("prometheus", "grafana", "console"):
+        assert SERVICES[name]["cap_drop"] == ["ALL"], name
+        assert SERVICES[name]["security_opt"] == ["no-new-privileges:true"], name
+    environment = SERVICES["grafana"]["environment"]
+    assert environment["GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION"] == "true"
+    assert "GF_AUTH_ANONYMOUS_ORG_ROLE" not in environment, "a Viewer, unless it says otherwise"
+
+
 def test_what_is_mounted_and_built_is_there() -> None:
     mounted = [each for service in SERVICES.values() for each in service.get("volumes", ())]
     files = {each.split(":")[0] for each in mounted if each.startswith(".")}

@@ -1,4 +1,7 @@
-"""The images of deploy/image, built and run without an engine: format, start, brokers, restart, signals."""
+"""The images of deploy/image, built and run without an engine: format, start, brokers, restart, signals.
+
+With KRAFTCTL_ARTEFACTS_PAGE, a page with a table of artefacts, a row of each image is written there.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ from kraftctl.dev.nodes import BROKER_READY
 from kraftctl.dev.ports import free_port
 from kraftctl.dev.processes import ManagedProcess
 from kraftctl.dev.settings import BROKER_SETTINGS, SMALL_BROKER_SETTINGS, write_properties
-from tests.supply_chain.release import release
+from tests.supply_chain.artefact_table import Artefact, write_rows
+from tests.supply_chain.dist_check import only
+from tests.supply_chain.release import RUN_LOCK, release
 from tests.support.image_tree import BuiltImage, ImageTrees, execute, first_process, stages, stop
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,8 +104,20 @@ def build(
 ) -> BuiltImage:
     began = time.monotonic()
     built = trees.build(name, dockerfile, context, arguments)
-    print(f"{name}: {trees.bytes_of(built) / 1e6:.1f} MB on its base, in {time.monotonic() - began:.1f} s")
+    built.seconds = time.monotonic() - began
     return built
+
+
+def write_row(built: BuiltImage, name: str, context: Path, leader_seconds: float) -> None:
+    """What the image adds to its base, in time and in bytes."""
+    version = only(context / "dist", f"kraftctl-*-{RUN_LOCK}").name.split("-")[1]
+    size = built.size()
+    row = Artefact(
+        f"{name}, without its base", f"{version}, uncompiled", size, size, built.seconds, leader_seconds
+    )
+    print(row.line())
+    if page := os.environ.get("KRAFTCTL_ARTEFACTS_PAGE"):
+        write_rows(ROOT / page, [row])
 
 
 def volume(directory: Path) -> Path:
@@ -131,7 +148,7 @@ def documented_variables(port: int, probes: int) -> dict[str, str]:
     return {**here, **probed, "KAFKA_LISTENERS": f"CONTROLLER://:{port}"}
 
 
-def test_slim(slim: BuiltImage, tmp_path: Path) -> None:
+def test_slim(slim: BuiltImage, context: Path, tmp_path: Path) -> None:
     """Two starts on one volume; the root is read only, and the user is not root."""
     assert slim.user == f"{UID}:{UID}"
     data = volume(tmp_path / "data")
@@ -142,7 +159,8 @@ def test_slim(slim: BuiltImage, tmp_path: Path) -> None:
         began = time.monotonic()
         container = slim.run("slim", log, {DATA: data}, variables)
         container.await_line(ACTIVE, 60.0)
-        print(f"slim: leads after {time.monotonic() - began:.1f} s")
+        if number == 0:
+            write_row(slim, "slim image", context, time.monotonic() - began)
         status = Path(f"/proc/{first_process(container)}/status").read_text()
         assert re.search(rf"^Uid:\t{UID}\t", status, re.MULTILINE)
         assert re.search(r"^NSpid:\t\d+\t1$", status, re.MULTILINE), "the first process"
@@ -165,14 +183,16 @@ def test_slim_ends_with_the_status_of_the_controller(slim: BuiltImage, tmp_path:
 
 @pytest.mark.interop
 @pytest.mark.java
-def test_three_brokers_of_the_drop_in_image(dropin: BuiltImage, tmp_path: Path) -> None:
+def test_three_brokers_of_the_drop_in_image(dropin: BuiltImage, context: Path, tmp_path: Path) -> None:
     """One start script makes kraftctl of the controller, and Java of the brokers. Data outlives a restart."""
     port = free_port()
     command = ["/etc/kafka/docker/run"]
     config = {"/opt/kafka/config": volume(tmp_path / "config"), DATA: volume(tmp_path / "data")}
     variables = controller_variables(port, free_port())
+    began = time.monotonic()
     controller = dropin.run("controller", tmp_path / "controller.log", config, variables, command)
     controller.await_line(ACTIVE, 60.0)
+    write_row(dropin, "drop-in image", context, time.monotonic() - began)
     ports = [free_port() for _ in range(3)]
     brokers = [start_broker(dropin, tmp_path, id_, each, port) for id_, each in enumerate(ports, 1)]
     for broker in brokers:

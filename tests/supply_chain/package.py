@@ -23,8 +23,19 @@ KINDS: Final = {
 }
 """The folder of systemd's units, and what packs a tree."""
 
+TOOLS: Final = {"deb": ("dpkg", "dpkg-deb"), "rpm": ("rpmbuild",)}
+
+
+def check_tools(kind: str) -> None:
+    """Exits if a program of this kind is missing: it takes a minute until it is needed."""
+    missing = [tool for tool in TOOLS[kind] if shutil.which(tool) is None]
+    if missing:
+        are, package = " and ".join(missing), {"deb": "dpkg", "rpm": "rpm"}[kind]
+        sys.exit(f"make {kind} needs {are} on the PATH. Next step: install the package {package}")
+
 
 def build(kind: str, directory: Path) -> Path:
+    check_tools(kind)
     units, pack = KINDS[kind]
     version, seconds = origin(directory)
     mask = os.umask(0o022)

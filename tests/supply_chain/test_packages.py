@@ -53,6 +53,18 @@ def test_they_run_below_a_scratch_root(tmp_path: Path, monkeypatch: pytest.Monke
     assert first_used.name == "Debian package"
 
 
+@pytest.mark.parametrize("kind", ["deb", "rpm"])
+def test_without_its_tool_a_package_says_which(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is built: the directory is not looked at."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(
+        SystemExit, match=rf"^make {kind} needs .*(dpkg-deb|rpmbuild) on the PATH. Next step: "
+    ):
+        build(kind, tmp_path / "none")
+
+
 def runs(package: Path, units: str, root: Path) -> None:
     """The unit names what is in the package; its configuration formats a directory and passes the checks."""
     root.mkdir()

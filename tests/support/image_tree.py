@@ -225,6 +225,12 @@ class BuiltImage:
         self.variables: dict[str, str] = {}
         self.entrypoint: list[str] = []
         self.healthcheck: list[str] = []
+        self.seconds = 0.0
+        """How long it took to build."""
+
+    def size(self) -> int:
+        """The bytes that it adds to its base."""
+        return self._trees.bytes_of(self)
 
     def run(
         self,

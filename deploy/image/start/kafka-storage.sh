@@ -1,7 +1,7 @@
 #!/bin/sh
 # `format` for the properties file of a controller alone is kraftctl's, and every other command Kafka's own.
 bin=$(dirname "$0")
-file= previous=
+file='' previous=''
 for word in "$@"; do
   case $previous in -c | --config) file=$word ;; esac
   case $word in -c=* | --config=*) file=${word#*=} ;; esac

@@ -4,10 +4,11 @@
 # The first controller is the first voter of a new quorum, and each other one joins with a directory id of its own
 # (KIP-853), as does each that has lost its volume. Only the first could begin a second quorum beside one that exists,
 # after its volume was lost. So it begins one only after every other controller has answered that it knows of none.
+# The id is one word with its flag: it may begin with a dash.
 set -eu
 if [ -e "$LOG_DIRECTORY/meta.properties" ]; then
   # It stays as it is, and is refused if it is of another cluster or node.
-  exec kraftctl format -g -t "$CLUSTER_ID" -c "$CONFIG_DIRECTORY/controller.properties" --no-initial-controllers
+  exec kraftctl format -g "--cluster-id=$CLUSTER_ID" -c "$CONFIG_DIRECTORY/controller.properties" --no-initial-controllers
 fi
 
 # Prints --standalone, --no-initial-controllers, or nothing while too few have answered.
@@ -39,4 +40,4 @@ if [ "$NODE_ID" = "$FIRST_NODE_ID" ] && [ -z "$EXISTING_QUORUM" ]; then
     while quorum=$(first_or_not) && [ -z "$quorum" ]; do sleep 1; done
   fi
 fi
-exec kraftctl format -t "$CLUSTER_ID" -c "$CONFIG_DIRECTORY/controller.properties" "$quorum"
+exec kraftctl format "--cluster-id=$CLUSTER_ID" -c "$CONFIG_DIRECTORY/controller.properties" "$quorum"

@@ -5,8 +5,7 @@ controller.properties: |
   config.providers=env{{ if .Values.secretName }},secrets{{ end }}{{ if .Values.sasl.mechanism }},sasl{{ end }}
   config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider
   {{- if .Values.secretName }}
-  config.providers.secrets.class=org.apache.kafka.common.config.provider.DirectoryConfigProvider
-  config.providers.secrets.param.allowed.paths=/etc/kraftctl-secrets
+  {{- include "kraftctl.secrets" . | nindent 2 }}
   {{- end }}
   node.id=${env:NODE_ID}
   controller.listener.names=CONTROLLER
@@ -28,7 +27,7 @@ controller.properties: |
   kraftctl.scram.users.path=/etc/kraftctl-sasl/users
   {{- end }}
   listener.name.controller.{{ lower .Values.sasl.mechanism }}.sasl.jaas.config=${sasl:/etc/kraftctl-sasl:jaas.config}
-  {{- else if .Values.tls.enabled }}
+  {{- else if and .Values.tls.enabled (not (hasKey .Values.config "ssl.client.auth")) }}
   ssl.client.auth=required
   {{- end }}
   {{- range $key, $value := .Values.config }}
@@ -38,10 +37,21 @@ client.properties: |
   security.protocol={{ include "kraftctl.protocol" . }}
   {{- if .Values.tls.enabled }}
   {{- include "kraftctl.stores" . | nindent 2 }}
+  {{- include "kraftctl.clientKeys" . }}
+  {{- end }}
+  {{- $providers := list }}
+  {{- if and .Values.secretName .Values.tls.enabled }}
+  {{- $providers = append $providers "secrets" }}
+  {{- include "kraftctl.secrets" . | nindent 2 }}
   {{- end }}
   {{- if .Values.sasl.mechanism }}
-  config.providers=sasl
+  {{- $providers = append $providers "sasl" }}
   {{- include "kraftctl.sasl" . | nindent 2 }}
+  {{- end }}
+  {{- with $providers }}
+  config.providers={{ join "," . }}
+  {{- end }}
+  {{- if .Values.sasl.mechanism }}
   sasl.mechanism={{ .Values.sasl.mechanism }}
   sasl.jaas.config=${sasl:/etc/kraftctl-sasl:jaas.config}
   {{- end }}
@@ -66,6 +76,22 @@ ssl.keystore.type=PEM
 ssl.keystore.location=/etc/kraftctl-tls/tls-combined.pem
 ssl.truststore.type=PEM
 ssl.truststore.location=/etc/kraftctl-tls/ca.crt
+{{- end -}}
+
+{{/* Keys of `config` that the commands beside a controller need, too: without them the first pod asks in vain. */}}
+{{- define "kraftctl.clientKeys" -}}
+{{- range list "ssl.key.password" "ssl.endpoint.identification.algorithm" "ssl.protocol" "ssl.enabled.protocols" "ssl.cipher.suites" -}}
+{{- $listener := printf "listener.name.controller.%s" . -}}
+{{- if or (hasKey $.Values.config $listener) (hasKey $.Values.config .) }}
+  {{ . }}={{ ternary $listener . (hasKey $.Values.config $listener) | get $.Values.config }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Where both find the values of secretName. */}}
+{{- define "kraftctl.secrets" -}}
+config.providers.secrets.class=org.apache.kafka.common.config.provider.DirectoryConfigProvider
+config.providers.secrets.param.allowed.paths=/etc/kraftctl-secrets
 {{- end -}}
 
 {{/* Where both find the login module. */}}

@@ -1,12 +1,6 @@
-{{/* Refuses values that do not fit each other, or would begin a second quorum beside one that is there. Only Helm with
+{{/* Refuses values that would begin a second quorum beside one that is there, or end it. Only Helm with
 a cluster finds that one: `helm template` alone does not. */}}
-{{- define "kraftctl.refuse" -}}
-{{- if and .Values.sasl.mechanism (not .Values.tls.enabled) -}}
-{{- fail "sasl.mechanism needs tls.enabled: without TLS passwords or their proofs can be read. Next step: set tls.enabled=true" -}}
-{{- end -}}
-{{- if and .Values.sasl.mechanism (not .Values.sasl.secretName) -}}
-{{- fail "sasl.mechanism needs sasl.secretName, a secret with the key jaas.config. Next step: make one, and set its name" -}}
-{{- end -}}
+{{- define "kraftctl.refuseOfRelease" -}}
 {{- range (lookup "apps/v1" "StatefulSet" .Release.Namespace "").items -}}
 {{- if eq (include "kraftctl.isOurs" (list $ .)) "yes" -}}
 {{- include "kraftctl.refuseChanges" (list $ .) -}}
@@ -35,6 +29,9 @@ yes
 {{- $start := int (dig "ordinals" "start" 0 $set.spec) -}}
 {{- if ne $start (int $root.Values.firstNodeId) -}}
 {{- fail (printf "the node ids of this release begin with %d, and others would begin a second, empty quorum of the same cluster. Next step: set firstNodeId=%d" $start $start) -}}
+{{- end -}}
+{{- if lt (int $root.Values.replicas) (sub (int $set.spec.replicas) 1) -}}
+{{- fail (printf "this release has %d controllers, and without two or more of them the others may be no majority of the voters. Next step: set replicas=%d, wait until the pod is gone, and remove its voter with kraftctl quorum remove-controller; then the next one" (int $set.spec.replicas) (sub (int $set.spec.replicas) 1)) -}}
 {{- end -}}
 {{- $cluster := "" -}}
 {{- range $set.spec.template.spec.initContainers -}}

@@ -1,0 +1,76 @@
+{{/* Refuses values whose pods could not start, or would listen otherwise than was meant. Each text names the value, what
+is allowed, and the next step; what one value alone may be is in values.schema.json. */}}
+{{- define "kraftctl.refuse" -}}
+{{- include "kraftctl.refuseNames" . -}}
+{{- include "kraftctl.refuseSecrets" . -}}
+{{- include "kraftctl.refuseConfig" . -}}
+{{- include "kraftctl.refuseResources" . -}}
+{{- include "kraftctl.refuseOfRelease" . -}}
+{{- end -}}
+
+{{- define "kraftctl.refuseNames" -}}
+{{- $name := include "kraftctl.name" . -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $name) -}}
+{{- fail (printf "fullnameOverride: objects would be named %s, and a Service has small letters, digits and dashes, of which a letter is first. Next step: set fullnameOverride, or choose another name of the release" $name) -}}
+{{- end -}}
+{{- if eq (int .Values.ports.controller) (int .Values.ports.operate) -}}
+{{- fail (printf "ports.controller and ports.operate are both %d, and a pod listens at two ports. Next step: set another ports.operate" (int .Values.ports.operate)) -}}
+{{- end -}}
+{{- $service := printf "%s.%s" $name .Release.Namespace -}}
+{{- range .Values.existingQuorum -}}
+{{- $host := index (splitList ":" .) 0 -}}
+{{- range list (include "kraftctl.domain" $) (printf "%s.svc" $service) $service $name -}}
+{{- if or (eq $host .) (hasSuffix (printf ".%s" .) $host) -}}
+{{- fail (printf "existingQuorum has %s, which is a controller of this release: none would begin a quorum, and all would wait for one. Next step: name those of the quorum that exists, or set existingQuorum=[]" $host) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A pod waits for ever for a secret that nothing makes, and a secret that nothing reads protects nothing. */}}
+{{- define "kraftctl.refuseSecrets" -}}
+{{- $own := printf "%s-tls" (include "kraftctl.name" .) -}}
+{{- if and .Values.tls.enabled (not .Values.tls.secretName) (not .Values.tls.issuerRef) -}}
+{{- fail (printf "tls.enabled needs tls.secretName, a secret with tls-combined.pem (private key, then certificates) and ca.crt, or tls.issuerRef, an issuer of cert-manager, which writes one. Next step: set one of the two; for a secret that is named %s already, set tls.secretName=%s" $own $own) -}}
+{{- end -}}
+{{- if and (not .Values.tls.enabled) (or .Values.tls.secretName .Values.tls.issuerRef) -}}
+{{- fail "tls.secretName and tls.issuerRef need tls.enabled: without it controllers listen in clear text. Next step: set tls.enabled=true, or leave both out" -}}
+{{- end -}}
+{{- if and .Values.sasl.mechanism (not .Values.tls.enabled) -}}
+{{- fail "sasl.mechanism needs tls.enabled: without TLS passwords or their proofs can be read. Next step: set tls.enabled=true" -}}
+{{- end -}}
+{{- if and .Values.sasl.mechanism (not .Values.sasl.secretName) -}}
+{{- fail "sasl.mechanism needs sasl.secretName, a secret with the key jaas.config. Next step: make one, and set its name" -}}
+{{- end -}}
+{{- if and .Values.sasl.secretName (not .Values.sasl.mechanism) -}}
+{{- fail "sasl.secretName needs sasl.mechanism: without it controllers ask for no password. Next step: set sasl.mechanism=PLAIN or SCRAM-SHA-512, or leave sasl.secretName out" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A quantity of Kubernetes as a number. */}}
+{{- define "kraftctl.number" -}}
+{{- $text := . | toString -}}
+{{- $suffix := regexFind "[A-Za-z]*$" $text -}}
+{{- $factors := dict "" 1.0 "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 -}}
+{{- if or (not (regexMatch "^[0-9]+([.][0-9]+)?[A-Za-z]*$" $text)) (not (hasKey $factors $suffix)) -}}
+{{- fail (printf "resources has %s, and a quantity is a number, with nothing or one of m, k, M, G, T, Ki, Mi, Gi, Ti after it. Next step: write it so" $text) -}}
+{{- end -}}
+{{- mulf (float64 (trimSuffix $suffix $text)) (get $factors $suffix) -}}
+{{- end -}}
+
+{{- define "kraftctl.refuseResources" -}}
+{{- $limits := default dict .Values.resources.limits -}}
+{{- range $name, $requested := default dict .Values.resources.requests -}}
+{{- if hasKey $limits $name -}}
+{{- $limit := get $limits $name -}}
+{{- if gt (float64 (include "kraftctl.number" $requested)) (float64 (include "kraftctl.number" $limit)) -}}
+{{- fail (printf "resources.requests.%s is %v and resources.limits.%s %v: Kubernetes makes no pod whose limit is lower. Next step: set a limit of %v or more" $name $requested $name $limit $requested) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if hasKey $limits "memory" -}}
+{{- if lt (float64 (include "kraftctl.number" $limits.memory)) (float64 (include "kraftctl.number" "128Mi")) -}}
+{{- fail (printf "resources.limits.memory is %v: a small controller takes 64 MiB (docs/sizing.md), and the commands beside it as much. Next step: set 128Mi or more, and requests.memory not above it" $limits.memory) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
