@@ -13,6 +13,8 @@ from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, E
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.delegation_token_record import DelegationTokenRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
+from kraftctl_protocol.generated.remove_access_control_entry_record import RemoveAccessControlEntryRecord
+from kraftctl_protocol.generated.remove_delegation_token_record import RemoveDelegationTokenRecord
 from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.remove_user_scram_credential_record import RemoveUserScramCredentialRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
@@ -70,6 +72,17 @@ def records(user: str = USER, topic: str = TOPIC) -> list[Message]:
         RemoveUserScramCredentialRecord(name=user, mechanism=1),
         ConfigRecord(resource_type=2, resource_name=topic, name="retention.ms", value="2000"),
         RemoveTopicRecord(topic_id=TOPIC_IDS[0]),
+    ]
+
+
+def removals(user: str = USER) -> list[Message]:
+    """Returns records behind which the cluster has none of the two names."""
+    named = [EntityData(entity_type="user", entity_name=user)]
+    both = [*named, EntityData(entity_type="client-id", entity_name="app")]
+    return [
+        RemoveAccessControlEntryRecord(id=b"a" * 16),
+        *(ClientQuotaRecord(entity=one, key="producer_byte_rate", remove=True) for one in (named, both)),
+        RemoveDelegationTokenRecord("t"),
     ]
 
 
