@@ -94,17 +94,21 @@ def made_output(
     directory: Path, made: Sequence[Message | bytes], batches: int = 3, *, history: bool = True
 ) -> Path:
     """Tables of several batches, and the history beside them."""
+    ends = [len(made) * number // batches for number in range(1, batches + 1)]
+    return continued(directory, made, *ends, history=history)
+
+
+def continued(directory: Path, made: Sequence[Message | bytes], *ends: int, history: bool = False) -> Path:
+    """The same with a batch up to each end; without one, up to that of the records."""
     quorum = FakeQuorum()
     controller = FakeController(quorum, 1)
     for offset, record in enumerate(made):
-        value = (
-            record if isinstance(record, bytes) else encode_metadata_record(record, record.HIGHEST_VERSION)
-        )
+        value = record if isinstance(record, bytes) else encoded(record)
         quorum.append(encode_batch(offset, 1, 1_000 * offset, [value]))
     try:
         with exporting(directory, controller.endpoint) as exporter:
-            for number in range(1, batches + 1):
-                exporter.export_to(len(made) * number // batches, 1)
+            for end in ends or (len(made),):
+                exporter.export_to(end, 1)
                 if history:
                     HistoryTables(directory, directory / "history").catch_up()
     finally:

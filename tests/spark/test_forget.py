@@ -18,6 +18,7 @@ import pytest
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
 from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
@@ -35,7 +36,7 @@ from kraftctl_spark.stores.local_store import LocalStore
 from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
 from kraftctl_spark.tables.verification import verify
-from tests.spark.forgotten_names import PRINCIPAL, TOPIC, USER, made_output, records, removals
+from tests.spark.forgotten_names import PRINCIPAL, TOPIC, TOPIC_IDS, USER, made_output, records, removals
 from tests.spark.page_bytes import places_of
 from tests.spark.publish.published_tables import assert_published
 from tests.spark.typed_export import KillAtStep
@@ -344,7 +345,7 @@ def test_the_documented_commands_run(tmp_path: Path) -> None:
     """Each line of OPERATIONS.md, with its names."""
     page = (Path(__file__).parents[2] / "spark" / "OPERATIONS.md").read_text()
     section = page[page.index("## Forget a name") : page.index("## Stopping")]
-    made = [*records("alice", "cranes"), *removals("alice")]
+    made = [*records("alice", "cranes"), *removals("alice"), RemoveTopicRecord(TOPIC_IDS[1])]
     output = made_output(tmp_path / "metadata", made, history=False)
     for line in section.split("```")[1].strip().splitlines():
         program, *arguments = line.replace("/data", str(tmp_path)).split()
