@@ -74,14 +74,16 @@ def quota(user: str, value: float, *, remove: bool = False) -> ClientQuotaRecord
     return ClientQuotaRecord(entity=entity, key="producer_byte_rate", value=value, remove=remove)
 
 
-def acl(number: int, principal: str, resource_name: str, pattern_type: int = 3) -> AccessControlEntryRecord:
+def acl(
+    number: int, principal: str, resource_name: str, pattern_type: int = 3, host: str = "*"
+) -> AccessControlEntryRecord:
     return AccessControlEntryRecord(
         id=IDS[number],
         resource_type=2,
         resource_name=resource_name,
         pattern_type=pattern_type,
         principal=principal,
-        host="*",
+        host=host,
         operation=3,
         permission_type=3,
     )
@@ -106,7 +108,7 @@ def certain(user: str, topic: str) -> list[Message]:
         ConfigRecord(2, topic, "retention.ms", "1000"),
         ConfigRecord(2, "orders", "retention.ms", "1000"),
         ConfigRecord(2, topic, "follower.replication.throttled.replicas", "*"),
-        ConfigRecord(4, "", "cleanup.policy", f"User:bob;{principal}"),
+        ConfigRecord(2, "orders", "cleanup.policy", f"User:bob;{principal}"),
         ConfigRecord(4, "", "ssl.truststore.password", "secret"),
         acl(0, principal, "orders"),
         acl(1, "User:bob", topic),
@@ -115,7 +117,7 @@ def certain(user: str, topic: str) -> list[Message]:
         DelegationTokenRecord(token_id="t", **token),
         # From here on, everything ends or becomes something else.
         ConfigRecord(2, topic, "retention.ms", "2000"),
-        ConfigRecord(4, "", "cleanup.policy", "User:bob"),
+        ConfigRecord(2, "orders", "cleanup.policy", "User:bob"),
         PartitionChangeRecord(0, IDS[0], leader=2, isr=[2]),
         ClearElrRecord(topic),
         UserScramCredentialRecord(
@@ -163,8 +165,9 @@ def anywhere(word: str) -> list[Message]:
         TopicRecord(word, IDS[2]),
         PartitionRecord(0, IDS[2], replicas=[1], isr=[1], leader=1),
         ConfigRecord(4, "", "compression.type", f"x,{word},y"),
+        ConfigRecord(4, "", word, "x"),
         ConfigRecord(2, word, "cleanup.policy", f"not {word}."),
-        acl(3, f"User:CN={word},O=x", word, pattern_type=4),
+        acl(3, f"User:CN={word},O=x", word, pattern_type=4, host=word),
         DelegationTokenRecord(token_id=word, owner="User:bob"),
         quota(word, 3.0),
         ClientQuotaRecord([EntityData("client-id", word)], "x", remove=True),

@@ -52,7 +52,10 @@ IN_USE: dict[str, tuple[list[str], Message]] = {
         ClientQuotaRecord(entity=[EntityData("user", USER)], key="x", value=1.0),
     ),
     "delegation_tokens": (["--principal", PRINCIPAL], DelegationTokenRecord("u", renewers=[PRINCIPAL])),
-    "configs": (["--principal", PRINCIPAL], ConfigRecord(4, "", "cleanup.policy", f"User:bob;{PRINCIPAL}")),
+    "configs": (
+        ["--principal", PRINCIPAL],
+        ConfigRecord(2, "orders", "cleanup.policy", f"User:bob;{PRINCIPAL}"),
+    ),
 }
 """A record after which the cluster has a name, by the table that has it."""
 
@@ -63,8 +66,10 @@ def test_each_kind_that_may_have_a_name_is_among_them() -> None:
     assert set(IN_USE) == {kind.name for kind in ONE_BY_ONE if texts_of_kind(kind)} - others
 
 
-@pytest.mark.parametrize("table", IN_USE)
-@pytest.mark.parametrize("history", ["none", "behind", "whole", "expired"])
+@pytest.mark.parametrize(
+    ("table", "history"),
+    [*((table, "none") for table in IN_USE), *(("acls", one) for one in ("behind", "whole", "expired"))],
+)
 def test_a_name_that_the_cluster_has_is_refused(
     tmp_path: Path, table: str, history: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -78,7 +83,7 @@ def test_a_name_that_the_cluster_has_is_refused(
         assert expire(output, time_behind(output, 2), "--execute") == 0
     before = Output(output).commit_number
     command = ["forget", "--output", str(output), *flags]
-    for more in ([], ["--execute"], ["--everywhere"]):
+    for more in ([], ["--execute", "--everywhere"]):
         assert main([*command, *more]) == 2
     assert f"1 of {table}. Remove it from the cluster" in caplog.text
     assert TOPIC not in caplog.text
@@ -101,9 +106,15 @@ def test_the_end_of_the_tables_counts_and_not_that_of_the_history(tmp_path: Path
     assert still_there(Output(output), name).end == len(records())
 
 
-@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
-@pytest.mark.parametrize("place", ["file", "-"])
-@pytest.mark.parametrize(("flag", "name"), [("--principal-file", PRINCIPAL), ("--topic-file", TOPIC)])
+@pytest.mark.parametrize(
+    ("flag", "name", "place", "end"),
+    [
+        ("--principal-file", PRINCIPAL, "file", ""),
+        ("--principal-file", PRINCIPAL, "-", "\n"),
+        ("--topic-file", TOPIC, "file", "\r\n"),
+        ("--topic-file", TOPIC, "-", ""),
+    ],
+)
 def test_the_name_is_read_from_a_file_or_standard_input(
     tmp_path: Path, flag: str, name: str, place: str, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,10 +103,8 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
             print(line)
         print(f"searched {found.files} files with {found.bytes} bytes, pages decoded")
         if found.found:
-            if not options.everywhere:
-                print("it may be something else there: --everywhere replaces it in such places, too")
-            if commit is not None or options.continued:
-                print(f"--as {name.pseudonym} continues it with the same pseudonym")
+            for line in _what_is_next(output, name, commit is not None or options.continued is not None):
+                print(line)
             return 1
         finish(output, name)
         for one in sorted({one.pseudonym for one in unfinished(output) if one.kind == name.kind}):
@@ -181,6 +179,21 @@ def _done(commit: Commit, name: WantedName, forgot: Forgot) -> str:
     done = f"commit {commit.number} has {name.pseudonym} in {counted(forgot.records, 'record')}"
     files = 0 if commit.history is None else len(commit.history.added)
     return f"{done} and in {counted(files, 'file')} of the history" if files else done
+
+
+def _what_is_next(output: Output, name: WantedName, is_replaced: bool) -> Iterator[str]:
+    """Yields what to do where some places are left."""
+    from kraftctl_spark.tables.uploads import LEFTOVER_SECONDS
+
+    if young := output.young_uploads():
+        yield (
+            f"{counted(young, 'file')} of the store may be of an upload that was interrupted: this command "
+            f"deletes those that are {LEFTOVER_SECONDS // 3_600} hours old"
+        )
+    if not name.everywhere:
+        yield "it may be something else there: --everywhere replaces it in such places, too"
+    if is_replaced:
+        yield f"--as {name.pseudonym} continues it with the same pseudonym"
 
 
 def _within(places: Counter[str]) -> Iterator[str]:

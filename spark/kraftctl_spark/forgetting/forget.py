@@ -1,7 +1,8 @@
 """Replaces a name in all batches and in the history, by one commit; then everything that had it is deleted.
 
-The history is computed again, or, where records have expired, its own rows are changed. A process that is killed before the commit has changed nothing: the next one deletes its files. Behind the
-commit, nothing that is left to do needs the name, except the search.
+The history is computed again, or, where records have expired, its own rows are changed. A process that is
+killed before the commit has changed nothing: the next one deletes its files. Behind the commit, nothing that
+is left to do needs the name, except the search.
 """
 
 from __future__ import annotations
