@@ -171,6 +171,7 @@ def anywhere(word: str) -> list[Message]:
         DelegationTokenRecord(token_id=word, owner="User:bob"),
         quota(word, 3.0),
         ClientQuotaRecord([EntityData("client-id", word)], "x", remove=True),
+        ClientQuotaRecord([EntityData("user", "bob")], word, value=1.0),
         RemoveDelegationTokenRecord(f"{word} {word}"),
         *(NoOpRecord() for _ in range(10)),
     ]
