@@ -168,7 +168,7 @@ FAULTS = (
     PlantedFault(
         "a-second-line-of-a-name-is-ignored",
         "spark/kraftctl_spark/commands/name_flags.py",
-        "    if len(lines) != 1:\n",
+        "    if len(lines) != 1 or not lines[0]:\n",
         "    if not lines:\n",
         (f"{FLAGS}::test_a_file_without_exactly_one_name_is_refused",),
         "Another name of the file stays, and the command says that it is done.",

@@ -8,6 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from kraftctl_protocol.counted_text import counted
 from kraftctl_spark.commands.path_flag import path_flag
 
 STANDARD_INPUT = Path("-")
@@ -44,6 +45,8 @@ def _only_line(flag: str, file: Path) -> str:
     except (OSError, ValueError) as error:
         raise ExportRefusedError(f"{flag} {file} cannot be read: {error}") from error
     lines = text.splitlines()
-    if len(lines) != 1:
-        raise ExportRefusedError(f"{flag} {file}: write one line with one name, it has {len(lines)} lines")
+    if len(lines) != 1 or not lines[0]:
+        raise ExportRefusedError(
+            f"{flag} {file} has {counted(len(lines), 'line')}: write exactly one, with the name"
+        )
     return lines[0]
