@@ -265,7 +265,7 @@ def test_a_digest_of_a_value_is_one_of_the_name() -> None:
 
 
 def test_the_export_and_its_history_continue(tmp_path: Path) -> None:
-    """And what nobody may compute again is merged, and expires further."""
+    """And what cannot be computed again is merged, and expires further."""
     first = certain(USER, TOPIC)
     output = expired_output(tmp_path / "tables", first)
     assert forget(output, ["--topic", TOPIC, "--execute"]) == 0
