@@ -75,8 +75,8 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         of_history = BESIDE if in_history else of_history
         print("\n".join(_lines(expiry, before_ms, of_history, executed=options.execute)))
         if options.execute:
-            output.remove_old_uploads()
             expire(output, expiry, in_history)
+            output.remove_old_uploads()
             removed = output.remove_replaced(keep_removed_ms(options, output))
             print(f"done in commit {output.commit_number}: {removed} files are deleted now")
     return 0
