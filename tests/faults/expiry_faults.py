@@ -157,5 +157,13 @@ FAULTS = (
         (f"{QUESTIONS}::test_the_state_to_restore",),
         "A restore takes a state that may have been another one, and does not say so.",
     ),
+    PlantedFault(
+        "an-expiry-hides-what-it-keeps",
+        f"{COMMANDS}/expire.py",
+        "    yield _kept(expiry, before_ms)\n",
+        "",
+        (f"{EXPIRE}::test_the_last_batch_stays",),
+        "Who expects all old files to go does not learn that some stay.",
+    ),
 )
 """In the order of what is done."""

@@ -145,4 +145,12 @@ FAULTS = (
         (f"{LOST}::test_a_state_that_cannot_be_written_fails_no_commit",),
         "An export ends with an error after a commit, which it takes for not made.",
     ),
+    PlantedFault(
+        "only-a-start-deletes-leftovers",
+        f"{TABLES}/compaction.py",
+        "    output.remove_old_uploads()\n",
+        "",
+        ("tests/spark/stores/test_old_uploads.py::test_old_uploads_go_and_young_ones_stay[moto-compact]",),
+        "An export that runs for months keeps what killed compactions have uploaded.",
+    ),
 )

@@ -13,6 +13,8 @@ from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, E
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.delegation_token_record import DelegationTokenRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
+from kraftctl_protocol.generated.remove_access_control_entry_record import RemoveAccessControlEntryRecord
+from kraftctl_protocol.generated.remove_delegation_token_record import RemoveDelegationTokenRecord
 from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.remove_user_scram_credential_record import RemoveUserScramCredentialRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
@@ -73,6 +75,17 @@ def records(user: str = USER, topic: str = TOPIC) -> list[Message]:
     ]
 
 
+def removals(user: str = USER) -> list[Message]:
+    """Returns records behind which the cluster has none of the two names."""
+    named = [EntityData(entity_type="user", entity_name=user)]
+    both = [*named, EntityData(entity_type="client-id", entity_name="app")]
+    return [
+        RemoveAccessControlEntryRecord(id=b"a" * 16),
+        *(ClientQuotaRecord(entity=one, key="producer_byte_rate", remove=True) for one in (named, both)),
+        RemoveDelegationTokenRecord("t"),
+    ]
+
+
 def encoded(record: Message) -> bytes:
     return encode_metadata_record(record, record.HIGHEST_VERSION)
 
@@ -81,17 +94,21 @@ def made_output(
     directory: Path, made: Sequence[Message | bytes], batches: int = 3, *, history: bool = True
 ) -> Path:
     """Tables of several batches, and the history beside them."""
+    ends = [len(made) * number // batches for number in range(1, batches + 1)]
+    return continued(directory, made, *ends, history=history)
+
+
+def continued(directory: Path, made: Sequence[Message | bytes], *ends: int, history: bool = False) -> Path:
+    """The same with a batch up to each end; without one, up to that of the records."""
     quorum = FakeQuorum()
     controller = FakeController(quorum, 1)
     for offset, record in enumerate(made):
-        value = (
-            record if isinstance(record, bytes) else encode_metadata_record(record, record.HIGHEST_VERSION)
-        )
+        value = record if isinstance(record, bytes) else encoded(record)
         quorum.append(encode_batch(offset, 1, 1_000 * offset, [value]))
     try:
         with exporting(directory, controller.endpoint) as exporter:
-            for number in range(1, batches + 1):
-                exporter.export_to(len(made) * number // batches, 1)
+            for end in ends or (len(made),):
+                exporter.export_to(end, 1)
                 if history:
                     HistoryTables(directory, directory / "history").catch_up()
     finally:

@@ -74,8 +74,10 @@ def test_without_execute_nothing_is_done(tables: Path, capsys: pytest.CaptureFix
     records = len([one for one in read_table(tables, "records")["offset"].to_pylist() if one < end])
     assert lines[0].startswith(f"would remove offsets 0 to {end - 1}: {records} records, all before ")
     assert lines[1].startswith(f"raw records begin at offset {end} then, ")
-    assert lines[2:] == [
-        "the history stays, and cannot be computed again: no name in it can be forgotten any more",
+    kept = sum(len(one.files) for one in Output(tables).manifests()[EXPIRED_BATCHES:])
+    assert lines[2].startswith(f"{kept} files stay: of batches with records from ")
+    assert lines[3:] == [
+        "the history stays, and cannot be computed again",
         "nothing was done: --execute does it",
     ]
     assert {path: path.stat().st_mtime_ns for path in tables.rglob("*.*") if path.is_file()} == before
@@ -118,11 +120,29 @@ def test_a_file_with_one_younger_record_stays(kept: Path, tables: Path) -> None:
 def test_one_batch_is_the_last(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     compact(Output(tables), grace_ms=0)
     assert expire(tables, "1d", "--execute") == 0
-    assert capsys.readouterr().out.startswith("nothing to remove: ")
+    said = capsys.readouterr().out
+    assert (
+        said
+        == "nothing to remove: the only batch has the end of the log, and stays however old its records are\n"
+    )
 
 
-def test_the_last_batch_stays(tables: Path) -> None:
+def test_the_first_batch_is_younger(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert expire(tables, "1970-01-01", "--execute") == 0
+    said = "nothing to remove: each batch but the last has a record from 1970-01-01T00:00:00.000Z or later\n"
+    assert capsys.readouterr().out == said
+
+
+def test_without_a_batch_there_is_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "_commits").mkdir()
+    assert expire(tmp_path, "1d", "--execute", "--without-history") == 0
+    assert capsys.readouterr().out == "nothing to remove: there is no batch\n"
+
+
+def test_the_last_batch_stays(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert expire(tables, "1d", "--execute") == 0
+    kept = len(Output(tables).manifests()[-1].files)
+    assert f"{kept} files stay: of the batch with the end of the log\n" in capsys.readouterr().out
     assert Output(tables).raw_start == Output(tables).manifests()[-1].start > 0
     assert progress(Output(tables)).last_timestamp_ms is not None
 
@@ -220,6 +240,7 @@ def test_status_keeps_gaps_and_secrets(kept: Path, tables: Path) -> None:
 def test_other_times_are_refused(tables: Path, caplog: pytest.LogCaptureFixture, text: str, why: str) -> None:
     assert expire(tables, text, "--execute") == 2
     assert why in caplog.text
+    assert "in the future" in why or "an age such as 90d" in caplog.text
 
 
 def test_forms_of_times() -> None:

@@ -18,6 +18,7 @@ import pytest
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
 from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
@@ -35,8 +36,7 @@ from kraftctl_spark.stores.local_store import LocalStore
 from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
 from kraftctl_spark.tables.verification import verify
-from tests.spark.expired_tables import expire, time_behind
-from tests.spark.forgotten_names import PRINCIPAL, TOPIC, USER, made_output, records
+from tests.spark.forgotten_names import PRINCIPAL, TOPIC, TOPIC_IDS, USER, made_output, records, removals
 from tests.spark.page_bytes import places_of
 from tests.spark.publish.published_tables import assert_published
 from tests.spark.typed_export import KillAtStep
@@ -51,20 +51,8 @@ NAMES = pytest.mark.parametrize(
 
 
 def forget(output: Path, flags: list[str]) -> int:
-    return main(["forget", "--output", str(output), *flags])
-
-
-@pytest.mark.parametrize("execute", [[], ["--execute"]], ids=["planned", "executed"])
-def test_a_history_whose_records_have_expired_is_not_changed(
-    tmp_path: Path, execute: list[str], caplog: pytest.LogCaptureFixture
-) -> None:
-    """It has the name, and cannot be computed again."""
-    output = made_output(tmp_path / "tables", records())
-    assert expire(output, time_behind(output, 1), "--execute") == 0
-    before = Output(output).commit_number
-    assert forget(output, ["--topic", TOPIC, *execute]) == 2
-    assert "have expired: the history may have the name" in caplog.text
-    assert Output(output).commit_number == before
+    """Forgets a name that the cluster may have."""
+    return main(["forget", "--output", str(output), "--accept-present", *flags])
 
 
 def test_a_name_that_no_record_has_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -314,7 +302,8 @@ def test_every_text_of_a_record_has_a_kind(row: RecordType) -> None:
 
 def forget_and_die(output: Path, step: int) -> None:
     """The work of a child process, which dies after that many steps."""
-    sys.exit(main(["forget", "--output", str(output), "--topic", TOPIC, "--execute"], KillAtStep(step)))
+    flags = ["--topic", TOPIC, "--accept-present", "--execute"]
+    sys.exit(main(["forget", "--output", str(output), *flags], KillAtStep(step)))
 
 
 @pytest.mark.parametrize(
@@ -356,7 +345,8 @@ def test_the_documented_commands_run(tmp_path: Path) -> None:
     """Each line of OPERATIONS.md, with its names."""
     page = (Path(__file__).parents[2] / "spark" / "OPERATIONS.md").read_text()
     section = page[page.index("## Forget a name") : page.index("## Stopping")]
-    output = made_output(tmp_path / "metadata", records(user="alice", topic="cranes"), history=False)
+    made = [*records("alice", "cranes"), *removals("alice"), RemoveTopicRecord(TOPIC_IDS[1])]
+    output = made_output(tmp_path / "metadata", made, history=False)
     for line in section.split("```")[1].strip().splitlines():
         program, *arguments = line.replace("/data", str(tmp_path)).split()
         assert program == "kraftctl-export"

@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kraftctl_protocol.counted_text import counted, one_or_many
 from kraftctl_spark.commands import history
 from kraftctl_spark.commands.interval import interval_ms
 from kraftctl_spark.commands.keep_removed import add_keep_removed, keep_removed_ms
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from kraftctl_spark.tables.output import Output
 
 NEEDED = ("pyarrow",)
+
+BESIDE = "the history stays, and cannot be computed again"
+APART = f"{BESIDE}: no name in it can be forgotten any more, because it is not beside the tables"
+NONE = "no history has these records: none can be computed any more"
 
 BUSY_WAIT_S = 60.0
 """Another process may write the history this long: that is one batch."""
@@ -63,14 +68,15 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         held.enter_context(output.compacting(wait=True) if options.execute else output.undisturbed())
         expiry = plan_expiry(output, before_ms)
         if expiry is None:
-            print(
-                f"nothing to remove: each batch but the last has a record from {_shown(before_ms)} or later"
-            )
+            print(f"nothing to remove: {_why_nothing(output, before_ms)}")
             return 0
         in_history = kept is not None and kept.check_has(expiry.by.end)
-        print("\n".join(_lines(expiry, before_ms, executed=options.execute, in_history=kept is not None)))
+        of_history = APART if kept is not None else NONE
+        of_history = BESIDE if in_history else of_history
+        print("\n".join(_lines(expiry, before_ms, of_history, executed=options.execute)))
         if options.execute:
             expire(output, expiry, in_history)
+            output.remove_old_uploads()
             removed = output.remove_replaced(keep_removed_ms(options, output))
             print(f"done in commit {output.commit_number}: {removed} files are deleted now")
     return 0
@@ -92,7 +98,10 @@ def _before_ms(text: str) -> int:
             text += "T00:00:00Z"
         found = parse_time(text)
     except (ValueError, argparse.ArgumentTypeError) as error:
-        raise ExportRefusedError(f"--raw-before: {error}") from error
+        raise ExportRefusedError(
+            f"--raw-before: {error}. Write an age such as 90d or '12 hours', a date such as 2026-08-31, or a "
+            "time such as 2026-08-31T00:00:00Z"
+        ) from error
     if found > now_ms:
         raise ExportRefusedError(f"--raw-before {text} is in the future: give a time that has passed")
     return found
@@ -125,7 +134,16 @@ def _history(options: argparse.Namespace, output: Output, held: ExitStack) -> Hi
     return kept
 
 
-def _lines(expiry: ExpiryPlan, before_ms: int, *, executed: bool, in_history: bool) -> Iterator[str]:
+def _why_nothing(output: Output, before_ms: int) -> str:
+    batches = [one for one in output.manifests() if one.expired is None]
+    if len(batches) > 1:
+        return f"each batch but the last has a record from {_shown(before_ms)} or later"
+    if not batches:
+        return "there is no batch"
+    return "the only batch has the end of the log, and stays however old its records are"
+
+
+def _lines(expiry: ExpiryPlan, before_ms: int, of_history: str, *, executed: bool) -> Iterator[str]:
     from kraftctl_spark.tables.not_understood import NOT_UNDERSTOOD
 
     going, end = expiry.with_files, expiry.by.end
@@ -137,16 +155,21 @@ def _lines(expiry: ExpiryPlan, before_ms: int, *, executed: bool, in_history: bo
     )
     begins = "" if expiry.first_time_us is None else f", {_shown(expiry.first_time_us // 1000)}"
     yield f"raw records begin at offset {end} then{begins}"
-    yield (
-        "the history stays, and cannot be computed again: no name in it can be forgotten any more"
-        if in_history
-        else "no history has these records: none can be computed any more"
-    )
+    yield _kept(expiry, before_ms)
+    yield of_history
     unknown = sum(one.counts.get(name, 0) for one in going for name in NOT_UNDERSTOOD)
     if unknown:
         yield f"{unknown} of these records were not understood, and no later release can decode them again"
     if not executed:
         yield "nothing was done: --execute does it"
+
+
+def _kept(expiry: ExpiryPlan, before_ms: int) -> str:
+    files = sum(len(one.files) for one in expiry.kept)
+    stay = f"{counted(files, 'file')} {one_or_many(files, 'stays', 'stay')}"
+    if len(expiry.kept) == 1:
+        return f"{stay}: of the batch with the end of the log"
+    return f"{stay}: of batches with records from {_shown(before_ms)} or later, or with the end of the log"
 
 
 def _shown(time_ms: int) -> str:

@@ -6,6 +6,8 @@ import argparse
 import logging
 from typing import TYPE_CHECKING
 
+from kraftctl_protocol.counted_text import counted
+from kraftctl_spark.commands.name_flags import add_name_flags, name_of
 from kraftctl_spark.commands.output_flag import add_output_flags, output_of, store_of
 from kraftctl_spark.commands.publish_flags import add_catalog_flags, check_formats, targets_of
 
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
     from kraftctl_spark.forgetting.forget import Planned
     from kraftctl_spark.forgetting.wanted_name import WantedName
     from kraftctl_spark.stores.durable import Hook
-    from kraftctl_spark.tables.forgot import ForgottenName
+    from kraftctl_spark.tables.commit import Commit
+    from kraftctl_spark.tables.forgot import Forgot, ForgottenName
     from kraftctl_spark.tables.output import Output
 
 NEEDED = ("pyarrow",)
@@ -28,14 +31,18 @@ log = logging.getLogger(__name__)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output_flags(parser)
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--principal", metavar="TYPE:NAME", help="a principal, such as User:alice")
-    what.add_argument("--topic", help="a topic, by its name")
+    add_name_flags(parser)
     parser.add_argument(
         "--everywhere",
         action="store_true",
         help="replace the word also where it may be something else: in names of other things, and within"
         " values of configurations and other texts",
+    )
+    parser.add_argument(
+        "--accept-present",
+        action="store_true",
+        help="where the cluster has the name still, forget it all the same: what is exported of it later has "
+        "the name again",
     )
     parser.add_argument(
         "--as",
@@ -66,6 +73,7 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
     with output_of(options, hook, to_write=options.execute) as output:
         output.check_exists()
         _check_continued(output, name, options.continued)
+        _check_gone(output, name, accepted=options.accept_present)
         options.formats = _formats(output)
         check_formats(options, store_of(options))
         if not options.execute:
@@ -76,7 +84,7 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
             return 0
         commit = replace_name(output, name)
         if commit is not None and commit.forgot is not None:
-            print(f"commit {commit.number} has {name.pseudonym} in {commit.forgot.records} records")
+            print(_done(commit, name, commit.forgot))
         else:
             print(f"no record has this {name.kind}: nothing was replaced")
         due, targets = tables_with_old_files(output), list(targets_of(options, hook))
@@ -95,10 +103,8 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
             print(line)
         print(f"searched {found.files} files with {found.bytes} bytes, pages decoded")
         if found.found:
-            if not options.everywhere:
-                print("it may be something else there: --everywhere replaces it in such places, too")
-            if commit is not None or options.continued:
-                print(f"--as {name.pseudonym} continues it with the same pseudonym")
+            for line in _what_is_next(output, name, commit is not None or options.continued is not None):
+                print(line)
             return 1
         finish(output, name)
         for one in sorted({one.pseudonym for one in unfinished(output) if one.kind == name.kind}):
@@ -112,12 +118,13 @@ def _name(options: argparse.Namespace) -> WantedName:
     from kraftctl_spark.forgetting.wanted_name import WantedName, new_pseudonym
     from kraftctl_spark.tables.manifest import ExportRefusedError
 
-    kind, whole = (TOPIC_NAME, options.topic) if options.topic is not None else (PRINCIPAL, options.principal)
+    is_topic, whole = name_of(options)
+    kind = TOPIC_NAME if is_topic else PRINCIPAL
     name = WantedName(kind, whole, options.continued or new_pseudonym(), options.everywhere)
     if kind == PRINCIPAL and not (":" in whole and whole.partition(":")[0]):
-        raise ExportRefusedError(f"--principal {whole}: write it with its type, as User:{whole}")
+        raise ExportRefusedError("a principal is written with its type, as User:alice: repeat it so")
     if name.bare in ("", "*"):
-        raise ExportRefusedError(f"{whole} is no name of one {kind}")
+        raise ExportRefusedError(f"{whole!r} is no name of one {kind}: give that of one")
     return name
 
 
@@ -131,20 +138,62 @@ def _check_continued(output: Output, name: WantedName, continued: str | None) ->
         )
 
 
+def _check_gone(output: Output, name: WantedName, *, accepted: bool) -> None:
+    """Refuses a name that the cluster has still. It is not written: the log of this command stays."""
+    if accepted:
+        return
+    from kraftctl_spark.forgetting.still_there import still_there
+    from kraftctl_spark.tables.manifest import ExportRefusedError
+
+    found = still_there(output, name)
+    if found.by_table:
+        things = ", ".join(f"{count} of {table}" for table, count in sorted(found.by_table.items()))
+        raise ExportRefusedError(
+            f"before offset {found.end} of {output.where}, the cluster has this {name.kind} still: {things}. "
+            "Remove it from the cluster, export that with kraftctl-export run, and repeat the command. With "
+            "--accept-present, it is forgotten all the same, and later records may bring it back"
+        )
+
+
 def _planned(found: Planned, left: list[ForgottenName], formats: list[str]) -> Iterator[str]:
     yield f"would replace the name in {found.records} records"
     for batch, records in found.batches:
         yield f"  offsets {batch.start} to {batch.end - 1}: {records} records, {len(batch.files)} files"
     if found.losing:
         yield f"would remove bytes that are not understood, and have the name, from {found.losing} of them"
-    if found.has_history and found.records:
+    if found.computes_history and found.records:
         yield "would compute the history again"
+    if found.history_rows:
+        rows = counted(sum(found.history_rows.values()), "row")
+        files = counted(len(found.history_rows), "file")
+        yield f"would replace it in {rows} of the history, {files}: records have expired that made them"
     yield f"would delete the old files, and {found.removed_files} that were replaced before, immediately"
-    for kind in formats if found.records else ():
+    for kind in formats if found.is_needed else ():
         yield f"would remove these tables as {kind} and publish them again: their versions begin again"
     if left:
         yield f"{len(left)} earlier ones are not finished"
     yield "nothing was done: --execute does it"
+
+
+def _done(commit: Commit, name: WantedName, forgot: Forgot) -> str:
+    done = f"commit {commit.number} has {name.pseudonym} in {counted(forgot.records, 'record')}"
+    files = 0 if commit.history is None else len(commit.history.added)
+    return f"{done} and in {counted(files, 'file')} of the history" if files else done
+
+
+def _what_is_next(output: Output, name: WantedName, is_replaced: bool) -> Iterator[str]:
+    """Yields what to do where some places are left."""
+    from kraftctl_spark.tables.uploads import LEFTOVER_SECONDS
+
+    if young := output.young_uploads():
+        yield (
+            f"{counted(young, 'file')} of the store may be of an upload that was interrupted: this command "
+            f"deletes those that are {LEFTOVER_SECONDS // 3_600} hours old"
+        )
+    if not name.everywhere:
+        yield "it may be something else there: --everywhere replaces it in such places, too"
+    if is_replaced:
+        yield f"--as {name.pseudonym} continues it with the same pseudonym"
 
 
 def _within(places: Counter[str]) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Replaces a name in all batches and in the history, by one commit; then everything that had it is deleted.
 
-A process that is killed before the commit has changed nothing: the next one deletes its files. Behind the
-commit, nothing that is left to do needs the name, except the search.
+The history is computed again, or, where records have expired, its own rows are changed. A process that is
+killed before the commit has changed nothing: the next one deletes its files. Behind the commit, nothing that
+is left to do needs the name, except the search.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from kraftctl_spark.forgetting.history_without_name import HistoryWithoutName
 from kraftctl_spark.forgetting.wanted_name import WantedName
 from kraftctl_spark.forgetting.without_name import BatchWithoutName, records_with
 from kraftctl_spark.history.history_tables import HistoryTables
@@ -30,30 +32,42 @@ class Planned:
     """What has the name: batches with the number of their records that change, and files to delete."""
 
     batches: tuple[tuple[Manifest, int], ...]
-    has_history: bool
+    computes_history: bool
+    """Whether the history is computed again."""
     losing: int
     """Records of which bytes are removed that are not understood."""
     removed_files: int
     """Files that were replaced before, and are kept for a while."""
+    history: HistoryWithoutName | None = None
+    """What changes the rows of a history that cannot be computed again."""
+    history_rows: dict[str, int] = field(default_factory=dict)
+    """How many rows of its files change."""
 
     @property
     def records(self) -> int:
         return sum(records for _, records in self.batches)
 
+    @property
+    def is_needed(self) -> bool:
+        return bool(self.batches or self.history_rows)
+
 
 def plan(output: Output, name: WantedName) -> Planned:
-    """Returns what would change; ExportRefusedError where the history cannot be computed without the name."""
-    return output.read(lambda live: _planned(output, live, name))
+    """Returns what would change; ExportRefusedError where a history cannot be read."""
+    found = output.read(lambda live: _planned(output, live, name))
+    if not output.raw_start or output.log.state().history is None:
+        return found
+    history = HistoryWithoutName(name)
+    return replace(
+        found,
+        computes_history=False,
+        history=history,
+        history_rows=HistoryTables.beside(output).changes(history.change),
+    )
 
 
 def _planned(output: Output, live: list[Manifest], name: WantedName) -> Planned:
     state = output.log.state()
-    if output.raw_start and state.history is not None:
-        raise ExportRefusedError(
-            f"records before offset {output.raw_start} of {output.where} have expired: the history may have "
-            "the name from them, and cannot be computed again without it. Nothing was changed. Forget names "
-            "before their records expire: now only a new export lacks them"
-        )
     found = [(one, *records_with(output, one, name)) for one in live]
     return Planned(
         tuple((one, records) for one, records, _ in found if records),
@@ -79,11 +93,11 @@ def replace_name(output: Output, name: WantedName) -> Commit | None:
         history = locks.enter_context(_history(output))
         _remove_leftovers(output, history)
         decode_again(output)
-        found = plan(output, name).batches
-        for batch, _ in found:
+        found = plan(output, name)
+        for batch, _ in found.batches:
             if has_files(output, batch, is_later):
                 raise ExportRefusedError(f"{batch.name} was written by a later release: use that one")
-        commit = _replaced(output, name, found, history) if found else None
+        commit = _replaced(output, name, found, history) if found.is_needed else None
         output.remove_replaced(0)
         if history is not None:
             history.remove_unnamed()
@@ -108,28 +122,31 @@ def _remove_leftovers(output: Output, history: HistoryTables | None) -> None:
         history.remove_unnamed()
 
 
-def _replaced(
-    output: Output, name: WantedName, found: tuple[tuple[Manifest, int], ...], history: HistoryTables | None
-) -> Commit:
-    """Commits the batches without the name, together with the history that is computed from them."""
+def _replaced(output: Output, name: WantedName, found: Planned, history: HistoryTables | None) -> Commit:
+    """Commits the batches without the name, together with the history of them."""
     with ExitStack() as failed:
         failed.callback(output.remove_merge_leftovers)
-        new = {one.start: BatchWithoutName(output, one, name).written() for one, _ in found}
-        removed = tuple(file for one, _ in found for file in one.files)
-        records = sum(records for _, records in found)
+        new = {one.start: BatchWithoutName(output, one, name).written() for one, _ in found.batches}
+        removed = tuple(file for one, _ in found.batches for file in one.files)
         made: list[Commit] = []
 
         def append(change: Commit) -> None:
             of_history = () if change.history is None else change.history.removed
-            forgot = Forgot(name.kind, name.pseudonym, records, len(removed) + len(of_history))
+            forgot = Forgot(name.kind, name.pseudonym, found.records, len(removed) + len(of_history))
             made.append(output.apply(replace(change, forgot=forgot)))
 
         change = Commit(FORGOTTEN, tuple(new.values()), removed)
-        if history is None:
-            append(change)
-        else:
+
+        def append_with(of_history: Commit) -> None:
+            append(replace(change, history=of_history.history))
+
+        if history is not None and found.history is not None and found.history_rows:
+            history.rewrite_within(found.history.change, found.history_rows, append_with)
+        elif history is not None and found.computes_history:
             raw = [new.get(one.start, one) for one in output.manifests()]
-            history.rebuild_within(raw, lambda one: append(replace(change, history=one.history)))
+            history.rebuild_within(raw, append_with)
+        else:
+            append(change)
         failed.pop_all()
     return made[0]
 

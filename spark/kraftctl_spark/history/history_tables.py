@@ -8,16 +8,14 @@ to, those of open versions replaced.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 
-import pyarrow as pa
-
 from kraftctl_spark.history import DIRECTORY
 from kraftctl_spark.history.cut_back import cut_back, first_not_understood, knows_too_little
-from kraftctl_spark.history.damage import open_file
+from kraftctl_spark.history.damage import row_groups
 from kraftctl_spark.history.history_manifest import (
     OPEN_PREFIX,
     HistoryLog,
@@ -28,12 +26,12 @@ from kraftctl_spark.history.known_ranges import encode_ranges
 from kraftctl_spark.history.not_known import encode_not_known
 from kraftctl_spark.history.open_files import OpenFiles
 from kraftctl_spark.history.partitions.open_partitions import OpenPartitions
+from kraftctl_spark.history.rewriting import ChangeRows, changes_in, write_again
 from kraftctl_spark.history.schema import OF_THE_LOG, SCHEMAS
 from kraftctl_spark.history.stored_history import history_log
 from kraftctl_spark.history.version_files import VersionFiles
 from kraftctl_spark.rows.collector import collector_paused
 from kraftctl_spark.stores.durable import Hook, no_hook
-from kraftctl_spark.stores.object_reader import ObjectReader
 from kraftctl_spark.tables.commit import Commit
 from kraftctl_spark.tables.kept_removed import keep_ms_of
 from kraftctl_spark.tables.manifest import RESTORE, ExportRefusedError, Manifest
@@ -98,6 +96,60 @@ class HistoryTables:
         self._log.read()
         self._log.append = append
         return self._from_the_start(raw)
+
+    def changes(self, change: ChangeRows) -> dict[str, int]:
+        """Returns how many rows of the history change, by the paths of its files; ExportRefusedError where
+        that cannot be known.
+        """
+        while True:
+            manifest = self._log.read()
+            if manifest is None:
+                raise ExportRefusedError(
+                    f"another release wrote {self._log.where}, and it cannot be computed again: the records "
+                    f"before offset {self._raw.raw_start} have expired. Use the release that wrote it"
+                )
+            try:
+                return changes_in(self._log.files, manifest, change)
+            except FileNotFoundError as error:
+                if self._log.read() == manifest:
+                    raise ExportRefusedError(
+                        f"{self._log.where} lacks files ({error}), and cannot be computed again: {RESTORE}"
+                    ) from error
+
+    def rewrite_within(
+        self, change: ChangeRows, paths: Container[str], append: Callable[[Commit], object]
+    ) -> None:
+        """Writes these files of the history again, with changed rows: `append` gets the change of the
+        history, and commits it. The caller holds the locks of tables and history.
+        """
+        manifest = self._log.read()
+        assert manifest is not None
+        self._log.append = append
+        with VersionFiles(self._log.directory, self._hook, self._has_secrets()) as files:
+            write_again(self._log.files, manifest, paths, change, files)
+            written = self._log.publish(files).values()
+            kept = [file for file in manifest.files if file.path not in paths]
+            self._log.commit(
+                HistoryManifest.of_files(
+                    manifest.cluster_id, manifest.end, [*kept, *written], manifest.decoders
+                )
+            )
+
+    def state_at_end(self) -> HistoryState:
+        """Returns the state behind the last record of the tables. What the history lacks is computed, and not
+        kept; without a history, everything.
+        """
+        with collector_paused():
+            return self._raw.read(self._state_behind)
+
+    def _state_behind(self, raw: list[Manifest]) -> HistoryState:
+        manifest = self._log.read()
+        state = HistoryState(raw[-1].cluster_id if raw else "", raw_start(raw))
+        if manifest is not None and manifest.end >= state.end:
+            state = HistoryState.load(self._log.files, manifest)
+        for batches in _together([one for one in raw if one.end > state.end]):
+            state.advance(self._tables, batches, lambda make: None)
+        return state
 
     def merge(self) -> HistoryManifest:
         """Merges to one file per table of ended versions, and to as few as possible of open ones."""
@@ -315,7 +367,7 @@ class HistoryTables:
             for table, run in runs.items():
                 for file in run:
                     name = f"{Path(run[0].path).stem[:20]}-{manifest.end - 1:020}"
-                    for group in _row_groups(self._log.files / file.path):
+                    for group in row_groups(self._log.files / file.path):
                         files.add(table, name, group)
                     replaced.add(file.path)
             return self._commit(
@@ -363,11 +415,3 @@ def _together(batch: list[Manifest]) -> Iterator[list[Manifest]]:
         together.append(manifest)
     if together:
         yield together
-
-
-def _row_groups(path: Path | ObjectReader) -> Iterator[pa.Table]:
-    file = open_file(path)
-    if not file.num_row_groups:
-        yield file.schema.empty_table()
-    for group in range(file.num_row_groups):
-        yield file.read_row_group(group)

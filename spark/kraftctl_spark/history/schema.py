@@ -62,13 +62,17 @@ def encode_rows(schema: pa.Schema, rows: Sequence[tuple[Any, ...]]) -> pa.Table:
 
 def decode_open(kind: Kind, table: pa.Table) -> list[Version]:
     """Returns the versions of a table that are still open, as the stage has them."""
-    still_open = table.filter(pc.is_null(table.column("valid_to_offset")))
+    return decode_versions(kind, table.filter(pc.is_null(table.column("valid_to_offset"))))
+
+
+def decode_versions(kind: Kind, table: pa.Table) -> list[Version]:
+    """Returns the versions of a table, as the stage has them."""
     columns = []
     for field in SCHEMAS[kind.name]:
-        column = still_open.column(field.name)
+        column = table.column(field.name)
         columns.append((column.cast(pa.int64()) if field.type == TIME else column).to_pylist())
     key, end = len(kind.key), len(kind.key) + len(kind.values)
-    return [Version(_key(row[:key]), row[key:end], *row[end : end + 4]) for row in zip(*columns, strict=True)]
+    return [Version(_key(row[:key]), row[key:end], *row[end : end + 7]) for row in zip(*columns, strict=True)]
 
 
 def _key(row: tuple[Any, ...]) -> tuple[Any, ...]:

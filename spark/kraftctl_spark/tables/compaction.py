@@ -69,6 +69,7 @@ def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compact
     is written again.
     """
     output.remove_merge_leftovers()
+    output.remove_old_uploads()
     decode_again(output)
     removed = output.remove_replaced(grace_ms)
     merged = before = after = 0

@@ -32,6 +32,8 @@ class ExpiryPlan:
     replaced: tuple[Manifest, ...]
     """All from the first one on; the first of them may have lost its files before."""
     by: Manifest
+    kept: tuple[Manifest, ...]
+    """The batches behind them, of which the last one has the end of the log."""
     first_time_us: int | None
     """The time of the first record behind them."""
 
@@ -90,6 +92,7 @@ def _planned(output: Output, live: list[Manifest], before_ms: int) -> ExpiryPlan
     return ExpiryPlan(
         tuple(live[:gone]),
         _without_files(live[:gone], before_ms, last_us),
+        tuple(live[gone:]),
         following[0].as_py() if len(following) else None,
     )
 

@@ -296,6 +296,14 @@ class Output:
         with self.compacting(wait=False) as alone:
             return self._remove_unnamed(lambda last: alone or last is None or last >= end)
 
+    def remove_old_uploads(self) -> int:
+        """Deletes what attempts left in a store that are too old to be committed. A directory has none."""
+        return 0
+
+    def young_uploads(self) -> int:
+        """Returns how many files of a store no commit names that may be committed still."""
+        return 0
+
     def remove_merge_leftovers(self) -> int:
         """Deletes leftovers of compactions, which only write below the end of the tables."""
         end = self.position().offset

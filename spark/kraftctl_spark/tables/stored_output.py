@@ -25,6 +25,10 @@ from kraftctl_spark.tables.uploads import ATTEMPT_SECONDS_MAX, LEFTOVER_SECONDS,
 DOWNLOADS_TOGETHER = 16
 
 
+class TooOldError(ExportRefusedError):
+    """The files of a commit may be gone before it is made."""
+
+
 class StoredOutput(Output):
     """Tables below the prefix of a store. `directory` is a local one, for files on their way there."""
 
@@ -94,17 +98,10 @@ class StoredOutput(Output):
         self._objects.delete(one.temporary for one in staged)
 
     def apply(self, change: Commit) -> Commit:
-        paths = {file.path for batch in change.batches for file in batch.files}
-        oldest = min((began_at(path) or 0 for path in paths), default=int(time.time()))
-        if time.time() - oldest > ATTEMPT_SECONDS_MAX:
-            raise ExportRefusedError(
-                f"{change.batches[0].name} took longer than {ATTEMPT_SECONDS_MAX // 3_600} hours, and its "
-                "files may be deleted as leftovers: start again, with a lower --max-offsets-per-trigger"
-            )
         try:
             return super().apply(change)
         except ExportRefusedError as error:
-            if change.kind != BATCH:
+            if change.kind != BATCH or isinstance(error, TooOldError):
                 raise
             state = self.log.state()
             raise ExportRefusedError(
@@ -114,8 +111,19 @@ class StoredOutput(Output):
 
     @contextmanager
     def committing(self, paths: Iterable[str]) -> Iterator[None]:
-        """Deletes files only after a refusal: any other error may be that of a commit that names them."""
-        ours = self._pending.intersection(paths)
+        """Deletes files only after a refusal: any other error may be that of a commit that names them.
+
+        TooOldError for files that another process may take for leftovers.
+        """
+        added = set(paths)
+        oldest = min((began_at(path) or 0 for path in added), default=int(time.time()))
+        if time.time() - oldest > ATTEMPT_SECONDS_MAX:
+            raise TooOldError(
+                f"files of {self.where} were uploaded more than {ATTEMPT_SECONDS_MAX // 3_600} hours before "
+                "their commit, and may be deleted as leftovers: start again, with a lower "
+                "--max-offsets-per-trigger"
+            )
+        ours = self._pending.intersection(added)
         self._pending -= ours
         try:
             yield
@@ -159,20 +167,34 @@ class StoredOutput(Output):
 
     def remove_leftovers(self) -> int:
         """Deletes what this process has not committed, and what attempts left that are too old to be."""
-        removed = self.remove_merge_leftovers()
+        return self.remove_merge_leftovers() + self.remove_old_uploads()
+
+    def remove_old_uploads(self) -> int:
+        left = self._old_files(self._named())
+        self._objects.delete(left)
+        return len(left)
+
+    def young_uploads(self) -> int:
+        named = self._named()
+        return len(self._unnamed(named)) - len(self._old_files(named))
+
+    def _named(self) -> set[str]:
+        """Returns the files that commits name; readers may still need those that were replaced."""
         state = self.log.state()
         named = {file.path for one in state.batches for file in one.files}
         named.update(() if state.history is None else state.history.files)
         named.update(path for one in state.removed for path in one.paths)
-        left = self._old_files(named)
-        self._objects.delete(left)
-        return removed + len(left)
+        return named
 
     def _old_files(self, named: set[str]) -> list[str]:
         """Returns the files without a name in `named` of attempts that will not be committed any more."""
         oldest = time.time() - LEFTOVER_SECONDS
+        return [name for name, at in self._unnamed(named).items() if at < oldest]
+
+    def _unnamed(self, named: set[str]) -> dict[str, int]:
+        """Returns when the attempts began of files without a name in `named`."""
         began = {name: began_at(name) for name in self._objects.names("") if name not in named}
-        return [name for name, at in began.items() if at is not None and at < oldest]
+        return {name: at for name, at in began.items() if at is not None}
 
     def remove_merge_leftovers(self) -> int:
         """Deletes what this process has uploaded and not committed."""

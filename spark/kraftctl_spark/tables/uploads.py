@@ -22,10 +22,10 @@ from kraftctl_spark.tables.table_files import StagedFile
 
 UPLOADS_TOGETHER = 8
 
-ATTEMPT_SECONDS_MAX = 12 * 3_600
+ATTEMPT_SECONDS_MAX = 3 * 3_600
 """An older attempt is not committed."""
 
-LEFTOVER_SECONDS = 24 * 3_600
+LEFTOVER_SECONDS = 4 * 3_600
 """A file of an older attempt, which no commit names, is deleted. The clocks of two drivers may differ by the
 difference."""
 

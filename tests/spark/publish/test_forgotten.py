@@ -30,7 +30,7 @@ def test_no_byte_of_a_published_name_is_left(
     before = places_of(TOPIC.encode(), place)
     assert kind == "delta" or any(one.endswith(".avro") for one in before)
     flags = catalog_flags(place) if kind == "iceberg" else []
-    command = ["forget", "--output", str(output), "--topic", TOPIC, *flags]
+    command = ["forget", "--output", str(output), "--topic", TOPIC, "--accept-present", *flags]
     assert main(command) == 0
     assert f"remove these tables as {kind}" in capsys.readouterr().out
     assert main([*command, "--execute"]) == 0
@@ -42,5 +42,5 @@ def test_no_byte_of_a_published_name_is_left(
 def test_a_catalog_is_asked_for(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     output = made_output(tmp_path / "tables", records())
     Publisher(Output(output), target_in(tmp_path, "iceberg")).publish()
-    assert main(["forget", "--output", str(output), "--topic", TOPIC, "--execute"]) == 2
+    assert main(["forget", "--output", str(output), "--topic", TOPIC, "--accept-present", "--execute"]) == 2
     assert "--catalog" in caplog.text

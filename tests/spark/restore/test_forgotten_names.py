@@ -13,7 +13,7 @@ from tests.spark.forgotten_names import PRINCIPAL, TOPIC, made_output, records
 def test_it_is_listed_as_not_restored(tmp_path: Path) -> None:
     output = made_output(tmp_path / "tables", records()[:-1])  # All but the end of the topic.
     for name in (["--principal", PRINCIPAL], ["--topic", TOPIC, "--everywhere"]):
-        assert main(["forget", "--output", str(output), *name, "--execute"]) == 0
+        assert main(["forget", "--output", str(output), *name, "--accept-present", "--execute"]) == 0
     pseudonyms = [one.pseudonym for one in Output(output).log.state().forgotten]
     assert main(["restore", "--output", str(output), "--plan", str(tmp_path / "plan.toml")]) == 0
     plan = read_plan(tmp_path / "plan.toml")

@@ -40,7 +40,7 @@ def test_no_object_has_the_name(
     client_of(monkeypatch, server.endpoint)
     put(made_output(tmp_path / "tables", records(), history=False), store, tmp_path / "copy")
     assert places_of(TOPIC.encode(), fetched(store, tmp_path / "before"))
-    assert main(["forget", "--output", url, "--topic", TOPIC, "--execute"]) == 0
+    assert main(["forget", "--output", url, "--topic", TOPIC, "--accept-present", "--execute"]) == 0
     assert "the name was found nowhere" in capsys.readouterr().out
     assert places_of(TOPIC.encode(), fetched(store, tmp_path / "after")) == []
     assert main(["verify", "--output", url]) == 0
@@ -55,5 +55,5 @@ def test_an_attempt_that_is_not_committed_is_said(
     put(output, store, tmp_path / "copy")
     left = next(one for one in places_of(TOPIC.encode(), output) if one.startswith("clear_elr"))
     store.put_file("clear_elr_record/left.parquet", output / left)
-    assert main(["forget", "--output", url, "--topic", TOPIC, "--execute"]) == 1
+    assert main(["forget", "--output", url, "--topic", TOPIC, "--accept-present", "--execute"]) == 1
     assert "left: clear_elr_record" in capsys.readouterr().out

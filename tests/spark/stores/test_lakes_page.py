@@ -63,5 +63,5 @@ def test_numbers_and_names_are_those_of_the_code() -> None:
         f"(of one request, {TIMEOUT})",
     ):
         assert said in PAGE
-    assert (LEFTOVER_SECONDS, ATTEMPT_SECONDS_MAX) == (86_400, 43_200), "a day, and half a day"
+    assert (LEFTOVER_SECONDS, ATTEMPT_SECONDS_MAX) == (4 * 3_600, 3 * 3_600), "four hours, and three"
     assert set(re.findall(r"`(\w+)://", PAGE)) <= {*SCHEMES, "file"}

@@ -167,9 +167,15 @@ def name_of(kind: Kind, key: Key) -> str:
     return " ".join((kind.set_by.words[0], *parts))
 
 
+_SHOWN_OF: dict[str, Callable[[Values], Any]] = {
+    kind.name: Filled(kind.set_by.shown, kind.values).value
+    for kind in KINDS
+    if kind.set_by is not None and kind.set_by.words is not None
+}
+
 _FOUND: dict[str, Finder] = {
     **{
-        kind.name: _as_whole(kind.set_by.words, Filled(kind.set_by.shown, kind.values).value)
+        kind.name: _as_whole(kind.set_by.words, _SHOWN_OF[kind.name])
         for kind in KINDS
         if kind.set_by is not None and kind.set_by.words is not None
     },
@@ -201,3 +207,11 @@ def _config_subject(key: Key, values: Values) -> tuple[str, Ids]:
 
 _SUBJECTS = {kind.name: _subject(kind) for kind in KINDS if kind is not PARTITIONS}
 _SUBJECTS[CONFIGS.name] = _config_subject
+
+
+def texts_of_version(table: str, key: Key, values: Values) -> tuple[str, str | None]:
+    """Returns the subject of the events that begin and end a version, and what these show of it. Of a kind
+    with events for parts of it, nothing is shown.
+    """
+    shown = _SHOWN_OF.get(table)
+    return _SUBJECTS[table](key, values)[0], None if shown is None else _text(shown(values))

@@ -1,0 +1,52 @@
+"""The flags with the name that is to be forgotten: as an argument, or in a file, which other accounts of the
+machine do not see in its list of processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from kraftctl_protocol.counted_text import counted
+from kraftctl_spark.commands.path_flag import path_flag
+
+STANDARD_INPUT = Path("-")
+
+
+def add_name_flags(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--principal", metavar="TYPE:NAME", help="a principal, such as User:alice")
+    what.add_argument("--topic", help="a topic, by its name")
+    for flag, one in (("--principal-file", "principal"), ("--topic-file", "topic")):
+        what.add_argument(
+            flag,
+            type=path_flag,
+            metavar="FILE",
+            help=f"a file whose only line is the {one}, - for standard input: every account of a machine can "
+            "list arguments",
+        )
+
+
+def name_of(options: argparse.Namespace) -> tuple[bool, str]:
+    """Returns whether it is a topic, and the name; ExportRefusedError for a file without exactly one line."""
+    if options.topic is not None or options.principal is not None:
+        return options.topic is not None, options.principal if options.topic is None else options.topic
+    is_topic = options.topic_file is not None
+    flag = "--topic-file" if is_topic else "--principal-file"
+    return is_topic, _only_line(flag, options.topic_file if is_topic else options.principal_file)
+
+
+def _only_line(flag: str, file: Path) -> str:
+    from kraftctl_spark.tables.manifest import ExportRefusedError
+
+    try:
+        text = sys.stdin.read() if file == STANDARD_INPUT else file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise ExportRefusedError(f"{flag} {file} cannot be read: {error}") from error
+    lines = text.splitlines()
+    if len(lines) != 1 or not lines[0]:
+        raise ExportRefusedError(
+            f"{flag} {file} has {counted(len(lines), 'line')}: write exactly one, with the name"
+        )
+    return lines[0]
