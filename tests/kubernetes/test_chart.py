@@ -115,7 +115,7 @@ def test_each_release_has_a_job_of_its_own(tmp_path: Path) -> None:
 
 
 def test_notes_and_page_repair_what_an_upgrade_does_not(tmp_path: Path) -> None:
-    """Without a majority no pod is ready, and an update waits for the first one; pods must go with their set."""
+    """Without a majority no pod is ready, and an update waits for the first one; pods go with their set."""
     flags = ["--namespace", "kafka", "--dry-run=client", *with_values(tmp_path, {"fullnameOverride": "own"})]
     notes = helm("install", "kraftctl", str(CHART), *flags).stdout.partition("NOTES:")[2]
     assert "kubectl -n kafka delete statefulset own\n" in notes
