@@ -9,6 +9,12 @@ STOP = "deploy/kubernetes/chart/files/stop.sh"
 SCRIPTS = "tests/kubernetes/test_scripts.py"
 VALUES = "tests/kubernetes/test_refused_values.py"
 REFUSED = "deploy/kubernetes/chart/templates/_refused.tpl"
+UNCHANGED = "deploy/kubernetes/chart/templates/_unchanged.tpl"
+MONITORING = "deploy/kubernetes/chart/templates/monitoring.yaml"
+SET = "deploy/kubernetes/chart/templates/statefulset.yaml"
+NOTES = "deploy/kubernetes/chart/templates/NOTES.txt"
+CHANGES = "tests/kubernetes/test_refused_changes.py"
+CHART = "tests/kubernetes/test_chart.py"
 FILES = "tests/kubernetes/test_chart_files.py"
 
 FAULTS = (
@@ -101,12 +107,92 @@ FAULTS = (
         "The first pod cannot ask the others, and waits for ever.",
     ),
     PlantedFault(
-        "three-of-five-go-together",
-        "deploy/kubernetes/chart/templates/_unchanged.tpl",
-        "{{- if lt (int $root.Values.replicas) (sub (int $set.spec.replicas) 1) -}}",
-        "{{- if lt (int $root.Values.replicas) 1 -}}",
-        ("tests/kubernetes/test_refused_changes.py::test_an_upgrade_scales_down_by_one",),
-        "The quorum has no majority, and no volume is lost.",
+        "two-voters-go-together",
+        UNCHANGED,
+        "{{- if lt (int $root.Values.replicas) $count -}}",
+        "{{- if lt (int $root.Values.replicas) (sub $count 1) -}}",
+        (f"{CHANGES}::test_an_upgrade_does_not_scale_down",),
+        "Of three controllers one is left, and the quorum has no majority.",
+    ),
+    PlantedFault(
+        "another-release-of-the-cluster",
+        UNCHANGED,
+        "if and $begins (eq (include",
+        "if and false (eq (include",
+        (f"{CHANGES}::test_another_release_begins_no_second_quorum_of_the_cluster",),
+        "A second, empty quorum has the id of the cluster.",
+    ),
+    PlantedFault(
+        "volumes-of-another-release",
+        UNCHANGED,
+        "(and $begins (eq $cluster",
+        "(and false (eq $cluster",
+        (f"{CHANGES}::test_another_release_begins_no_second_quorum_of_the_cluster",),
+        "The log of the cluster is on volumes that no pod uses.",
+    ),
+    PlantedFault(
+        "voters-move-one-by-one",
+        UNCHANGED,
+        "if and $before (ne $before $after)",
+        "if and false (ne $before $after)",
+        (f"{CHANGES}::test_a_change_is_refused",),
+        "After an update no voter reaches another one.",
+    ),
+    PlantedFault(
+        "a-quorum-that-was-not-joined-is-forgotten",
+        UNCHANGED,
+        "(lt $ready $count)",
+        "(lt $ready 1)",
+        (f"{CHANGES}::test_a_quorum_that_exists_is_named_until_all_have_joined",),
+        "The first pod begins a quorum beside the one that it was to join.",
+    ),
+    PlantedFault(
+        "a-template-of-volumes-changes",
+        UNCHANGED,
+        "$isEarlier = not (hasKey",
+        "$isEarlier = and false (hasKey",
+        (f"{CHANGES}::test_volumes_have_the_id_of_their_cluster",),
+        "Kubernetes refuses each upgrade of an earlier chart.",
+    ),
+    PlantedFault(
+        "leaders-are-not-reached",
+        REFUSED,
+        "(or (not $clients) (eq (toJson",
+        "(and (not $clients) (eq (toJson",
+        (f"{VALUES}::test_values_that_do_not_fit_each_other_are_refused",),
+        "A pod leads the quorum of brokers that cannot connect to it.",
+    ),
+    PlantedFault(
+        "process-one-ignores-its-end",
+        FORMAT,
+        "trap 'exit 143' TERM\n",
+        "",
+        (f"{SCRIPTS}::test_one_that_waits_ends_when_its_pod_is_deleted",),
+        "A pod that waits takes three minutes to end.",
+    ),
+    PlantedFault(
+        "two-namespaces-have-one-job",
+        MONITORING,
+        "{{ .Release.Namespace }}/{{",
+        "{{",
+        (f"{CHART}::test_each_release_has_a_job_of_its_own",),
+        "Alerts take two clusters for one.",
+    ),
+    PlantedFault(
+        "users-are-always-fixed",
+        SET,
+        "{{- if .Values.fixedUser }}",
+        "{{- if true }}",
+        (f"{CHART}::test_a_cluster_may_assign_users_and_groups",),
+        "OpenShift makes no pod.",
+    ),
+    PlantedFault(
+        "pods-outlive-their-set",
+        NOTES,
+        "delete statefulset {{",
+        "delete --cascade=orphan statefulset {{",
+        (f"{CHART}::test_notes_and_page_repair_what_an_upgrade_does_not",),
+        "The upgrade waits for the same pods again.",
     ),
     PlantedFault(
         "the-gate-opens-where-nothing-is-known",

@@ -18,6 +18,8 @@ RESOURCES = {
     "apps/v1": {"StatefulSet": "statefulsets"},
     "networking.k8s.io/v1": {"NetworkPolicy": "networkpolicies"},
     "policy/v1": {"PodDisruptionBudget": "poddisruptionbudgets"},
+    "cert-manager.io/v1": {"Certificate": "certificates"},
+    "monitoring.coreos.com/v1": {"ServiceMonitor": "servicemonitors", "PrometheusRule": "prometheusrules"},
 }
 """The names of kinds in paths, by the version of their API."""
 

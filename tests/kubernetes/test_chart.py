@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from pathlib import Path
@@ -43,6 +44,7 @@ EVERYTHING: dict[str, Any] = {
     },
     "sasl": {"mechanism": "SCRAM-SHA-512", "secretName": "users"},
     "storage": {"className": "fast", "size": "20Gi"},
+    "fixedUser": False,
     "hostAntiAffinity": "preferred",
     "nodeSelector": {"disk": "ssd"},
     "tolerations": [{"key": "kafka", "operator": "Exists"}],
@@ -87,6 +89,41 @@ def test_everything_is_in_what_is_rendered(tmp_path: Path) -> None:
     assert servers.count(":9093") == 7
     domain = "controllers-of-the-orders-cluster.kafka.svc.example.internal"
     assert f"controllers-of-the-orders-cluster-1000004.{domain}:9093" in servers
+
+
+def test_a_cluster_may_assign_users_and_groups(tmp_path: Path) -> None:
+    """OpenShift refuses pods that choose their own."""
+    ids = {"runAsUser", "runAsGroup", "fsGroup"}
+    for is_fixed in (True, False):
+        found_set = only("StatefulSet", documents(rendered(tmp_path, {"fixedUser": is_fixed})))
+        found = found_set["spec"]["template"]["spec"]["securityContext"].keys()
+        assert found & ids == (ids if is_fixed else set())
+        assert {"runAsNonRoot", "seccompProfile"} < found
+
+
+def test_each_release_has_a_job_of_its_own(tmp_path: Path) -> None:
+    """The alerts and the board take the controllers of one job for one cluster."""
+    jobs = []
+    for namespace, name in itertools.product(["a", "b", "a-b", "b-a"], ["c", "b-c", "a-c", "a-b-c"]):
+        values = {"fullnameOverride": name, "serviceMonitor": {"enabled": True}}
+        flags = ["--namespace", namespace, *with_values(tmp_path, values)]
+        done = helm("template", "kraftctl", str(CHART), "--show-only", "templates/monitoring.yaml", *flags)
+        (endpoint,) = only("ServiceMonitor", documents(done.stdout))["spec"]["endpoints"]
+        jobs += [each["replacement"] for each in endpoint["relabelings"] if each["targetLabel"] == "job"]
+    assert len(set(jobs)) == len(jobs) == 16
+    assert {job.startswith("kafka-controller-") for job in jobs} == {True}
+
+
+def test_notes_and_page_repair_what_an_upgrade_does_not(tmp_path: Path) -> None:
+    """Without a majority no pod is ready, and an update waits for the first one; pods go with their set."""
+    flags = ["--namespace", "kafka", "--dry-run=client", *with_values(tmp_path, {"fullnameOverride": "own"})]
+    notes = helm("install", "kraftctl", str(CHART), *flags).stdout.partition("NOTES:")[2]
+    assert "kubectl -n kafka delete statefulset own\n" in notes
+    assert "kubectl delete statefulset NAME" in PAGE.read_text()
+    for text in (notes, PAGE.read_text()):
+        assert "not with --cascade=orphan" in " ".join(text.replace("`", "").lower().split())
+    spec = only("StatefulSet", documents(rendered(tmp_path, {})))["spec"]
+    assert spec["persistentVolumeClaimRetentionPolicy"] == {"whenDeleted": "Retain", "whenScaled": "Retain"}
 
 
 def test_another_configuration_has_another_name(tmp_path: Path) -> None:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import copy
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.kubernetes.api_server import api_server
-from tests.kubernetes.kubernetes_tools import CHART, helm, rendered, with_values
-from tests.kubernetes.pods import documents, only
+from tests.kubernetes.kubernetes_tools import CHART, CLUSTER_ID, helm, rendered, with_values
+from tests.kubernetes.pods import Document, documents, only
+from tests.kubernetes.test_chart_files import keys
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1900)]
 
 TLS = {"tls": {"enabled": True, "secretName": "own"}}
 OTHER_ID = "AAAAAAAAAAAAAAAAAAAAAA"
+DASH_ID = "-ArJXrP-SvO-8BiUSZQmHw"
 SASL = {**TLS, "sasl": {"mechanism": "PLAIN", "secretName": "users"}}
+SCRAM = {**TLS, "sasl": {"mechanism": "SCRAM-SHA-512", "secretName": "users"}}
+OPEN = {"networkPolicy": {"enabled": False}}
 
 
 def installed(directory: Path, values: dict[str, Any]) -> dict[str, Any]:
@@ -33,9 +40,13 @@ def config_map(name: str, instance: str = "kraftctl", owner: str = "kraftctl") -
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "1\n'2'\n"}}
 
 
-def volume(name: str, release: str = "kraftctl") -> dict[str, Any]:
+def volume(name: str, release: str = "kraftctl", cluster_id: str = "") -> dict[str, Any]:
+    """Those of earlier charts have no cluster id."""
     labels = {"app.kubernetes.io/name": "kraftctl", "app.kubernetes.io/instance": release}
-    return {"kind": "PersistentVolumeClaim", "apiVersion": "v1", "metadata": {"name": name, "labels": labels}}
+    metadata: dict[str, Any] = {"name": name, "labels": labels}
+    if cluster_id:
+        metadata["annotations"] = {"kraftctl/cluster-id": cluster_id}
+    return {"kind": "PersistentVolumeClaim", "apiVersion": "v1", "metadata": metadata}
 
 
 def asked(
@@ -64,32 +75,195 @@ def upgrade(directory: Path, values: dict[str, Any], *objects: dict[str, Any]) -
         pytest.param({}, TLS, "PLAINTEXT", id="with-tls"),
         pytest.param(TLS, {}, "SSL", id="without-tls"),
         pytest.param(TLS, SASL, "by SSL, and those that listen by SASL_SSL", id="with-sasl"),
+        pytest.param(SASL, SCRAM, "by PLAIN, and those that listen by SCRAM-SHA-512", id="with-scram"),
+        pytest.param(
+            {}, {"ports": {"controller": 9094}}, "leave clusterDomain and ports.controller", id="port"
+        ),
+        pytest.param({}, {"clusterDomain": "other"}, "leave clusterDomain and ports.controller", id="domain"),
     ],
 )
 def test_a_change_is_refused(
     before: dict[str, Any], after: dict[str, Any], next_step: str, tmp_path: Path
 ) -> None:
-    assert next_step in upgrade(tmp_path, after, installed(tmp_path, before))
+    files = only("ConfigMap", documents(rendered(tmp_path, before)))
+    assert next_step in upgrade(tmp_path, after, installed(tmp_path, before), files)
 
 
-def test_an_upgrade_scales_down_by_one(tmp_path: Path) -> None:
-    """Of five voters, three are no majority until the voters of the two that went are removed."""
-    five = installed(tmp_path, {"replicas": 5})
-    assert "set replicas=4, wait until the pod is gone" in upgrade(tmp_path, {"replicas": 3}, five)
-    assert upgrade(tmp_path, {"replicas": 4}, five) == ""
+@pytest.mark.parametrize(("before", "after"), [(5, 4), (5, 3), (4, 3), (3, 2), (3, 1)])
+def test_an_upgrade_does_not_scale_down(before: int, after: int, tmp_path: Path) -> None:
+    """It would also restart those that stay: the highest of them stops beside the one that goes."""
+    fewer = before - 1
+    there = installed(tmp_path, {"replicas": before})
+    said = upgrade(tmp_path, {"replicas": after}, there)
+    assert f"kubectl -n kafka scale statefulset kraftctl --replicas={fewer}, wait until the pod" in said
+    assert f"remove-controller, and then helm upgrade with replicas={fewer};" in said
+    there["spec"]["replicas"] = fewer
+    assert upgrade(tmp_path, {"replicas": fewer}, there) == ""
+
+
+def test_one_of_two_voters_is_no_majority(tmp_path: Path) -> None:
+    said = upgrade(tmp_path, {"replicas": 1}, installed(tmp_path, {"replicas": 2}))
+    assert "set replicas=2 or more" in said
+    assert "scale statefulset" not in said
+
+
+def test_a_quorum_that_exists_is_named_until_all_have_joined(tmp_path: Path) -> None:
+    """Otherwise the first one, on a volume that is not formatted yet, begins a quorum of its own."""
+    there = installed(tmp_path, {"existingQuorum": ["c:1", "d:1"], **OPEN})
+    for ready in (None, 2):
+        there["status"] = {} if ready is None else {"readyReplicas": ready}
+        assert "set existingQuorum={c:1,d:1} until all are ready" in upgrade(tmp_path, {}, there)
+    assert upgrade(tmp_path, {"existingQuorum": ["d:1"], **OPEN}, there) == ""
+    there["status"] = {"readyReplicas": 3}
+    assert upgrade(tmp_path, {}, there) == ""
+
+
+CHANGED: dict[str, Any] = {
+    "clusterId": OTHER_ID,
+    "replicas": 2,
+    "firstNodeId": 2999,
+    "existingQuorum": ["c:1"],
+    "image.repository": "other",
+    "image.tag": "2",
+    "image.digest": "sha256:" + 64 * "0",
+    "image.pullPolicy": "Always",
+    "image.pullSecrets": ["registry"],
+    "fullnameOverride": "other",
+    "clusterDomain": "other",
+    "ports.controller": 9094,
+    "ports.operate": 9098,
+    "config": {"min.insync.replicas": 2},
+    "secretName": "values",
+    "tls.enabled": False,
+    "tls.secretName": "other",
+    "tls.issuerRef": {"name": "ca"},
+    "sasl.mechanism": "SCRAM-SHA-512",
+    "sasl.secretName": "other",
+    "storage.size": "20Gi",
+    "storage.className": "fast",
+    "resources": {"limits": {"memory": "2Gi"}},
+    "restartGate.waitSeconds": 0,
+    "fixedUser": False,
+    "hostAntiAffinity": "preferred",
+    "nodeSelector": {"disk": "ssd"},
+    "tolerations": [{"operator": "Exists"}],
+    "priorityClassName": "high",
+    "podLabels": {"a": "b"},
+    "podAnnotations": {"a": "b"},
+    "networkPolicy.enabled": False,
+    "networkPolicy.clients": [],
+    "networkPolicy.monitoring": [{"podSelector": {}}],
+    "serviceMonitor.enabled": True,
+    "serviceMonitor.labels": {"a": "b"},
+    "serviceMonitor.interval": "1m",
+    "prometheusRule.enabled": True,
+    "prometheusRule.labels": {"a": "b"},
+}
+"""Another value for each path of a release that has certificates and passwords."""
+
+TOGETHER: dict[str, dict[str, Any]] = {
+    "tls.enabled": {"tls": {}, "sasl": {}},
+    "existingQuorum": {"networkPolicy": {"enabled": False}},
+}
+"""What changes with it: otherwise other rules refuse it."""
+
+STAYS = [
+    *("clusterId", "replicas", "firstNodeId", "fullnameOverride", "clusterDomain", "ports.controller"),
+    *("tls.enabled", "sasl.mechanism"),
+]
+"""Values with which an upgrade would stop two voters at a time, or begin a second quorum."""
+
+
+def test_each_value_is_one_that_may_change_or_stays() -> None:
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    assert set(keys(values)) == CHANGED.keys()
+
+
+def identity(found: list[Document]) -> tuple[Any, ...]:
+    """Which voters these are, where they are reached, how, and who begins a quorum."""
+    controllers = only("StatefulSet", found)
+    (pod,) = controllers["spec"]["template"]["spec"]["initContainers"]
+    variables = {each["name"]: each.get("value") for each in pod["env"]}
+    (mounted,) = [each for each in controllers["spec"]["template"]["spec"]["volumes"] if "configMap" in each]
+    (files,) = [each["data"] for each in found if each["metadata"]["name"] == mounted["configMap"]["name"]]
+    wire = re.findall(
+        "(?:security.protocol.map|mechanism.controller.protocol)=.*", files["controller.properties"]
+    )
+    claims = [each["metadata"]["name"] for each in controllers["spec"]["volumeClaimTemplates"]]
+    names = ("CLUSTER_ID", "FIRST_NODE_ID", "CONTROLLERS", "OTHER_CONTROLLERS")
+    spec = {name: controllers["spec"][name] for name in ("serviceName", "replicas", "ordinals", "selector")}
+    return controllers["metadata"]["name"], spec, claims, [variables[each] for each in names], wire
+
+
+@pytest.mark.parametrize("path", CHANGED)
+def test_a_change_leaves_the_voters_or_is_refused(path: str, tmp_path: Path) -> None:
+    """A change of each value: it is refused, or all pods are the same voters at the same addresses."""
+    before = documents(rendered(tmp_path, SASL))
+    after: dict[str, Any] = {**SASL, **TOGETHER.get(path, {})}
+    value = CHANGED[path]
+    first, _, second = path.partition(".")
+    after[first] = {**after.get(first, {}), second: value} if second else value
+    found = [only("StatefulSet", before), only("ConfigMap", before)]
+    done = asked(tmp_path, after, *found)
+    assert (done.returncode != 0) == (path in STAYS), done.stderr
+    if path in STAYS:
+        assert "Next step: " in done.stderr
+    else:
+        assert identity(documents(done.stdout)) == identity(before)
 
 
 @pytest.mark.parametrize("values", [{}, TLS, SASL, {"fullnameOverride": "own", "firstNodeId": 7}])
 def test_other_changes_are_made(values: dict[str, Any], tmp_path: Path) -> None:
     more = {"replicas": 5, "image": {"tag": "2"}, "config": {"min.insync.replicas": 2}}
-    assert upgrade(tmp_path, {**values, **more}, installed(tmp_path, values)) == ""
+    files = only("ConfigMap", documents(rendered(tmp_path, values)))
+    assert upgrade(tmp_path, {**values, **more}, installed(tmp_path, values), files) == ""
 
 
 def test_other_releases_do_not_matter(tmp_path: Path) -> None:
     other = installed(tmp_path, {"fullnameOverride": "own", "firstNodeId": 7})
     other["metadata"]["labels"]["app.kubernetes.io/instance"] = "other"
     unlabelled = {"kind": "StatefulSet", "apiVersion": "apps/v1", "metadata": {"name": "a"}, "spec": {}}
-    assert upgrade(tmp_path, {}, other, unlabelled, volume("data-own-7", "other")) == ""
+    variables = other["spec"]["template"]["spec"]["initContainers"][0]["env"]
+    (cluster,) = [each for each in variables if each["name"] == "CLUSTER_ID"]
+    cluster["value"] = OTHER_ID
+    volumes = [volume("data-own-7", "other"), volume("data-own-8", "other", OTHER_ID)]
+    assert upgrade(tmp_path, {}, other, unlabelled, *volumes) == ""
+
+
+def test_another_release_begins_no_second_quorum_of_the_cluster(tmp_path: Path) -> None:
+    """Beside controllers of the same cluster, or their volumes, whatever the names of the releases are."""
+    other = installed(tmp_path, {"fullnameOverride": "own"})
+    other["metadata"]["labels"]["app.kubernetes.io/instance"] = "other"
+    assert "begin a second, empty quorum of it. Next step: helm upgrade other;" in upgrade(
+        tmp_path, {}, other
+    )
+    left = [volume("data-own-3000", "other", CLUSTER_ID), volume("data-own-3001", "other", CLUSTER_ID)]
+    assert "volumes data-own-3000, data-own-3001 of an earlier" in upgrade(tmp_path, {}, *left)
+    assert upgrade(tmp_path, {"fullnameOverride": "own"}, *left) == ""
+    joins = {"existingQuorum": ["own-3000.own.kafka.svc.cluster.local:9093"], **OPEN}
+    assert upgrade(tmp_path, joins, other, *left) == ""
+    ours = installed(tmp_path, joins)
+    ours["status"] = {"readyReplicas": 3}
+    assert upgrade(tmp_path, {}, ours, volume("data-kraftctl-3000"), other, *left) == ""
+
+
+def test_volumes_have_the_id_of_their_cluster(tmp_path: Path) -> None:
+    """An annotation, as an id may begin with a dash; a StatefulSet of an earlier chart stays without."""
+
+    def annotations(*objects: dict[str, Any]) -> Any:
+        done = asked(tmp_path, {"clusterId": DASH_ID}, *objects)
+        assert done.stderr == ""
+        (claim,) = only("StatefulSet", documents(done.stdout))["spec"]["volumeClaimTemplates"]
+        return claim["metadata"].get("annotations")
+
+    now = installed(tmp_path, {"clusterId": DASH_ID})
+    earlier = copy.deepcopy(now)
+    del earlier["spec"]["volumeClaimTemplates"][0]["metadata"]["annotations"]
+    assert [annotations(), annotations(now), annotations(earlier)] == [
+        {"kraftctl/cluster-id": DASH_ID},
+        {"kraftctl/cluster-id": DASH_ID},
+        None,
+    ]
 
 
 @pytest.mark.parametrize(

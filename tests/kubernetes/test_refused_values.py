@@ -20,6 +20,9 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(1900)]
 ISSUER = {"tls": {"enabled": True, "issuerRef": {"name": "ca"}}}
 SASL = {**TLS, "sasl": {"mechanism": "PLAIN", "secretName": "users"}}
 AUTHORIZER = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}
+OPEN = {"networkPolicy": {"enabled": False}}
+OUTSIDE = {"clients": [{"podSelector": {}}, {"ipBlock": {"cidr": "10.0.0.0/8"}}]}
+NAMESPACE = {"clients": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kafka"}}}]}
 OVERRIDABLE = {"ssl.client.auth"}
 """Keys that the chart writes unless `config` has them."""
 
@@ -105,6 +108,13 @@ def test_a_value_alone_is_refused(values: dict[str, Any], named: str, tmp_path: 
             id="a-pod-of-its-own",
         ),
         pytest.param({"existingQuorum": ["kraftctl.kafka:1"]}, "existingQuorum", "[]", id="its-own-service"),
+        pytest.param({"existingQuorum": ["c:1"]}, "networkPolicy.clients", "brokers", id="not-reached"),
+        pytest.param(
+            {"existingQuorum": ["c:1"], "networkPolicy": {"clients": []}},
+            "networkPolicy.clients",
+            "kubernetes.io/metadata.name: kafka",
+            id="reached-by-none",
+        ),
         pytest.param(
             {"config": {"a": "${secrets:/etc/kraftctl-secrets:a}"}},
             "config.a",
@@ -154,11 +164,15 @@ def test_values_that_do_not_fit_each_other_are_refused(
 @pytest.mark.parametrize(
     "values",
     [
-        pytest.param({"existingQuorum": ["kraftctl.kafka.example:1"]}, id="a-name-that-begins-so"),
+        pytest.param({**OPEN, "existingQuorum": ["kraftctl.kafka.example:1"]}, id="a-name-that-begins-so"),
+        pytest.param({"existingQuorum": ["c:1"], "networkPolicy": OUTSIDE}, id="controllers-outside"),
+        pytest.param({"existingQuorum": ["c:1"], "networkPolicy": NAMESPACE}, id="controllers-inside"),
         pytest.param({**TLS, "config": {"ssl.client.auth": "requested"}}, id="who-shows-certificates"),
         pytest.param({**TLS, "config": {**AUTHORIZER, "super.users": "User:CN=a"}}, id="rights"),
         pytest.param({"config": {**AUTHORIZER, "super.users": "User:a;User:ANONYMOUS"}}, id="anonymous"),
-        pytest.param({"config": AUTHORIZER, "existingQuorum": ["c:1"]}, id="acls-of-a-quorum-that-exists"),
+        pytest.param(
+            {**OPEN, "config": AUTHORIZER, "existingQuorum": ["c:1"]}, id="acls-of-a-quorum-that-exists"
+        ),
         pytest.param({"config": {**AUTHORIZER, "allow.everyone.if.no.acl.found": True}}, id="everyone"),
         pytest.param({"config": {"kraftctl.audit.log.path": "/var/lib/kraftctl/audit.log"}}, id="audit"),
         pytest.param({"resources": {"limits": {"cpu": 1, "memory": "0.5Gi"}}}, id="quantities"),

@@ -86,7 +86,7 @@ def test_with_passwords(mechanism: str, tmp_path: Path) -> None:
 def test_beside_a_controller_of_kafkas_own(tmp_path: Path) -> None:
     cluster_id = random_id()
     java = JavaController(kafka(), 1, tmp_path / "java", cluster_id)
-    values = {"existingQuorum": [java.address]}
+    values = {"existingQuorum": [java.address], "networkPolicy": {"enabled": False}}
     with ended(Pods(tmp_path / "pods", runnable(rendered(tmp_path, values), cluster_id))) as pods:
         java.environment["JDK_JAVA_OPTIONS"] = f"-Djdk.net.hosts.file={pods.hosts}"
         java.format()

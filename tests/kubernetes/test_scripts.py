@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 from pathlib import Path
 
@@ -26,6 +27,8 @@ esac
 echo "$@"
 """
 
+ENDED_SECONDS_MAX = 30.0
+
 NEW = "  a:1 does not lead, knows no leader of epoch 0\n"
 OTHER_NEW = "  b:1 (10.0.0.2) does not lead, knows no leader of epoch 0\n"
 UNREACHED = "  b:1 is not reached: DNS: Name or service not known\n"
@@ -35,13 +38,14 @@ FOLLOWER = "  a:1 does not lead, says that controller 3001 leads epoch 10, at b:
 FIRST, JOINS = "--standalone", "--no-initial-controllers"
 
 
-def run(script: str, directory: Path, says: str, status: int, **variables: str) -> tuple[int, str, str]:
+def given(directory: Path, says: str, status: int, **variables: str) -> dict[str, str]:
+    """Returns the variables of a script, whose `kraftctl` says this."""
     program = directory / "kraftctl"
     program.write_text(FAKE.format(directory=directory))
     program.chmod(0o755)
     (directory / "says").write_text(says)
     (directory / "status").write_text(str(status))
-    given = {
+    return {
         "PATH": f"{directory}:/usr/bin:/bin",
         "NODE_ID": "3000",
         "FIRST_NODE_ID": "3000",
@@ -55,9 +59,12 @@ def run(script: str, directory: Path, says: str, status: int, **variables: str) 
         "CONTAINER_LOG": str(directory / "log"),
         **variables,
     }
+
+
+def run(script: str, directory: Path, says: str, status: int, **variables: str) -> tuple[int, str, str]:
     done = subprocess.run(
         ["sh", str(CHART / "files" / script)],
-        env=given,
+        env=given(directory, says, status, **variables),
         capture_output=True,
         text=True,
         timeout=30.0,
@@ -94,6 +101,21 @@ def test_the_first_one_waits_for_all_answers(then: str, quorum: str, tmp_path: P
     status, said, waited = run("format.sh", tmp_path, NEW + UNREACHED, 1)
     assert (status, said.split()[-1]) == (0, quorum)
     assert waited.startswith("waiting until b:1 says that it knows of no quorum")
+
+
+def test_one_that_waits_ends_when_its_pod_is_deleted(tmp_path: Path) -> None:
+    """As process 1 of a container, which ignores a signal without a handler."""
+    command = ["unshare", "--pid", "--fork", "--kill-child", "sh", str(CHART / "files" / "format.sh")]
+    variables = given(tmp_path, UNREACHED, 1)
+    with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            assert process.stderr.readline().startswith("waiting until")
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            os.kill(int(children.read_text()), signal.SIGTERM)
+            assert process.wait(ENDED_SECONDS_MAX) == 143
+        finally:
+            process.kill()
 
 
 def test_a_formatted_volume_is_left_alone(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@
 # after its volume was lost. So it begins one only after every other controller has answered that it knows of none.
 # The id is one word with its flag: it may begin with a dash.
 set -eu
+# As process 1 it ignores each signal that it does not handle, and a pod that waits would end late.
+trap 'exit 143' TERM
 if [ -e "$LOG_DIRECTORY/meta.properties" ]; then
   # It stays as it is, and is refused if it is of another cluster or node.
   exec kraftctl format -g "--cluster-id=$CLUSTER_ID" -c "$CONFIG_DIRECTORY/controller.properties" --no-initial-controllers

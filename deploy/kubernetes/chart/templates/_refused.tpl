@@ -2,6 +2,7 @@
 is allowed, and the next step; what one value alone may be is in values.schema.json. */}}
 {{- define "kraftctl.refuse" -}}
 {{- include "kraftctl.refuseNames" . -}}
+{{- include "kraftctl.refuseClients" . -}}
 {{- include "kraftctl.refuseSecrets" . -}}
 {{- include "kraftctl.refuseConfig" . -}}
 {{- include "kraftctl.refuseResources" . -}}
@@ -24,6 +25,14 @@ is allowed, and the next step; what one value alone may be is in values.schema.j
 {{- fail (printf "existingQuorum has %s, which is a controller of this release: none would begin a quorum, and all would wait for one. Next step: name those of the quorum that exists, or set existingQuorum=[]" $host) -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Each of these controllers may lead a quorum that exists, whose controllers and brokers may be anywhere. */}}
+{{- define "kraftctl.refuseClients" -}}
+{{- $clients := .Values.networkPolicy.clients -}}
+{{- if and .Values.existingQuorum .Values.networkPolicy.enabled (or (not $clients) (eq (toJson $clients) "[{\"podSelector\":{}}]")) -}}
+{{- fail (printf "existingQuorum needs networkPolicy.clients: with its default, these controllers would lead, and controllers and brokers outside the namespace would not reach them. Next step: name the peers of the controllers that exist, of all brokers and tools; if all are in this namespace, {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %s}}}" .Release.Namespace) -}}
 {{- end -}}
 {{- end -}}
 

@@ -1,12 +1,24 @@
 {{/* Refuses values that would begin a second quorum beside one that is there, or end it. Only Helm with
-a cluster finds that one: `helm template` alone does not. */}}
+a cluster finds that one: `helm template` alone does not, and `helm rollback` renders nothing. */}}
 {{- define "kraftctl.refuseOfRelease" -}}
-{{- range (lookup "apps/v1" "StatefulSet" .Release.Namespace "").items -}}
+{{- $sets := (lookup "apps/v1" "StatefulSet" .Release.Namespace "").items -}}
+{{- $isInstalled := false -}}
+{{- range $sets -}}
 {{- if eq (include "kraftctl.isOurs" (list $ .)) "yes" -}}
+{{- $isInstalled = true -}}
 {{- include "kraftctl.refuseChanges" (list $ .) -}}
+{{- include "kraftctl.refuseOtherAddresses" (list $ .) -}}
+{{- include "kraftctl.refuseOtherProtocol" (list $ .) -}}
 {{- end -}}
 {{- end -}}
-{{- include "kraftctl.refuseOtherVolumes" . -}}
+{{- $begins := not (or $isInstalled .Values.existingQuorum) -}}
+{{- range $sets -}}
+{{- if and $begins (eq (include "kraftctl.variable" (list . "CLUSTER_ID")) $.Values.clusterId) -}}
+{{- $release := get (default dict .metadata.labels) "app.kubernetes.io/instance" -}}
+{{- fail (printf "the StatefulSet %s of the release %s has controllers of the Kafka cluster %s, and those of another release would begin a second, empty quorum of it. Next step: helm upgrade %s; for controllers that join them, name them in existingQuorum" .metadata.name $release $.Values.clusterId $release) -}}
+{{- end -}}
+{{- end -}}
+{{- include "kraftctl.refuseOtherVolumes" (list . $begins) -}}
 {{- end -}}
 
 {{/* Whether an object has the labels of this release. */}}
@@ -15,6 +27,18 @@ a cluster finds that one: `helm template` alone does not. */}}
 {{- $root := index . 0 -}}
 {{- if and (eq (default "" (get $labels "app.kubernetes.io/instance")) $root.Release.Name) (eq (default "" (get $labels "app.kubernetes.io/name")) $root.Chart.Name) -}}
 yes
+{{- end -}}
+{{- end -}}
+
+{{/* A variable of the pods of a StatefulSet; empty without one. */}}
+{{- define "kraftctl.variable" -}}
+{{- $name := index . 1 -}}
+{{- range dig "template" "spec" "initContainers" list (index . 0).spec -}}
+{{- range .env -}}
+{{- if eq .name $name -}}
+{{- default "" .value -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -30,46 +54,94 @@ yes
 {{- if ne $start (int $root.Values.firstNodeId) -}}
 {{- fail (printf "the node ids of this release begin with %d, and others would begin a second, empty quorum of the same cluster. Next step: set firstNodeId=%d" $start $start) -}}
 {{- end -}}
-{{- if lt (int $root.Values.replicas) (sub (int $set.spec.replicas) 1) -}}
-{{- fail (printf "this release has %d controllers, and without two or more of them the others may be no majority of the voters. Next step: set replicas=%d, wait until the pod is gone, and remove its voter with kraftctl quorum remove-controller; then the next one" (int $set.spec.replicas) (sub (int $set.spec.replicas) 1)) -}}
+{{- $count := int $set.spec.replicas -}}
+{{- if and (lt (int $root.Values.replicas) $count) (eq $count 2) -}}
+{{- fail "this release has two controllers, and one of two voters is no majority: it could not even remove the voter that is gone. Next step: set replicas=2 or more" -}}
 {{- end -}}
-{{- $cluster := "" -}}
-{{- range $set.spec.template.spec.initContainers -}}
-{{- range .env -}}
-{{- if eq .name "CLUSTER_ID" -}}
-{{- $cluster = .value -}}
+{{- if lt (int $root.Values.replicas) $count -}}
+{{- $fewer := sub $count 1 -}}
+{{- fail (printf "this release has %d controllers, and with fewer an upgrade stops two at a time: one that goes, and one whose list of controllers changes. Next step: once all are ready, kubectl -n %s scale statefulset %s --replicas=%d, wait until the pod is gone, remove its voter with kraftctl quorum remove-controller, and then helm upgrade with replicas=%d; one controller after the other" $count $root.Release.Namespace $name $fewer $fewer) -}}
 {{- end -}}
-{{- end -}}
-{{- end -}}
+{{- $cluster := include "kraftctl.variable" (list $set "CLUSTER_ID") -}}
 {{- if ne $cluster $root.Values.clusterId -}}
 {{- fail (printf "the controllers of this release are those of the Kafka cluster %s, and their volumes stay so. Next step: set clusterId=%s, or install another release" $cluster $cluster) -}}
 {{- end -}}
-{{- $protocol := "PLAINTEXT" -}}
-{{- range $set.spec.template.spec.volumes -}}
-{{- if eq .name "sasl" -}}
-{{- $protocol = "SASL_SSL" -}}
-{{- else if and (eq .name "tls") (eq $protocol "PLAINTEXT") -}}
-{{- $protocol = "SSL" -}}
-{{- end -}}
-{{- end -}}
-{{- if ne $protocol (include "kraftctl.protocol" $root) -}}
-{{- fail (printf "the controllers of this release listen by %s, and those that listen by %s do not reach them: an update one by one would stop the quorum. Next step: leave tls.enabled and sasl.mechanism as they were, or delete the StatefulSet, with its pods and not with their volumes, in an outage (docs/operations/kubernetes.md)" $protocol (include "kraftctl.protocol" $root)) -}}
+{{- $joined := include "kraftctl.variable" (list $set "EXISTING_QUORUM") -}}
+{{- $ready := int (dig "status" "readyReplicas" 0 $set) -}}
+{{- if and $joined (not $root.Values.existingQuorum) (lt $ready $count) -}}
+{{- fail (printf "the controllers of this release join the quorum of %s, and %d of %d are ready: one that has not joined would begin a second, empty quorum of the same cluster. Next step: set existingQuorum={%s} until all are ready" $joined $ready $count $joined) -}}
 {{- end -}}
 {{- end -}}
 
-{{/* Volumes outlive their release: one that is installed again must begin with them. */}}
+{{/* The log has the addresses of voters, and brokers have them: after an update one by one none would reach the others. */}}
+{{- define "kraftctl.refuseOtherAddresses" -}}
+{{- $root := index . 0 -}}
+{{- $before := include "kraftctl.variable" (list (index . 1) "CONTROLLERS") | splitList "," | first -}}
+{{- $after := include "kraftctl.controllers" $root | splitList "," | first -}}
+{{- if and $before (ne $before $after) -}}
+{{- fail (printf "the first controller of this release is %s, with these values it would be %s, and the voters and brokers know the former. Next step: leave clusterDomain and ports.controller as they were; only if no controller was ever ready, delete the StatefulSet, with its pods and not with their volumes, before the upgrade" $before $after) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* How controllers authenticate each other. */}}
+{{- define "kraftctl.refuseOtherProtocol" -}}
+{{- $root := index . 0 -}}
+{{- $before := "PLAINTEXT" -}}
+{{- $config := "" -}}
+{{- range (index . 1).spec.template.spec.volumes -}}
+{{- if eq .name "sasl" -}}
+{{- $before = "SASL_SSL" -}}
+{{- else if and (eq .name "tls") (eq $before "PLAINTEXT") -}}
+{{- $before = "SSL" -}}
+{{- else if eq .name "config" -}}
+{{- $config = .configMap.name -}}
+{{- end -}}
+{{- end -}}
+{{- $after := include "kraftctl.protocol" $root -}}
+{{- range (lookup "v1" "ConfigMap" $root.Release.Namespace "").items -}}
+{{- if and (eq .metadata.name $config) (eq $before $after "SASL_SSL") -}}
+{{- $before = get .data "controller.properties" | regexFind "(?m)^sasl[.]mechanism[.]controller[.]protocol=.*$" | splitList "=" | last -}}
+{{- $after = $root.Values.sasl.mechanism -}}
+{{- end -}}
+{{- end -}}
+{{- if ne $before $after -}}
+{{- fail (printf "the controllers of this release listen by %s, and those that listen by %s do not reach them: an update one by one would stop the quorum. Next step: leave tls.enabled and sasl.mechanism as they were, or delete the StatefulSet, with its pods and not with their volumes, in an outage (docs/operations/kubernetes.md)" $before $after) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Volumes outlive their release: one that is installed again must begin with them, as must another of the same cluster. */}}
 {{- define "kraftctl.refuseOtherVolumes" -}}
+{{- $root := index . 0 -}}
+{{- $begins := index . 1 -}}
 {{- $found := list -}}
-{{- range (lookup "v1" "PersistentVolumeClaim" .Release.Namespace "").items -}}
-{{- if eq (include "kraftctl.isOurs" (list $ .)) "yes" -}}
+{{- range (lookup "v1" "PersistentVolumeClaim" $root.Release.Namespace "").items -}}
+{{- $cluster := get (default dict .metadata.annotations) "kraftctl/cluster-id" -}}
+{{- if or (eq (include "kraftctl.isOurs" (list $root .)) "yes") (and $begins (eq $cluster $root.Values.clusterId)) -}}
 {{- $found = append $found .metadata.name -}}
 {{- end -}}
 {{- end -}}
 {{- $known := false -}}
-{{- range untilStep 0 (int .Values.replicas) 1 -}}
-{{- $known = or $known (has (printf "data-%s-%d" (include "kraftctl.name" $) (add (int $.Values.firstNodeId) .)) $found) -}}
+{{- range untilStep 0 (int $root.Values.replicas) 1 -}}
+{{- $known = or $known (has (printf "data-%s-%d" (include "kraftctl.name" $root) (add (int $root.Values.firstNodeId) .)) $found) -}}
 {{- end -}}
 {{- if and $found (not $known) -}}
-{{- fail (printf "this release has the volumes %s of an earlier installation, and with these values its controllers would begin a second, empty quorum beside them. Next step: set fullnameOverride and firstNodeId so that the first controller has the first of them" (join ", " (sortAlpha $found))) -}}
+{{- fail (printf "this release or its cluster has the volumes %s of an earlier installation, and with these values its controllers would begin a second, empty quorum beside them. Next step: set fullnameOverride and firstNodeId so that the first controller has the first of them" (join ", " (sortAlpha $found))) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The cluster of the volumes: an id may begin with a dash, which no label may. Kubernetes lets no upgrade change the
+template of volumes, so a StatefulSet of an earlier chart stays without. */}}
+{{- define "kraftctl.clusterOfVolumes" -}}
+{{- $isEarlier := false -}}
+{{- range (lookup "apps/v1" "StatefulSet" .Release.Namespace "").items -}}
+{{- if eq (include "kraftctl.isOurs" (list $ .)) "yes" -}}
+{{- range .spec.volumeClaimTemplates -}}
+{{- $isEarlier = not (hasKey (default dict .metadata.annotations) "kraftctl/cluster-id") -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if not $isEarlier -}}
+annotations:
+  kraftctl/cluster-id: {{ .Values.clusterId | quote }}
 {{- end -}}
 {{- end -}}
