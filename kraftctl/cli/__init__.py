@@ -9,6 +9,7 @@ import sys
 from typing import NoReturn, Protocol, cast
 
 import kraftctl
+from kraftctl.cli.first_process import end_on_sigterm
 from kraftctl.cli.parser import KafkaToolParser, Parser
 from kraftctl_security.standard_output import GuardedOutput, guarded
 
@@ -68,6 +69,7 @@ class Command(Protocol):
 
 def main(argv: list[str] | None = None) -> int:
     """Runs one sub-command and imports only its module, so that `start` starts quickly."""
+    end_on_sigterm()
     with guarded("kraftctl") as output:
         return _run(argv, output)
 

@@ -8,6 +8,7 @@ ENVIRONMENT = "kraftctl/cli/container/environment.py"
 COMMAND = "kraftctl/cli/container/command.py"
 TABLES = "tests/cli/container/test_environment.py"
 COMMANDS = "tests/cli/container/test_command.py"
+DEFAULTS = "tests/cli/container/test_defaults.py"
 FILES = "tests/packaging/test_image_files.py"
 COMPOSE = "tests/packaging/test_compose_profiles.py"
 
@@ -46,11 +47,51 @@ FAULTS = (
     ),
     PlantedFault(
         "the-first-process-ignores-sigterm",
-        COMMAND,
-        "    if os.getpid() == 1:\n",
-        "    if os.getpid() == 0:\n",
-        (f"{COMMANDS}::test_the_first_process_ends_on_sigterm_before_it_serves",),
+        "kraftctl/cli/__init__.py",
+        "    end_on_sigterm()\n",
+        "",
+        ("tests/cli/test_first_process.py::test_it_ends_while_it_reads_its_file[start]",),
         "An engine that stops a container which recovers its log waits, then kills it.",
+    ),
+    PlantedFault(
+        "the-slim-image-replaces-the-log-of-a-mounted-file",
+        "deploy/image/slim/Dockerfile",
+        "    PYTHONDONTWRITEBYTECODE=1\n",
+        "    PYTHONDONTWRITEBYTECODE=1 KAFKA_LOG_DIRS=/var/lib/kafka/data\n",
+        (f"{DEFAULTS}::test_a_default_gives_way",),
+        "A static voter votes with the empty log of an anonymous volume.",
+    ),
+    PlantedFault(
+        "a-default-replaces-log-dir",
+        "kraftctl/cli/container/defaults.py",
+        'SAME_AS: Final = {LOG_DIRS: "log.dir"}',
+        "SAME_AS: Final[dict[str, str]] = {}",
+        (f"{DEFAULTS}::test_what_kafka_reads_instead_of_a_key_counts",),
+        "Kafka prefers log.dirs: the same loss, for a file with the other key.",
+    ),
+    PlantedFault(
+        "an-empty-advertised-address-is-set",
+        ENVIRONMENT,
+        " if name != ADVERTISED_LISTENERS or value}",
+        "}",
+        (f"{COMMANDS}::test_an_empty_advertised_address_is_none",),
+        "A block of variables that apache/kafka takes ends the container.",
+    ),
+    PlantedFault(
+        "secrets-are-for-every-controller",
+        "kraftctl/cli/container/secrets.py",
+        "    if not uses_ssl(properties):\n        return result\n",
+        "",
+        (f"{COMMANDS}::test_a_shared_block_of_variables_is_for_a_plaintext_controller_too",),
+        "A PLAINTEXT controller without the mount is refused.",
+    ),
+    PlantedFault(
+        "secrets-replace-what-is-set",
+        "kraftctl/cli/container/secrets.py",
+        " or property_name(target) in properties:",
+        ":",
+        (f"{TABLES}::test_secrets_do_not_replace_what_is_set",),
+        "Another keystore than the one that the user names.",
     ),
     PlantedFault(
         "a-combined-node-is-ours",

@@ -5,13 +5,17 @@ hadolint finds nothing in them; these are its rules that matter, for machines wi
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 import yaml
 
+from kraftctl.cli.container.defaults import DEFAULTS
 from tests.support.image_tree import Stage, stages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,10 +44,22 @@ def test_bases_are_pinned(name: str) -> None:
     assert "latest" not in (IMAGES / name / "Dockerfile").read_text()
 
 
-def test_all_take_the_python_of_the_dockerfile_at_the_top() -> None:
+def test_slim_takes_the_python_of_the_dockerfile_at_the_top() -> None:
     (pulled,) = PYTHON.findall((ROOT / "Dockerfile").read_text())
-    for name in ("slim", "strimzi"):
-        assert pulled in (IMAGES / name / "Dockerfile").read_text()
+    assert pulled in (IMAGES / "slim/Dockerfile").read_text()
+
+
+@pytest.mark.parametrize("name", ["dropin", "strimzi"])
+def test_a_python_in_another_image_is_that_of_its_base(name: str) -> None:
+    """Both stages have the same libc, and the build starts what a container starts."""
+    build, last = all_stages(name)
+    assert build.base == last.base
+    installed = next(rest for word, rest in build.instructions if word == "RUN")
+    runs = [rest for word, rest in last.instructions if word == "RUN"]
+    assert runs[0] == installed
+    assert [run for run in runs if "/opt/kraftctl/bin/python -I -m kraftctl start --help" in run]
+    copied = [rest for word, rest in last.instructions if word == "COPY" and "--from" in rest]
+    assert copied == ["--from=build /opt/kraftctl /opt/kraftctl"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -77,8 +93,13 @@ def test_what_runs_is_not_root_and_has_labels(name: str) -> None:
 def test_slim_asks_livez() -> None:
     (check,) = said("slim", "HEALTHCHECK")
     assert "kraftctl.cli.container.livez" in check
-    (environment,) = said("slim", "ENV")
-    assert "KRAFTCTL_OPERATE_LISTENERS=http://127.0.0.1:9099" in environment
+    (entrypoint,) = said("slim", "ENTRYPOINT")
+    assert json.loads(entrypoint)[-2:] == ["container", "--defaults"]
+    assert DEFAULTS["kraftctl.operate.listeners"] == "http://127.0.0.1:9099"
+    assert said("slim", "VOLUME") == [json.dumps([DEFAULTS["log.dirs"]])]
+    page = (ROOT / "docs/operations/containers.md").read_text()
+    for key, value in DEFAULTS.items():
+        assert f"`{key}={value}`" in page
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -123,20 +144,110 @@ def test_start_scripts_parse(name: str) -> None:
 @pytest.mark.parametrize("name", ["kafka-server-start.sh", "kafka-storage.sh", "launch"])
 def test_a_role_that_is_not_known_starts_nothing(name: str, status: int, tmp_path: Path) -> None:
     """Java starts only after the status that says so: a failure of Python is no answer."""
-    python, java = tmp_path / "python", tmp_path / name.replace(".sh", "-java.sh")
-    python.write_text(f'#!/bin/sh\ncase "$*" in *role*) exit {status} ;; esac\necho kraftctl\n')
-    (tmp_path / "launch-java" if name == "launch" else java).write_text("#!/bin/sh\necho java\n")
-    script = tmp_path / name
-    text = (IMAGES / "start" / name).read_text().replace("/opt/kraftctl/bin/python", str(python))
-    script.write_text(text.replace("/etc/kafka/docker/launch-java", str(tmp_path / "launch-java")))
-    for each in tmp_path.iterdir():
-        each.chmod(0o755)
-    words = ["format", "-c", "file"] if name == "kafka-storage.sh" else ["file"]
-    command = ["bash", "-e", str(script)] if name == "launch" else [str(script), *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30.0, check=False)
-    expected = {0: (0, "kraftctl\n"), 3: (0, "java\n")}.get(status, (status, ""))
-    assert (done.returncode, done.stdout) == expected
+    done = started(tmp_path, name, status, "process.roles=controller")
+    expected = {0: (0, ["kraftctl"]), 3: (0, ["java"])}.get(status, (status, []))
+    assert (done.returncode, done.stdout.split()[:1]) == expected
     assert ("Next step:" in done.stderr) == (status not in (0, 3))
+
+
+def started(
+    tmp_path: Path, name: str, status: int, text: str, words: Sequence[str] = (), **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs a start script on this file, where `role` has that status; `launch` as `run` of Kafka does."""
+    root = tmp_path / "root"
+    for directory in (
+        "opt/kraftctl/bin",
+        "opt/kraftctl/start",
+        "bin",
+        "etc/kafka/docker",
+        MOUNTED,
+    ):
+        (root / directory).mkdir(parents=True, exist_ok=True)
+    file = root / MOUNTED / "server.properties"
+    file.write_text(text)
+    scripts = {f"opt/kraftctl/start/{each}": (IMAGES / "start" / each).read_text() for each in SCRIPTS}
+    scripts |= {f"bin/{each}": (IMAGES / "start" / each).read_text() for each in SCRIPTS}
+    python = f'case "$*" in *container.role*) exit {status} ;; esac\necho kraftctl ${{CLUSTER_ID-}}\n'
+    scripts["opt/kraftctl/bin/python"] = f"#!/bin/sh\n{python}"
+    for each in SCRIPTS:
+        scripts[f"bin/{each.replace('.sh', '-java.sh')}"] = "#!/bin/sh\necho java ${CLUSTER_ID-}\n"
+    scripts["etc/kafka/docker/launch-java"] = scripts["bin/launch"] = "echo java ${CLUSTER_ID-}\n"
+    scripts["etc/kafka/docker/launch"] = (IMAGES / "start/launch").read_text()
+    scripts["etc/kafka/docker/run"] = KAFKAS_RUN
+    for path, script in scripts.items():
+        below = re.sub(r"(?<![\w.}])/(?=(opt/kraftctl|etc|mnt)/)", f"{root}/", script)
+        (root / path).write_text(below)
+        (root / path).chmod(0o755)
+    given: Mapping[str, str] = {"PATH": os.environ["PATH"], **variables}
+    command: list[str | Path] = [root / "etc/kafka/docker/run"] if name == "launch" else [root / "bin" / name]
+    command += ["format", "-c", file] if name == "kafka-storage.sh" else []
+    command += [file] if name == "kafka-server-start.sh" else []
+    return subprocess.run(
+        [*command, *words], env=given, capture_output=True, text=True, timeout=30.0, check=False
+    )
+
+
+KAFKAS_RUN = """\
+#!/usr/bin/env bash
+set -o nounset -o errexit
+for each in "$@"; do export "$each"; done
+[[ -n ${CLUSTER_ID:-} ]] || export CLUSTER_ID=5L6g3nShT-eMCtK--X86sw
+. /etc/kafka/docker/launch
+"""
+"""What matters here of Kafka's scripts `run` and `configureDefaults`, in words of this test."""
+
+MOUNTED = "/mnt/shared/config".lstrip("/")
+
+KAFKAS_ID = "5L6g3nShT-eMCtK--X86sw"
+
+
+@pytest.mark.parametrize("status", [1, 127])
+@pytest.mark.parametrize("name", ["kafka-server-start.sh", "kafka-storage.sh", "launch"])
+@pytest.mark.parametrize(
+    ("text", "java"),
+    [
+        pytest.param("process.roles=broker", True, id="broker"),
+        pytest.param(" process.roles : broker,controller", True, id="combined"),
+        pytest.param("process.roles=controller\nprocess.roles=broker", True, id="the-last-counts"),
+        pytest.param("process.roles=broker\nprocess.roles=controller", False, id="of-two-a-controller"),
+        pytest.param("#process.roles=broker", False, id="a-comment"),
+        pytest.param("node.id=1", False, id="none"),
+    ],
+)
+def test_a_broker_starts_without_python(
+    tmp_path: Path, name: str, status: int, text: str, java: bool
+) -> None:
+    done = started(tmp_path, name, status, text)
+    assert (done.returncode, done.stdout.startswith("java")) == ((0, True) if java else (status, False))
+    if name == "launch":
+        done = started(tmp_path, name, status, text, KAFKA_PROCESS_ROLES="broker")
+        assert done.stdout.startswith("java")
+        done = started(tmp_path, name, status, text, KAFKA_PROCESS_ROLES="controller")
+        assert done.returncode == status
+    if name == "kafka-server-start.sh":
+        done = started(tmp_path, name, status, text, ["--override", "process.roles=controller"])
+        assert done.returncode == status
+
+
+@pytest.mark.parametrize(
+    ("variables", "words", "formatted"),
+    [
+        pytest.param({}, [], "", id="not-given"),
+        pytest.param({"CLUSTER_ID": ""}, [], "", id="empty"),
+        pytest.param({"CLUSTER_ID": "x"}, [], "x", id="a-variable"),
+        pytest.param({"CLUSTER_ID": KAFKAS_ID}, [], KAFKAS_ID, id="kafkas-as-a-variable"),
+        pytest.param({}, [f"CLUSTER_ID={KAFKAS_ID}"], KAFKAS_ID, id="kafkas-as-an-argument"),
+        pytest.param({"CLUSTER_ID": "x"}, ["CLUSTER_ID=y"], "y", id="an-argument"),
+    ],
+)
+def test_kafkas_default_cluster_id_formats_no_controller(
+    tmp_path: Path, variables: dict[str, str], words: list[str], formatted: str
+) -> None:
+    """Brokers keep it: those of the apache/kafka image are formatted with it."""
+    controller = started(tmp_path, "launch", 0, "", words, **variables)
+    assert controller.stdout == f"kraftctl {formatted}".strip() + "\n"
+    broker = started(tmp_path, "launch", 3, "", words, **variables)
+    assert broker.stdout == f"java {formatted or KAFKAS_ID}\n"
 
 
 @pytest.mark.parametrize("extras", ["", "[console]"])

@@ -51,6 +51,13 @@ def test_the_services_are_targets_of_the_dockerfile() -> None:
     assert built == [{"context": ".", "target": image} for image in IMAGES]
 
 
+def test_a_shell_of_compose_is_not_the_first_process() -> None:
+    """It would ignore SIGTERM while its command formats."""
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    assert services["kraftctl"]["command"][0] == "sh"
+    assert services["kraftctl"]["init"] is True
+
+
 def test_what_is_pulled_is_pinned_by_digest() -> None:
     pulled = [base_of(stage) for stage in STAGES if base_of(stage) not in STAGES]
     assert len(pulled) == 2

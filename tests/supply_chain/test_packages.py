@@ -93,6 +93,33 @@ def an_extra_is_installed_as_documented(made: Path, environment: Path) -> None:
     (made / "console.txt").unlink()
 
 
+@pytest.mark.parametrize("status", [0, 1])
+@pytest.mark.parametrize(
+    ("heading", "expected"),
+    [
+        ("Uninstall", ["kraftctl may-stop", "systemctl disable", "kraftctl remove-controller"]),
+        ("Upgrade and downgrade", ["kraftctl may-stop", "apt install", "systemctl restart", "curl"]),
+    ],
+)
+def test_a_controller_that_may_not_stop_is_left_alone(
+    tmp_path: Path, heading: str, expected: list[str], status: int
+) -> None:
+    """The commands of the page, by programs that note what they are asked; the first one has the status."""
+    text = (ROOT / "docs/operations/releases.md").read_text()
+    block = re.findall(rf"^## {heading}\n.*?^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[0]
+    called = tmp_path / "called"
+    for name in ("kraftctl", "apt", "pip", "systemctl", "curl"):
+        noted = f'echo {name} "$@" >> {called}\ncase "$*" in *may-stop*) exit {status} ;; esac\n'
+        (tmp_path / name).write_text(f"#!/bin/sh\n{noted}")
+        (tmp_path / name).chmod(0o755)
+    done = subprocess.run(["sh", "-c", block], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, check=False)
+    assert done.returncode == status
+    lines = called.read_text().splitlines()
+    assert len(lines) == (1 if status else len(expected))
+    for line, words in zip(lines, expected, strict=False):
+        assert set(words.split()) <= set(line.split())
+
+
 def has_the_manual(root: Path) -> None:
     sources = {f"{page.name}.gz": page.read_bytes() for page in (ROOT / "man").glob("*.1")}
     packed = {page.name: page.read_bytes() for page in (root / MAN_PAGES).iterdir()}

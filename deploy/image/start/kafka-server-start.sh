@@ -2,7 +2,7 @@
 # Starts kraftctl for the properties file of a controller alone, and Kafka's own script for every other one.
 bin=$(dirname "$0")
 status=0
-/opt/kraftctl/bin/python -I -m kraftctl.cli.container.role "$@" || status=$?
+sh /opt/kraftctl/start/role.sh "$@" || status=$?
 case $status in
   0) ;;
   3) exec "$bin/kafka-server-start-java.sh" "$@" ;;

@@ -9,7 +9,7 @@ for word in "$@"; do
 done
 if [ "$1" = format ] && [ -n "$file" ]; then
   status=0
-  /opt/kraftctl/bin/python -I -m kraftctl.cli.container.role "$file" || status=$?
+  sh /opt/kraftctl/start/role.sh "$file" || status=$?
   case $status in
     0) exec /opt/kraftctl/bin/python -I -m kraftctl "$@" ;;
     3) ;;

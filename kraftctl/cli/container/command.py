@@ -8,13 +8,12 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from types import FrameType
 
 from kraftctl.cli import format_storage, start
+from kraftctl.cli.container.defaults import default_lines
 from kraftctl.cli.container.environment import (
     CLUSTER_ID,
     FORMAT_FLAGS,
@@ -22,10 +21,14 @@ from kraftctl.cli.container.environment import (
     log_level,
     overridden,
     server_properties,
+    without_empty_addresses,
 )
 from kraftctl.cli.container.secrets import with_secrets
 from kraftctl.cli.parser import Parser
 from kraftctl_protocol.file_errors import unplaced_error
+from kraftctl_protocol.java_properties import decode_properties
+from kraftctl_security.config_providers.resolve import resolve_properties
+from kraftctl_security.config_values import ConfigException
 
 NAME = "container"
 PRINTS_ONLY = False
@@ -65,6 +68,11 @@ def add_arguments(parser: Parser) -> None:
         default=WRITTEN,
         help=f"the properties file that it writes; default: {WRITTEN}",
     )
+    parser.add_argument(
+        "--defaults",
+        action="store_true",
+        help="what neither that file nor a variable sets is as the slim image has it",
+    )
     parser.add_argument("--write-only", action="store_true", help="write that file; format and start nothing")
     parser.epilog = (
         "Variables are those of the apache/kafka image, and KRAFTCTL_* for keys of kraftctl. With CLUSTER_ID,"
@@ -74,14 +82,11 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    # The first process of a container ignores signals that it does not handle, until the controller does.
-    if os.getpid() == 1:
-        signal.signal(signal.SIGTERM, _end)
     try:
-        variables = with_secrets(overridden(os.environ, args.variables), args.secrets)
-        level = log_level(variables)
-        write_properties(args.properties, args.mounted, variables)
+        variables = without_empty_addresses(overridden(os.environ, args.variables))
         os.environ.update(variables)
+        level = log_level(variables)
+        variables = write_properties(args, variables)
     except ValueError as error:
         return _refuse(str(error))
     except OSError as error:
@@ -103,19 +108,35 @@ def run(args: argparse.Namespace) -> int:
     return start.run(start_arguments(args.properties, level))
 
 
-def write_properties(path: Path, mounted: Path, variables: Mapping[str, str]) -> None:
-    """Writes the properties, readable by this account alone; raises ValueError if there are none."""
-    file = mounted / SERVER_PROPERTIES
-    content = server_properties(file.read_bytes() if file.exists() else None, variables)
+def write_properties(args: argparse.Namespace, variables: Mapping[str, str]) -> dict[str, str]:
+    """Writes the properties, readable by this account alone, and returns the variables with secrets.
+
+    Raises ValueError if there are no properties.
+    """
+    path, file = args.properties, args.mounted / SERVER_PROPERTIES
+    mounted = file.read_bytes() if file.exists() else None
+    content = server_properties(mounted, variables)
     if not content.strip():
         raise ValueError(
             f"there are neither KAFKA_* variables nor {file}. Next step: set KAFKA_NODE_ID,"
             " KAFKA_CONTROLLER_QUORUM_VOTERS, KAFKA_LISTENERS and KAFKA_LOG_DIRS at least"
         )
+    above = default_lines(decode_properties(content)) if args.defaults else b""
+    complete = with_secrets(variables, args.secrets, resolved(above + content))
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "wb") as written:
         os.fchmod(written.fileno(), 0o600)
-        written.write(content)
+        written.write(above + server_properties(mounted, complete))
+    return complete
+
+
+def resolved(content: bytes) -> dict[str, str]:
+    """Returns the properties, without the values of config providers if one refuses: a start does, too."""
+    properties = decode_properties(content)
+    try:
+        return resolve_properties(properties)
+    except ConfigException:
+        return properties
 
 
 def format_arguments(file: Path, variables: Mapping[str, str]) -> argparse.Namespace:
@@ -137,10 +158,6 @@ def start_arguments(file: Path, level: str) -> argparse.Namespace:
     parser = Parser(prog="kraftctl start")
     start.add_arguments(parser)
     return parser.parse_args([str(file), "--log-level", level])
-
-
-def _end(number: int, frame: FrameType | None) -> None:
-    os._exit(128 + number)
 
 
 def _refuse(reason: str) -> int:

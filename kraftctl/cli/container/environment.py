@@ -16,6 +16,7 @@ OWN_PREFIX: Final = "KRAFTCTL_"
 FORMAT_FLAGS: Final = "KRAFTCTL_FORMAT"
 """More flags of `kraftctl format`: `--standalone`, or `--initial-controllers ...`."""
 
+ADVERTISED_LISTENERS: Final = "KAFKA_ADVERTISED_LISTENERS"
 CLUSTER_ID: Final = "CLUSTER_ID"
 ROOT_LEVEL: Final = "KAFKA_LOG4J_ROOT_LOGLEVEL"
 OPTIONS: Final = "KAFKA_OPTS"
@@ -85,10 +86,18 @@ def property_name(variable: str) -> str:
 
 
 def server_properties(mounted: bytes | None, variables: Mapping[str, str]) -> bytes:
-    """Returns the content of server.properties: the mounted file, and below it what variables set."""
+    """Returns the content of server.properties: the mounted file, and below it what variables set.
+
+    Of a key that is there twice, the last line counts.
+    """
     lines = property_lines(variables)
     added = "".join(f"\n{line}" for line in lines).encode("utf-8", "surrogateescape")
     return (mounted or b"") + added
+
+
+def without_empty_addresses(variables: Mapping[str, str]) -> dict[str, str]:
+    """Returns the variables of a controller; the image's scripts unset this one, too, if it is empty."""
+    return {name: value for name, value in variables.items() if name != ADVERTISED_LISTENERS or value}
 
 
 def overridden(variables: Mapping[str, str], assignments: Iterable[str]) -> dict[str, str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -79,7 +81,11 @@ def test_the_file_is_closed_to_other_accounts(tmp_path: Path, only_these: pytest
         pytest.param(["NODE"], "VARIABLE=VALUE", id="no-variable"),
         pytest.param(["KAFKA_NODE_ID=1", "CLUSTER_ID=x", "KRAFTCTL_FORMAT=-s '"], "quote", id="open-quote"),
         pytest.param(["KAFKA_LOG4J_ROOT_LOGLEVEL=X"], "use one of", id="level"),
-        pytest.param(["KAFKA_SSL_KEY_CREDENTIALS=x"], "there is no such file", id="secret"),
+        pytest.param(
+            ["KAFKA_SSL_KEY_CREDENTIALS=x", "KAFKA_CONTROLLER_LISTENER_NAMES=SSL"],
+            "there is no such file",
+            id="secret",
+        ),
         pytest.param(["KAFKA_NODE_ID=1", "CLUSTER_ID=x"], "process.roles", id="format"),
         pytest.param(["KAFKA_NODE_ID=1"], "process.roles", id="start"),
     ],
@@ -179,7 +185,10 @@ def test_the_role_is_an_exit_status(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        pytest.param("", "Next step: set KRAFTCTL_OPERATE_LISTENERS", id="none"),
+        pytest.param("", "nor one of the controller", id="none"),
+        pytest.param("listeners=CONTROLLER://:1", "refused", id="ended-without-livez"),
+        pytest.param(f"{LISTENERS}=http://localhost", "has no port", id="no-port-at-all"),
+        pytest.param(f"{LISTENERS}=${{env:A_PORT}}", "no provider resolves", id="no-variable"),
         pytest.param(f"{LISTENERS}=http://0.0.0.0:1", "refused", id="ended"),
         pytest.param(f"{LISTENERS}=http://localhost:x", "Port", id="no-port"),
     ],
@@ -193,17 +202,72 @@ def test_what_is_not_alive(tmp_path: Path, text: str, reason: str) -> None:
     assert answer(tmp_path / "none")[0] == 1
 
 
+ENV = "config.providers=env\nconfig.providers.env.class="
+ENV += "org.apache.kafka.common.config.provider.EnvVarConfigProvider\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("listeners=CONTROLLER://:{}", id="not-set"),
+        pytest.param(f"{LISTENERS}=\nlisteners=CONTROLLER://0.0.0.0:{{}},B://:1", id="empty"),
+        pytest.param(f"{ENV}listeners=CONTROLLER://${{{{env:HOST_OF_POD}}}}:{{}}", id="by-a-variable"),
+    ],
+)
+def test_without_livez_a_controller_that_accepts_connections_is_alive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("HOST_OF_POD", "localhost")
+    with socket.create_server(("localhost", 0)) as accepting:
+        file = tmp_path / "server.properties"
+        file.write_text(text.format(accepting.getsockname()[1]))
+        status, said = answer(file)
+    assert (status, said.startswith("connected to CONTROLLER://")) == (0, True), said
+    assert answer(file)[0] == 1
+
+
+def test_livez_is_asked_at_an_address_by_a_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOST_OF_POD", "localhost")
+    with ThreadingHTTPServer(("localhost", 0), SaysItsPath) as server:
+        Thread(target=server.serve_forever).start()
+        file = tmp_path / "server.properties"
+        file.write_text(f"{ENV}{LISTENERS}=http://${{env:HOST_OF_POD}}:{server.server_port}")
+        assert answer(file) == (0, "/livez")
+        server.shutdown()
+
+
+class SaysItsPath(BaseHTTPRequestHandler):
+    """Responds with the path that was asked for."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.path.encode())
+
+
 def test_the_health_check_knows_key_and_file() -> None:
     """It imports neither: it runs every few seconds."""
     assert LISTENERS == OPERATE_LISTENERS
     assert WRITTEN == command.WRITTEN
 
 
-def test_the_first_process_ends_on_sigterm_before_it_serves(
+def test_an_empty_advertised_address_is_none(tmp_path: Path, only_these: pytest.MonkeyPatch) -> None:
+    """As the scripts of the apache/kafka image unset it for a controller."""
+    made = tmp_path / "made/server.properties"
+    for given, expected in (("", None), ("CONTROLLER://a:1", "CONTROLLER://a:1")):
+        words = ["KAFKA_NODE_ID=1", f"KAFKA_ADVERTISED_LISTENERS={given}"]
+        assert container(tmp_path, "--write-only", *words) == 0
+        assert decode_properties(made.read_bytes()).get("advertised.listeners") == expected
+    only_these.setenv("KAFKA_ADVERTISED_LISTENERS", "")
+    assert container(tmp_path, "--write-only", "KAFKA_NODE_ID=1") == 0
+    assert "advertised.listeners" not in decode_properties(made.read_bytes())
+
+
+def test_a_shared_block_of_variables_is_for_a_plaintext_controller_too(
     tmp_path: Path, only_these: pytest.MonkeyPatch
 ) -> None:
-    set_: dict[int, object] = {}
-    only_these.setattr(os, "getpid", lambda: 1)
-    only_these.setattr(signal, "signal", set_.__setitem__)
-    assert container(tmp_path) == 1
-    assert set_ == {signal.SIGTERM: command._end}
+    """Without the mount: the scripts of the apache/kafka image do not look at it for a controller."""
+    words = ["KAFKA_NODE_ID=1", "KAFKA_SSL_KEYSTORE_FILENAME=store", "KAFKA_SSL_KEY_CREDENTIALS=password"]
+    assert container(tmp_path, "--write-only", *words) == 0
+    made = tmp_path / "made/server.properties"
+    assert decode_properties(made.read_bytes()) == {"node.id": "1"}

@@ -19,7 +19,7 @@ from kraftctl.cli.container.environment import (
     property_name,
     server_properties,
 )
-from kraftctl.cli.container.secrets import with_secrets
+from kraftctl.cli.container.secrets import uses_ssl, with_secrets
 from kraftctl_protocol.java_properties import decode_properties
 from tests.support.processes.oracle import kafkas_answers
 
@@ -143,13 +143,48 @@ def test_without_a_level_it_is_info() -> None:
         log_level({"KAFKA_LOG4J_ROOT_LOGLEVEL": "LOUD"})
 
 
+PLAIN = {"controller.listener.names": "CONTROLLER"}
+WITH_SSL = {**PLAIN, "listener.security.protocol.map": "CONTROLLER:SSL,PLAINTEXT:PLAINTEXT"}
+
+
 def test_files_of_secrets(tmp_path: Path) -> None:
     (tmp_path / "store.p12").write_bytes(b"\0")
     (tmp_path / "password").write_text("se cret\n\n")
     named = {"KAFKA_SSL_KEYSTORE_FILENAME": "store.p12", "KAFKA_SSL_KEYSTORE_CREDENTIALS": "password"}
-    assert property_lines(with_secrets(named, tmp_path)) == [
+    assert property_lines(with_secrets(named, tmp_path, WITH_SSL)) == [
         f"ssl.keystore.location={tmp_path}/store.p12",
         "ssl.keystore.password=se cret",
     ]
     with pytest.raises(ValueError, match=r"KAFKA_SSL_KEY_CREDENTIALS names .*/none.*: mount it"):
-        with_secrets({"KAFKA_SSL_KEY_CREDENTIALS": "none"}, tmp_path)
+        with_secrets({"KAFKA_SSL_KEY_CREDENTIALS": "none"}, tmp_path, WITH_SSL)
+
+
+@pytest.mark.parametrize(
+    ("properties", "used"),
+    [
+        pytest.param({}, False, id="nothing"),
+        pytest.param(PLAIN, False, id="no-map"),
+        pytest.param({"controller.listener.names": "ssl"}, True, id="a-name-is-a-protocol"),
+        pytest.param(WITH_SSL, True, id="ssl"),
+        pytest.param(WITH_SSL | {"controller.listener.names": "PLAINTEXT"}, False, id="of-another-listener"),
+        pytest.param(
+            WITH_SSL | {"controller.listener.names": "PLAINTEXT, controller"}, True, id="the-second"
+        ),
+        pytest.param(PLAIN | {"listener.security.protocol.map": "controller:sasl_ssl"}, True, id="sasl-ssl"),
+        pytest.param(
+            PLAIN | {"listener.security.protocol.map": "CONTROLLER:SASL_PLAINTEXT,A:SSL"}, False, id="sasl"
+        ),
+    ],
+)
+def test_secrets_are_for_a_controller_with_ssl(properties: dict[str, str], used: bool) -> None:
+    assert uses_ssl(properties) == used
+
+
+@pytest.mark.parametrize("target", [*LOCATIONS.values(), *PASSWORDS.values()])
+def test_secrets_do_not_replace_what_is_set(tmp_path: Path, target: str) -> None:
+    """Neither as a variable nor in the mounted file; a file that is not used may be missing."""
+    names = {value: name for name, value in (LOCATIONS | PASSWORDS).items()}
+    given = {names[target]: "none", target: "of-the-user"}
+    assert with_secrets(given, tmp_path, WITH_SSL | {property_name(target): "x"}) == given
+    with pytest.raises(ValueError, match="mount it"):
+        with_secrets(given, tmp_path, WITH_SSL)
