@@ -6,6 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 COMMAND = "tests/spark/restore/test_restore_command.py"
 COMPARISON = "tests/spark/restore/test_comparison.py"
+DESCRIBED = "tests/spark/restore/test_described_values.py"
 PLAN = "tests/spark/restore/test_plan_file.py"
 RESTORE = "spark/kraftctl_spark/restore"
 
@@ -137,6 +138,22 @@ FAULTS = (
         "",
         (f"{PLAN}::test_a_wrong_entry_is_named",),
         "A line with a typing error is applied without what it was to say.",
+    ),
+    PlantedFault(
+        "a-restore-compares-texts-of-values",
+        f"{RESTORE}/comparison.py",
+        "live.described(config, present) != live.described(config, one.value)",
+        "present != one.value",
+        (f"{DESCRIBED}::test_a_restore_of_such_values_is_done_once",),
+        "A restore is never done: it sets 0.50, and a broker describes 0.5.",
+    ),
+    PlantedFault(
+        "a-difference-compares-texts-of-values",
+        f"{RESTORE}/difference.py",
+        "NOT_SHOWN if value is None else state.described(config, value)",
+        "NOT_SHOWN if value is None else value",
+        (f"{DESCRIBED}::test_what_is_described_otherwise_than_it_was_set_is_no_difference",),
+        "A difference lists changes that never happened.",
     ),
     PlantedFault(
         "a-plan-is-overwritten",

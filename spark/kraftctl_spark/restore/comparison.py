@@ -145,7 +145,7 @@ def _compare_config(found: _Found, one: PlannedConfig, live: ClusterState) -> No
         found.not_possible.append(f"{operation}: {INTERNAL}")
     elif config in live.configs:
         present = live.configs[config]
-        if present != one.value:
+        if present is None or live.described(config, present) != live.described(config, one.value):
             found.differing.append(Differing(operation, "not shown" if present is None else present))
     elif kind == TOPIC and name not in live.topics:
         found.not_possible.append(f"{operation}: there is no such topic, and the plan has none")

@@ -70,14 +70,15 @@ def live_state(client: AdminClient, groups: Iterable[str] = ()) -> ClusterState:
     brokers = frozenset(node.broker_id for node in described.brokers)
     listed = _listed(client, groups)
     resources = [(TOPIC, name) for name in topics] + [(BROKER, CLUSTER_DEFAULT), *listed]
-    configs = dict(_configs(client, resources))
+    configs = list(_configs(client, resources))
     for broker in sorted(brokers):
         with client.only(broker) as one:  # A broker describes no other one.
-            configs.update(_configs(one, [(BROKER, str(broker))]))
+            configs += _configs(one, [(BROKER, str(broker))])
     return ClusterState(
         described.cluster_id,
         topics=topics,
-        configs=configs,
+        configs={config: value for config, value, _ in configs},
+        config_types={config: kind for config, _, kind in configs},
         acls=_acls(client),
         quotas=_quotas(client),
         users=_users(client),
@@ -123,7 +124,8 @@ def _listed(client: AdminClient, groups: Iterable[str]) -> list[tuple[int, str]]
 
 def _configs(
     client: AdminClient, resources: Sequence[tuple[int, str]]
-) -> Iterator[tuple[ResourceConfig, str | None]]:
+) -> Iterator[tuple[ResourceConfig, str | None, int]]:
+    """Yields each config with its value and type."""
     for some in chunks(resources, RESOURCES_PER_REQUEST):
         asked = [
             DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=None)
@@ -145,7 +147,7 @@ def _configs(
             for config in result.configs:
                 if config.config_source in sources:
                     value = None if config.is_sensitive else config.value
-                    yield ResourceConfig(NAMES[kind], name, config.name), value
+                    yield ResourceConfig(NAMES[kind], name, config.name), value, config.config_type
 
 
 def _acls(client: AdminClient) -> frozenset[NamedAcl] | None:

@@ -53,6 +53,8 @@ class FakeCluster:
     quotas: dict[QuotaKey, float] = field(default_factory=dict)
     refuses: Callable[[str], Errors] = lambda _: Errors.NONE
     """The error for the name of a topic, the key of a config or a quota, or a principal."""
+    describes: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
+    """The type of a config and its text in descriptions, by its key and the value that it is set to."""
     requests: list[Message] = field(default_factory=list)
 
     def node(self) -> ScriptedNode:
@@ -119,11 +121,13 @@ class FakeCluster:
             found = [
                 describe_configs_response.DescribeConfigsResourceResult(
                     name=one.key,
-                    value=value,
+                    value=shown,
                     config_source=3 if one[:2] == ("BROKER", "") else SOURCES[one.resource_type],
+                    config_type=kind,
                 )
                 for one, value in self.configs.items()
                 if one[:2] == (NAMES[asked.resource_type], asked.resource_name)
+                for kind, shown in [self.describes.get((one.key, value), (0, value))]
             ]
             static = describe_configs_response.DescribeConfigsResourceResult(
                 name="broker.rack", value="a", config_source=4
