@@ -7,6 +7,7 @@ from tests.faults.planted_fault import PlantedFault
 COMMAND = "tests/spark/restore/test_restore_command.py"
 COMPARISON = "tests/spark/restore/test_comparison.py"
 DESCRIBED = "tests/spark/restore/test_described_values.py"
+HIDDEN = "tests/spark/restore/test_hidden_topics.py"
 PLAN = "tests/spark/restore/test_plan_file.py"
 RESTORE = "spark/kraftctl_spark/restore"
 
@@ -154,6 +155,22 @@ FAULTS = (
         "NOT_SHOWN if value is None else value",
         (f"{DESCRIBED}::test_what_is_described_otherwise_than_it_was_set_is_no_difference",),
         "A difference lists changes that never happened.",
+    ),
+    PlantedFault(
+        "a-cluster-whose-topics-are-hidden-is-empty",
+        "spark/kraftctl_spark/commands/restore.py",
+        "    check_all_are_shown(client, live, found.missing)\n",
+        "",
+        (f"{HIDDEN}::test_a_cluster_whose_topics_are_hidden_is_in_use",),
+        "A cluster in use is given retentions, ACLs and quotas, because its topics are not visible.",
+    ),
+    PlantedFault(
+        "a-hidden-topic-counts-as-restored",
+        "spark/kraftctl_spark/commands/restore.py",
+        "                done.remove(operation)\n",
+        "",
+        (f"{HIDDEN}::test_a_topic_that_exists_and_is_not_shown_is_refused",),
+        "A topic of another client, of any form, is what the plan has.",
     ),
     PlantedFault(
         "a-plan-is-overwritten",

@@ -43,6 +43,7 @@ from kraftctl_protocol.generated.incremental_alter_configs_request import (
 )
 from kraftctl_protocol.generated.incremental_alter_configs_response import IncrementalAlterConfigsResponse
 from kraftctl_spark.restore.comparison import BROKER
+from kraftctl_spark.restore.live_state import chunks
 from kraftctl_spark.restore.operations import (
     AddPartitions,
     CreateAcl,
@@ -75,6 +76,8 @@ class Outcome(NamedTuple):
 
     operation: Operation
     error: str | None
+    existed: bool = False
+    """Whether it is a topic that was there already: of an earlier attempt, or of another client."""
 
 
 Result = tuple[int, str | None]
@@ -139,8 +142,28 @@ def _ask(groups: Sequence[list[O]], ask: Callable[[Sequence[list[O]]], list[Resu
                 for one in group:  # A request names each resource and entity once.
                     yield from _ask([[one]], ask)
                 continue
-            text = None if error == Errors.NONE else f"{error.name}: {message or error.message}"
-            yield from (Outcome(one, text) for one in group)
+            existed = error == Errors.TOPIC_ALREADY_EXISTS
+            is_done = existed or error == Errors.NONE
+            text = None if is_done else f"{error.name}: {message or error.message}"
+            yield from (Outcome(one, text, existed) for one in group)
+
+
+def existing_topics(client: AdminClient, names: Sequence[str]) -> list[str]:
+    """Returns those that exist, whether the client may describe them or not; nothing is changed.
+
+    They are asked for with no partitions: a controller refuses that after it has looked for the name, and
+    before a quota counts it or a policy sees it.
+    """
+    found: list[str] = []
+    for some in chunks(names, ITEMS_PER_REQUEST):
+        topics = [CreatableTopic(name=name, num_partitions=0, replication_factor=CHOSEN) for name in some]
+        response = client.call(
+            CreateTopicsRequest(topics=topics, timeout_ms=TIMEOUT_MS, validate_only=True),
+            CreateTopicsResponse,
+            lambda answer: _if_moved(one.error_code for one in answer.topics),
+        )
+        found += [one.name for one in response.topics if one.error_code == Errors.TOPIC_ALREADY_EXISTS]
+    return sorted(found)
 
 
 def _create_topics(client: AdminClient, some: Sequence[list[CreateTopic]]) -> list[Result]:
@@ -149,10 +172,7 @@ def _create_topics(client: AdminClient, some: Sequence[list[CreateTopic]]) -> li
         request, CreateTopicsResponse, lambda answer: _if_moved(one.error_code for one in answer.topics)
     )
     results = {one.name: (one.error_code, one.error_message) for one in response.topics}
-    found = [results.get(one.topic.name, MISSING) for (one,) in some]
-    return [
-        (Errors.NONE, None) if code == Errors.TOPIC_ALREADY_EXISTS else (code, why) for code, why in found
-    ]
+    return [results.get(one.topic.name, MISSING) for (one,) in some]
 
 
 def _creatable(one: CreateTopic) -> CreatableTopic:

@@ -101,6 +101,8 @@ class ClusterState:
     features: Mapping[str, int] = field(default_factory=dict)
     tokens: tuple[str, ...] = ()
     """The ids of delegation tokens."""
+    hidden_topics: frozenset[str] = frozenset()
+    """The topics that exist, and that this client may not describe, as far as the brokers name them."""
     brokers: frozenset[int] = frozenset()
     """The brokers that are alive; of the past, those that were registered."""
 

@@ -65,11 +65,12 @@ def live_state(client: AdminClient, groups: Iterable[str] = ()) -> ClusterState:
 
     `groups` are those to describe where the brokers cannot list groups that have configs (before Kafka 4.1).
     """
+    listed = _listed(client, groups)
     topics = _topics(client)
     described = client.describe_cluster()
     brokers = frozenset(node.broker_id for node in described.brokers)
-    listed = _listed(client, groups)
-    resources = [(TOPIC, name) for name in topics] + [(BROKER, CLUSTER_DEFAULT), *listed]
+    others = [one for one in listed if one[0] in (CLIENT_METRICS, GROUP)]
+    resources = [(TOPIC, name) for name in topics] + [(BROKER, CLUSTER_DEFAULT), *others]
     configs = list(_configs(client, resources))
     for broker in sorted(brokers):
         with client.only(broker) as one:  # A broker describes no other one.
@@ -83,6 +84,7 @@ def live_state(client: AdminClient, groups: Iterable[str] = ()) -> ClusterState:
         quotas=_quotas(client),
         users=_users(client),
         features=_features(client),
+        hidden_topics=frozenset(name for kind, name in listed if kind == TOPIC) - topics.keys(),
         brokers=brokers,
     )
 
@@ -108,6 +110,9 @@ def _topics(client: AdminClient) -> dict[str, TopicReplicas]:
 
 
 def _listed(client: AdminClient, groups: Iterable[str]) -> list[tuple[int, str]]:
+    """Returns what has configs. From Kafka 4.1 on, this includes topics that Metadata leaves out, because the
+    client may not describe them.
+    """
     request = ListConfigResourcesRequest()
     try:
         response = client.call(
@@ -117,8 +122,7 @@ def _listed(client: AdminClient, groups: Iterable[str]) -> list[tuple[int, str]]
         UnavailableError
     ):  # Brokers before 3.7 have neither; this release of Kafka's protocol begins later.
         return [(GROUP, group) for group in groups]
-    listed = [(one.resource_type, one.resource_name) for one in response.config_resources]
-    found = {one for one in listed if one[0] in (CLIENT_METRICS, GROUP)}
+    found = {(one.resource_type, one.resource_name) for one in response.config_resources}
     return sorted(found | {(GROUP, group) for group in groups})
 
 

@@ -55,6 +55,10 @@ class FakeCluster:
     """The error for the name of a topic, the key of a config or a quota, or a principal."""
     describes: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
     """The type of a config and its text in descriptions, by its key and the value that it is set to."""
+    hidden: set[str] = field(default_factory=set)
+    """The topics that the client may not describe."""
+    lists_topics: bool = True
+    """Brokers before 4.1 list no topics among the resources that have configs."""
     requests: list[Message] = field(default_factory=list)
 
     def node(self) -> ScriptedNode:
@@ -94,6 +98,7 @@ class FakeCluster:
                     ],
                 )
                 for name, topic in self.topics.items()
+                if name not in self.hidden
             ]
         )
 
@@ -107,11 +112,14 @@ class FakeCluster:
 
     def _listed(self, _: Message) -> Message:
         numbers = {name: number for number, name in NAMES.items()}
-        found = sorted({(numbers[one.resource_type], one.resource_name) for one in self.configs})
+        found = {(numbers[one.resource_type], one.resource_name) for one in self.configs}
+        found = {one for one in found if one[0] != TOPIC}
+        if self.lists_topics:
+            found |= {(TOPIC, name) for name in self.topics}
         return list_config_resources_response.ListConfigResourcesResponse(
             config_resources=[
                 list_config_resources_response.ConfigResource(resource_name=name, resource_type=kind)
-                for kind, name in found
+                for kind, name in sorted(found)
             ]
         )
 
@@ -178,13 +186,16 @@ class FakeCluster:
         )
 
     def _create(self, request: Any) -> Message:
-        self.requests.append(request)
+        if not request.validate_only:
+            self.requests.append(request)
         results = []
         for one in request.topics:
-            error = self.refuses(one.name)
+            error = Errors.NONE if request.validate_only else self.refuses(one.name)
             if error == Errors.NONE and one.name in self.topics:
                 error = Errors.TOPIC_ALREADY_EXISTS
-            if error == Errors.NONE:
+            if error == Errors.NONE and one.num_partitions == 0:
+                error = Errors.INVALID_PARTITIONS
+            if error == Errors.NONE and not request.validate_only:
                 placed = [tuple(each.broker_ids) for each in one.assignments]
                 placed = placed or [(BROKER_ID,) * one.replication_factor] * one.num_partitions
                 self.topics[one.name] = TopicReplicas(tuple(placed))
