@@ -79,7 +79,7 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
             print(f"commit {commit.number} has {name.pseudonym} in {commit.forgot.records} records")
         else:
             print(f"no record has this {name.kind}: nothing was replaced")
-        due, targets = tables_with_old_files(output), list(targets_of(options, hook))
+        due, targets = tables_with_old_files(output), list(targets_of(options, hook, store_of(options)))
         found = Search(name)
         try:
             for target in targets:

@@ -66,7 +66,7 @@ def live_state(client: AdminClient, groups: Iterable[str] = ()) -> ClusterState:
     `groups` are those to describe where the brokers cannot list groups that have configs (before Kafka 4.1).
     """
     listed = _listed(client, groups)
-    topics = _topics(client)
+    topics = topics_of(client)
     described = client.describe_cluster()
     brokers = frozenset(node.broker_id for node in described.brokers)
     others = [one for one in listed if one[0] in (CLIENT_METRICS, GROUP)]
@@ -95,7 +95,8 @@ def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-def _topics(client: AdminClient) -> dict[str, TopicReplicas]:
+def topics_of(client: AdminClient) -> dict[str, TopicReplicas]:
+    """Returns the topics that the client may describe."""
     request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
     response = client.call(request, MetadataResponse, lambda answer: (error_of(answer.error_code), None))
     found: dict[str, TopicReplicas] = {}

@@ -59,6 +59,9 @@ class FakeCluster:
     """The topics that the client may not describe."""
     lists_topics: bool = True
     """Brokers before 4.1 list no topics among the resources that have configs."""
+    is_throttled: Callable[[], bool] = lambda: False
+    """Whether a quota refuses the next topic."""
+    throttle_ms: int = 0
     requests: list[Message] = field(default_factory=list)
 
     def node(self) -> ScriptedNode:
@@ -195,6 +198,8 @@ class FakeCluster:
                 error = Errors.TOPIC_ALREADY_EXISTS
             if error == Errors.NONE and one.num_partitions == 0:
                 error = Errors.INVALID_PARTITIONS
+            if error == Errors.NONE and not request.validate_only and self.is_throttled():
+                error = Errors.THROTTLING_QUOTA_EXCEEDED
             if error == Errors.NONE and not request.validate_only:
                 placed = [tuple(each.broker_ids) for each in one.assignments]
                 placed = placed or [(BROKER_ID,) * one.replication_factor] * one.num_partitions
@@ -202,16 +207,24 @@ class FakeCluster:
                 for config in one.configs:
                     self.configs[ResourceConfig("TOPIC", one.name, config.name)] = str(config.value)
             results.append(create_topics_response.CreatableTopicResult(name=one.name, error_code=error))
-        return create_topics_response.CreateTopicsResponse(topics=results)
+        return create_topics_response.CreateTopicsResponse(topics=results, throttle_time_ms=self.throttle_ms)
 
     def _add_partitions(self, request: Any) -> Message:
         self.requests.append(request)
         results = []
         for one in request.topics:
             before = self.topics[one.name].replicas
-            self.topics[one.name] = TopicReplicas(before + before[:1] * (one.count - len(before)))
-            results.append(create_partitions_response.CreatePartitionsTopicResult(name=one.name))
-        return create_partitions_response.CreatePartitionsResponse(results=results)
+            error = Errors.INVALID_PARTITIONS if one.count <= len(before) else Errors.NONE
+            if error == Errors.NONE and self.is_throttled():
+                error = Errors.THROTTLING_QUOTA_EXCEEDED
+            if error == Errors.NONE:
+                self.topics[one.name] = TopicReplicas(before + before[:1] * (one.count - len(before)))
+            results.append(
+                create_partitions_response.CreatePartitionsTopicResult(name=one.name, error_code=error)
+            )
+        return create_partitions_response.CreatePartitionsResponse(
+            results=results, throttle_time_ms=self.throttle_ms
+        )
 
     def _alter(self, request: Any) -> Message:
         self.requests.append(request)
