@@ -12,7 +12,34 @@ COMMANDS = "tests/spark/publish/test_publish_commands.py"
 STORED = "tests/spark/stores/test_stored_history.py"
 STORED_PUBLICATIONS = "tests/spark/stores/test_stored_publications.py"
 
+ERRORS = "tests/spark/publish/test_client_errors.py"
+
 FAULTS = (
+    PlantedFault(
+        "the-text-of-a-client-is-noted",
+        f"{PUBLISH}/publication.py",
+        "{client_error(error, place)}",
+        "{type(error).__name__}: {error}",
+        (f"{ERRORS}::test_the_log_the_status_and_the_note_have_no_secret",),
+        "A log and the output of a shared lake have the key and what a signature is made of.",
+    ),
+    PlantedFault(
+        "a-password-of-a-catalog-is-an-argument",
+        "spark/kraftctl_spark/commands/publish_flags.py",
+        " or SECRET_IN_VALUE.search(value)",
+        "",
+        (f"{ERRORS}::test_a_secret_is_no_argument",),
+        "Every account of the machine can list the password of the database.",
+    ),
+    PlantedFault(
+        "one-publisher-writes-the-note-of-another",
+        f"{PUBLISH}/publication_state.py",
+        "store.put(NOTES[name], json.dumps({name: asdict(state)}, indent=1)",
+        "before = {one: asdict(each) for one, each in publication_states(store).items()}\n"
+        "    store.put(PUBLICATIONS, json.dumps({**before, name: asdict(state)}, indent=1)",
+        (f"{ERRORS}::test_of_two_publishers_each_has_its_note",),
+        "A format that is published is not in `status`, and `forget` leaves its tables as they are.",
+    ),
     PlantedFault(
         "replaced-files-stay-published",
         f"{PUBLISH}/publication.py",

@@ -6,6 +6,8 @@ from tests.faults.planted_fault import PlantedFault
 
 COMMAND = "tests/spark/restore/test_restore_command.py"
 COMPARISON = "tests/spark/restore/test_comparison.py"
+DESCRIBED = "tests/spark/restore/test_described_values.py"
+HIDDEN = "tests/spark/restore/test_hidden_topics.py"
 PLAN = "tests/spark/restore/test_plan_file.py"
 RESTORE = "spark/kraftctl_spark/restore"
 
@@ -137,6 +139,38 @@ FAULTS = (
         "",
         (f"{PLAN}::test_a_wrong_entry_is_named",),
         "A line with a typing error is applied without what it was to say.",
+    ),
+    PlantedFault(
+        "a-restore-compares-texts-of-values",
+        f"{RESTORE}/comparison.py",
+        "live.described(config, present) != live.described(config, one.value)",
+        "present != one.value",
+        (f"{DESCRIBED}::test_a_restore_of_such_values_is_done_once",),
+        "A restore is never done: it sets 0.50, and a broker describes 0.5.",
+    ),
+    PlantedFault(
+        "a-difference-compares-texts-of-values",
+        f"{RESTORE}/difference.py",
+        "NOT_SHOWN if value is None else state.described(config, value)",
+        "NOT_SHOWN if value is None else value",
+        (f"{DESCRIBED}::test_what_is_described_otherwise_than_it_was_set_is_no_difference",),
+        "A difference lists changes that never happened.",
+    ),
+    PlantedFault(
+        "a-cluster-whose-topics-are-hidden-is-empty",
+        "spark/kraftctl_spark/commands/restore.py",
+        "    check_all_are_shown(client, live, found.missing)\n",
+        "",
+        (f"{HIDDEN}::test_a_cluster_whose_topics_are_hidden_is_in_use",),
+        "A cluster in use is given retentions, ACLs and quotas, because its topics are not visible.",
+    ),
+    PlantedFault(
+        "a-hidden-topic-counts-as-restored",
+        "spark/kraftctl_spark/commands/restore.py",
+        "                done.remove(operation)\n",
+        "",
+        (f"{HIDDEN}::test_a_topic_that_exists_and_is_not_shown_is_refused",),
+        "A topic of another client, of any form, is what the plan has.",
     ),
     PlantedFault(
         "a-plan-is-overwritten",

@@ -29,12 +29,14 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
     from kraftctl_protocol.escaped_text import escaped
     from kraftctl_spark.restore.connection import open_admin
     from kraftctl_spark.restore.difference import brokers_not_known, changes_between
+    from kraftctl_spark.restore.hidden_topics import check_all_are_shown
     from kraftctl_spark.restore.live_state import live_state
 
     past = past_of(options, hook)
     groups = {config.resource_name for config in past.state.configs if config.resource_type == "GROUP"}
     with open_admin(options.to, options.command_config) as client:
         live = live_state(client, groups)
+        check_all_are_shown(client, live)
     changes = changes_between(past.state, live)
     brokers = brokers_not_known(past.state, live)
     if options.json:

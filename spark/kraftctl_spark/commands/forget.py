@@ -87,7 +87,7 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
             print(_done(commit, name, commit.forgot))
         else:
             print(f"no record has this {name.kind}: nothing was replaced")
-        due, targets = tables_with_old_files(output), list(targets_of(options, hook))
+        due, targets = tables_with_old_files(output), list(targets_of(options, hook, store_of(options)))
         found = Search(name)
         try:
             for target in targets:

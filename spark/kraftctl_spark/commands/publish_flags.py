@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from kraftctl_protocol.extra_packages import install_command
+from kraftctl_spark.stores.secret_options import SECRET
 
 if TYPE_CHECKING:
     from kraftctl_spark.publish.publication import Target
@@ -26,6 +28,12 @@ DELTA_OPTIONS = frozenset(
 
 ICEBERG_OPTIONS = {"allow_http": "", "endpoint": "s3.endpoint", "region": "s3.region"}
 """The options of a store that pyiceberg has, too; it takes any endpoint without asking."""
+
+SECRET_OF_CATALOG = re.compile(r"authorization|connection-string|cookie", re.IGNORECASE)
+SECRET_IN_VALUE = re.compile(
+    r"//[^/@]*:[^/@]*@|[?&;]\w*(?:password|passwd|pwd|token|secret)\w*=", re.IGNORECASE
+)
+"""A password in a URL of a database or of a catalog."""
 
 
 def add_formats(parser: argparse.ArgumentParser, flag: str, purpose: str, required: bool) -> None:
@@ -59,7 +67,13 @@ def add_catalog_flags(parser: argparse.ArgumentParser) -> None:
 def _property(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not (key and equals):
-        raise argparse.ArgumentTypeError(f"{text!r}: write it as KEY=VALUE")
+        raise argparse.ArgumentTypeError("write it as KEY=VALUE")
+    if SECRET.search(key) or SECRET_OF_CATALOG.search(key) or SECRET_IN_VALUE.search(value):
+        variable = re.sub(r"\.", "__", re.sub("-", "_", key)).upper()
+        raise argparse.ArgumentTypeError(
+            f"{key}: every account of this machine can list arguments. Set it in .pyiceberg.yaml, or in the "
+            f"environment, as PYICEBERG_CATALOG__NAME__{variable} with the name of the catalog"
+        )
     return key, value
 
 
@@ -107,7 +121,10 @@ def targets_of(
             yield DeltaTarget(hook, dict(of_store))
         else:
             from kraftctl_spark.publish.iceberg import IcebergTarget, load
+            from kraftctl_spark.tables.kept_removed import KEPT_WHEN_PUBLISHED_MS
 
             found = {ICEBERG_OPTIONS[key]: value for key, value in of_store if ICEBERG_OPTIONS[key]}
             properties = found | dict(options.catalog_property)
-            yield IcebergTarget(partial(load, options.catalog, properties), options.namespace, hook)
+            wanted_ms = getattr(options, "keep_removed", None)  # Not every command has it.
+            keep_ms = KEPT_WHEN_PUBLISHED_MS if wanted_ms is None else wanted_ms
+            yield IcebergTarget(partial(load, options.catalog, properties), options.namespace, hook, keep_ms)

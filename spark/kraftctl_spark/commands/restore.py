@@ -111,6 +111,7 @@ def _plan(options: argparse.Namespace, hook: Hook) -> Plan:
 def _restore(client: AdminClient, plan: Plan, options: argparse.Namespace) -> int:
     from kraftctl_protocol.escaped_text import escaped
     from kraftctl_spark.restore.comparison import compare
+    from kraftctl_spark.restore.hidden_topics import check_all_are_shown
     from kraftctl_spark.restore.live_state import live_state
     from kraftctl_spark.tables.manifest import ExportRefusedError
 
@@ -120,6 +121,7 @@ def _restore(client: AdminClient, plan: Plan, options: argparse.Namespace) -> in
             f"--to {options.to} is cluster {live.cluster_id}, not {options.cluster_id}: nothing was done"
         )
     found = compare(plan, live)
+    check_all_are_shown(client, live, found.missing)
     to_do = found.to_do(change_existing=options.change_existing)
     left = found.left(change_existing=options.change_existing)
     for note in found.notes:
@@ -153,15 +155,19 @@ def _execute(
     from kraftctl_protocol.escaped_text import escaped
     from kraftctl_spark.restore.changes import carry_out
     from kraftctl_spark.restore.comparison import compare
+    from kraftctl_spark.restore.hidden_topics import HIDDEN
     from kraftctl_spark.restore.live_state import live_state
 
     done: list[Operation] = []
-    for operation, error in carry_out(client, to_do):
+    existed: set[Operation] = set()
+    for operation, error, was_there in carry_out(client, to_do):
         print(
             escaped(f"done: {operation}" if error is None else f"refused: {operation}: {error}"), flush=True
         )
         if error is None:
             done.append(operation)
+        if was_there:
+            existed.add(operation)
     deadline = time.monotonic() + SHOWN_SECONDS_MAX
     while done:
         found = compare(plan, live_state(client, plan.groups))
@@ -170,7 +176,11 @@ def _execute(
         if not not_shown:
             break
         if time.monotonic() >= deadline:
-            print(f"note: brokers do not show {len(not_shown)} of these changes yet")
+            for operation in sorted(not_shown & existed, key=str):
+                print(escaped(f"refused: {operation}: {HIDDEN}"))
+                done.remove(operation)
+            if not_shown - existed:
+                print(f"note: brokers do not show {len(not_shown - existed)} of these changes yet")
             break
         time.sleep(SHOWN_PAUSE_S)
     return len(done), left

@@ -32,15 +32,16 @@ from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.table_files import TableFile
 from kraftctl_spark.tables.verification import DELTA_LOG
 
-CONFIGURATION = {"delta.deletedFileRetentionDuration": "interval 365 days"}
+CONFIGURATION = {"delta.deletedFileRetentionDuration": "interval 30 days"}
 """A vacuum deletes what the table does not name and is older: that may be batches that are not published yet.
-The default is 7 days."""
+Each checkpoint has the removed files of this time. The default is 7 days."""
 
 
 class DeltaTarget:
     """Tables as Delta; `hook` is called after each step."""
 
     name = "Delta"
+    is_beside_files = True
 
     def __init__(self, hook: Hook = no_hook, options: Mapping[str, str] | None = None) -> None:
         """Takes the options of the store, which are those of obstore."""
@@ -62,6 +63,11 @@ class DeltaTarget:
                     commit_properties=CommitProperties(max_commit_retries=0),
                 )
                 self._hook("columns-added")
+                found = DeltaTable(path, storage_options=options)
+            if not CONFIGURATION.items() <= found.metadata().configuration.items():
+                found.alter.set_table_properties(
+                    CONFIGURATION, commit_properties=CommitProperties(max_commit_retries=0)
+                )
                 found = DeltaTable(path, storage_options=options)
         except CommitFailedError as error:
             raise LostRaceError(str(error)) from error

@@ -9,6 +9,7 @@ pyiceberg's REST catalog waits without end for an answer. Here, it waits as long
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -38,9 +39,11 @@ from requests import PreparedRequest, Response, Session
 from sqlalchemy.exc import IntegrityError
 
 from kraftctl_spark.publish import iceberg_files
+from kraftctl_spark.publish.iceberg_expiry import expire
 from kraftctl_spark.publish.live_tables import LiveTable
 from kraftctl_spark.publish.publication import CLUSTER_ID, OFFSET, FileChange, LostRaceError, Published
 from kraftctl_spark.stores.durable import Hook, no_hook
+from kraftctl_spark.tables.kept_removed import KEPT_WHEN_PUBLISHED_MS
 from kraftctl_spark.tables.output import Output
 
 PROPERTIES = {
@@ -82,8 +85,17 @@ class IcebergTarget:
     """
 
     name = "Iceberg"
+    is_beside_files = False
 
-    def __init__(self, load: Callable[[], Catalog], namespace: str, hook: Hook = no_hook) -> None:
+    def __init__(
+        self,
+        load: Callable[[], Catalog],
+        namespace: str,
+        hook: Hook = no_hook,
+        keep_ms: int = KEPT_WHEN_PUBLISHED_MS,
+    ) -> None:
+        """Takes how long old snapshots stay."""
+        self._keep_ms = keep_ms
         self._load = load
         self._loaded: Catalog | None = None
         self._namespace = namespace
@@ -107,6 +119,8 @@ class IcebergTarget:
             self._hook("table-created")
         try:
             self._prepare(found, table)
+            if expire(found, keep_ms=self._keep_ms, now_ms=time.time_ns() // 1_000_000):
+                self._hook("snapshots-expired")
         except CommitFailedException as error:
             raise LostRaceError(str(error)) from error
         return _PublishedIceberg(found, table.location)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from kraftctl_spark.publish.client_error import client_error, one_line
 from kraftctl_spark.publish.live_tables import LiveTable, live_tables
 from kraftctl_spark.stores.durable import Hook, no_hook
 from kraftctl_spark.tables.manifest import ExportRefusedError
@@ -77,6 +78,10 @@ class Target(Protocol):
     def name(self) -> str:
         """Returns the name of the format, for log lines."""
 
+    @property
+    def is_beside_files(self) -> bool:
+        """Returns whether it is in the store of the files: an error is that of this store."""
+
     def open(self, table: LiveTable) -> Published | None:
         """Returns the published table, which has every column; None where there is nothing to publish yet.
 
@@ -128,8 +133,9 @@ def _published(
     except ExportRefusedError:
         raise
     except Exception as error:
+        place = table.location if target.is_beside_files else ""
         raise PublicationFailedError(
-            f"{table.name} is not published as {target.name}: {type(error).__name__}: {error}"
+            f"{table.name} is not published as {target.name}: {client_error(error, place)}"
         ) from error
 
 
@@ -146,7 +152,7 @@ def _publish(output: Output, table: LiveTable, target: Target, hook: Hook, done:
                 hook("publication-planned")
                 published.commit(change)
         except LostRaceError as error:
-            log.info("%s: another process publishes it, too (%s)", table.name, error)
+            log.info("%s: another process publishes it, too (%s)", table.name, one_line(str(error)))
             continue
         done[table.location] = table.files
         if change is not None:

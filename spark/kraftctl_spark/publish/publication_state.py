@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 
 from kraftctl_spark.stores.store import Store
-from kraftctl_spark.tables.kept_removed import PUBLICATIONS
+from kraftctl_spark.tables.kept_removed import NOTES, PUBLICATIONS
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,24 @@ class PublicationState:
 
 def publication_states(store: Store) -> dict[str, PublicationState]:
     """Returns them by their formats; none where nothing was ever published."""
-    try:
-        read = json.loads(store.read(PUBLICATIONS))
-        return {name: PublicationState(**fields) for name, fields in sorted(read.items())}
-    except (FileNotFoundError, ValueError, TypeError):
+    found = _noted(store, PUBLICATIONS)
+    if found is None:
         return {}
+    for name in NOTES.values():
+        found |= _noted(store, name) or {}
+    return dict(sorted(found.items()))
+
+
+def _noted(store: Store, name: str) -> dict[str, PublicationState] | None:
+    """Returns what a note has; None where there is none that can be read."""
+    try:
+        read = json.loads(store.read(name))
+        return {name: PublicationState(**fields) for name, fields in read.items()}
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
 
 
 def note(store: Store, name: str, state: PublicationState) -> None:
-    states = publication_states(store) | {name: state}
-    text = json.dumps({name: asdict(one) for name, one in sorted(states.items())}, indent=1)
-    store.put(PUBLICATIONS, text.encode() + b"\n")
+    """Notes the state of a format, and leaves those of others, which other processes may publish, alone."""
+    store.create(PUBLICATIONS, b"{}\n")
+    store.put(NOTES[name], json.dumps({name: asdict(state)}, indent=1).encode() + b"\n")

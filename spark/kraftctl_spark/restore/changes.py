@@ -7,8 +7,9 @@ was lost, counts as done.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from threading import Event
 from typing import Final, NamedTuple, TypeVar
 
 from kraftctl_admin.admin_client import AdminClient
@@ -42,7 +43,9 @@ from kraftctl_protocol.generated.incremental_alter_configs_request import (
     IncrementalAlterConfigsRequest,
 )
 from kraftctl_protocol.generated.incremental_alter_configs_response import IncrementalAlterConfigsResponse
+from kraftctl_spark.restore.cluster_state import TopicReplicas
 from kraftctl_spark.restore.comparison import BROKER
+from kraftctl_spark.restore.live_state import chunks, topics_of
 from kraftctl_spark.restore.operations import (
     AddPartitions,
     CreateAcl,
@@ -69,12 +72,23 @@ CHOSEN: Final = -1
 
 TIMEOUT_MS: Final = 30_000
 
+THROTTLED_MAX: Final = 1_000
+"""The number of times that a request is repeated: each creates something, unless others use the quota."""
+THROTTLE_MS_MIN: Final = 100
+THROTTLE_MS_MAX: Final = 300_000
+
+DESCRIBED_MAX: Final = 10
+DESCRIBED_PAUSE_S: Final = 0.2
+"""Brokers apply a change within this time, unless they are behind."""
+
 
 class Outcome(NamedTuple):
     """What became of an operation; without an `error`, it is done."""
 
     operation: Operation
     error: str | None
+    existed: bool = False
+    """Whether it is a topic that was there already: of an earlier attempt, or of another client."""
 
 
 Result = tuple[int, str | None]
@@ -89,7 +103,7 @@ def carry_out(client: AdminClient, operations: Sequence[Operation]) -> Iterator[
     """Yields the outcome of each; AdminError when no broker answers any more.
 
     Topics come last: a cluster that has some is in use, so that the rest of an interrupted restore would be
-    left.
+    left; and a topic without its ACLs may be open to all. So a quota of the plan may slow down its topics.
     """
     configs = [one for one in operations if isinstance(one, SetConfig)]
     yield from _set_configs(client, configs)
@@ -97,9 +111,9 @@ def carry_out(client: AdminClient, operations: Sequence[Operation]) -> Iterator[
     quotas = [one for one in operations if isinstance(one, SetQuota)]
     yield from _ask(_grouped(quotas, lambda one: one.quota.entity), partial(_set_quotas, client))
     created = [[one] for one in operations if isinstance(one, CreateTopic)]
-    yield from _ask(created, partial(_create_topics, client))
+    yield from _ask(created, _unthrottled(partial(_create_topics, client)))
     added = [[one] for one in operations if isinstance(one, AddPartitions)]
-    yield from _ask(added, partial(_add_partitions, client))
+    yield from _ask(added, _unthrottled(partial(_add_partitions, client)))
 
 
 def _grouped(operations: Sequence[O], key: Callable[[O], Hashable]) -> list[list[O]]:
@@ -139,20 +153,57 @@ def _ask(groups: Sequence[list[O]], ask: Callable[[Sequence[list[O]]], list[Resu
                 for one in group:  # A request names each resource and entity once.
                     yield from _ask([[one]], ask)
                 continue
-            text = None if error == Errors.NONE else f"{error.name}: {message or error.message}"
-            yield from (Outcome(one, text) for one in group)
+            existed = error == Errors.TOPIC_ALREADY_EXISTS
+            is_done = existed or error == Errors.NONE
+            text = None if is_done else f"{error.name}: {message or error.message}"
+            yield from (Outcome(one, text, existed) for one in group)
 
 
-def _create_topics(client: AdminClient, some: Sequence[list[CreateTopic]]) -> list[Result]:
+def _unthrottled(
+    ask: Callable[[Sequence[list[O]]], tuple[list[Result], int]],
+) -> Callable[[Sequence[list[O]]], list[Result]]:
+    """Asks again for what a quota of changes (KIP-599) refuses, after the time that the response names."""
+
+    def results(some: Sequence[list[O]]) -> list[Result]:
+        found: dict[int, Result] = {}
+        left = list(range(len(some)))
+        for _ in range(THROTTLED_MAX):
+            answers, throttle_ms = ask([some[place] for place in left])
+            found.update(zip(left, answers, strict=True))
+            left = [place for place in left if found[place][0] == Errors.THROTTLING_QUOTA_EXCEEDED]
+            if not left:
+                break
+            Event().wait(min(max(throttle_ms, THROTTLE_MS_MIN), THROTTLE_MS_MAX) / 1000)
+        return [found[place] for place in range(len(some))]
+
+    return results
+
+
+def existing_topics(client: AdminClient, names: Sequence[str]) -> list[str]:
+    """Returns those that exist, whether the client may describe them or not; nothing is changed.
+
+    They are asked for with no partitions: a controller refuses that after it has looked for the name, and
+    before a quota counts it or a policy sees it.
+    """
+    found: list[str] = []
+    for some in chunks(names, ITEMS_PER_REQUEST):
+        topics = [CreatableTopic(name=name, num_partitions=0, replication_factor=CHOSEN) for name in some]
+        response = client.call(
+            CreateTopicsRequest(topics=topics, timeout_ms=TIMEOUT_MS, validate_only=True),
+            CreateTopicsResponse,
+            lambda answer: _if_moved(one.error_code for one in answer.topics),
+        )
+        found += [one.name for one in response.topics if one.error_code == Errors.TOPIC_ALREADY_EXISTS]
+    return sorted(found)
+
+
+def _create_topics(client: AdminClient, some: Sequence[list[CreateTopic]]) -> tuple[list[Result], int]:
     request = CreateTopicsRequest(topics=[_creatable(one) for (one,) in some], timeout_ms=TIMEOUT_MS)
     response = client.call(
         request, CreateTopicsResponse, lambda answer: _if_moved(one.error_code for one in answer.topics)
     )
     results = {one.name: (one.error_code, one.error_message) for one in response.topics}
-    found = [results.get(one.topic.name, MISSING) for (one,) in some]
-    return [
-        (Errors.NONE, None) if code == Errors.TOPIC_ALREADY_EXISTS else (code, why) for code, why in found
-    ]
+    return [results.get(one.topic.name, MISSING) for (one,) in some], response.throttle_time_ms
 
 
 def _creatable(one: CreateTopic) -> CreatableTopic:
@@ -169,7 +220,8 @@ def _creatable(one: CreateTopic) -> CreatableTopic:
     return created
 
 
-def _add_partitions(client: AdminClient, some: Sequence[list[AddPartitions]]) -> list[Result]:
+def _add_partitions(client: AdminClient, some: Sequence[list[AddPartitions]]) -> tuple[list[Result], int]:
+    """Those that have their number of partitions already, as after a lost response, are done."""
     topics = [
         CreatePartitionsTopic(name=one.topic, count=one.partitions, assignments=None) for (one,) in some
     ]
@@ -178,8 +230,30 @@ def _add_partitions(client: AdminClient, some: Sequence[list[AddPartitions]]) ->
         CreatePartitionsResponse,
         lambda answer: _if_moved(one.error_code for one in answer.results),
     )
-    results = {one.name: (one.error_code, one.error_message) for one in response.results}
-    return [results.get(one.topic, MISSING) for (one,) in some]
+    results: dict[str, Result] = {one.name: (one.error_code, one.error_message) for one in response.results}
+    invalid = {
+        one.topic: one.partitions
+        for (one,) in some
+        if results.get(one.topic, MISSING)[0] == Errors.INVALID_PARTITIONS
+    }
+    results |= dict.fromkeys(_with_partitions(client, invalid), (Errors.NONE, None))
+    return [results.get(one.topic, MISSING) for (one,) in some], response.throttle_time_ms
+
+
+def _with_partitions(client: AdminClient, counts: Mapping[str, int]) -> list[str]:
+    """Returns the topics that have as many partitions, when brokers have had time to apply what was done."""
+    left = dict(counts)
+    for _ in range(DESCRIBED_MAX if left else 0):
+        topics = topics_of(client)
+        left = {name: count for name, count in left.items() if len(_replicas_of(topics, name)) != count}
+        if not left:
+            break
+        Event().wait(DESCRIBED_PAUSE_S)
+    return [name for name in counts if name not in left]
+
+
+def _replicas_of(topics: Mapping[str, TopicReplicas], name: str) -> tuple[tuple[int, ...], ...]:
+    return topics[name].replicas if name in topics else ()
 
 
 def _set_configs(client: AdminClient, configs: Sequence[SetConfig]) -> Iterator[Outcome]:

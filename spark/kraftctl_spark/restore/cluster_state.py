@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from kraftctl_spark.restore.described_value import ConfigType, described_value
+
 
 class ResourceConfig(NamedTuple):
     """One config of one resource; `resource_type` is Kafka's name."""
@@ -89,6 +91,8 @@ class ClusterState:
     topics: Mapping[str, TopicReplicas] = field(default_factory=dict)
     configs: Mapping[ResourceConfig, str | None] = field(default_factory=dict)
     """The value is None where it is set and not shown."""
+    config_types: Mapping[ResourceConfig, int] = field(default_factory=dict)
+    """The ConfigType of each, as far as it is described."""
     acls: frozenset[NamedAcl] | None = frozenset()
     """None: the cluster has no authorizer."""
     quotas: Mapping[QuotaKey, float] = field(default_factory=dict)
@@ -97,8 +101,14 @@ class ClusterState:
     features: Mapping[str, int] = field(default_factory=dict)
     tokens: tuple[str, ...] = ()
     """The ids of delegation tokens."""
+    hidden_topics: frozenset[str] = frozenset()
+    """The topics that exist, and that this client may not describe, as far as the brokers name them."""
     brokers: frozenset[int] = frozenset()
     """The brokers that are alive; of the past, those that were registered."""
+
+    def described(self, config: ResourceConfig, value: str) -> str:
+        """Returns how this cluster describes the config when it is set to `value`."""
+        return described_value(value, self.config_types.get(config, ConfigType.UNKNOWN))
 
     @property
     def is_in_use(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from kraftctl_spark.restore.cluster_state import INTERNAL_TOPICS, ClusterState
 from kraftctl_spark.restore.operations import (
@@ -21,7 +22,12 @@ from kraftctl_spark.restore.operations import (
 )
 from kraftctl_spark.restore.plan import INTERNAL, Plan, PlannedConfig, PlannedTopic, is_internal
 
-BROKER, TOPIC = "BROKER", "TOPIC"
+BROKER, TOPIC, CLUSTER = "BROKER", "TOPIC", "CLUSTER"
+
+RIGHTS_MAY_END: Final = (
+    "the plan has the first ACL on CLUSTER: with allow.everyone.if.no.acl.found, the rest of the restore is"
+    " refused to an account that is no super user and that the ACLs of the plan do not name"
+)
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,8 @@ def compare(plan: Plan, live: ClusterState) -> Comparison:
             found.not_possible.append(f"create ACL {acl}: the cluster has no authorizer")
         elif acl not in live.acls:
             _absent(found, CreateAcl(acl), "not there", live)
+    if _may_end_rights(plan, live):
+        found.notes.append(RIGHTS_MAY_END)
     for quota, value in plan.quotas:
         operation, present = SetQuota(quota, value), live.quotas.get(quota)
         if present is None:
@@ -91,6 +99,17 @@ def compare(plan: Plan, live: ClusterState) -> Comparison:
         _compare_topic(found, topic, tuple(configs.get(topic.name, ())), live)
     return Comparison(
         tuple(found.missing), tuple(found.differing), tuple(found.not_possible), tuple(found.notes)
+    )
+
+
+def _may_end_rights(plan: Plan, live: ClusterState) -> bool:
+    """Returns whether the plan has the first ACL on the cluster: it may end the rights of those that it does
+    not name.
+    """
+    return (
+        live.acls is not None
+        and any(acl.resource_type == CLUSTER for acl in plan.acls)
+        and all(acl.resource_type != CLUSTER for acl in live.acls)
     )
 
 
@@ -145,7 +164,7 @@ def _compare_config(found: _Found, one: PlannedConfig, live: ClusterState) -> No
         found.not_possible.append(f"{operation}: {INTERNAL}")
     elif config in live.configs:
         present = live.configs[config]
-        if present != one.value:
+        if present is None or live.described(config, present) != live.described(config, one.value):
             found.differing.append(Differing(operation, "not shown" if present is None else present))
     elif kind == TOPIC and name not in live.topics:
         found.not_possible.append(f"{operation}: there is no such topic, and the plan has none")

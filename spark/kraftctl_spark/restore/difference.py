@@ -33,7 +33,8 @@ def changes_between(before: ClusterState, after: ClusterState) -> list[StateChan
     """
     unknown = set(map(str, brokers_not_known(before, after)))
     known = {config: value for config, value in before.configs.items() if _broker_of(config) not in unknown}
-    old, new = _facts(replace(before, configs=known)), _facts(after)
+    old = _facts(replace(before, configs=known, config_types=after.config_types))
+    new = _facts(after)
     found = [StateChange(*what, old.get(what), new.get(what)) for what in sorted(old.keys() | new.keys())]
     changed = [one for one in found if one.before != one.after and not _is_unknown(one)]
     return changed + (_changes_of_topics(before, after) if before.cluster_id == after.cluster_id else [])
@@ -77,7 +78,7 @@ def _is_unknown(change: StateChange) -> bool:
 def _facts(state: ClusterState) -> dict[tuple[str, str], str]:
     facts = {("topic", name): str(topic) for name, topic in state.topics.items()}
     facts |= {
-        ("config", str(config)): NOT_SHOWN if value is None else value
+        ("config", str(config)): NOT_SHOWN if value is None else state.described(config, value)
         for config, value in state.configs.items()
     }
     facts |= {("ACL", str(acl)): "" for acl in state.acls or ()}

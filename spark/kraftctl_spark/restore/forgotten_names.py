@@ -19,10 +19,11 @@ def without_forgotten(plan: Plan, pseudonyms: Collection[str]) -> Plan:
         return plan
     left: list[NotRestored] = []
 
-    def kept(kind: str, entries: Iterable[tuple[T, str]]) -> tuple[T, ...]:
+    def kept(kind: str, entries: Iterable[tuple[T, str, str]]) -> tuple[T, ...]:
+        """Returns those of which neither the text nor the value, which is not printed, has a pseudonym."""
         found = []
-        for entry, text in entries:
-            if any(pseudonym in text for pseudonym in pseudonyms):
+        for entry, text, value in entries:
+            if any(pseudonym in text or pseudonym in value for pseudonym in pseudonyms):
                 left.append(NotRestored(f"{kind} {text}", FORGOTTEN))
             else:
                 found.append(entry)
@@ -30,9 +31,9 @@ def without_forgotten(plan: Plan, pseudonyms: Collection[str]) -> Plan:
 
     return replace(
         plan,
-        topics=kept("topic", ((one, one.name) for one in plan.topics)),
-        configs=kept("config", ((one, str(one.config)) for one in plan.configs)),
-        acls=kept("ACL", ((one, str(one)) for one in plan.acls)),
-        quotas=kept("quota", ((one, str(one.quota)) for one in plan.quotas)),
+        topics=kept("topic", ((one, one.name, "") for one in plan.topics)),
+        configs=kept("config", ((one, str(one.config), one.value) for one in plan.configs)),
+        acls=kept("ACL", ((one, str(one), "") for one in plan.acls)),
+        quotas=kept("quota", ((one, str(one.quota), "") for one in plan.quotas)),
         not_restored=(*plan.not_restored, *left),
     )

@@ -65,23 +65,26 @@ def live_state(client: AdminClient, groups: Iterable[str] = ()) -> ClusterState:
 
     `groups` are those to describe where the brokers cannot list groups that have configs (before Kafka 4.1).
     """
-    topics = _topics(client)
+    listed = _listed(client, groups)
+    topics = topics_of(client)
     described = client.describe_cluster()
     brokers = frozenset(node.broker_id for node in described.brokers)
-    listed = _listed(client, groups)
-    resources = [(TOPIC, name) for name in topics] + [(BROKER, CLUSTER_DEFAULT), *listed]
-    configs = dict(_configs(client, resources))
+    others = [one for one in listed if one[0] in (CLIENT_METRICS, GROUP)]
+    resources = [(TOPIC, name) for name in topics] + [(BROKER, CLUSTER_DEFAULT), *others]
+    configs = list(_configs(client, resources))
     for broker in sorted(brokers):
         with client.only(broker) as one:  # A broker describes no other one.
-            configs.update(_configs(one, [(BROKER, str(broker))]))
+            configs += _configs(one, [(BROKER, str(broker))])
     return ClusterState(
         described.cluster_id,
         topics=topics,
-        configs=configs,
+        configs={config: value for config, value, _ in configs},
+        config_types={config: kind for config, _, kind in configs},
         acls=_acls(client),
         quotas=_quotas(client),
         users=_users(client),
         features=_features(client),
+        hidden_topics=frozenset(name for kind, name in listed if kind == TOPIC) - topics.keys(),
         brokers=brokers,
     )
 
@@ -92,7 +95,8 @@ def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-def _topics(client: AdminClient) -> dict[str, TopicReplicas]:
+def topics_of(client: AdminClient) -> dict[str, TopicReplicas]:
+    """Returns the topics that the client may describe."""
     request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
     response = client.call(request, MetadataResponse, lambda answer: (error_of(answer.error_code), None))
     found: dict[str, TopicReplicas] = {}
@@ -107,6 +111,9 @@ def _topics(client: AdminClient) -> dict[str, TopicReplicas]:
 
 
 def _listed(client: AdminClient, groups: Iterable[str]) -> list[tuple[int, str]]:
+    """Returns what has configs. From Kafka 4.1 on, this includes topics that Metadata leaves out, because the
+    client may not describe them.
+    """
     request = ListConfigResourcesRequest()
     try:
         response = client.call(
@@ -116,14 +123,14 @@ def _listed(client: AdminClient, groups: Iterable[str]) -> list[tuple[int, str]]
         UnavailableError
     ):  # Brokers before 3.7 have neither; this release of Kafka's protocol begins later.
         return [(GROUP, group) for group in groups]
-    listed = [(one.resource_type, one.resource_name) for one in response.config_resources]
-    found = {one for one in listed if one[0] in (CLIENT_METRICS, GROUP)}
+    found = {(one.resource_type, one.resource_name) for one in response.config_resources}
     return sorted(found | {(GROUP, group) for group in groups})
 
 
 def _configs(
     client: AdminClient, resources: Sequence[tuple[int, str]]
-) -> Iterator[tuple[ResourceConfig, str | None]]:
+) -> Iterator[tuple[ResourceConfig, str | None, int]]:
+    """Yields each config with its value and type."""
     for some in chunks(resources, RESOURCES_PER_REQUEST):
         asked = [
             DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=None)
@@ -145,7 +152,7 @@ def _configs(
             for config in result.configs:
                 if config.config_source in sources:
                     value = None if config.is_sensitive else config.value
-                    yield ResourceConfig(NAMES[kind], name, config.name), value
+                    yield ResourceConfig(NAMES[kind], name, config.name), value, config.config_type
 
 
 def _acls(client: AdminClient) -> frozenset[NamedAcl] | None:

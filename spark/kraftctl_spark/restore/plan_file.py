@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -15,6 +16,11 @@ from kraftctl_spark.restore.wire_numbers import ACL_FIELDS, acl_number, resource
 from kraftctl_spark.tables.manifest import ExportRefusedError
 
 FORMAT: Final = 1
+
+INT16_MAX, INT32_MAX, INT64_MAX = (2**bits - 1 for bits in (15, 31, 63))
+"""The largest numbers of factors, of partitions and brokers, and of offsets, in Kafka's requests."""
+
+FLOAT_MAX: Final = sys.float_info.max
 
 HEAD: Final = """\
 # What a cluster had, and what `kraftctl-export restore --apply` gives to another one that lacks it.
@@ -121,7 +127,7 @@ def parse_plan(text: str) -> Plan:
         raise PlanError(f"its format is {version}, and this release reads {FORMAT}")
     plan = Plan(
         head.take("cluster_id", str),
-        head.take("offset", int),
+        head.take_number("offset", INT64_MAX),
         head.take("time", str),
         _unique("topics", _entries(found, "topics", _read_topic), lambda one: one.name),
         _unique("configs", _entries(found, "configs", _read_config), lambda one: one.config),
@@ -147,10 +153,17 @@ class _Entry:
 
     def take(self, name: str, kind: type[T]) -> T:
         value = self._values.pop(name, None)
-        if kind is float and type(value) is int:
+        if kind is float and type(value) is int and abs(value) <= FLOAT_MAX:
             value = float(value)
         if type(value) is not kind:
             raise PlanError(f"{self.where} needs {name}, of type {kind.__name__}")
+        return value
+
+    def take_number(self, name: str, number_max: int) -> int:
+        """Returns a whole number that a request has room for."""
+        value = self.take(name, int)
+        if not -number_max <= value <= number_max:
+            raise PlanError(f"{self.where} has {name} = {value}, and {number_max} is the largest possible")
         return value
 
     def check(self, name: str, number_of: Callable[[str], int], value: str) -> None:
@@ -190,19 +203,31 @@ def _unique(name: str, entries: tuple[T, ...], key_of: Callable[[T], object]) ->
 
 
 def _read_topic(entry: _Entry) -> PlannedTopic:
-    name, partitions = entry.take("name", str), entry.take("partitions", int)
-    factor = entry.take("replication_factor", int)
+    name, partitions = entry.take("name", str), entry.take_number("partitions", INT32_MAX)
+    factor = entry.take_number("replication_factor", INT16_MAX)
     if partitions < 1 or factor < 1:
         raise PlanError(f"{entry.where} needs 1 partition and 1 replica at least")
     if not entry.has("replicas"):
         return PlannedTopic(name, partitions, factor)
     replicas = entry.take("replicas", list)
     is_right = len(replicas) == partitions and all(
-        isinstance(one, list) and one and all(type(broker) is int for broker in one) for one in replicas
+        isinstance(one, list) and one and all(map(_is_broker, one)) for one in replicas
     )
     if not is_right:
         raise PlanError(f"{entry.where} needs replicas = [[1, 2], ...], with the brokers of each partition")
+    if any(len(set(one)) < len(one) for one in replicas):
+        raise PlanError(f"{entry.where} has replicas with a broker twice for one partition")
+    longest = max(map(len, replicas))
+    if longest != factor:
+        raise PlanError(
+            f"{entry.where} has replication_factor = {factor}, and {longest} brokers in its longest list of"
+            " replicas: change both, or delete replicas, and the cluster chooses the brokers"
+        )
     return PlannedTopic(name, partitions, factor, tuple(tuple(one) for one in replicas))
+
+
+def _is_broker(value: object) -> bool:
+    return type(value) is int and 0 <= value <= INT32_MAX
 
 
 def _read_config(entry: _Entry) -> PlannedConfig:

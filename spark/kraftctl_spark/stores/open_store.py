@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from kraftctl_protocol.extra_packages import install_command
 from kraftctl_spark.log.local_path import local_path
 from kraftctl_spark.stores.local_store import LocalStore
+from kraftctl_spark.stores.secret_options import SECRET
 from kraftctl_spark.stores.store_error import StoreRefusedError
 
 if TYPE_CHECKING:
@@ -69,7 +70,6 @@ PLACES = {
 """The options that say which store it is, with their variables: workers get them from the driver."""
 
 _URL = re.compile(r"^([a-zA-Z][a-zA-Z0-9+.-]+)://([^/?#]*)(?:/([^?#]*))?$")
-_SECRET = re.compile(r"secret|key|token|password|sas|credential", re.IGNORECASE)
 _NO_SECRETS = frozenset(("sse_kms_key_id", "sse_bucket_key_enabled", "aws_sse_kms_key_id"))
 _USERS = re.compile(r"//[^/@]*@")
 
@@ -142,7 +142,7 @@ def parse_options(given: list[str]) -> dict[str, str]:
         key = key.strip().lower()
         if not equals or not key:
             raise StoreRefusedError("--store-option is KEY=VALUE, for example region=eu-central-1")
-        if _SECRET.search(key) and key not in _NO_SECRETS:
+        if SECRET.search(key) and key not in _NO_SECRETS:
             raise StoreRefusedError(
                 f"--store-option {key}: every account of this machine can list arguments. Set it in the "
                 "environment, for example as AWS_SECRET_ACCESS_KEY"

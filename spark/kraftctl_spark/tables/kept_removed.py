@@ -5,7 +5,10 @@ from __future__ import annotations
 from kraftctl_spark.tables.output import Output
 
 PUBLICATIONS = "_publications.json"
-"""The note of what is published, which is in the output from the first publication on."""
+"""It is in the output from the first publication on; releases before noted in it what is published."""
+
+NOTES = {"Delta": "_publications-delta.json", "Iceberg": "_publications-iceberg.json"}
+"""The notes of what is published, one for each format: different processes may write them."""
 
 KEPT_WHEN_PUBLISHED_MS = 86_400_000
 """The longest scan that ends well."""

@@ -114,6 +114,7 @@ class AfterTheOther:
 
     def __init__(self, place: Path, kind: str, newer: Path) -> None:
         self.name = kind
+        self.is_beside_files = kind == "delta"
         self._target = target_in(place, kind)
         self._place, self._newer = place, newer
         self.waits = True
@@ -149,6 +150,7 @@ class MergedBefore:
 
     def __init__(self, place: Path, kind: str, output: Path) -> None:
         self.name = kind
+        self.is_beside_files = kind == "delta"
         self._target = target_in(place, kind)
         self._output = output
         self._waits = True
@@ -222,13 +224,13 @@ def test_a_file_that_is_written_again_under_its_name_is_published_again(
 
 
 def test_a_vacuum_of_delta_deletes_no_file_of_ours(grown: list[Path], place: Path) -> None:
-    """Neither what waits to be published for months nor what waits to be deleted."""
+    """Neither what waits to be published for weeks nor what waits to be deleted."""
     output = become(place, grown[1])
     publish(Output(output), target_in(place, "delta"))
     become(place, grown[2])
     files = sorted(output.rglob("*.parquet"))
     for path in files:
-        os.utime(path, (1_000_000, path.stat().st_mtime - 200 * 86_400))
+        os.utime(path, (1_000_000, path.stat().st_mtime - 25 * 86_400))
     for log in output.rglob("_delta_log"):
         DeltaTable(str(log.parent)).vacuum(dry_run=False, full=True)
     assert sorted(output.rglob("*.parquet")) == files

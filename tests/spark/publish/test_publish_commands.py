@@ -124,6 +124,7 @@ class Failing:
     """Delta, while it works."""
 
     name = "Delta"
+    is_beside_files = True
 
     def __init__(self, place: Path) -> None:
         self._target = target_in(place, "delta")

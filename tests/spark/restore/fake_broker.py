@@ -53,6 +53,15 @@ class FakeCluster:
     quotas: dict[QuotaKey, float] = field(default_factory=dict)
     refuses: Callable[[str], Errors] = lambda _: Errors.NONE
     """The error for the name of a topic, the key of a config or a quota, or a principal."""
+    describes: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
+    """The type of a config and its text in descriptions, by its key and the value that it is set to."""
+    hidden: set[str] = field(default_factory=set)
+    """The topics that the client may not describe."""
+    lists_topics: bool = True
+    """Brokers before 4.1 list no topics among the resources that have configs."""
+    is_throttled: Callable[[], bool] = lambda: False
+    """Whether a quota refuses the next topic."""
+    throttle_ms: int = 0
     requests: list[Message] = field(default_factory=list)
 
     def node(self) -> ScriptedNode:
@@ -92,6 +101,7 @@ class FakeCluster:
                     ],
                 )
                 for name, topic in self.topics.items()
+                if name not in self.hidden
             ]
         )
 
@@ -105,11 +115,14 @@ class FakeCluster:
 
     def _listed(self, _: Message) -> Message:
         numbers = {name: number for number, name in NAMES.items()}
-        found = sorted({(numbers[one.resource_type], one.resource_name) for one in self.configs})
+        found = {(numbers[one.resource_type], one.resource_name) for one in self.configs}
+        found = {one for one in found if one[0] != TOPIC}
+        if self.lists_topics:
+            found |= {(TOPIC, name) for name in self.topics}
         return list_config_resources_response.ListConfigResourcesResponse(
             config_resources=[
                 list_config_resources_response.ConfigResource(resource_name=name, resource_type=kind)
-                for kind, name in found
+                for kind, name in sorted(found)
             ]
         )
 
@@ -119,11 +132,13 @@ class FakeCluster:
             found = [
                 describe_configs_response.DescribeConfigsResourceResult(
                     name=one.key,
-                    value=value,
+                    value=shown,
                     config_source=3 if one[:2] == ("BROKER", "") else SOURCES[one.resource_type],
+                    config_type=kind,
                 )
                 for one, value in self.configs.items()
                 if one[:2] == (NAMES[asked.resource_type], asked.resource_name)
+                for kind, shown in [self.describes.get((one.key, value), (0, value))]
             ]
             static = describe_configs_response.DescribeConfigsResourceResult(
                 name="broker.rack", value="a", config_source=4
@@ -174,29 +189,42 @@ class FakeCluster:
         )
 
     def _create(self, request: Any) -> Message:
-        self.requests.append(request)
+        if not request.validate_only:
+            self.requests.append(request)
         results = []
         for one in request.topics:
-            error = self.refuses(one.name)
+            error = Errors.NONE if request.validate_only else self.refuses(one.name)
             if error == Errors.NONE and one.name in self.topics:
                 error = Errors.TOPIC_ALREADY_EXISTS
-            if error == Errors.NONE:
+            if error == Errors.NONE and one.num_partitions == 0:
+                error = Errors.INVALID_PARTITIONS
+            if error == Errors.NONE and not request.validate_only and self.is_throttled():
+                error = Errors.THROTTLING_QUOTA_EXCEEDED
+            if error == Errors.NONE and not request.validate_only:
                 placed = [tuple(each.broker_ids) for each in one.assignments]
                 placed = placed or [(BROKER_ID,) * one.replication_factor] * one.num_partitions
                 self.topics[one.name] = TopicReplicas(tuple(placed))
                 for config in one.configs:
                     self.configs[ResourceConfig("TOPIC", one.name, config.name)] = str(config.value)
             results.append(create_topics_response.CreatableTopicResult(name=one.name, error_code=error))
-        return create_topics_response.CreateTopicsResponse(topics=results)
+        return create_topics_response.CreateTopicsResponse(topics=results, throttle_time_ms=self.throttle_ms)
 
     def _add_partitions(self, request: Any) -> Message:
         self.requests.append(request)
         results = []
         for one in request.topics:
             before = self.topics[one.name].replicas
-            self.topics[one.name] = TopicReplicas(before + before[:1] * (one.count - len(before)))
-            results.append(create_partitions_response.CreatePartitionsTopicResult(name=one.name))
-        return create_partitions_response.CreatePartitionsResponse(results=results)
+            error = Errors.INVALID_PARTITIONS if one.count <= len(before) else Errors.NONE
+            if error == Errors.NONE and self.is_throttled():
+                error = Errors.THROTTLING_QUOTA_EXCEEDED
+            if error == Errors.NONE:
+                self.topics[one.name] = TopicReplicas(before + before[:1] * (one.count - len(before)))
+            results.append(
+                create_partitions_response.CreatePartitionsTopicResult(name=one.name, error_code=error)
+            )
+        return create_partitions_response.CreatePartitionsResponse(
+            results=results, throttle_time_ms=self.throttle_ms
+        )
 
     def _alter(self, request: Any) -> Message:
         self.requests.append(request)

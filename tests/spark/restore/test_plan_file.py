@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kraftctl_protocol.generated.create_partitions_request import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
+from kraftctl_protocol.generated.create_topics_request import CreateTopicsRequest
+from kraftctl_spark.restore.changes import _creatable
 from kraftctl_spark.restore.cluster_state import ClusterState
+from kraftctl_spark.restore.operations import CreateTopic
 from kraftctl_spark.restore.plan import Plan, plan_of
-from kraftctl_spark.restore.plan_file import parse_plan, plan_text, read_plan
+from kraftctl_spark.restore.plan_file import PlanError, _value, parse_plan, plan_text, read_plan
 from kraftctl_spark.tables.manifest import ExportRefusedError
 from tests.spark.restore.restored_states import SMALL, random_state
 
@@ -91,6 +101,68 @@ def test_a_wrong_entry_is_named(before: str, after: str, complaint: str, tmp_pat
         read_plan(file)
     assert str(refused.value).startswith(f"--apply {file}: ")
     assert complaint in str(refused.value)
+
+
+REPLICAS = "replication_factor = 2, replicas = [[1, 2], [2, 3], [3, 1]]"
+
+
+@pytest.mark.parametrize(
+    ("edited", "complaint"),
+    [
+        pytest.param("replication_factor = 3, replicas = [[1, 2], [2, 3], [3, 1]]", "= 3, and 2", id="more"),
+        pytest.param("replication_factor = 1, replicas = [[1, 2], [2, 3], [3, 1]]", "= 1, and 2", id="fewer"),
+        pytest.param("replication_factor = 2, replicas = [[1, 1], [2, 3], [3, 1]]", "twice", id="repeated"),
+    ],
+)
+def test_replicas_that_do_not_fit_are_refused(edited: str, complaint: str) -> None:
+    """A factor that was edited beside them would be ignored."""
+    with pytest.raises(PlanError, match=complaint):
+        parse_plan(plan_text(plan()).replace(REPLICAS, edited))
+
+
+def numbers_in(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    if isinstance(value, (dict, list)):
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from numbers_in(one, (*path, key))
+    elif isinstance(value, (int, float)):
+        yield path
+
+
+NUMBERS = list(numbers_in(tomllib.loads(plan_text(plan()))))
+
+
+def test_each_kind_of_number_is_in_the_plan() -> None:
+    names = {str([part for part in path if isinstance(part, str)][-1]) for path in NUMBERS}
+    assert names == {"format", "offset", "partitions", "replication_factor", "replicas", "value"}
+
+
+@pytest.mark.parametrize(
+    "number", [2**15, 2**31, 2**63, 10**400, -(10**400)], ids=["int16", "int32", "int64", "float", "negative"]
+)
+@pytest.mark.parametrize("path", NUMBERS, ids=lambda path: ".".join(map(str, path)))
+def test_a_number_that_no_request_has_room_for_is_refused(path: tuple[str | int, ...], number: int) -> None:
+    """Or it is read, and can be sent."""
+    found = tomllib.loads(plan_text(plan()))
+    inner: Any = found
+    for part in path[:-1]:
+        inner = inner[part]
+    inner[path[-1]] = number
+    try:
+        read = parse_plan(written(found))
+    except PlanError:
+        return
+    for topic in (*read.topics, *(one._replace(replicas=None) for one in read.topics)):
+        created = CreateTopicsRequest(topics=[_creatable(CreateTopic(topic, ()))])
+        added = CreatePartitionsTopic(name=topic.name, count=topic.partitions, assignments=None)
+        for message in (created, CreatePartitionsRequest(topics=[added])):
+            message.encode(message.HIGHEST_VERSION)
+    assert -(2**63) < read.offset < 2**63
+    assert all(isinstance(one.value, float) for one in read.quotas)
+
+
+def written(found: dict[str, Any]) -> str:
+    """The plan again, with numbers of any size."""
+    return "\n".join(f"{name} = {_value(value)}" for name, value in found.items())
 
 
 def test_a_thing_that_is_there_twice_is_refused(tmp_path: Path) -> None:
