@@ -6,7 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 
 from kraftctl_spark.stores.store import Store
-from kraftctl_spark.tables.kept_removed import PUBLICATIONS
+from kraftctl_spark.tables.json_fields import parsed, read_as
+from kraftctl_spark.tables.kept_removed import PUBLICATIONS, UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -18,14 +19,16 @@ class PublicationState:
     published_at_ms: int | None = None
     failing_since_ms: int | None = None
     failure: str = ""
+    commit: int = UNKNOWN
+    """Everything up to this commit is published, so that files which it removed are read no more."""
 
 
 def publication_states(store: Store) -> dict[str, PublicationState]:
     """Returns them by their formats; none where nothing was ever published."""
     try:
-        read = json.loads(store.read(PUBLICATIONS))
-        return {name: PublicationState(**fields) for name, fields in sorted(read.items())}
-    except (FileNotFoundError, ValueError, TypeError):
+        read = parsed(store.read(PUBLICATIONS))
+        return {name: read_as(PublicationState, fields) for name, fields in sorted(read.items())}
+    except (FileNotFoundError, ValueError):
         return {}
 
 

@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.tables.output import Output
+from typing import TYPE_CHECKING, Final
 
-PUBLICATIONS = "_publications.json"
+from kraftctl_spark.stores.store import Store
+from kraftctl_spark.tables.json_fields import parsed
+
+if TYPE_CHECKING:
+    from kraftctl_spark.tables.output import Output
+
+PUBLICATIONS: Final = "_publications.json"
 """The note of what is published, which is in the output from the first publication on."""
 
 KEPT_WHEN_PUBLISHED_MS = 86_400_000
 """The longest scan that ends well."""
+
+
+UNKNOWN: Final = -1
+"""The commit of a publication that has not succeeded, or of a release that did not note it."""
+
+
+def published_commits(store: Store) -> dict[str, int]:
+    """Returns the last commit that is published, by format: readers of that still need the files which later
+    ones have removed. A note that is damaged says so as a format without any.
+    """
+    try:
+        states = parsed(store.read(PUBLICATIONS))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        return {f"an unknown format ({PUBLICATIONS}: {error})": UNKNOWN}
+    commits = {name: one.get("commit") if type(one) is dict else None for name, one in states.items()}
+    return {name: one if type(one) is int else UNKNOWN for name, one in commits.items()}
 
 
 def is_published(output: Output) -> bool:
