@@ -95,7 +95,9 @@ def test_it_warns_of_files_that_are_kept_for_longer_than_a_day(
     removed = opened.log.state().removed
     opened.remove_replaced(0)
     assert caplog.text == "", "it is younger"
-    monkeypatch.setattr(output_module.time, "time_ns", lambda: (removed[0].at_ms + 50 * 3_600_000) * 1_000_000)
+    monkeypatch.setattr(
+        output_module.time, "time_ns", lambda: (removed[0].at_ms + 50 * 3_600_000) * 1_000_000
+    )
     for _ in range(3):
         assert opened.remove_replaced(86_400_000) == 0
     (line,) = (one.getMessage() for one in caplog.records)

@@ -30,7 +30,9 @@ def large_file() -> bytes:
     return sink.getvalue()
 
 
-def test_a_failed_request_is_no_damage(one_server: StoreServer, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_request_is_no_damage(
+    one_server: StoreServer, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with FaultyProxy(one_server.port) as proxy:
         client_of(monkeypatch, proxy.endpoint)
         store = open_store.open_store(url, retry_seconds=0.2)

@@ -190,6 +190,25 @@ def test_what_a_worker_uploads_elsewhere_is_not_committed(
         assert output.manifests() == []
 
 
+def test_what_one_of_several_workers_uploads_elsewhere_is_not_committed(
+    controller: FakeController, quorum: FakeQuorum, here: StoreServer, url: str
+) -> None:
+    """Whichever it is: each of them may have another environment."""
+    quorum.append(*mixed_batches(0, 3 * PER_TASK))
+    with storing(url, controller.endpoint) as exporter:
+        settings = exporter._settings
+        elsewhere = replace(settings, store=StoreLocation(f"{url}-elsewhere"))
+        for wrong in range(3):
+            exporter._run_tasks = lambda tasks, wrong=wrong: [
+                run_task(elsewhere if number == wrong else settings, task)
+                for number, task in enumerate(tasks)
+            ]
+            with pytest.raises(ExportRefusedError, match=r"lacks .*, which a worker has uploaded"):
+                exporter.export_to(3 * PER_TASK, 1)
+    with stored_output(url) as output:
+        assert output.manifests() == []
+
+
 def test_an_upload_that_fails_ends_the_batch_and_leaves_nothing(
     controller: FakeController,
     quorum: FakeQuorum,
