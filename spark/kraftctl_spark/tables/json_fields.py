@@ -29,7 +29,8 @@ def parsed(data: bytes) -> dict[str, Any]:
 
 def read_as(kind: type[Found], value: object) -> Found:
     """Returns the value as a dataclass, with everything in it; ValueError for any other field or type."""
-    found: Found = _reader(kind)(value)
+    declared: Any = kind
+    found: Found = _reader(declared)(value)
     return found
 
 
