@@ -49,7 +49,7 @@ def _path_within(path: str) -> str:
 
 
 FilePath = Annotated[str, _path_within]
-"""A path relative to the output directory. Whoever can write commits must not name other files with it."""
+"""A path relative to the output directory. One who can write commits must not name other files with it."""
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kraftctl_spark.stores import object_reader, open_store
+from kraftctl_spark.stores import object_reader
 from kraftctl_spark.stores.object_reader import FIRST_BYTES, ObjectReader
+from kraftctl_spark.stores.object_store import ObjectStore
+from kraftctl_spark.stores.open_store import open_store
 from kraftctl_spark.stores.store_error import ObjectStoreError
 from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.manifest import ExportRefusedError
@@ -30,12 +32,18 @@ def large_file() -> bytes:
     return sink.getvalue()
 
 
+def opened_store(url: str, retry_seconds: float | None = None) -> ObjectStore:
+    store = open_store(url, retry_seconds=retry_seconds)
+    assert isinstance(store, ObjectStore)
+    return store
+
+
 def test_a_failed_request_is_no_damage(
     one_server: StoreServer, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with FaultyProxy(one_server.port) as proxy:
         client_of(monkeypatch, proxy.endpoint)
-        store = open_store.open_store(url, retry_seconds=0.2)
+        store = opened_store(url, 0.2)
         store.put(NAME, large_file())
         opened = CheckedFile(store / NAME)
         rule = proxy.add("GET", NAME, internal_error, 1_000)
@@ -49,7 +57,7 @@ def test_a_file_that_a_compaction_deleted_is_missing(
     one_server: StoreServer, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client_of(monkeypatch, one_server.endpoint)
-    store = open_store.open_store(url)
+    store = opened_store(url)
     store.put(NAME, large_file())
     opened = CheckedFile(store / NAME)
     store.delete([NAME])
@@ -78,7 +86,7 @@ def test_damage_is_named_with_its_url(
     one_server: StoreServer, url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     client_of(monkeypatch, one_server.endpoint)
-    store = open_store.open_store(url)
+    store = opened_store(url)
     store.put(NAME, b"no Parquet")
     with pytest.raises(ExportRefusedError, match=rf"^{url}/{NAME} is damaged"):
         CheckedFile(store / NAME)
