@@ -1,4 +1,4 @@
-"""Reads dataclasses from the JSON of a file that anybody can have changed: each field has its declared type.
+"""Reads dataclasses from the JSON of a file that can have been changed: each field has its declared type.
 
 A check that a type is annotated with belongs to the type: every reader of such a field has it.
 """

@@ -17,7 +17,7 @@ from kraftctl_spark.tables.manifest import ExportRefusedError
 LOOKS_TOGETHER = 16
 
 FIRST = commit_name(0)
-"""An output has it from its first batch on, and for ever."""
+"""An output has it from its first batch on, and keeps it."""
 
 NEXT_STEP = (
     "choose a prefix beside it. An output that is there can be moved: end what writes to it, and copy all of "

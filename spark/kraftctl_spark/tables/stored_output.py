@@ -147,7 +147,7 @@ class StoredOutput(Output):
                     raise
 
     def _fetch(self, state: OutputState) -> None:
-        """Of the commits, which become more for ever, downloads those from the newest state on."""
+        """Downloads live files, the newest state and the commits behind it: others become more without end."""
         history = [] if state.history is None else list(state.history.files)
         names = [*(file.path for one in state.batches for file in one.files), *history]
         kept = self.log.newest_kept(state.number)
@@ -199,7 +199,7 @@ class StoredOutput(Output):
         return self._files_in([*tables, *(one for one in history if Path(one).name not in table_schemas())])
 
     def _files_in(self, directories: Iterable[str]) -> list[str]:
-        """Returns what is directly in them. Below, Delta has a log that becomes more for ever."""
+        """Returns what is directly in them. Below, there may be a log of Delta, which grows."""
         with ThreadPoolExecutor(REQUESTS_TOGETHER) as pool:
             return [name for one in pool.map(self._objects.entries, directories) for name in one.files]
 
