@@ -147,7 +147,7 @@ class StoredOutput(Output):
                     raise
 
     def _fetch(self, state: OutputState) -> None:
-        """Downloads live files, the newest state and the commits behind it: others become more without end."""
+        """Downloads live files, the newest state and the commits behind it. All commits become too many."""
         history = [] if state.history is None else list(state.history.files)
         names = [*(file.path for one in state.batches for file in one.files), *history]
         kept = self.log.newest_kept(state.number)
