@@ -11,6 +11,9 @@ OBJECTS = f"{TESTS}/test_object_store.py"
 PROBE = f"{TESTS}/test_create_probe.py"
 OPENED = f"{TESTS}/test_open_store.py"
 OUTPUT = f"{TESTS}/test_stored_output.py"
+NESTED = f"{TESTS}/test_nested_outputs.py"
+READS = f"{TESTS}/test_failed_reads.py"
+FIELDS = "tests/spark/test_commit_fields.py"
 LOST = f"{TESTS}/test_lost_answers.py"
 
 FAULTS = (
@@ -136,6 +139,60 @@ FAULTS = (
         "",
         (f"{LOST}::test_files_of_a_batch_that_is_refused_are_deleted",),
         "Each lost race leaves objects for a day.",
+    ),
+    PlantedFault(
+        "files-of-an-output-within-are-leftovers",
+        f"{TABLES}/stored_output.py",
+        "for name in self._our_files() if name not in named",
+        'for name in self._objects.names("") if name not in named',
+        (f"{NESTED}::test_old_files_of_an_output_within_it_stay",),
+        "Each start of one export deletes the live files of another below its prefix.",
+    ),
+    PlantedFault(
+        "an-output-may-be-around-another",
+        f"{TABLES}/nested_outputs.py",
+        "    if inner is not None:\n",
+        "    if False:\n",
+        (f"{NESTED}::test_an_output_around_another_does_not_begin",),
+        "An earlier release of the outer one deletes the files of the inner one.",
+    ),
+    PlantedFault(
+        "an-output-may-be-within-another",
+        f"{TABLES}/nested_outputs.py",
+        "            if one.size(FIRST) is not None:\n",
+        "            if False:\n",
+        (f"{NESTED}::test_an_output_within_another_is_refused",),
+        "An earlier release of the outer one deletes the files of the inner one.",
+    ),
+    PlantedFault(
+        "a-path-leads-anywhere",
+        f"{TABLES}/table_files.py",
+        "    if not is_ours or ",
+        "    if ",
+        (
+            f"{FIELDS}::test_a_path_outside_of_the_tables_is_refused",
+            f"{FIELDS}::test_a_changed_commit_deletes_nothing_outside",
+        ),
+        "Who can write one commit has files of the exporter's machine deleted.",
+    ),
+    PlantedFault(
+        "a-failed-request-is-damage",
+        f"{TABLES}/checked_file.py",
+        "        except (ObjectStoreError, FileNotFoundError):\n",
+        "        except MemoryError:\n",
+        (
+            f"{READS}::test_a_failed_request_is_no_damage",
+            f"{READS}::test_a_file_that_a_compaction_deleted_is_missing",
+        ),
+        "A busy store is a reason to restore a backup.",
+    ),
+    PlantedFault(
+        "one-worker-is-looked-at",
+        f"{TABLES}/stored_output.py",
+        "self._check_uploaded(one_of_each_attempt(done))",
+        "self._check_uploaded(done[:1])",
+        (f"{OUTPUT}::test_what_one_of_several_workers_uploads_elsewhere_is_not_committed[moto]",),
+        "A batch is committed whose files are in the store of another environment.",
     ),
     PlantedFault(
         "a-state-that-is-not-written-fails-the-commit",

@@ -9,6 +9,7 @@ HISTORY = "spark/kraftctl_spark/history"
 TABLES = "spark/kraftctl_spark/tables"
 PUBLICATION = "tests/spark/publish/test_publication.py"
 COMMANDS = "tests/spark/publish/test_publish_commands.py"
+KEPT = "tests/spark/publish/test_kept_for_published.py"
 STORED = "tests/spark/stores/test_stored_history.py"
 STORED_PUBLICATIONS = "tests/spark/stores/test_stored_publications.py"
 
@@ -95,6 +96,25 @@ FAULTS = (
         "        if False:\n",
         (f"{STORED_PUBLICATIONS}::test_each_batch_and_each_merge_is_published[moto-delta]",),
         "Readers of the bare directory find rows twice for a day, and nothing says since when.",
+    ),
+    PlantedFault(
+        "files-of-the-published-version-are-deleted",
+        f"{TABLES}/output.py",
+        "published is not None and one.number > published]",
+        "False]",
+        (
+            f"{KEPT}::test_files_of_the_published_version_stay_until_it_is_replaced",
+            f"{KEPT}::test_nothing_is_deleted_where_it_is_not_known_what_is_published",
+        ),
+        "While a catalog fails, or between two publications, every query of published tables fails.",
+    ),
+    PlantedFault(
+        "the-newest-publication-decides-what-is-kept",
+        f"{TABLES}/output.py",
+        "min(commits.values(), default=None)",
+        "max(commits.values(), default=None)",
+        (f"{KEPT}::test_the_format_that_is_furthest_behind_decides",),
+        "Delta is published, and readers of Iceberg miss files.",
     ),
     PlantedFault(
         "the-endpoint-is-not-passed-on",

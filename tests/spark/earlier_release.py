@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 from kraftctl_protocol.message import Message
 from kraftctl_spark.rows.record_names import column_name
 from kraftctl_spark.rows.tables import RECORDS
+from kraftctl_spark.tables.json_fields import read_as
 from kraftctl_spark.tables.manifest import Manifest
 from kraftctl_spark.tables.parquet_options import parquet_options
 from tests.spark.rewritten import rewrite
@@ -28,7 +30,7 @@ def forget(tables: Path, message: type[Message], reason: str) -> None:
             _forget_field(tables, manifest, message)
         else:
             _forget_rows(tables, manifest, message, reason)
-        return Manifest.from_dict(manifest)
+        return read_as(Manifest, json.loads(json.dumps(manifest)))
 
     rewrite(tables, forgotten)
 

@@ -61,8 +61,7 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
     if is_published(Output(tables)):
         log.warning(
             "%s keeps replaced files for readers of Delta and Iceberg, and the views read all files: some "
-            "rows are twice in them; query the published tables, or give run, "
-            "compact and history --keep-removed '0 days'",
+            "rows are twice in them; query the published tables",
             tables,
         )
     places = {HISTORY_PLACE: place, TABLES_PLACE: tables}

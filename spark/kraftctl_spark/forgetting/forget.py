@@ -98,7 +98,7 @@ def replace_name(output: Output, name: WantedName) -> Commit | None:
             if has_files(output, batch, is_later):
                 raise ExportRefusedError(f"{batch.name} was written by a later release: use that one")
         commit = _replaced(output, name, found, history) if found.is_needed else None
-        output.remove_replaced(0)
+        output.remove_replaced(0, even_published=True)
         if history is not None:
             history.remove_unnamed()
         return commit

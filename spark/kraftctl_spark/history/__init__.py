@@ -1,4 +1,5 @@
 """Makes versions of everything in the metadata, each from one offset to another, from the typed tables."""
 
-DIRECTORY = "history"
-"""The directory of the versions in that of the typed tables, unless another one is named."""
+from kraftctl_spark.tables import HISTORY_DIRECTORY as DIRECTORY
+
+__all__ = ["DIRECTORY"]

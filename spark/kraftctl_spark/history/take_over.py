@@ -6,12 +6,11 @@ writes them refuses the tables, however far a killed process came. They are dele
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kraftctl_spark.history import DIRECTORY
@@ -20,6 +19,7 @@ from kraftctl_spark.stores.durable import Hook, fsync
 from kraftctl_spark.stores.local_store import LocalStore
 from kraftctl_spark.tables.commit import TAKEN_OVER, Commit, HistoryChange
 from kraftctl_spark.tables.commit_log import OLD_MANIFESTS, CommitLog
+from kraftctl_spark.tables.json_fields import parsed, read_as
 from kraftctl_spark.tables.manifest import RESTORE, ExportRefusedError, Manifest
 from kraftctl_spark.tables.output import HIDDEN_MANIFESTS, RANGE_NAME, Output
 from kraftctl_spark.tables.table_files import TableFile, sha256_of
@@ -28,6 +28,17 @@ READS_AT_ONCE = 4
 OLD_FORMAT = 1
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _OldHistory:
+    """The content of `_history.json`; its paths begin at the directory of the history."""
+
+    format: int
+    cluster_id: str
+    end: int
+    decoders: tuple[str, ...]
+    files: tuple[TableFile, ...]
 
 
 def take_over(directory: Path, hook: Hook) -> Commit | None:
@@ -95,12 +106,12 @@ def _live(old: Path) -> list[Manifest]:
 
 def _read(path: Path) -> Manifest:
     try:
-        fields = json.loads(path.read_text())
-        if fields.pop("format") != OLD_FORMAT:
+        fields = parsed(path.read_bytes())
+        if fields.pop("format", None) != OLD_FORMAT:
             raise ValueError("written by another release")
-        fields.pop("lag")
-        return Manifest.from_dict(fields)
-    except (ValueError, KeyError, TypeError) as error:
+        fields.pop("lag", None)
+        return read_as(Manifest, fields)
+    except ValueError as error:
         raise ExportRefusedError(f"{path} is not a manifest ({error}): {RESTORE}") from error
 
 
@@ -125,22 +136,24 @@ def _history(directory: Path, batches: tuple[Manifest, ...]) -> HistoryChange | 
     """Returns the history beside the tables; None if there is none that can be continued."""
     path = directory / DIRECTORY / OLD_MANIFEST
     try:
-        fields = json.loads(path.read_text())
-        if fields["format"] != FORMAT or not batches or fields["cluster_id"] != batches[-1].cluster_id:
-            raise ValueError("it is of another release, or of other tables")
-        files = [TableFile(**one) for one in fields["files"]]
-        placed = (replace(file, path=f"{DIRECTORY}/{file.path}") for file in files)
+        fields = parsed(path.read_bytes())
+        if fields.get("format") != FORMAT:
+            raise ValueError("it is of another release")
+        old = read_as(_OldHistory, fields)
+        if not batches or old.cluster_id != batches[-1].cluster_id:
+            raise ValueError("it is of other tables")
+        placed = (replace(file, path=f"{DIRECTORY}/{file.path}") for file in old.files)
         return HistoryChange(
             format=FORMAT,
-            cluster_id=fields["cluster_id"],
+            cluster_id=old.cluster_id,
             start=0,
-            end=fields["end"],
-            decoders=tuple(fields["decoders"]),
+            end=old.end,
+            decoders=old.decoders,
             added=_hashed(directory, placed),
             removed=(),
         )
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError, ExportRefusedError) as error:
+    except (ValueError, ExportRefusedError) as error:
         log.warning("%s is not taken over (%s): it has to be computed again", path, error)
         return None

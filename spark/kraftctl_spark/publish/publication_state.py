@@ -6,7 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 
 from kraftctl_spark.stores.store import Store
-from kraftctl_spark.tables.kept_removed import NOTES, PUBLICATIONS
+from kraftctl_spark.tables.json_fields import parsed, read_as
+from kraftctl_spark.tables.kept_removed import NOTES, PUBLICATIONS, UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,8 @@ class PublicationState:
     published_at_ms: int | None = None
     failing_since_ms: int | None = None
     failure: str = ""
+    commit: int = UNKNOWN
+    """Everything up to this commit is published, so that files which it removed are read no more."""
 
 
 def publication_states(store: Store) -> dict[str, PublicationState]:
@@ -33,9 +36,9 @@ def publication_states(store: Store) -> dict[str, PublicationState]:
 def _noted(store: Store, name: str) -> dict[str, PublicationState] | None:
     """Returns what a note has; None where there is none that can be read."""
     try:
-        read = json.loads(store.read(name))
-        return {name: PublicationState(**fields) for name, fields in read.items()}
-    except (FileNotFoundError, ValueError, TypeError):
+        read = parsed(store.read(name))
+        return {one: read_as(PublicationState, fields) for one, fields in read.items()}
+    except (FileNotFoundError, ValueError):
         return None
 
 

@@ -44,14 +44,14 @@ class Publisher:
                 "--keep-removed says otherwise; meanwhile a reader of the bare files finds their rows twice",
                 self._output.where,
             )
-        offset = self._output.position().offset
+        offset, commit = self._output.position().offset, self._output.commit_number
         try:
             changed = publish(self._output, self._target, self._output.hook, self._done, removed)
         except (ExportRefusedError, PublicationFailedError, OSError) as error:
             since_ms = before.failing_since_ms or now_ms
             note(store, name, replace(before, failing_since_ms=since_ms, failure=str(error)))
             raise
-        note(store, name, PublicationState(offset, now_ms))
+        note(store, name, PublicationState(offset, now_ms, commit=commit))
         return changed
 
     def after_batch(self) -> None:

@@ -13,11 +13,16 @@ FIRST_BYTES = 1024 * 1024
 class ObjectReader(io.RawIOBase):
     """A file that cannot be written to. `get` returns some bytes, from a position on, and the whole size."""
 
-    def __init__(self, get: Callable[[int, int], tuple[bytes, int]]) -> None:
+    def __init__(self, where: str, get: Callable[[int, int], tuple[bytes, int]]) -> None:
+        """Takes the URL, for messages."""
         super().__init__()
+        self._where = where
         self._get = get
         self._start, self._size = get(0, FIRST_BYTES)
         self._position = 0
+
+    def __str__(self) -> str:
+        return self._where
 
     def readable(self) -> bool:
         return True

@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -70,13 +71,27 @@ def retry_config(seconds: float) -> dict[str, Any]:
 NO_RETRIES = {**retry_config(0.0), "max_retries": 0}
 
 
+@dataclass(frozen=True)
+class Entries:
+    """The names of the objects directly below a directory, and of the directories there."""
+
+    files: tuple[str, ...]
+    directories: tuple[str, ...]
+
+
 class ObjectStore:
     """The objects below a prefix. `make` returns obstore's client with the given retries."""
 
     def __init__(
-        self, url: str, make: Callable[[dict[str, Any]], Client], retry_seconds: float = RETRY_SECONDS
+        self,
+        url: str,
+        make: Callable[[dict[str, Any]], Client],
+        retry_seconds: float = RETRY_SECONDS,
+        around: tuple[ObjectStore, ...] = (),
     ) -> None:
+        """Takes the stores of the prefixes that this one is within."""
         self.url = url
+        self.around = around
         self._retry_seconds = retry_seconds
         self._retrying = make(retry_config(retry_seconds))
         self._once = make(NO_RETRIES)
@@ -157,6 +172,16 @@ class ObjectStore:
 
         return self._done(f"list {prefix or 'all'}", listed)
 
+    def entries(self, directory: str) -> Entries:
+        """Returns what is directly below a directory, in as many requests as that has pages."""
+
+        def listed() -> Entries:
+            found = obstore.list_with_delimiter(self._retrying, directory or None)
+            files = sorted(one["path"] for one in found["objects"])
+            return Entries(tuple(files), tuple(sorted(found["common_prefixes"])))
+
+        return self._done(f"list {directory or 'all'}", listed)
+
     def delete(self, names: Iterable[str]) -> None:
         """Deletes objects; missing ones are no error."""
         wanted = list(names)
@@ -194,7 +219,7 @@ class ObjectStore:
 
             return self._done(f"read {name}", request, name)
 
-        return ObjectReader(get)
+        return ObjectReader(f"{self.url}/{name}", get)
 
     def __truediv__(self, name: str) -> ObjectReader:
         return self.reader(name)

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -185,21 +185,31 @@ def _object_store(
     for key in CLIENT_OPTIONS & set(options):
         client[key] = _client_option(key, options.pop(key))
 
-    def make(retries: dict[str, Any]) -> S3Store | GCSStore | AzureStore:
+    def make(below: str, retries: dict[str, Any]) -> S3Store | GCSStore | AzureStore:
         made: S3Store | GCSStore | AzureStore = kinds[scheme](
-            bucket, prefix=prefix or None, config=options, client_options=client, retry_config=retries
+            bucket, prefix=below or None, config=options, client_options=client, retry_config=retries
         )
         return made
 
-    shown = f"{scheme}://{bucket}/{prefix}".rstrip("/")
+    def store(below: str, around: tuple[ObjectStore, ...]) -> ObjectStore:
+        seconds = RETRY_SECONDS if retry_seconds is None else retry_seconds
+        return ObjectStore(_shown(scheme, bucket, below), partial(make, below), seconds, around)
+
+    names = prefix.split("/") if prefix else []
     try:
-        return ObjectStore(shown, make, RETRY_SECONDS if retry_seconds is None else retry_seconds)
+        return store(prefix, tuple(store("/".join(names[:count]), ()) for count in range(len(names))))
     except (BaseError, ValueError) as error:
         text = str(error).partition("\n")[0].partition("Debug")[0].strip()
-        names = ", ".join(sorted(options)) or "none"
+        keys = ", ".join(sorted(options)) or "none"
         unknown = "UnknownConfigurationKey" in type(error).__name__
         reason = text if unknown else "a value of the environment or of the options is not one that it has"
-        raise StoreRefusedError(f"cannot open {shown}: {reason} (options: {names})") from None
+        raise StoreRefusedError(
+            f"cannot open {_shown(scheme, bucket, prefix)}: {reason} (options: {keys})"
+        ) from None
+
+
+def _shown(scheme: str, bucket: str, prefix: str) -> str:
+    return f"{scheme}://{bucket}/{prefix}".rstrip("/")
 
 
 def _client_option(key: str, value: str) -> Any:

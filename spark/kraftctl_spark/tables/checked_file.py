@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kraftctl_spark.stores.object_reader import ObjectReader
+from kraftctl_spark.stores.store_error import ObjectStoreError
 from kraftctl_spark.tables.manifest import RESTORE, ExportRefusedError
 
 AGAIN = b"ARROW:schema"
@@ -77,13 +78,15 @@ class CheckedFile:
 
     @contextmanager
     def _damage_refused(self) -> Iterator[None]:
-        """Refuses damage. Errors of the operating system, which have a number, and too little memory stay as
-        they are.
+        """Refuses damage. Errors of a store or of the operating system, which have a number, and too little
+        memory stay as they are.
 
-        The file may be fine then.
+        The file may be fine then, and a missing one may have been replaced.
         """
         try:
             yield
+        except (ObjectStoreError, FileNotFoundError):
+            raise
         except (pa.ArrowException, ValueError, OSError) as error:
             if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None):
                 raise

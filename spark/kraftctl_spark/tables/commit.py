@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from kraftctl_spark.tables.forgot import Forgot
+from kraftctl_spark.tables.json_fields import parsed, read_as
 from kraftctl_spark.tables.manifest import Manifest
 from kraftctl_spark.tables.table_files import TableFile
 
@@ -43,12 +44,6 @@ class HistoryChange:
 
     def to_dict(self) -> dict[str, Any]:
         return {**vars(self), "added": _as_dicts(self.added), "removed": _as_dicts(self.removed)}
-
-    @staticmethod
-    def from_dict(fields: dict[str, Any]) -> HistoryChange:
-        added, removed = _as_files(fields["added"]), _as_files(fields["removed"])
-        decoders = tuple(fields["decoders"])
-        return HistoryChange(**{**fields, "added": added, "removed": removed, "decoders": decoders})
 
 
 @dataclass(frozen=True)
@@ -93,17 +88,11 @@ class Commit:
 
     @staticmethod
     def from_bytes(data: bytes) -> Commit:
-        """Reads the result of `to_bytes`; ValueError, KeyError or TypeError for anything else."""
-        fields = json.loads(data)
-        if fields.pop("format") != FORMAT:
+        """Reads the result of `to_bytes`; ValueError for anything else."""
+        fields = parsed(data)
+        if fields.pop("format", None) != FORMAT:
             raise ValueError("written by another release")
-        fields["batches"] = tuple(Manifest.from_dict(one) for one in fields["batches"])
-        fields["removed"] = _as_files(fields["removed"])
-        if fields["history"] is not None:
-            fields["history"] = HistoryChange.from_dict(fields["history"])
-        if "forgot" in fields:
-            fields["forgot"] = Forgot(**fields["forgot"])
-        return Commit(**fields)
+        return read_as(Commit, fields)
 
 
 def hash_of(data: bytes) -> str:
@@ -112,7 +101,3 @@ def hash_of(data: bytes) -> str:
 
 def _as_dicts(files: Iterable[TableFile]) -> list[dict[str, Any]]:
     return [file.to_dict() for file in files]
-
-
-def _as_files(dicts: Iterable[dict[str, Any]]) -> tuple[TableFile, ...]:
-    return tuple(TableFile(**one) for one in dicts)

@@ -139,17 +139,8 @@ class CommitLog:
 
     def _loaded(self) -> OutputState:
         """Returns the state that the newest intact file has; one without commits if there is none."""
-        state = OutputState()
         kept = numbers_in(self.store, STATES)
-        for number in reversed(kept):
-            try:
-                data, commit = self.store.read(state_name(number)), self.store.read(commit_name(number))
-            except FileNotFoundError:
-                continue
-            if self._parsed(number, commit).state == hash_of(data):
-                with suppress(ValueError, KeyError, TypeError):  # Of a later release: its commits may do.
-                    state = OutputState.from_bytes(data, hash_of(commit))
-                    break
+        state = self._newest(kept)
         behind = numbers_in(self.store, COMMITS, commit_name(state.number) if state.number >= 0 else "")
         while self._advance(state):
             pass
@@ -165,6 +156,22 @@ class CommitLog:
                 f"{self._where} makes it one of this release"
             )
         return state
+
+    def newest_kept(self, number: int) -> int:
+        """Returns the last commit, up to a number, of which there is an intact state; -1 if there is none."""
+        return self._newest([one for one in numbers_in(self.store, STATES) if one <= number]).number
+
+    def _newest(self, kept: list[int]) -> OutputState:
+        """Returns the last of these states that is intact; one without commits if none is."""
+        for number in reversed(kept):
+            try:
+                data, commit = self.store.read(state_name(number)), self.store.read(commit_name(number))
+            except FileNotFoundError:
+                continue
+            if self._parsed(number, commit).state == hash_of(data):
+                with suppress(ValueError):  # Of a later release: its commits may do.
+                    return OutputState.from_bytes(data, hash_of(commit))
+        return OutputState()
 
     def _advance(self, state: OutputState) -> bool:
         """Applies the next commit; returns whether there was one."""
@@ -185,7 +192,7 @@ class CommitLog:
     def _parsed(self, number: int, data: bytes) -> Commit:
         try:
             return Commit.from_bytes(data)
-        except (ValueError, KeyError, TypeError) as error:
+        except ValueError as error:
             raise ExportRefusedError(
                 f"{self._where}/{commit_name(number)} is not a commit of this release ({error}): use the "
                 "release that wrote it, or restore the file from a backup"

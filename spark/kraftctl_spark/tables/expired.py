@@ -32,11 +32,6 @@ class Expired:
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
-    @staticmethod
-    def from_dict(fields: dict[str, Any]) -> Expired:
-        ranges = {name: tuple(map(tuple, fields.get(name, ()))) for name in ("snapshots", "with_secrets")}
-        return Expired(**{**fields, **ranges, "decoders": tuple(fields["decoders"])})
-
 
 def joined(ranges: Iterable[tuple[int, int]]) -> Ranges:
     """Returns those that follow on each other as one."""

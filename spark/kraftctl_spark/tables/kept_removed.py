@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.tables.output import Output
+from typing import TYPE_CHECKING, Final
 
-PUBLICATIONS = "_publications.json"
+from kraftctl_spark.stores.store import Store
+from kraftctl_spark.tables.json_fields import parsed
+
+if TYPE_CHECKING:
+    from kraftctl_spark.tables.output import Output
+
+PUBLICATIONS: Final = "_publications.json"
 """It is in the output from the first publication on; releases before noted in it what is published."""
 
-NOTES = {"Delta": "_publications-delta.json", "Iceberg": "_publications-iceberg.json"}
+NOTES: Final = {"Delta": "_publications-delta.json", "Iceberg": "_publications-iceberg.json"}
 """The notes of what is published, one for each format: different processes may write them."""
 
 KEPT_WHEN_PUBLISHED_MS = 86_400_000
 """The longest scan that ends well."""
+
+UNKNOWN: Final = -1
+"""The commit of a publication that has not succeeded, or of a release that did not note it."""
+
+
+def published_commits(store: Store) -> dict[str, int]:
+    """Returns the last commit that is published, by format: readers of that still need the files which later
+    ones have removed. A note that is damaged says so as a format without any.
+    """
+    commits: dict[str, int] = {}
+    if store.size(PUBLICATIONS) is None:
+        return commits
+    for note in (PUBLICATIONS, *NOTES.values()):
+        try:
+            states = parsed(store.read(note))
+        except FileNotFoundError:
+            continue
+        except ValueError as error:
+            states = {f"an unknown format ({note}: {error})": None}
+        for name, one in states.items():
+            commit = one.get("commit") if type(one) is dict else None
+            commits[name] = commit if type(commit) is int else UNKNOWN
+    return commits
 
 
 def is_published(output: Output) -> bool:

@@ -90,18 +90,6 @@ class Manifest:
         expired = found.pop("expired")  # Without it, a batch has the bytes that earlier releases hashed.
         return found if expired is None else {**found, "expired": expired.to_dict()}
 
-    @staticmethod
-    def from_dict(fields: dict[str, Any]) -> Manifest:
-        """Reads the result of `to_dict`; KeyError or TypeError for anything else."""
-        read = dict(fields)
-        read["files"] = tuple(TableFile(**file) for file in fields["files"])
-        read["new_fields"] = tuple(NewFields(**one) for one in fields.get("new_fields", ()))
-        for name in ("missing", "batch_times_ms"):
-            read[name] = tuple(fields.get(name, ()))
-        if "expired" in fields:
-            read["expired"] = Expired.from_dict(fields["expired"])
-        return Manifest(**read)
-
 
 @dataclass(frozen=True)
 class Position:

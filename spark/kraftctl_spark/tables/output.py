@@ -7,6 +7,7 @@ beyond the end of the tables, only the second deletes below it: neither deletes 
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import re
 import time
@@ -18,13 +19,16 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from kraftctl_protocol.counted_text import counted
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.stores.durable import TEMPORARY_SUFFIX, Hook, fsync, make_directory, no_hook
 from kraftctl_spark.stores.local_store import LocalStore
 from kraftctl_spark.tables.checked_file import CheckedFile, Sources
 from kraftctl_spark.tables.commit import BATCH, Commit
 from kraftctl_spark.tables.commit_log import COMMITS, OLD_MANIFESTS, STATES, CommitLog
-from kraftctl_spark.tables.manifest import RESTORE, ExportRefusedError, Manifest, Position
+from kraftctl_spark.tables.kept_removed import KEPT_WHEN_PUBLISHED_MS, NOTES, PUBLICATIONS, published_commits
+from kraftctl_spark.tables.manifest import HOUR_MS, RESTORE, ExportRefusedError, Manifest, Position
+from kraftctl_spark.tables.output_state import Removed
 from kraftctl_spark.tables.table_files import StagedFile, TableFile, publish_files
 
 HIDDEN_MANIFESTS = f".{OLD_MANIFESTS}"
@@ -35,6 +39,7 @@ RANGE_NAME = re.compile(r"^(?:snapshot-)?\d{20}-(\d{20})(?:-\d+)?$")
 _LAST_OFFSET = re.compile(r"\d{20}-(\d{20})(?:-\d+)?\.")
 """Matches the names of temporary files too."""
 
+log = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
 
@@ -64,6 +69,7 @@ class Output:
         self.log = log or CommitLog(LocalStore(directory, hook), directory, hook)
         self.sources: Sources = sources or directory
         self._schemas: dict[str, pa.Schema] = {}
+        self._warned_at_ms = 0
 
     @property
     def where(self) -> str:
@@ -337,16 +343,17 @@ class Output:
         """Yields the replaced files that may be there still."""
         return (path for one in self.log.state().removed if one.number > self.log.swept for path in one.paths)
 
-    def remove_replaced(self, grace_ms: int, below: str = "") -> int:
+    def remove_replaced(self, grace_ms: int, below: str = "", *, even_published: bool = False) -> int:
         """Deletes files that were replaced longer ago than the grace period, of all or below a directory.
 
-        The caller holds `compacting`.
+        With `even_published`, also those that the last publication has. The caller holds `compacting`.
         """
         now_ms = time.time_ns() // 1_000_000
+        old = [one for one in self.log.state().removed if not grace_ms or now_ms - one.at_ms >= grace_ms]
+        if not even_published and any(one.number > self.log.swept for one in old):
+            old = self._without_published(old, now_ms - max(grace_ms, KEPT_WHEN_PUBLISHED_MS))
         removed, all_are_gone = 0, True
-        for one in self.log.state().removed:
-            if grace_ms and now_ms - one.at_ms < grace_ms:
-                break
+        for one in old:
             ours = [path for path in one.paths if path.startswith(below)]
             if ours and one.number > self.log.swept:
                 removed += self._delete(ours)
@@ -354,6 +361,26 @@ class Output:
             if all_are_gone:
                 self.log.swept = max(self.log.swept, one.number)
         return removed
+
+    def _without_published(self, replaced: list[Removed], late_ms: int) -> list[Removed]:
+        """Returns those that every publication is behind; warns once an hour of others from before a time."""
+        commits = published_commits(self.log.store)
+        published = min(commits.values(), default=None)
+        held = [one for one in replaced if published is not None and one.number > published]
+        now_ms = time.time_ns() // 1_000_000
+        if held and held[0].at_ms < late_ms and now_ms - self._warned_at_ms >= HOUR_MS:
+            self._warned_at_ms = now_ms
+            late = [name for name, commit in commits.items() if commit < held[0].number]
+            log.warning(
+                "%s keeps %s for readers of %s, the oldest for %d hours: what has replaced them is not "
+                "published. Publish again; where no reader has these tables any more, delete %s",
+                self.where,
+                counted(sum(len(one.paths) for one in held), "replaced file"),
+                " and ".join(sorted(late)),
+                (now_ms - held[0].at_ms) // HOUR_MS,
+                " and ".join(sorted({NOTES.get(name, PUBLICATIONS) for name in late})),
+            )
+        return replaced[: len(replaced) - len(held)]
 
     def _delete(self, paths: Iterable[str]) -> int:
         removed = 0

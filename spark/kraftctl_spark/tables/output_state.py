@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from kraftctl_spark.tables.commit import APPENDING, EXPIRED, Commit, HistoryChange
 from kraftctl_spark.tables.forgot import Forgot, ForgottenName
+from kraftctl_spark.tables.json_fields import parsed, read_as
 from kraftctl_spark.tables.manifest import Manifest
-from kraftctl_spark.tables.table_files import TableFile
+from kraftctl_spark.tables.table_files import FilePath, TableFile
 
 FORMAT: Final = 1
 
@@ -37,7 +38,7 @@ class Removed:
 
     number: int
     at_ms: int
-    paths: tuple[str, ...]
+    paths: tuple[FilePath, ...]
 
 
 @dataclass
@@ -167,24 +168,50 @@ class OutputState:
     def from_bytes(data: bytes, sha256: str) -> OutputState:
         """Reads the result of `to_bytes`, which a commit with this hash names.
 
-        ValueError, KeyError or TypeError for anything else.
+        ValueError for anything else.
         """
-        fields = json.loads(data)
-        if fields["format"] != FORMAT:
+        fields = parsed(data)
+        if fields.pop("format", None) != FORMAT:
             raise ValueError("written by another release")
-        history = fields["history"]
-        if history is not None:
-            files = {one["path"]: TableFile(**one) for one in history["files"]}
-            history = LiveHistory(**{**history, "files": files, "decoders": tuple(history["decoders"])})
+        kept = read_as(_Kept, fields)
+        history = None
+        if kept.history is not None:
+            history = LiveHistory(**{**vars(kept.history), "files": _by_path(kept.history.files)})
         return OutputState(
-            number=fields["number"],
+            number=kept.number,
             sha256=sha256,
-            batches=[Manifest.from_dict(one) for one in fields["batches"]],
+            batches=list(kept.batches),
             history=history,
-            removed=[Removed(one["number"], one["at_ms"], tuple(one["paths"])) for one in fields["removed"]],
-            forgotten=[ForgottenName(**one) for one in fields.get("forgotten", ())],
-            kept_at=fields["number"],
+            removed=list(kept.removed),
+            forgotten=list(kept.forgotten),
+            kept_at=kept.number,
         )
+
+
+@dataclass(frozen=True)
+class _KeptHistory:
+    """A history as the file of a state has it: the files without their paths in front."""
+
+    format: int
+    cluster_id: str
+    end: int
+    decoders: tuple[str, ...]
+    files: tuple[TableFile, ...]
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The file of a state."""
+
+    number: int
+    batches: tuple[Manifest, ...]
+    history: _KeptHistory | None
+    removed: tuple[Removed, ...]
+    forgotten: tuple[ForgottenName, ...] = ()
+
+
+def _by_path(files: Iterable[TableFile]) -> dict[str, TableFile]:
+    return {file.path: file for file in files}
 
 
 def raw_start(batches: Sequence[Manifest]) -> int:
@@ -207,7 +234,7 @@ def _changed(before: LiveHistory | None, change: HistoryChange) -> LiveHistory:
     files = {} if before is None else dict(before.files)
     for file in change.removed:
         del files[file.path]
-    files |= {file.path: file for file in change.added}
+    files |= _by_path(change.added)
     return LiveHistory(change.format, change.cluster_id, change.end, change.decoders, files)
 
 

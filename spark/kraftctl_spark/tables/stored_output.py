@@ -7,22 +7,31 @@ does not follow any more, and ends. What it has uploaded is named by no commit.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.stores.durable import Hook, no_hook, temporary_path
 from kraftctl_spark.stores.object_store import ObjectStore
+from kraftctl_spark.tables import HISTORY_DIRECTORY
 from kraftctl_spark.tables.commit import BATCH, Commit
-from kraftctl_spark.tables.commit_log import COMMITS, CommitLog, commit_name
+from kraftctl_spark.tables.commit_log import COMMITS, CommitLog, commit_name, state_name
 from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest
+from kraftctl_spark.tables.nested_outputs import check_alone
 from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.output_state import OutputState
 from kraftctl_spark.tables.table_files import StagedFile, TableFile
-from kraftctl_spark.tables.uploads import ATTEMPT_SECONDS_MAX, LEFTOVER_SECONDS, began_at, upload
+from kraftctl_spark.tables.uploads import (
+    ATTEMPT_SECONDS_MAX,
+    LEFTOVER_SECONDS,
+    began_at,
+    one_of_each_attempt,
+    upload,
+)
 
-DOWNLOADS_TOGETHER = 16
+REQUESTS_TOGETHER = 16
 
 
 class TooOldError(ExportRefusedError):
@@ -52,11 +61,13 @@ class StoredOutput(Output):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Checks that the commits are there. Nothing is locked: see above.
+        """Checks that the commits are there, and no others. Nothing is locked: see above.
 
         An export that was killed before its first commit has left files, too, but no old ones.
         """
-        if self.log.state().number < 0 and self._old_files(set()):
+        is_new = self.log.state().number < 0
+        check_alone(self._objects, is_new=is_new)
+        if is_new and self._old_files(set()):
             raise ExportRefusedError(
                 f"{self.where} holds files of an export, but no {COMMITS}: restore these from a backup, or "
                 "choose another prefix"
@@ -80,15 +91,17 @@ class StoredOutput(Output):
         every = list(staged)
         here = [one for one in every if one.temporary != one.file.path]
         done = [one for one in every if one.temporary == one.file.path]
-        self._check_uploaded(done[:1])
+        self._check_uploaded(one_of_each_attempt(done))
         done += upload(self._objects, self.directory, here, self.hook)
         self._pending.update(one.file.path for one in done)
         return tuple(one.file for one in done)
 
-    def _check_uploaded(self, some: Iterable[StagedFile]) -> None:
+    def _check_uploaded(self, some: Sequence[StagedFile]) -> None:
         """Refuses to commit what a worker has uploaded elsewhere."""
-        for one in some:
-            if self._objects.size(one.file.path) != one.file.bytes:
+        with ThreadPoolExecutor(REQUESTS_TOGETHER) as pool:
+            sizes = list(pool.map(lambda one: self._objects.size(one.file.path), some))
+        for one, size in zip(some, sizes, strict=True):
+            if size != one.file.bytes:
                 raise ExportRefusedError(
                     f"{self.where} lacks {one.file.path}, which a worker has uploaded: give workers the same "
                     "account, endpoint and region as the driver, for example by spark.executorEnv"
@@ -142,11 +155,15 @@ class StoredOutput(Output):
                     raise
 
     def _fetch(self, state: OutputState) -> None:
+        """Downloads live files, the newest state and the commits behind it. All commits become too many."""
         history = [] if state.history is None else list(state.history.files)
         names = [*(file.path for one in state.batches for file in one.files), *history]
-        with ThreadPoolExecutor(DOWNLOADS_TOGETHER) as pool:
+        kept = self.log.newest_kept(state.number)
+        if kept >= 0:
+            names.append(state_name(kept))
+        with ThreadPoolExecutor(REQUESTS_TOGETHER) as pool:
             list(pool.map(self._fetch_one, names))
-            list(pool.map(self._fetch_one, map(commit_name, range(state.number + 1))))
+            list(pool.map(self._fetch_one, map(commit_name, range(max(kept, 0), state.number + 1))))
 
     def _fetch_one(self, name: str) -> None:
         target = self.directory / name
@@ -161,8 +178,9 @@ class StoredOutput(Output):
 
     def _damaged_file(self) -> tuple[Manifest, TableFile] | None:
         """Looks for missing ones: an object is there as a whole or not."""
-        there = set(self._objects.names(""))
-        gone = ((one, file) for one in self.manifests() for file in one.files if file.path not in there)
+        live = self.manifests()
+        there = set(self._files_in({file.path.rpartition("/")[0] for one in live for file in one.files}))
+        gone = ((one, file) for one in live for file in one.files if file.path not in there)
         return next(gone, None)
 
     def remove_leftovers(self) -> int:
@@ -193,8 +211,19 @@ class StoredOutput(Output):
 
     def _unnamed(self, named: set[str]) -> dict[str, int]:
         """Returns when the attempts began of files without a name in `named`."""
-        began = {name: began_at(name) for name in self._objects.names("") if name not in named}
+        began = {name: began_at(name) for name in self._our_files() if name not in named}
         return {name: at for name, at in began.items() if at is not None}
+
+    def _our_files(self) -> list[str]:
+        """Returns what is in directories of our tables and of the history. Others may be of other outputs."""
+        tables = [one for one in self._objects.entries("").directories if one in table_schemas()]
+        history = self._objects.entries(HISTORY_DIRECTORY).directories
+        return self._files_in([*tables, *(one for one in history if Path(one).name not in table_schemas())])
+
+    def _files_in(self, directories: Iterable[str]) -> list[str]:
+        """Returns what is directly in them. Below, there may be a log of Delta, which grows."""
+        with ThreadPoolExecutor(REQUESTS_TOGETHER) as pool:
+            return [name for one in pool.map(self._objects.entries, directories) for name in one.files]
 
     def remove_merge_leftovers(self) -> int:
         """Deletes what this process has uploaded and not committed."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hashlib import file_digest
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -39,12 +39,25 @@ def range_name(first: int, last: int, revision: int = 0) -> str:
     return f"{first:020}-{last:020}" + (f"-{revision}" if revision else "")
 
 
+def _path_within(path: str) -> str:
+    """Returns it; ValueError unless a file of a table or of a history can have it, below the output."""
+    parts = path.split("/")
+    is_ours = len(parts) in (2, 3) and not any(part in ("", ".", "..") for part in parts)
+    if not is_ours or "\\" in path or "\0" in path or not path.endswith(".parquet"):
+        raise ValueError(f"{path!r} is no path of a file of these tables")
+    return path
+
+
+FilePath = Annotated[str, _path_within]
+"""A path relative to the output directory. One who can write commits must not name other files with it."""
+
+
 @dataclass(frozen=True)
 class TableFile:
     """A file as a commit lists it."""
 
     table: str
-    path: str
+    path: FilePath
     """The path relative to the output directory."""
     rows: int
     bytes: int

@@ -29,13 +29,22 @@ LEFTOVER_SECONDS = 4 * 3_600
 """A file of an older attempt, which no commit names, is deleted. The clocks of two drivers may differ by the
 difference."""
 
-_ATTEMPT = re.compile(r"/(?:snapshot-|open-)?\d{20}-\d{20}(?:-\d+)?-([0-9a-f]{8})[0-9a-f]{8}\.parquet$")
+_ATTEMPT = re.compile(r"/(?:snapshot-|open-)?\d{20}-\d{20}(?:-\d+)?-(([0-9a-f]{8})[0-9a-f]{8})\.parquet$")
 
 
 def began_at(name: str) -> int | None:
     """Returns when the attempt began that wrote a file, in s since 1970; None for a file of others."""
     found = _ATTEMPT.search(name)
-    return None if found is None else int(found[1], 16)
+    return None if found is None else int(found[2], 16)
+
+
+def one_of_each_attempt(staged: Iterable[StagedFile]) -> list[StagedFile]:
+    """Returns a file of each upload: its process has put all of them into the same store."""
+    attempts = {}
+    for one in staged:
+        found = _ATTEMPT.search(one.file.path)
+        attempts[one.file.path if found is None else found[1]] = one
+    return list(attempts.values())
 
 
 def upload(store: Store, directory: Path, staged: Iterable[StagedFile], hook: Hook) -> list[StagedFile]:

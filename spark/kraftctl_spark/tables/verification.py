@@ -164,7 +164,7 @@ class _Verification:
             return False
         try:
             commit = Commit.from_bytes(data)
-        except (ValueError, KeyError, TypeError) as error:
+        except ValueError as error:
             return self._end(f"{commit_name(number)} was changed, and is no commit any more ({error})")
         if commit.number != number:
             return self._end(

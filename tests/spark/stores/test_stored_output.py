@@ -6,6 +6,7 @@ import itertools
 import multiprocessing
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from kraftctl_spark.log import log_range
 from kraftctl_spark.stores.open_store import StoreLocation
 from kraftctl_spark.stores.store_error import ObjectStoreError
 from kraftctl_spark.tables import stored_output as module
-from kraftctl_spark.tables.export_tasks import run_task
+from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
 from kraftctl_spark.tables.manifest import ExportRefusedError
 from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
@@ -186,6 +187,27 @@ def test_what_a_worker_uploads_elsewhere_is_not_committed(
         exporter._run_tasks = lambda tasks: [run_task(elsewhere, task) for task in tasks]
         with pytest.raises(ExportRefusedError, match=r"lacks .*, which a worker has uploaded: give workers"):
             exporter.export_to(60, 1)
+    with stored_output(url) as output:
+        assert output.manifests() == []
+
+
+def _run_at(places: list[TaskSettings], tasks: list[ExportTask]) -> list[TaskReport]:
+    return [run_task(place, task) for place, task in zip(places, tasks, strict=True)]
+
+
+def test_what_one_of_several_workers_uploads_elsewhere_is_not_committed(
+    controller: FakeController, quorum: FakeQuorum, here: StoreServer, url: str
+) -> None:
+    """Whichever it is: each of them may have another environment."""
+    quorum.append(*mixed_batches(0, 3 * PER_TASK))
+    with storing(url, controller.endpoint) as exporter:
+        settings = exporter._settings
+        elsewhere = replace(settings, store=StoreLocation(f"{url}-elsewhere"))
+        for wrong in range(3):
+            places = [elsewhere if number == wrong else settings for number in range(3)]
+            exporter._run_tasks = partial(_run_at, places)
+            with pytest.raises(ExportRefusedError, match=r"lacks .*, which a worker has uploaded"):
+                exporter.export_to(3 * PER_TASK, 1)
     with stored_output(url) as output:
         assert output.manifests() == []
 
