@@ -23,7 +23,7 @@ def named_in(file: str) -> set[str]:
     """The tests of a file, as ::test_name or ::TestClass::test_name."""
     found: set[str] = set()
     for node in ast.parse((ROOT / file).read_text()).body:
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             found.add(f"::{node.name}")
         elif isinstance(node, ast.ClassDef):
             found |= {

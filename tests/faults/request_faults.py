@@ -28,6 +28,22 @@ FAULTS = (
         "As above, of all requests that are accepted.",
     ),
     PlantedFault(
+        "a-muted-client-sends-whole-frames",
+        "kraftctl/server/connections/connection.py",
+        "        waits = self.busy or self._state == states.MUTED\n",
+        "        waits = self.busy\n",
+        (f"{THROTTLED}::test_a_frame_that_is_not_whole_stays_with_it",),
+        "Clients that wait for their quota hold megabytes each, and those of others are closed.",
+    ),
+    PlantedFault(
+        "a-request-of-a-muted-client-is-older-than-it-is-read",
+        "kraftctl/server/connections/connection.py",
+        "            self.last_active = self._owner.now()  # Kafka reads it no earlier\n",
+        "            pass\n",
+        (f"{THROTTLED}::test_a_request_that_waited_counts_from_when_it_is_served",),
+        "It times out where Kafka serves it, and the longest duration is that of the quota.",
+    ),
+    PlantedFault(
         "the-timer-of-a-muted-client-keeps-its-connection",
         "kraftctl/server/connections/connection.py",
         "            self._muted.cancel()\n",

@@ -211,8 +211,7 @@ class Connection(ResponseBatching):
 
     def note_unread(self, now: float) -> None:
         """Notes what the client has not read of its response. Reading resets the client's holding time."""
-        left_bytes = self._transport.get_write_buffer_size()
-        self._owner.accounts.unsent.note_left(self, left_bytes, now)
+        self._owner.accounts.unsent.note_left(self, self._transport.get_write_buffer_size(), now)
 
     def close(self) -> None:
         """Sends what has been written, then closes."""
@@ -234,7 +233,8 @@ class Connection(ResponseBatching):
         incoming = self._incoming
         while incoming.has_frame and self._state == states.IDLE and self._has_room:
             self._begin_or_wait(incoming.take())
-        if self._flow == states.PAUSED and self._has_room and not incoming.has_frame and not self._is_closed:
+        reads_on = self._flow == states.PAUSED and self._state < states.MUTED
+        if reads_on and self._has_room and not incoming.has_frame:
             self._on_flow(states.READ_ON)
             self._hold(incoming.unfinished_bytes, self._owner.now(), renewed=True)
             self._transport.resume_reading()
@@ -274,6 +274,8 @@ class Connection(ResponseBatching):
 
     def _begin_waiting(self) -> None:
         """Begins the request that waited, if one came. A failure in here closes only this connection."""
+        if self._state == states.MUTED and self._incoming.has_frame:
+            self.last_active = self._owner.now()  # Kafka reads it no earlier
         self._on(states.TURN)
         try:
             self._serve()
@@ -302,7 +304,7 @@ class Connection(ResponseBatching):
         self._on(states.START)
         self.client.speaks_kafka = True
         request.frame_bytes = len(frame)
-        # Now: bytes have come, or a response has left, and none of the callers waits in between.
+        # Now: bytes have come, a response has left, or a mute is over; no caller waits in between.
         request.started_at = self.last_active
         self._request = request
 
@@ -415,7 +417,8 @@ class Connection(ResponseBatching):
         if held_bytes == incoming.counted_bytes == 0:
             return
         self._hold(held_bytes, self.last_active, renewed=has_new_frame)
-        if incoming.has_frame or (self.busy and held_bytes > HELD_WHILE_BUSY_BYTES_MAX):
+        waits = self.busy or self._state == states.MUTED
+        if incoming.has_frame or (waits and held_bytes > HELD_WHILE_BUSY_BYTES_MAX):
             self._pause_reading()
         if held_bytes > 0:
             self._owner.accounts.enforce_budgets()
@@ -435,9 +438,8 @@ class Connection(ResponseBatching):
         """Hold nothing any more."""
         self._drop_requests()
         self._writer.drop()
-        accounts = self._owner.accounts
-        accounts.voters.forget(self)
-        accounts.unsent.hold(self, 0, 0.0)
+        self._owner.accounts.voters.forget(self)
+        self._owner.accounts.unsent.hold(self, 0, 0.0)
 
     def _drop_requests(self) -> None:
         """Nothing is served any more."""
@@ -468,8 +470,7 @@ class Connection(ResponseBatching):
         foreign: str | None = None
         if not self.client.speaks_kafka:
             foreign = why_foreign(head, is_framed=is_framed, protocol=self._owner.security_protocol)
-            if foreign is None and is_framed:
-                foreign = reason
+            foreign = foreign or (reason if is_framed else None)
         if foreign is None:
             self._refuse(reason)
         else:
@@ -477,12 +478,11 @@ class Connection(ResponseBatching):
 
     def _refuses_beginning(self, data: bytes) -> bool:
         """Whether the first bytes are a whole message of a protocol that counts its length otherwise."""
-        protocol = self._owner.security_protocol
-        foreign = why_foreign(data[SIZE_PREFIX_BYTES:], is_framed=True, protocol=protocol)
-        if foreign is None:
-            return False
-        self._end_foreign(foreign)
-        return True
+        payload, protocol = data[SIZE_PREFIX_BYTES:], self._owner.security_protocol
+        foreign = why_foreign(payload, is_framed=True, protocol=protocol)
+        if foreign is not None:
+            self._end_foreign(foreign)
+        return foreign is not None
 
     def refuse_without_ssl(self, head: bytes) -> None:
         """On a listener that uses SSL; these are the first bytes."""

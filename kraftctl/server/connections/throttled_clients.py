@@ -8,24 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl_protocol.generated.create_delegation_token_response import CreateDelegationTokenResponse
 from kraftctl_protocol.generated.create_partitions_response import CreatePartitionsResponse
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.delete_topics_response import DeleteTopicsResponse
-from kraftctl_protocol.generated.expire_delegation_token_response import ExpireDelegationTokenResponse
-from kraftctl_protocol.generated.renew_delegation_token_response import RenewDelegationTokenResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.shared_response import unshared
 
-CHARGED: Final = (
-    CreateTopicsResponse,
-    DeleteTopicsResponse,
-    CreatePartitionsResponse,
-    CreateDelegationTokenResponse,
-    RenewDelegationTokenResponse,
-    ExpireDelegationTokenResponse,
-)
-"""The responses to what the quota counts."""
+CHARGED: Final = (CreateTopicsResponse, DeleteTopicsResponse, CreatePartitionsResponse)
+"""The responses to what Kafka's quota counts. That of kraftctl counts tokens too, and only refuses them."""
 
 
 def muted_seconds(response: Message) -> float:

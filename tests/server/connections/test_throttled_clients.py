@@ -11,7 +11,7 @@ from kraftctl.server.connections.connection import HELD_WHILE_BUSY_BYTES_MAX, Co
 from kraftctl.server.connections.throttled_clients import CHARGED
 from kraftctl.server.listeners.listener import SocketServer
 from kraftctl_protocol.frames import encode_frame
-from kraftctl_protocol.generated.create_topics_request import CreateTopicsRequest
+from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
@@ -153,6 +153,47 @@ async def test_what_it_sends_meanwhile_stays_with_it() -> None:
         connection.abort()
         client.close()
         other.close()
+
+
+@both_loops
+@pytest.mark.parametrize("is_before", [False, True], ids=["after-the-response", "before-the-response"])
+async def test_a_frame_that_is_not_whole_stays_with_it(is_before: bool) -> None:
+    """As behind a request in flight: Kafka reads nothing of it."""
+    topics = [CreatableTopic(name="t" * 249)] * (8 * HELD_WHILE_BUSY_BYTES_MAX // 249)
+    large = encode_frame(request_bytes(CreateTopicsRequest(topics=topics), 5))[:-1]
+    handler = Charging(FOR_EVER_MS)
+    async with serving(handler=handler) as (server, _):
+        if is_before:
+            client = await connect(server)
+            client.send(encode_frame(request_bytes(CreateTopicsRequest(), 5)) + large)
+            await client.frame()
+        else:
+            client = await charged_client(server)
+            client.send(large)
+        (connection,) = server.accounts.connections
+        await eventually(lambda: server.accounts.budget.held_bytes > HELD_WHILE_BUSY_BYTES_MAX)
+        other = await connect(server)
+        for number in range(20):
+            other.request(unregister(number), 0)
+            await other.frame()
+        assert server.accounts.budget.held_bytes <= 5 * HELD_WHILE_BUSY_BYTES_MAX
+        connection.abort()
+        client.close()
+        other.close()
+
+
+@both_loops
+async def test_a_request_that_waited_counts_from_when_it_is_served() -> None:
+    """Kafka reads it no earlier: its time-out begins then."""
+    handler, loop = Charging(SHORT_MS), asyncio.get_running_loop()
+    async with serving(handler=handler) as (server, _):
+        client = await charged_client(server)
+        client.request(unregister(1), 0)
+        await client.frame()
+        received_ms = handler.contexts[-1].received_ms
+        assert received_ms is not None
+        assert loop.time() * 1000 - received_ms < SHORT_MS / 2
+        client.close()
 
 
 @both_loops
