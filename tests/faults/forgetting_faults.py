@@ -16,7 +16,7 @@ FAULTS = (
     PlantedFault(
         "a-forgotten-name-stays-in-replaced-files",
         f"{FORGETTING}/forget.py",
-        "        output.remove_replaced(0)\n",
+        "        output.remove_replaced(0, even_published=True)\n",
         "",
         (f"{AS_IF}[topic]",),
         "The files that had the name are kept for open scans.",

@@ -84,7 +84,7 @@ FAULTS = (
     PlantedFault(
         "a-secret-is-an-option",
         f"{STORES}/open_store.py",
-        "if _SECRET.search(key) and key not in _NO_SECRETS:",
+        "if SECRET.search(key) and key not in _NO_SECRETS:",
         "if False:",
         (f"{OPENED}::test_a_secret_is_no_option_and_is_not_repeated",),
         "Every account of the machine can list the secret.",
