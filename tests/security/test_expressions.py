@@ -46,6 +46,8 @@ VERDICTS = {
         "f'(?<!",
     ): "at most two characters on each side of a fixed text: who runs `forget` gives it",
     ("cli/container/environment.py", "'KRAFTCTL_"): "names of environment variables: who starts it has them",
+    ("publish/client_error.py", "'"): "reads at most 1,000 characters of an error (READ_MAX)",
+    ("commands/publish_flags.py", "'"): "an argument: who publishes gives it",
     ("stores/store_error.py", "pattern"): "each of RULES is a few words; what it searches is one error",
     ("cli/doctor/diagnosis.py", "'[a-z][a-z0-9]*"): PROPERTIES,
     (

@@ -24,7 +24,6 @@ _OF_TOPIC: Final = "partitions of topic "
 _WORDS: Final = {row.table: row.words[0] + " " for row in RECORD_TYPES if row.words is not None}
 _CREDENTIAL, _QUOTA = _WORDS["scram_credentials"], _WORDS["quotas"]
 _PARTITION: Final = re.compile(r"(.*)(-\d+)", re.DOTALL)
-_USER: Final = re.compile(r"((?:.*? )?user=)(.*)( \S+)", re.DOTALL)
 
 
 class EventTexts:
@@ -66,9 +65,10 @@ class EventTexts:
         elif subject.startswith(_CREDENTIAL):
             user, space, mechanism = subject.removeprefix(_CREDENTIAL).rpartition(" ")
             subject = _CREDENTIAL + name.without(user, USER) + space + mechanism
-        elif subject.startswith(_QUOTA) and (found := _USER.fullmatch(subject)) is not None:
-            begins, user, key = found.groups()
-            subject = begins + name.without(user, USER) + key
+        elif subject.startswith(_QUOTA) and " user=" in subject:
+            begins, equals, rest = subject.partition(" user=")
+            user, space, key = rest.rpartition(" ")
+            subject = begins + equals + name.without(user, USER) + space + key
         return name.without(subject, OTHER)
 
     def _partition(self, subject: str) -> str:

@@ -12,6 +12,8 @@ from kraftctl_protocol.escaped_text import escaped
 from kraftctl_spark.stores.store_error import CODE, store_error
 
 LINE_MAX: Final = 300
+READ_MAX: Final = 1_000
+"""What is looked at of a line, in characters: its text may be anything that a server sends."""
 
 _STATUS = re.compile(r"status (\d{3})\b")
 """deltalake has `with status 403` where obstore has `status code: 403`."""
@@ -43,7 +45,7 @@ def one_line(text: str) -> str:
     """Returns the first line without bodies, users, queries and what is not printable; empty where it names a
     secret.
     """
-    line = next(iter(text.strip().splitlines()), "")
+    line = next(iter(text.strip().splitlines()), "")[:READ_MAX]
     line = _BODY.sub("", _OBJECT.sub("", line))
     line = escaped(_QUERY.sub("", _USER.sub("//", line)))[:LINE_MAX].rstrip(" :")
     return "" if _SECRET.search(line) else line
