@@ -173,4 +173,28 @@ FAULTS = (
         (f"{FLAGS}::test_a_file_without_exactly_one_name_is_refused",),
         "Another name of the file stays, and the command says that it is done.",
     ),
+    PlantedFault(
+        "a-name-with-a-blank-is-searched-for",
+        "spark/kraftctl_spark/commands/name_flags.py",
+        '(("begins", name[:1]), ("ends", name[-1:]))',
+        '(("begins", name[:1]),)',
+        (f"{FLAGS}::test_a_name_with_what_is_not_seen_at_an_end_is_refused",),
+        "The name stays, and the command says that it is nowhere.",
+    ),
+    PlantedFault(
+        "a-part-of-a-name-is-a-success",
+        "spark/kraftctl_spark/commands/forget.py",
+        "    if found.within and not is_replaced:\n",
+        "    if False:\n",
+        (f"{FORGET}::test_a_name_that_no_record_has_is_no_success",),
+        "A mistyped name looks as if it were forgotten.",
+    ),
+    PlantedFault(
+        "what-has-expired-is-taken-for-nothing",
+        f"{FORGETTING}/still_there.py",
+        "    return 0 if is_known else end\n",
+        "    return 0\n",
+        (f"{FLAGS}::test_what_has_expired_without_a_history_may_be_there_still",),
+        "A name that the cluster has is forgotten, and comes back.",
+    ),
 )
