@@ -96,8 +96,8 @@ FAULTS = (
     PlantedFault(
         "forgetting-is-finished-before-the-search",
         "spark/kraftctl_spark/commands/forget.py",
-        "        if found.found:\n",
-        "        if False:\n",
+        "    if found.found:\n",
+        "    if False:\n",
         (f"{ELSEWHERE}[config]",),
         "The command says that the name is nowhere although it has found it.",
     ),

@@ -111,7 +111,8 @@ def documented_chain(
     text = (ROOT / "docs/operations/releases.md").read_text()
     section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     file, called = tmp_path / "controller.properties", tmp_path / "called"
-    file.write_text((PACKAGES / "controller.properties").read_text().replace("\nnode.id=1\n", "\nnode.id=7\n"))
+    packaged = (PACKAGES / "controller.properties").read_text()
+    file.write_text(packaged.replace("\nnode.id=1\n", "\nnode.id=7\n"))
     block = section.split("```\n")[1::2][number].replace(f"/{CONFFILE}", str(file))
     for name in ("kraftctl", "apt", "pip", "systemctl", "curl"):
         noted = f'echo {name} "$@" >> {called}\ncase "$*" in *{fails}*) exit 3 ;; esac\n'
