@@ -70,6 +70,22 @@ FAULTS = (
         "A report fails, and advises to replace a whole history by an older one.",
     ),
     PlantedFault(
+        "records-expire-beside-a-history-of-another-release",
+        f"{HISTORY}/history_tables.py",
+        "        return self._raw.log.state().history is not None or self._log.is_of_any_release()\n",
+        "        return self.is_there()\n",
+        (f"{EXPIRE}::test_without_history_is_refused_where_there_is_one",),
+        "A history that an upgrade would have computed again can never be computed any more.",
+    ),
+    PlantedFault(
+        "a-history-is-named-and-denied",
+        f"{COMMANDS}/expire.py",
+        "    of_history = parser.add_mutually_exclusive_group()\n",
+        "    of_history = parser\n",
+        (f"{EXPIRE}::test_without_history_is_refused_where_there_is_one",),
+        "A mistyped directory is taken for a wish to have no history.",
+    ),
+    PlantedFault(
         "gaps-expire",
         f"{TABLES}/manifest.py",
         "            return self.expired.snapshots\n",

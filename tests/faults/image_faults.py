@@ -70,6 +70,22 @@ FAULTS = (
         "Kafka prefers log.dirs: the same loss, for a file with the other key.",
     ),
     PlantedFault(
+        "an-image-leaves-a-log-silently",
+        COMMAND,
+        "    check_log_dirs(given, properties, Path(DEFAULTS[LOG_DIRS]))\n",
+        "",
+        (f"{DEFAULTS}::test_the_container_refuses_to_leave_a_log",),
+        "After a change of the image, a voter votes with an empty log.",
+    ),
+    PlantedFault(
+        "an-image-chooses-between-two-logs",
+        "kraftctl/cli/container/defaults.py",
+        "    if is_chosen_here and _is_formatted(kafkas_log_dir):\n",
+        "    if False:\n",
+        (f"{DEFAULTS}::test_a_log_in_the_directory_of_the_image_is_not_left_silently",),
+        "The one that is older may be the one that votes.",
+    ),
+    PlantedFault(
         "an-empty-advertised-address-is-set",
         ENVIRONMENT,
         " if name != ADVERTISED_LISTENERS or value}",

@@ -21,6 +21,14 @@ FAULTS = (
         "The first command after an installation fails.",
     ),
     PlantedFault(
+        "a-failed-upgrade-leaves-a-controller-stopped",
+        "docs/operations/releases.md",
+        "{ pip install --upgrade kraftctl-*.whl; systemctl start kraftctl; } &&",
+        "pip install --upgrade kraftctl-*.whl &&\nsystemctl start kraftctl &&",
+        ("tests/supply_chain/test_packages.py::test_an_upgrade_that_fails_leaves_no_controller_stopped",),
+        "A wheel that does not fit ends a voter.",
+    ),
+    PlantedFault(
         "a-package-depends-on-the-time",
         "tests/supply_chain/package_tree.py",
         "gzip.compress(page.read_bytes(), mtime=0)",

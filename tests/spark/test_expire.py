@@ -17,7 +17,7 @@ import pytest
 from kraftctl_spark.cli import main
 from kraftctl_spark.commands.expire import _before_ms
 from kraftctl_spark.history import DIRECTORY
-from kraftctl_spark.history.history_manifest import locked
+from kraftctl_spark.history.history_manifest import FORMAT, OLD_MANIFEST, locked
 from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.tables import commit_log
 from kraftctl_spark.tables.commit import EXPIRED, HISTORY, MERGE, Commit, HistoryChange
@@ -30,7 +30,7 @@ from kraftctl_spark.tables.reader import read_table
 from kraftctl_spark.tables.verification import verify
 from tests.spark.expired_tables import expire, export_up_to, exported, time_behind, versions
 from tests.spark.metadata_histories import History, generate
-from tests.spark.rewritten import rewrite
+from tests.spark.rewritten import rewrite, rewrite_commits
 from tests.spark.test_verification import change_a_byte
 
 ENDS = (60, 120, 180, 240)
@@ -220,7 +220,7 @@ def test_status_keeps_gaps_and_secrets(kept: Path, tables: Path) -> None:
     rewrite(tables, lambda one: replace(one, **changed.get(one.end, {})))
     for batches in (0, 2, 3):
         if batches:
-            assert expire(tables, time_behind(kept, batches), "--execute", "--without-history") == 0
+            assert expire(tables, time_behind(kept, batches), "--execute") == 0
             assert Output(tables).raw_start == Output(kept).manifests()[batches - 1].end
         found = progress(Output(tables))
         assert found.gaps == found.snapshots == [(second.start, second.end)]
@@ -250,18 +250,53 @@ def test_forms_of_times() -> None:
 
 
 def test_without_a_history_nothing_goes_unless_that_is_wanted(
-    tables: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+    history: History, tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    tables, other = tmp_path / "alone", tmp_path / "other"
+    export_up_to(history, tables, *ENDS)
     before = time_behind(tables, EXPIRED_BATCHES)
-    other = tables.parent / "other"
     assert expire(tables, before, "--execute", "--history", str(other)) == 2
+    assert f"{other} has no history of this release; if it is elsewhere, --history DIR" in caplog.text
     assert "--without-history" in caplog.text
     assert Output(tables).raw_start == 0
-    assert expire(tables, before, "--execute", "--history", str(other), "--without-history") == 0
+    assert expire(tables, before, "--execute", "--without-history") == 0
     assert "no history has these records" in capsys.readouterr().out
     with pytest.raises(ExportRefusedError, match="have expired"):
         HistoryTables(tables, other).catch_up()
     assert verify(tables).problems == []
+
+
+@pytest.mark.parametrize("made", ["now", "as-another-release", "as-an-earlier-release", "apart"])
+def test_without_history_is_refused_where_there_is_one(
+    tables: Path, made: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of whatever release, in the commits of the tables or in its directory; a mistyped one hides none."""
+    beside = tables / DIRECTORY
+    if made == "as-another-release":
+        rewrite_commits(
+            tables, lambda one: replace(one, history=one.history and _of_later_format(one.history))
+        )
+    elif made != "now":
+        shutil.rmtree(tables)
+        export_up_to(generate(7, 300, snapshots=()), tables, *ENDS)
+        beside.mkdir()
+    if made == "as-an-earlier-release":
+        (beside / OLD_MANIFEST).write_text("{}")
+    elif made == "apart":
+        (beside / commit_log.COMMITS).mkdir()
+        HistoryTables(tables, beside).catch_up()
+    files = sorted(tables.rglob("*.parquet"))
+    before = time_behind(tables, EXPIRED_BATCHES)
+    with pytest.raises(SystemExit):
+        expire(tables, before, "--history", str(tables.parent / "mistyped"), "--without-history", "--execute")
+    assert expire(tables, before, "--without-history", "--execute") == 2
+    assert "omit --without-history" in caplog.text
+    assert Output(tables).raw_start == 0
+    assert sorted(tables.rglob("*.parquet")) == files
+
+
+def _of_later_format(history: HistoryChange) -> HistoryChange:
+    return replace(history, format=FORMAT + 1)
 
 
 def test_a_history_that_is_behind_or_damaged_is_not_enough(

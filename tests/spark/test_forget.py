@@ -64,6 +64,8 @@ def test_a_name_that_no_record_has_is_no_success(tmp_path: Path, capsys: pytest.
     assert "nothing was done: --execute does it" in planned
     assert forget(output, ["--topic", "zebrafinch-", "--execute"]) == 0
     assert "no record has this topic: nothing was replaced" in capsys.readouterr().out
+    assert forget(output, ["--topic", "zebrafinch", "--execute"]) == 1
+    assert "nothing was replaced: give the whole name" in capsys.readouterr().out
     assert Output(output).log.state().forgotten == []
 
 

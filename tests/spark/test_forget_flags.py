@@ -16,10 +16,12 @@ from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.message import Message
 from kraftctl_spark.cli import main, new_parser
+from kraftctl_spark.commands.name_flags import name_of
 from kraftctl_spark.forgetting.still_there import still_there
 from kraftctl_spark.forgetting.version_texts import texts_of_kind
 from kraftctl_spark.forgetting.wanted_name import WantedName
 from kraftctl_spark.history.stage import ONE_BY_ONE
+from kraftctl_spark.tables.manifest import ExportRefusedError
 from kraftctl_spark.tables.output import Output
 from tests.spark.expired_tables import expire, time_behind
 from tests.spark.forgotten_names import (
@@ -154,3 +156,52 @@ def test_one_name_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):
             new_parser().parse_args(["forget", "--output", "o", *flags])
     assert "--topic-file" in capsys.readouterr().err
+
+
+UNSEEN = [" ", "\t", "\u00a0", "\u2003", "\ufeff"]
+
+
+@pytest.mark.parametrize("unseen", UNSEEN)
+@pytest.mark.parametrize("flag", ["--topic", "--principal", "--topic-file", "--principal-file"])
+def test_a_name_with_what_is_not_seen_at_an_end_is_refused(
+    tmp_path: Path, flag: str, unseen: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No record has such a name, so that the search for it finds nothing."""
+    one = TOPIC if "topic" in flag else PRINCIPAL
+    for name, place in ((f"{unseen}{one}", "begins"), (f"{one}{unseen}", "ends")):
+        given = name
+        if flag.endswith("-file"):
+            given = str(tmp_path / "name")
+            Path(given).write_text(name, encoding="utf-8")
+        caplog.clear()
+        with pytest.raises(ExportRefusedError, match=f"{place} with white space") as refused:
+            name_of(new_parser().parse_args(["forget", "--output", str(tmp_path), flag, given]))
+        assert f"U+{ord(unseen):04X}" in str(refused.value)
+        assert one not in str(refused.value)
+
+
+def test_what_has_expired_without_a_history_may_be_there_still(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The name is in what has expired: whether it was removed later cannot be known."""
+    output = made_output(tmp_path / "tables", [*records(), *removals()], history=False)
+    command = ["forget", "--output", str(output), "--topic", "orders"]
+    assert expire(output, time_behind(output, 1), "--execute", "--without-history") == 0
+    end = Output(output).raw_start
+    assert end
+    for more in ([], ["--execute"]):
+        caplog.clear()
+        assert main([*command, *more]) == 2
+        assert f"what was before offset {end} of {output} is not known" in caplog.text
+        capsys.readouterr()
+        main([*command, "--accept-present", *more])
+        assert "a history elsewhere still has it: delete that directory\n" in capsys.readouterr().out[-100:]
+
+
+def test_what_has_expired_beside_its_history_is_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = made_output(tmp_path / "tables", [*records(), *removals()])
+    assert expire(output, time_behind(output, 1), "--execute") == 0
+    assert main(["forget", "--output", str(output), "--topic", TOPIC, "--execute"]) == 0
+    assert "a history elsewhere" not in capsys.readouterr().out

@@ -93,31 +93,56 @@ def an_extra_is_installed_as_documented(made: Path, environment: Path) -> None:
     (made / "console.txt").unlink()
 
 
-@pytest.mark.parametrize("status", [0, 1])
-@pytest.mark.parametrize(
-    ("heading", "expected"),
-    [
-        ("Uninstall", ["kraftctl may-stop", "systemctl disable", "kraftctl remove-controller"]),
-        ("Upgrade and downgrade", ["kraftctl may-stop", "apt install", "systemctl restart", "curl"]),
-    ],
-)
-def test_a_controller_that_may_not_stop_is_left_alone(
-    tmp_path: Path, heading: str, expected: list[str], status: int
-) -> None:
-    """The commands of the page, by programs that note what they are asked; the first one has the status."""
+UPGRADE = "Upgrade and downgrade"
+CHAINS = [
+    ("Uninstall", 0, ["may-stop -i 7", "systemctl disable", "remove-controller -i 7"]),
+    (UPGRADE, 0, ["may-stop -i 7", "apt install", "systemctl restart", "curl readyz"]),
+    (UPGRADE, 1, ["may-stop -i 7", "systemctl stop", "pip install", "systemctl start", "curl readyz"]),
+]
+
+
+def documented_chain(
+    tmp_path: Path, heading: str, number: int, fails: str
+) -> tuple[subprocess.CompletedProcess[bytes], list[set[str]]]:
+    """Runs a block of the page with programs that note what they are asked; what has this word fails.
+
+    `sed` gets the packaged file in place of the installed one, whose controller has another id.
+    """
     text = (ROOT / "docs/operations/releases.md").read_text()
-    block = re.findall(rf"^## {heading}\n.*?^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[0]
-    called = tmp_path / "called"
+    section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    file, called = tmp_path / "controller.properties", tmp_path / "called"
+    packaged = (PACKAGES / "controller.properties").read_text()
+    file.write_text(packaged.replace("\nnode.id=1\n", "\nnode.id=7\n"))
+    block = section.split("```\n")[1::2][number].replace(f"/{CONFFILE}", str(file))
     for name in ("kraftctl", "apt", "pip", "systemctl", "curl"):
-        noted = f'echo {name} "$@" >> {called}\ncase "$*" in *may-stop*) exit {status} ;; esac\n'
+        noted = f'echo {name} "$@" >> {called}\ncase "$*" in *{fails}*) exit 3 ;; esac\n'
         (tmp_path / name).write_text(f"#!/bin/sh\n{noted}")
         (tmp_path / name).chmod(0o755)
     done = subprocess.run(["sh", "-c", block], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, check=False)
-    assert done.returncode == status
-    lines = called.read_text().splitlines()
-    assert len(lines) == (1 if status else len(expected))
-    for line, words in zip(lines, expected, strict=False):
-        assert set(words.split()) <= set(line.split())
+    return done, [set(line.replace("/", " ").split()) for line in called.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("heading", "number", "expected"), CHAINS)
+def test_a_controller_that_may_not_stop_is_left_alone(
+    tmp_path: Path, heading: str, number: int, expected: list[str]
+) -> None:
+    """The id is that of this machine, so that the one which stops is the one that was asked about."""
+    done, lines = documented_chain(tmp_path, heading, number, "may-stop")
+    assert (done.returncode, len(lines)) == (3, 1)
+    (tmp_path / "called").unlink()
+    done, lines = documented_chain(tmp_path, heading, number, "nothing-of-it")
+    assert (done.returncode, len(lines)) == (0, len(expected))
+    assert all(set(words.split()) <= line for line, words in zip(lines, expected, strict=True))
+
+
+def test_an_upgrade_that_fails_leaves_no_controller_stopped(tmp_path: Path) -> None:
+    """pip has to find the controller stopped: it starts again even if nothing was installed."""
+    for number, program in enumerate(("apt", "pip")):
+        _, lines = documented_chain(tmp_path, UPGRADE, number, "install")
+        assert any({program, "install"} <= line for line in lines)
+        stopped = [line & {"stop", "start"} for line in lines if "systemctl" in line]
+        assert stopped == ([{"stop"}, {"start"}] if program == "pip" else [])
+        (tmp_path / "called").unlink()
 
 
 def has_the_manual(root: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kraftctl.cli import format_storage, start
-from kraftctl.cli.container.defaults import default_lines
+from kraftctl.cli.container.defaults import DEFAULTS, LOG_DIRS, check_log_dirs, default_lines
 from kraftctl.cli.container.environment import (
     CLUSTER_ID,
     FORMAT_FLAGS,
@@ -111,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
 def write_properties(args: argparse.Namespace, variables: Mapping[str, str]) -> dict[str, str]:
     """Writes the properties, readable by this account alone, and returns the variables with secrets.
 
-    Raises ValueError if there are no properties.
+    Raises ValueError if there are no properties, or they would leave the log of this node.
     """
     path, file = args.properties, args.mounted / SERVER_PROPERTIES
     mounted = file.read_bytes() if file.exists() else None
@@ -121,8 +121,11 @@ def write_properties(args: argparse.Namespace, variables: Mapping[str, str]) -> 
             f"there are neither KAFKA_* variables nor {file}. Next step: set KAFKA_NODE_ID,"
             " KAFKA_CONTROLLER_QUORUM_VOTERS, KAFKA_LISTENERS and KAFKA_LOG_DIRS at least"
         )
-    above = default_lines(decode_properties(content)) if args.defaults else b""
-    complete = with_secrets(variables, args.secrets, resolved(above + content))
+    given = decode_properties(content)
+    above = default_lines(given) if args.defaults else b""
+    properties = resolved(above + content)
+    check_log_dirs(given, properties, Path(DEFAULTS[LOG_DIRS]))
+    complete = with_secrets(variables, args.secrets, properties)
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "wb") as written:
         os.fchmod(written.fileno(), 0o600)

@@ -45,10 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--execute", action="store_true", help="do it; without this flag, only say what would be done"
     )
-    parser.add_argument(
+    of_history = parser.add_mutually_exclusive_group()
+    of_history.add_argument(
         "--history", type=path_flag, help=f"directory of the versions [OUTPUT/{history.DIRECTORY}]"
     )
-    parser.add_argument(
+    of_history.add_argument(
         "--without-history",
         action="store_true",
         help="where there is no history, do it all the same: what these records did is not known any more "
@@ -121,12 +122,19 @@ def _history(options: argparse.Namespace, output: Output, held: ExitStack) -> Hi
         )
     place: Path = options.history or output.directory / history.DIRECTORY
     kept = HistoryTables(output, place)
+    if options.without_history:
+        if kept.has_any():
+            raise ExportRefusedError(
+                f"{kept.where} has a history, or the commits of {output.where} have one, perhaps of another "
+                f"release: {output.history_command} continues it, or computes it again. Do that first, and "
+                "omit --without-history"
+            )
+        return None
     if not kept.is_there():
-        if options.without_history:
-            return None
+        elsewhere = "" if output.is_stored else "; if it is elsewhere, --history DIR"
         raise ExportRefusedError(
-            f"{output.where} has no history, so that nothing else says what its raw records did: "
-            f"{output.history_command} computes it. With --without-history, they are "
+            f"{kept.where} has no history of this release{elsewhere}. Nothing else says what the raw records "
+            f"of {output.where} did: {output.history_command} computes it. With --without-history, they are "
             "removed all the same; then, no history, report or restore of that time is possible any more"
         )
     if options.execute:

@@ -57,10 +57,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
-    """Returns 0 when the name is nowhere, or --execute is not given; 1 if some places still have it."""
+    """Returns 0 when the name is nowhere, or --execute is not given; 1 if some places still have it, or
+    nothing was replaced and longer words have it.
+    """
+    from kraftctl_spark.forgetting.forget import plan, unfinished
+    from kraftctl_spark.forgetting.still_there import unknown_before
+
+    name, status = _name(options), 0
+    with output_of(options, hook, to_write=options.execute) as output:
+        output.check_exists()
+        _check_continued(output, name, options.continued)
+        _check_gone(output, name, accepted=options.accept_present)
+        options.formats = _formats(output)
+        check_formats(options, store_of(options))
+        if options.execute:
+            status = _executed(options, hook, output, name)
+        else:
+            with output.undisturbed():
+                planned = plan(output, name)
+            for line in _planned(planned, unfinished(output), options.formats):
+                print(line)
+        if end := unknown_before(output):
+            print(
+                f"the records before offset {end} have expired, and no history beside the tables has them: a "
+                "history elsewhere still has it: delete that directory"
+            )
+    return status
+
+
+def _executed(options: argparse.Namespace, hook: Hook, output: Output, name: WantedName) -> int:
     from kraftctl_spark.forgetting.forget import (
         finish,
-        plan,
         replace_name,
         tables_with_old_files,
         unfinished,
@@ -69,48 +96,39 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
     from kraftctl_spark.publish.publication import PublicationFailedError
     from kraftctl_spark.publish.publisher import Publisher
 
-    name = _name(options)
-    with output_of(options, hook, to_write=options.execute) as output:
-        output.check_exists()
-        _check_continued(output, name, options.continued)
-        _check_gone(output, name, accepted=options.accept_present)
-        options.formats = _formats(output)
-        check_formats(options, store_of(options))
-        if not options.execute:
-            with output.undisturbed():
-                planned = plan(output, name)
-            for line in _planned(planned, unfinished(output), options.formats):
-                print(line)
-            return 0
-        commit = replace_name(output, name)
-        if commit is not None and commit.forgot is not None:
-            print(_done(commit, name, commit.forgot))
-        else:
-            print(f"no record has this {name.kind}: nothing was replaced")
-        due, targets = tables_with_old_files(output), list(targets_of(options, hook, store_of(options)))
-        found = Search(name)
-        try:
-            for target in targets:
-                Publisher(output, target).publish(removed=due)
-                found.published(output, target)
-        except PublicationFailedError as error:
-            log.error("the publication failed: %s; its tables may still have the name: repeat it", error)
-            return 1
-        found.all_of(output.log.store)
-        for place, count in sorted(found.found.items()):
-            print(f"left: {place}: {count} times")
-        for line in _within(found.within):
+    commit = replace_name(output, name)
+    if commit is not None and commit.forgot is not None:
+        print(_done(commit, name, commit.forgot))
+    else:
+        print(f"no record has this {name.kind}: nothing was replaced")
+    due, targets = tables_with_old_files(output), list(targets_of(options, hook, store_of(options)))
+    found = Search(name)
+    try:
+        for target in targets:
+            Publisher(output, target).publish(removed=due)
+            found.published(output, target)
+    except PublicationFailedError as error:
+        log.error("the publication failed: %s; its tables may still have the name: repeat it", error)
+        return 1
+    found.all_of(output.log.store)
+    for place, count in sorted(found.found.items()):
+        print(f"left: {place}: {count} times")
+    for line in _within(found.within):
+        print(line)
+    print(f"searched {found.files} files with {found.bytes} bytes, pages decoded")
+    is_replaced = commit is not None or options.continued is not None
+    if found.found:
+        for line in _what_is_next(output, name, is_replaced):
             print(line)
-        print(f"searched {found.files} files with {found.bytes} bytes, pages decoded")
-        if found.found:
-            for line in _what_is_next(output, name, commit is not None or options.continued is not None):
-                print(line)
-            return 1
-        finish(output, name)
-        for one in sorted({one.pseudonym for one in unfinished(output) if one.kind == name.kind}):
-            print(f"not finished: {one}: if it was this name, repeat the command with --as {one}")
-        print("the name was found nowhere" + (" except within longer words" if found.within else ""))
-        return 0
+        return 1
+    finish(output, name)
+    for one in sorted({one.pseudonym for one in unfinished(output) if one.kind == name.kind}):
+        print(f"not finished: {one}: if it was this name, repeat the command with --as {one}")
+    print("the name was found nowhere" + (" except within longer words" if found.within else ""))
+    if found.within and not is_replaced:
+        print("nothing was replaced: give the whole name if one of these words is meant")
+        return 1
+    return 0
 
 
 def _name(options: argparse.Namespace) -> WantedName:
@@ -142,7 +160,7 @@ def _check_gone(output: Output, name: WantedName, *, accepted: bool) -> None:
     """Refuses a name that the cluster has still. It is not written: the log of this command stays."""
     if accepted:
         return
-    from kraftctl_spark.forgetting.still_there import still_there
+    from kraftctl_spark.forgetting.still_there import still_there, unknown_before
     from kraftctl_spark.tables.manifest import ExportRefusedError
 
     found = still_there(output, name)
@@ -152,6 +170,12 @@ def _check_gone(output: Output, name: WantedName, *, accepted: bool) -> None:
             f"before offset {found.end} of {output.where}, the cluster has this {name.kind} still: {things}. "
             "Remove it from the cluster, export that with kraftctl-export run, and repeat the command. With "
             "--accept-present, it is forgotten all the same, and later records may bring it back"
+        )
+    if end := unknown_before(output):
+        raise ExportRefusedError(
+            f"what was before offset {end} of {output.where} is not known: its records have expired, and no "
+            f"history beside the tables has them. The cluster may have this {name.kind} still: look there. "
+            "With --accept-present, it is forgotten all the same, and later records may bring it back"
         )
 
 

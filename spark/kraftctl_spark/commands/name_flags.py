@@ -13,6 +13,9 @@ from kraftctl_spark.commands.path_flag import path_flag
 
 STANDARD_INPUT = Path("-")
 
+BYTE_ORDER_MARK = "\ufeff"
+"""Editors put it in front of a file. It is no white space."""
+
 
 def add_name_flags(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
@@ -29,12 +32,29 @@ def add_name_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def name_of(options: argparse.Namespace) -> tuple[bool, str]:
-    """Returns whether it is a topic, and the name; ExportRefusedError for a file without exactly one line."""
-    if options.topic is not None or options.principal is not None:
-        return options.topic is not None, options.principal if options.topic is None else options.topic
+    """Returns whether it is a topic, and the name; ExportRefusedError for a file without exactly one line,
+    and for white space at an end of the name.
+    """
+    for is_topic, flag, name in ((True, "--topic", options.topic), (False, "--principal", options.principal)):
+        if name is not None:
+            return is_topic, _without_blanks(flag, name)
     is_topic = options.topic_file is not None
     flag = "--topic-file" if is_topic else "--principal-file"
-    return is_topic, _only_line(flag, options.topic_file if is_topic else options.principal_file)
+    file = options.topic_file if is_topic else options.principal_file
+    return is_topic, _without_blanks(f"{flag} {file}", _only_line(flag, file))
+
+
+def _without_blanks(flag: str, name: str) -> str:
+    """Refuses a name that no record has, although it looks like one of them. The name is not written."""
+    from kraftctl_spark.tables.manifest import ExportRefusedError
+
+    for place, one in (("begins", name[:1]), ("ends", name[-1:])):
+        if one.isspace() or one == BYTE_ORDER_MARK:
+            raise ExportRefusedError(
+                f"{flag}: the name {place} with white space or a mark that is not seen (U+{ord(one):04X}): "
+                "repeat it without that"
+            )
+    return name
 
 
 def _only_line(flag: str, file: Path) -> str:

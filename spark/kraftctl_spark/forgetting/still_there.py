@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from kraftctl_spark.forgetting.version_texts import version_without
 from kraftctl_spark.forgetting.wanted_name import WantedName
+from kraftctl_spark.history.history_manifest import FORMAT
 from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.history.stage import ONE_BY_ONE
 from kraftctl_spark.tables.output import Output
@@ -18,6 +19,13 @@ class StillThere(NamedTuple):
 
     end: int
     by_table: Counter[str]
+
+
+def unknown_before(output: Output) -> int:
+    """Returns the offset before which neither records nor the history beside them are there; 0 for none."""
+    end, history = output.raw_start, output.log.state().history
+    is_known = history is not None and history.format == FORMAT and history.end >= end
+    return 0 if is_known else end
 
 
 def still_there(output: Output, name: WantedName) -> StillThere:

@@ -122,6 +122,10 @@ class HistoryLog:
         files = [replace(file, path=file.path[cut:]) for file in found.files.values()]
         return HistoryManifest.of_files(found.cluster_id, found.end, files, frozenset(found.decoders))
 
+    def is_of_any_release(self) -> bool:
+        """Returns whether there is a history, even if this release cannot read it."""
+        return self.root.log.state().history is not None or self._is_old()
+
     def _is_old(self) -> bool:
         return (self.directory / OLD_MANIFEST).exists()
 

@@ -165,6 +165,15 @@ class HistoryTables:
         """Returns whether there is a history of this release."""
         return self._log.read() is not None
 
+    def has_any(self) -> bool:
+        """Returns whether there is a history of whatever release, apart or in the commits of the tables."""
+        return self._raw.log.state().history is not None or self._log.is_of_any_release()
+
+    @property
+    def where(self) -> str:
+        """Returns the name of its place, for messages."""
+        return self._log.where
+
     def remove_unnamed(self) -> None:
         """Deletes files that a killed process left behind; the caller has it `locked`."""
         manifest = self._log.read()

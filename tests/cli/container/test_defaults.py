@@ -12,7 +12,13 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli import main
-from kraftctl.cli.container.defaults import DEFAULTS, KAFKAS_LOG_DIR, SAME_AS, default_lines
+from kraftctl.cli.container.defaults import (
+    DEFAULTS,
+    KAFKAS_LOG_DIR,
+    SAME_AS,
+    check_log_dirs,
+    default_lines,
+)
 from kraftctl.config.endpoints import DEFAULT_LISTENERS
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.processes import ManagedProcess
@@ -90,6 +96,65 @@ def test_a_log_at_kafkas_default_is_kept(tmp_path: Path) -> None:
     (tmp_path / "meta.properties").touch()
     assert b"log.dirs=" not in default_lines({}, tmp_path)
     assert Path("/tmp/kafka-logs") == KAFKAS_LOG_DIR
+
+
+@pytest.mark.parametrize(
+    ("given", "formatted", "why"),
+    [
+        ({}, "own", ""),
+        ({"log.dirs": "other"}, "", ""),
+        ({"log.dirs": "other"}, "own", "other would be used, which has none"),
+        ({"log.dir": "other"}, "own", "other would be used, which has none"),
+        ({"log.dirs": "other", "metadata.log.dir": "new"}, "own", "new would be used, which has none"),
+        ({"log.dirs": "other"}, "own other", ""),
+        ({"log.dirs": "other, own"}, "own", ""),
+        ({"log.dirs": "./own/"}, "own kafkas", ""),
+        ({"metadata.log.dir": "other"}, "own kafkas other", ""),
+        ({}, "kafkas", ""),
+        ({}, "own kafkas", "and nothing says which"),
+    ],
+)
+@pytest.mark.parametrize("has_defaults", [True, False])
+def test_a_log_in_the_directory_of_the_image_is_not_left_silently(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    given: dict[str, str],
+    formatted: str,
+    why: str,
+    has_defaults: bool,
+) -> None:
+    """After a change of the image, or of a file: the same node would begin with an empty log."""
+    monkeypatch.chdir(tmp_path)
+    own, kafkas = tmp_path / "own", tmp_path / "kafkas"
+    for name in formatted.split():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "meta.properties").touch()
+    chosen = str(kafkas if "kafkas" in formatted or not has_defaults else own)
+    resolved = given if given.keys() & {"log.dirs", "log.dir"} else {**given, "log.dirs": chosen}
+    if not given and formatted == "own" and not has_defaults:
+        why = f"{kafkas} would be used, which has none"
+    if not why:
+        check_log_dirs(given, resolved, own, kafkas)
+        return
+    with pytest.raises(ValueError, match=r"Next step: set log\.dirs") as refused:
+        check_log_dirs(given, resolved, own, kafkas)
+    assert why in str(refused.value)
+    assert str(own) in str(refused.value)
+
+
+def test_the_container_refuses_to_leave_a_log(
+    tmp_path: Path, only_these: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "meta.properties").touch()
+    only_these.setitem(DEFAULTS, "log.dirs", str(own))
+    assert written(tmp_path, {})["log.dirs"] == str(own)
+    (tmp_path / "made.properties").unlink()
+    variable = f"KAFKA_LOG_DIRS={tmp_path / 'other'}"
+    assert main([*WORDS, *directories(tmp_path), "--write-only", variable]) == 1
+    assert f"{own} has meta.properties" in capsys.readouterr().err
+    assert not (tmp_path / "made.properties").exists()
 
 
 def test_the_image_sets_no_property_by_a_variable() -> None:
