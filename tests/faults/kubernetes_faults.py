@@ -149,10 +149,26 @@ FAULTS = (
     PlantedFault(
         "a-template-of-volumes-changes",
         UNCHANGED,
-        "$isEarlier = not (hasKey",
-        "$isEarlier = and false (hasKey",
+        "{{- $found = default dict .metadata.annotations -}}\n",
+        "",
         (f"{CHANGES}::test_volumes_have_the_id_of_their_cluster",),
         "Kubernetes refuses each upgrade of an earlier chart.",
+    ),
+    PlantedFault(
+        "one-volume-of-three-is-enough",
+        UNCHANGED,
+        "{{- if $without -}}",
+        "{{- if and false $without -}}",
+        (f"{CHANGES}::test_without_their_set_all_volumes_are_begun_with",),
+        "After a repair one controller is left of three voters.",
+    ),
+    PlantedFault(
+        "volumes-forget-which-quorum-they-join",
+        UNCHANGED,
+        "{{- if and $joined (not .Values.existingQuorum) -}}",
+        "{{- if and false (not .Values.existingQuorum) -}}",
+        (f"{CHANGES}::test_without_their_set_volumes_know_the_quorum_that_they_join",),
+        "After a repair the first pod begins a quorum beside the one that it was to join.",
     ),
     PlantedFault(
         "leaders-are-not-reached",

@@ -19,6 +19,9 @@ a cluster finds that one: `helm template` alone does not, and `helm rollback` re
 {{- end -}}
 {{- end -}}
 {{- include "kraftctl.refuseOtherVolumes" (list . $begins) -}}
+{{- if not $isInstalled -}}
+{{- include "kraftctl.refuseVolumesWithoutPod" . -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Whether an object has the labels of this release. */}}
@@ -129,19 +132,58 @@ yes
 {{- end -}}
 {{- end -}}
 
-{{/* The cluster of the volumes: an id may begin with a dash, which no label may. Kubernetes lets no upgrade change the
-template of volumes, so a StatefulSet of an earlier chart stays without. */}}
-{{- define "kraftctl.clusterOfVolumes" -}}
-{{- $isEarlier := false -}}
+{{/* A repair deletes the StatefulSet, and what it had is known by its volumes only: which voters there are, and whether
+they joined a quorum. */}}
+{{- define "kraftctl.refuseVolumesWithoutPod" -}}
+{{- $first := int64 .Values.firstNodeId -}}
+{{- $last := add $first (int .Values.replicas) -1 -}}
+{{- $from := $first -}}
+{{- $to := $first -}}
+{{- $without := list -}}
+{{- $joined := "" -}}
+{{- $joining := list -}}
+{{- range (lookup "v1" "PersistentVolumeClaim" .Release.Namespace "").items -}}
+{{- $annotations := default dict .metadata.annotations -}}
+{{- $isOurs := or (eq (include "kraftctl.isOurs" (list $ .)) "yes") (eq (get $annotations "kraftctl/cluster-id") $.Values.clusterId) -}}
+{{- if and $isOurs (regexMatch (printf "^data-%s-[0-9]+$" (include "kraftctl.name" $)) .metadata.name) -}}
+{{- $id := regexFind "[0-9]+$" .metadata.name | int64 -}}
+{{- $from = min $from $id -}}
+{{- $to = max $to $id -}}
+{{- if or (lt $id $first) (gt $id $last) -}}
+{{- $without = append $without .metadata.name -}}
+{{- end -}}
+{{- if hasKey $annotations "kraftctl/existing-quorum" -}}
+{{- $joined = get $annotations "kraftctl/existing-quorum" -}}
+{{- $joining = append $joining .metadata.name -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $without -}}
+{{- fail (printf "the volumes %s are of this release or its cluster, and with replicas=%d and firstNodeId=%d no controller has them: those that are left of its voters may be no majority, or begin a second, empty quorum. Next step: set the values of the earlier installation, as replicas=%d and firstNodeId=%d, or delete the volumes of voters that were removed" (join ", " (sortAlpha $without)) (int .Values.replicas) $first (add (sub $to $from) 1) $from) -}}
+{{- end -}}
+{{- if and $joined (not .Values.existingQuorum) -}}
+{{- fail (printf "the volumes %s are of controllers that join the quorum of %s: the first one, if its volume is empty, would begin a second, empty quorum of the same cluster. Next step: set existingQuorum={%s}, also if all have joined long ago" (join ", " (sortAlpha $joining)) $joined $joined) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The cluster of the volumes, as an id may begin with a dash, which no label may, and the quorum that they join. Kubernetes
+lets no upgrade change the template of volumes, so a StatefulSet keeps what it has. */}}
+{{- define "kraftctl.annotationsOfVolumes" -}}
+{{- $found := dict "kraftctl/cluster-id" .Values.clusterId -}}
+{{- with .Values.existingQuorum -}}
+{{- $found = set $found "kraftctl/existing-quorum" (join "," .) -}}
+{{- end -}}
 {{- range (lookup "apps/v1" "StatefulSet" .Release.Namespace "").items -}}
 {{- if eq (include "kraftctl.isOurs" (list $ .)) "yes" -}}
 {{- range .spec.volumeClaimTemplates -}}
-{{- $isEarlier = not (hasKey (default dict .metadata.annotations) "kraftctl/cluster-id") -}}
+{{- $found = default dict .metadata.annotations -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- if not $isEarlier -}}
+{{- with $found -}}
 annotations:
-  kraftctl/cluster-id: {{ .Values.clusterId | quote }}
+{{- range $key, $value := . }}
+  {{ $key }}: {{ $value | quote }}
+{{- end -}}
 {{- end -}}
 {{- end -}}
