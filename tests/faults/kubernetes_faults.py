@@ -13,6 +13,7 @@ UNCHANGED = "deploy/kubernetes/chart/templates/_unchanged.tpl"
 MONITORING = "deploy/kubernetes/chart/templates/monitoring.yaml"
 SET = "deploy/kubernetes/chart/templates/statefulset.yaml"
 NOTES = "deploy/kubernetes/chart/templates/NOTES.txt"
+PAGE = "docs/operations/kubernetes.md"
 CHANGES = "tests/kubernetes/test_refused_changes.py"
 CHART = "tests/kubernetes/test_chart.py"
 FILES = "tests/kubernetes/test_chart_files.py"
@@ -209,6 +210,30 @@ FAULTS = (
         "delete --cascade=orphan statefulset {{",
         (f"{CHART}::test_notes_and_page_repair_what_an_upgrade_does_not",),
         "The upgrade waits for the same pods again.",
+    ),
+    PlantedFault(
+        "an-upgrade-resets-the-other-values",
+        PAGE,
+        "--reset-then-reuse-values --set replicas=5",
+        "--set replicas=5",
+        (f"{CHART}::test_an_upgrade_keeps_the_other_values",),
+        "Five controllers listen in clear text, where three had certificates.",
+    ),
+    PlantedFault(
+        "an-upgrade-beside-a-pod-that-is-not-ready",
+        NOTES,
+        ", but only if\n   the ready pods without one more are still a majority",
+        "",
+        (f"{CHART}::test_notes_and_page_upgrade_beside_a_pod_that_is_not_ready",),
+        "A correction stops the second of three.",
+    ),
+    PlantedFault(
+        "a-pod-that-never-started-is-waited-for",
+        UNCHANGED,
+        "once all that are voters are ready",
+        "once all are ready",
+        (f"{CHANGES}::test_an_upgrade_does_not_scale_down",),
+        "A controller that has no node cannot be removed.",
     ),
     PlantedFault(
         "the-gate-opens-where-nothing-is-known",

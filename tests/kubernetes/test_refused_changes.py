@@ -95,8 +95,12 @@ def test_an_upgrade_does_not_scale_down(before: int, after: int, tmp_path: Path)
     fewer = before - 1
     there = installed(tmp_path, {"replicas": before})
     said = upgrade(tmp_path, {"replicas": after}, there)
-    assert f"kubectl -n kafka scale statefulset kraftctl --replicas={fewer}, wait until the pod" in said
-    assert f"remove-controller, and then helm upgrade with replicas={fewer};" in said
+    assert f"kubectl -n kafka scale statefulset kraftctl --replicas={fewer}, wait until the pod " in said
+    assert f"the pod kraftctl-{2999 + before} is gone" in said
+    assert "remove-controller -i and -d as describe --status has them" in said
+    assert "once all that are voters are ready" in said
+    assert "a pod that never started is no voter: scale it away, and remove nothing" in said
+    assert f"then helm upgrade with --reset-then-reuse-values --set replicas={fewer}" in said
     there["spec"]["replicas"] = fewer
     assert upgrade(tmp_path, {"replicas": fewer}, there) == ""
 

@@ -63,7 +63,8 @@ yes
 {{- end -}}
 {{- if lt (int $root.Values.replicas) $count -}}
 {{- $fewer := sub $count 1 -}}
-{{- fail (printf "this release has %d controllers, and with fewer an upgrade stops two at a time: one that goes, and one whose list of controllers changes. Next step: once all are ready, kubectl -n %s scale statefulset %s --replicas=%d, wait until the pod is gone, remove its voter with kraftctl quorum remove-controller, and then helm upgrade with replicas=%d; one controller after the other" $count $root.Release.Namespace $name $fewer $fewer) -}}
+{{- $gone := printf "%s-%d" $name (add $start $fewer) -}}
+{{- fail (printf "this release has %d controllers, and with fewer an upgrade stops two at a time: one that goes, and one whose list of controllers changes. Next step: once all that are voters are ready, kubectl -n %s scale statefulset %s --replicas=%d, wait until the pod %s is gone, remove its voter with kraftctl quorum remove-controller -i and -d as describe --status has them (a pod that never started is no voter: scale it away, and remove nothing), and then helm upgrade with --reset-then-reuse-values --set replicas=%d; one controller after the other" $count $root.Release.Namespace $name $fewer $gone $fewer) -}}
 {{- end -}}
 {{- $cluster := include "kraftctl.variable" (list $set "CLUSTER_ID") -}}
 {{- if ne $cluster $root.Values.clusterId -}}
