@@ -8,6 +8,7 @@ FORMAT = "deploy/kubernetes/chart/files/format.sh"
 STOP = "deploy/kubernetes/chart/files/stop.sh"
 SCRIPTS = "tests/kubernetes/test_scripts.py"
 VALUES = "tests/kubernetes/test_refused_values.py"
+CONFIG = "deploy/kubernetes/chart/templates/_refused_config.tpl"
 REFUSED = "deploy/kubernetes/chart/templates/_refused.tpl"
 UNCHANGED = "deploy/kubernetes/chart/templates/_unchanged.tpl"
 MONITORING = "deploy/kubernetes/chart/templates/monitoring.yaml"
@@ -16,6 +17,7 @@ NOTES = "deploy/kubernetes/chart/templates/NOTES.txt"
 PAGE = "docs/operations/kubernetes.md"
 CHANGES = "tests/kubernetes/test_refused_changes.py"
 CHART = "tests/kubernetes/test_chart.py"
+QUANTITIES = "tests/kubernetes/test_refused_quantities.py"
 FILES = "tests/kubernetes/test_chart_files.py"
 
 FAULTS = (
@@ -78,18 +80,58 @@ FAULTS = (
     PlantedFault(
         "a-limit-below-its-request",
         REFUSED,
-        "{{- if gt (float64",
-        "{{- if lt (float64",
+        "{{- if gt $number",
+        "{{- if lt $number",
         (f"{VALUES}::test_values_that_do_not_fit_each_other_are_refused",),
         "More memory is requested, and Kubernetes makes no pod.",
     ),
     PlantedFault(
         "a-key-of-the-chart-in-config",
-        "deploy/kubernetes/chart/templates/_refused_config.tpl",
-        "config.providers ssl.keystore. ssl.truststore.",
-        "config.providers ssl.keystore.",
+        CONFIG,
+        "ssl.truststore.: tls.secretName\n",
+        "",
         (f"{VALUES}::test_each_key_that_the_chart_writes_is_refused_in_config",),
         "Controllers trust others than the commands beside them.",
+    ),
+    PlantedFault(
+        "a-key-of-the-chart-without-its-place",
+        CONFIG,
+        "controller.quorum.voters: existingQuorum",
+        'controller.quorum.voters: ""',
+        (f"{VALUES}::test_a_key_that_no_variant_writes_is_refused_so",),
+        "A refusal does not say which value to set.",
+    ),
+    PlantedFault(
+        "a-whole-number-has-an-exponent",
+        REFUSED,
+        'printf "%.0f" .',
+        "toString .",
+        (f"{QUANTITIES}::test_a_whole_number_is_written_in_full",),
+        "A refusal has another text than the file of values.",
+    ),
+    PlantedFault(
+        "a-quantity-of-kubernetes-is-refused",
+        REFUSED,
+        ' "u" 1e-6',
+        "",
+        (f"{QUANTITIES}::test_a_smaller_request_is_rendered",),
+        "Values that Kubernetes accepts are no values of the chart.",
+    ),
+    PlantedFault(
+        "volumes-of-another-size",
+        UNCHANGED,
+        '{{- if ne (include "kraftctl.number" (list "storage.size" $size))',
+        '{{- if and false (include "kraftctl.number" (list "storage.size" $size))',
+        (f"{QUANTITIES}::test_volumes_of_a_release_stay",),
+        "Kubernetes refuses the upgrade halfway, after the ConfigMap.",
+    ),
+    PlantedFault(
+        "an-old-size-is-refused",
+        UNCHANGED,
+        "(or $isInstalled .Release.IsUpgrade)",
+        "false",
+        (f"{QUANTITIES}::test_little_storage_is_refused_at_an_installation_alone",),
+        "A release with little storage can neither keep nor change it.",
     ),
     PlantedFault(
         "a-value-that-is-null",

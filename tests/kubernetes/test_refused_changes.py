@@ -173,9 +173,9 @@ TOGETHER: dict[str, dict[str, Any]] = {
 
 STAYS = [
     *("clusterId", "replicas", "firstNodeId", "fullnameOverride", "clusterDomain", "ports.controller"),
-    *("tls.enabled", "sasl.mechanism"),
+    *("tls.enabled", "sasl.mechanism", "storage.size", "storage.className"),
 ]
-"""Values with which an upgrade would stop two voters at a time, or begin a second quorum."""
+"""Values with which an upgrade would stop two voters at a time, begin a second quorum, or be refused."""
 
 
 def test_each_value_is_one_that_may_change_or_stays() -> None:
@@ -193,7 +193,7 @@ def identity(found: list[Document]) -> tuple[Any, ...]:
     wire = re.findall(
         "(?:security.protocol.map|mechanism.controller.protocol)=.*", files["controller.properties"]
     )
-    claims = [each["metadata"]["name"] for each in controllers["spec"]["volumeClaimTemplates"]]
+    claims = controllers["spec"]["volumeClaimTemplates"]
     names = ("CLUSTER_ID", "FIRST_NODE_ID", "CONTROLLERS", "OTHER_CONTROLLERS")
     spec = {name: controllers["spec"][name] for name in ("serviceName", "replicas", "ordinals", "selector")}
     return controllers["metadata"]["name"], spec, claims, [variables[each] for each in names], wire

@@ -9,6 +9,7 @@ a cluster finds that one: `helm template` alone does not, and `helm rollback` re
 {{- include "kraftctl.refuseChanges" (list $ .) -}}
 {{- include "kraftctl.refuseOtherAddresses" (list $ .) -}}
 {{- include "kraftctl.refuseOtherProtocol" (list $ .) -}}
+{{- include "kraftctl.refuseOtherStorage" (list $ .) -}}
 {{- end -}}
 {{- end -}}
 {{- $begins := not (or $isInstalled .Values.existingQuorum) -}}
@@ -21,6 +22,9 @@ a cluster finds that one: `helm template` alone does not, and `helm rollback` re
 {{- include "kraftctl.refuseOtherVolumes" (list . $begins) -}}
 {{- if not $isInstalled -}}
 {{- include "kraftctl.refuseVolumesWithoutPod" . -}}
+{{- end -}}
+{{- if not (or $isInstalled .Release.IsUpgrade) -}}
+{{- include "kraftctl.refuseLittleStorage" . -}}
 {{- end -}}
 {{- end -}}
 
@@ -110,6 +114,28 @@ yes
 {{- end -}}
 {{- if ne $before $after -}}
 {{- fail (printf "the controllers of this release listen by %s, and those that listen by %s do not reach them: an update one by one would stop the quorum. Next step: leave tls.enabled and sasl.mechanism as they were, or delete the StatefulSet, with its pods and not with their volumes, in an outage (docs/operations/kubernetes.md)" $before $after) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Kubernetes refuses another template of volumes, and compares sizes as numbers. */}}
+{{- define "kraftctl.refuseOtherStorage" -}}
+{{- $now := (index . 0).Values.storage -}}
+{{- range (index . 1).spec.volumeClaimTemplates -}}
+{{- $size := .spec.resources.requests.storage -}}
+{{- if ne (include "kraftctl.number" (list "storage.size" $size)) (include "kraftctl.number" (list "storage.size" $now.size)) -}}
+{{- fail (printf "storage.size is %s, and the volumes of this release have %s: Kubernetes lets no upgrade change that. Next step: leave storage.size=%s, and grow the PersistentVolumeClaims themselves" $now.size $size $size) -}}
+{{- end -}}
+{{- $class := default "null" .spec.storageClassName -}}
+{{- if ne $class (default "null" $now.className) -}}
+{{- fail (printf "storage.className is %s, and the volumes of this release have %s: Kubernetes lets no upgrade change that. Next step: leave storage.className=%s" (default "null" $now.className) $class $class) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* At an installation alone: a release that has such volumes cannot change them. */}}
+{{- define "kraftctl.refuseLittleStorage" -}}
+{{- if lt (include "kraftctl.number" (list "storage.size" .Values.storage.size) | float64) 104857600.0 -}}
+{{- fail (printf "storage.size is %s: a volume has segments of the log and two snapshots (docs/sizing.md). Next step: set storage.size=10Gi, or 100Mi or more" .Values.storage.size) -}}
 {{- end -}}
 {{- end -}}
 
