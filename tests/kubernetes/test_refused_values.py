@@ -143,7 +143,12 @@ def test_a_value_alone_is_refused(values: dict[str, Any], named: str, tmp_path: 
         ),
         pytest.param(memory("1Gi", "2Gi"), "resources.limits.memory", "2Gi or more", id="less-memory"),
         pytest.param(memory("64Mi", "1Mi"), "resources.limits.memory", "128Mi", id="little-memory"),
-        pytest.param(memory("1 GB", "1Gi"), "resources", "write it so", id="no-quantity"),
+        pytest.param(
+            memory("1 GB", "1Gi"),
+            "resources.limits.memory is 1 GB",
+            "write resources.limits.memory so",
+            id="no-quantity",
+        ),
         pytest.param(
             {"resources": {"limits": {"cpu": 0.1}}},
             "resources.limits.cpu",
