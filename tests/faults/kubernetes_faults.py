@@ -8,13 +8,16 @@ FORMAT = "deploy/kubernetes/chart/files/format.sh"
 STOP = "deploy/kubernetes/chart/files/stop.sh"
 SCRIPTS = "tests/kubernetes/test_scripts.py"
 VALUES = "tests/kubernetes/test_refused_values.py"
+CONFIG = "deploy/kubernetes/chart/templates/_refused_config.tpl"
 REFUSED = "deploy/kubernetes/chart/templates/_refused.tpl"
 UNCHANGED = "deploy/kubernetes/chart/templates/_unchanged.tpl"
 MONITORING = "deploy/kubernetes/chart/templates/monitoring.yaml"
 SET = "deploy/kubernetes/chart/templates/statefulset.yaml"
 NOTES = "deploy/kubernetes/chart/templates/NOTES.txt"
+PAGE = "docs/operations/kubernetes.md"
 CHANGES = "tests/kubernetes/test_refused_changes.py"
 CHART = "tests/kubernetes/test_chart.py"
+QUANTITIES = "tests/kubernetes/test_refused_quantities.py"
 FILES = "tests/kubernetes/test_chart_files.py"
 
 FAULTS = (
@@ -77,18 +80,58 @@ FAULTS = (
     PlantedFault(
         "a-limit-below-its-request",
         REFUSED,
-        "{{- if gt (float64",
-        "{{- if lt (float64",
+        "{{- if gt $number",
+        "{{- if lt $number",
         (f"{VALUES}::test_values_that_do_not_fit_each_other_are_refused",),
         "More memory is requested, and Kubernetes makes no pod.",
     ),
     PlantedFault(
         "a-key-of-the-chart-in-config",
-        "deploy/kubernetes/chart/templates/_refused_config.tpl",
-        "config.providers ssl.keystore. ssl.truststore.",
-        "config.providers ssl.keystore.",
+        CONFIG,
+        "ssl.truststore.: tls.secretName\n",
+        "",
         (f"{VALUES}::test_each_key_that_the_chart_writes_is_refused_in_config",),
         "Controllers trust others than the commands beside them.",
+    ),
+    PlantedFault(
+        "a-key-of-the-chart-without-its-place",
+        CONFIG,
+        "controller.quorum.voters: existingQuorum",
+        'controller.quorum.voters: ""',
+        (f"{VALUES}::test_a_key_that_no_variant_writes_is_refused_so",),
+        "A refusal does not say which value to set.",
+    ),
+    PlantedFault(
+        "a-whole-number-has-an-exponent",
+        REFUSED,
+        'printf "%.0f" .',
+        "toString .",
+        (f"{QUANTITIES}::test_a_whole_number_is_written_in_full",),
+        "A refusal has another text than the file of values.",
+    ),
+    PlantedFault(
+        "a-quantity-of-kubernetes-is-refused",
+        REFUSED,
+        ' "u" 1e-6',
+        "",
+        (f"{QUANTITIES}::test_a_smaller_request_is_rendered",),
+        "Values that Kubernetes accepts are no values of the chart.",
+    ),
+    PlantedFault(
+        "volumes-of-another-size",
+        UNCHANGED,
+        '{{- if ne (include "kraftctl.number" (list "storage.size" $size))',
+        '{{- if and false (include "kraftctl.number" (list "storage.size" $size))',
+        (f"{QUANTITIES}::test_volumes_of_a_release_stay",),
+        "Kubernetes refuses the upgrade halfway, after the ConfigMap.",
+    ),
+    PlantedFault(
+        "an-old-size-is-refused",
+        UNCHANGED,
+        "(or $isInstalled .Release.IsUpgrade)",
+        "false",
+        (f"{QUANTITIES}::test_little_storage_is_refused_at_an_installation_alone",),
+        "A release with little storage can neither keep nor change it.",
     ),
     PlantedFault(
         "a-value-that-is-null",
@@ -149,10 +192,26 @@ FAULTS = (
     PlantedFault(
         "a-template-of-volumes-changes",
         UNCHANGED,
-        "$isEarlier = not (hasKey",
-        "$isEarlier = and false (hasKey",
+        "{{- $found = default dict .metadata.annotations -}}\n",
+        "",
         (f"{CHANGES}::test_volumes_have_the_id_of_their_cluster",),
         "Kubernetes refuses each upgrade of an earlier chart.",
+    ),
+    PlantedFault(
+        "one-volume-of-three-is-enough",
+        UNCHANGED,
+        "{{- if $without -}}",
+        "{{- if and false $without -}}",
+        (f"{CHANGES}::test_without_their_set_all_volumes_are_begun_with",),
+        "After a repair one controller is left of three voters.",
+    ),
+    PlantedFault(
+        "volumes-forget-which-quorum-they-join",
+        UNCHANGED,
+        "{{- if and $joined (not .Values.existingQuorum) -}}",
+        "{{- if and false (not .Values.existingQuorum) -}}",
+        (f"{CHANGES}::test_without_their_set_volumes_know_the_quorum_that_they_join",),
+        "After a repair the first pod begins a quorum beside the one that it was to join.",
     ),
     PlantedFault(
         "leaders-are-not-reached",
@@ -193,6 +252,30 @@ FAULTS = (
         "delete --cascade=orphan statefulset {{",
         (f"{CHART}::test_notes_and_page_repair_what_an_upgrade_does_not",),
         "The upgrade waits for the same pods again.",
+    ),
+    PlantedFault(
+        "an-upgrade-resets-the-other-values",
+        PAGE,
+        "--reset-then-reuse-values --set replicas=5",
+        "--set replicas=5",
+        (f"{CHART}::test_an_upgrade_keeps_the_other_values",),
+        "Five controllers listen in clear text, where three had certificates.",
+    ),
+    PlantedFault(
+        "an-upgrade-beside-a-pod-that-is-not-ready",
+        NOTES,
+        ", but only if\n   the ready pods without one more are still a majority",
+        "",
+        (f"{CHART}::test_notes_and_page_upgrade_beside_a_pod_that_is_not_ready",),
+        "A correction stops the second of three.",
+    ),
+    PlantedFault(
+        "a-pod-that-never-started-is-waited-for",
+        UNCHANGED,
+        "once all that are voters are ready",
+        "once all are ready",
+        (f"{CHANGES}::test_an_upgrade_does_not_scale_down",),
+        "A controller that has no node cannot be removed.",
     ),
     PlantedFault(
         "the-gate-opens-where-nothing-is-known",

@@ -114,14 +114,46 @@ def test_each_release_has_a_job_of_its_own(tmp_path: Path) -> None:
     assert {job.startswith("kafka-controller-") for job in jobs} == {True}
 
 
+def notes_of(directory: Path) -> str:
+    """What Helm prints after the installation of a release whose objects are named own."""
+    flags = ["--namespace", "kafka", "--dry-run=client", *with_values(directory, {"fullnameOverride": "own"})]
+    return helm("install", "kraftctl", str(CHART), *flags).stdout.partition("NOTES:")[2]
+
+
+def plain_words(text: str) -> str:
+    return " ".join(text.replace("`", "").replace("*", "").lower().split())
+
+
+def test_an_upgrade_keeps_the_other_values(tmp_path: Path) -> None:
+    """Helm resets them to the defaults as soon as one is set, unless it has the flag or the same file."""
+    flag = "--reset-then-reuse-values"
+    assert f" {flag} " in helm("upgrade", "--help").stdout
+    texts = [PAGE.read_text(), *(each.read_text() for each in (CHART / "templates").iterdir())]
+    upgrades = [each for text in texts for each in re.findall(r"helm upgrade\b[^`,;.]*?--set[^`,;]*", text)]
+    assert [each for each in upgrades if flag not in each] == []
+    assert f"helm upgrade RELEASE CHART {flag} --set replicas=5" in upgrades
+    assert f"helm upgrade RELEASE CHART {flag} --set replicas=4" in upgrades
+    assert re.findall(r"`--set replicas[^`]*`", texts[0]) == []
+    assert "helm upgrade again with the same values file, replicas and existingquorum above" in plain_words(
+        notes_of(tmp_path)
+    )
+    assert "with the same values, replicas and existingquorum above all" in plain_words(texts[0])
+
+
+def test_notes_and_page_upgrade_beside_a_pod_that_is_not_ready(tmp_path: Path) -> None:
+    """An update may stop another one: both say what is left then."""
+    for text in (notes_of(tmp_path), PAGE.read_text()):
+        assert "only if the ready pods without one more are still a majority" in plain_words(text)
+        assert "an update may stop" in plain_words(text)
+
+
 def test_notes_and_page_repair_what_an_upgrade_does_not(tmp_path: Path) -> None:
     """Without a majority no pod is ready, and an update waits for the first one; pods go with their set."""
-    flags = ["--namespace", "kafka", "--dry-run=client", *with_values(tmp_path, {"fullnameOverride": "own"})]
-    notes = helm("install", "kraftctl", str(CHART), *flags).stdout.partition("NOTES:")[2]
+    notes = notes_of(tmp_path)
     assert "kubectl -n kafka delete statefulset own\n" in notes
     assert "kubectl delete statefulset NAME" in PAGE.read_text()
     for text in (notes, PAGE.read_text()):
-        assert "not with --cascade=orphan" in " ".join(text.replace("`", "").lower().split())
+        assert "not with --cascade=orphan" in plain_words(text)
     spec = only("StatefulSet", documents(rendered(tmp_path, {})))["spec"]
     assert spec["persistentVolumeClaimRetentionPolicy"] == {"whenDeleted": "Retain", "whenScaled": "Retain"}
 

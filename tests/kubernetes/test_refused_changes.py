@@ -40,12 +40,12 @@ def config_map(name: str, instance: str = "kraftctl", owner: str = "kraftctl") -
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "1\n'2'\n"}}
 
 
-def volume(name: str, release: str = "kraftctl", cluster_id: str = "") -> dict[str, Any]:
-    """Those of earlier charts have no cluster id."""
+def volume(name: str, release: str = "kraftctl", cluster_id: str = "", joined: str = "") -> dict[str, Any]:
+    """Those of earlier charts have no cluster id, and those that begin a quorum have not joined one."""
     labels = {"app.kubernetes.io/name": "kraftctl", "app.kubernetes.io/instance": release}
-    metadata: dict[str, Any] = {"name": name, "labels": labels}
-    if cluster_id:
-        metadata["annotations"] = {"kraftctl/cluster-id": cluster_id}
+    given = {"kraftctl/cluster-id": cluster_id, "kraftctl/existing-quorum": joined}
+    annotations = {key: value for key, value in given.items() if value}
+    metadata: dict[str, Any] = {"name": name, "labels": labels, "annotations": annotations}
     return {"kind": "PersistentVolumeClaim", "apiVersion": "v1", "metadata": metadata}
 
 
@@ -95,8 +95,12 @@ def test_an_upgrade_does_not_scale_down(before: int, after: int, tmp_path: Path)
     fewer = before - 1
     there = installed(tmp_path, {"replicas": before})
     said = upgrade(tmp_path, {"replicas": after}, there)
-    assert f"kubectl -n kafka scale statefulset kraftctl --replicas={fewer}, wait until the pod" in said
-    assert f"remove-controller, and then helm upgrade with replicas={fewer};" in said
+    assert f"kubectl -n kafka scale statefulset kraftctl --replicas={fewer}, wait until the pod " in said
+    assert f"the pod kraftctl-{2999 + before} is gone" in said
+    assert "remove-controller -i and -d as describe --status has them" in said
+    assert "once all that are voters are ready" in said
+    assert "a pod that never started is no voter: scale it away, and remove nothing" in said
+    assert f"then helm upgrade with --reset-then-reuse-values --set replicas={fewer}" in said
     there["spec"]["replicas"] = fewer
     assert upgrade(tmp_path, {"replicas": fewer}, there) == ""
 
@@ -169,9 +173,9 @@ TOGETHER: dict[str, dict[str, Any]] = {
 
 STAYS = [
     *("clusterId", "replicas", "firstNodeId", "fullnameOverride", "clusterDomain", "ports.controller"),
-    *("tls.enabled", "sasl.mechanism"),
+    *("tls.enabled", "sasl.mechanism", "storage.size", "storage.className"),
 ]
-"""Values with which an upgrade would stop two voters at a time, or begin a second quorum."""
+"""Values with which an upgrade would stop two voters at a time, begin a second quorum, or be refused."""
 
 
 def test_each_value_is_one_that_may_change_or_stays() -> None:
@@ -189,7 +193,7 @@ def identity(found: list[Document]) -> tuple[Any, ...]:
     wire = re.findall(
         "(?:security.protocol.map|mechanism.controller.protocol)=.*", files["controller.properties"]
     )
-    claims = [each["metadata"]["name"] for each in controllers["spec"]["volumeClaimTemplates"]]
+    claims = controllers["spec"]["volumeClaimTemplates"]
     names = ("CLUSTER_ID", "FIRST_NODE_ID", "CONTROLLERS", "OTHER_CONTROLLERS")
     spec = {name: controllers["spec"][name] for name in ("serviceName", "replicas", "ordinals", "selector")}
     return controllers["metadata"]["name"], spec, claims, [variables[each] for each in names], wire
@@ -259,10 +263,13 @@ def test_volumes_have_the_id_of_their_cluster(tmp_path: Path) -> None:
     now = installed(tmp_path, {"clusterId": DASH_ID})
     earlier = copy.deepcopy(now)
     del earlier["spec"]["volumeClaimTemplates"][0]["metadata"]["annotations"]
-    assert [annotations(), annotations(now), annotations(earlier)] == [
+    joined = installed(tmp_path, {"clusterId": DASH_ID, "existingQuorum": ["c:1"], **OPEN})
+    joined["status"] = {"readyReplicas": 3}
+    assert [annotations(), annotations(now), annotations(earlier), annotations(joined)] == [
         {"kraftctl/cluster-id": DASH_ID},
         {"kraftctl/cluster-id": DASH_ID},
         None,
+        {"kraftctl/cluster-id": DASH_ID, "kraftctl/existing-quorum": "c:1"},
     ]
 
 
@@ -282,6 +289,56 @@ def test_volumes_of_an_earlier_installation_are_begun_with(
     said = upgrade(tmp_path, values, volume("data-kraftctl-3001"), volume("data-kraftctl-3002"))
     assert ("data-kraftctl-3001, data-kraftctl-3002 of an earlier installation" in said) == is_refused
     assert (said != "") == is_refused
+
+
+@pytest.mark.parametrize(
+    ("values", "release", "next_step"),
+    [
+        pytest.param({"replicas": 1}, "kraftctl", "replicas=3 and firstNodeId=3000", id="one"),
+        pytest.param({"replicas": 2}, "kraftctl", "replicas=3 and firstNodeId=3000", id="two"),
+        pytest.param({"replicas": 1}, "other", "replicas=3 and firstNodeId=3000", id="of-another-release"),
+        pytest.param({"firstNodeId": 3001}, "kraftctl", "replicas=3 and firstNodeId=3000", id="later"),
+        pytest.param({"firstNodeId": 2999}, "kraftctl", "replicas=4 and firstNodeId=2999", id="earlier"),
+        pytest.param({}, "kraftctl", "", id="the-same"),
+        pytest.param({"replicas": 5}, "kraftctl", "", id="five"),
+    ],
+)
+def test_without_their_set_all_volumes_are_begun_with(
+    values: dict[str, Any], release: str, next_step: str, tmp_path: Path
+) -> None:
+    """A repair deletes the StatefulSet: one of three voters is no majority, or begins a second quorum."""
+    left = [volume(f"data-kraftctl-{number}", release, CLUSTER_ID) for number in (3000, 3001, 3002)]
+    said = upgrade(tmp_path, values, *left)
+    assert (said != "") == bool(next_step)
+    if next_step:
+        before, _, after = said.partition("Next step: ")
+        assert next_step in after
+        assert "delete the volumes of voters that were removed" in after
+        used = range(
+            values.get("firstNodeId", 3000), values.get("firstNodeId", 3000) + values.get("replicas", 3)
+        )
+        unused = [f"data-kraftctl-{number}" for number in (3000, 3001, 3002) if number not in used]
+        assert f"the volumes {', '.join(unused)} are" in before
+
+
+def test_a_removed_voter_may_leave_its_volume_beside_a_set(tmp_path: Path) -> None:
+    left = [volume(f"data-kraftctl-{number}") for number in (3000, 3001, 3002, 3003)]
+    assert upgrade(tmp_path, {}, installed(tmp_path, {}), *left) == ""
+
+
+def test_without_their_set_volumes_know_the_quorum_that_they_join(tmp_path: Path) -> None:
+    """Otherwise the first one, with an empty volume, begins a second quorum."""
+    joins = {"existingQuorum": ["c:1", "d:1"], **OPEN}
+    (claim,) = installed(tmp_path, joins)["spec"]["volumeClaimTemplates"]
+    assert claim["metadata"]["annotations"]["kraftctl/existing-quorum"] == "c:1,d:1"
+    left = [volume(f"data-kraftctl-{number}", joined="c:1,d:1") for number in (3001, 3002)]
+    said = upgrade(tmp_path, {}, *left)
+    assert "volumes data-kraftctl-3001, data-kraftctl-3002 are of controllers that join" in said
+    assert "set existingQuorum={c:1,d:1}" in said.partition("Next step: ")[2]
+    assert upgrade(tmp_path, joins, *left) == ""
+    there = installed(tmp_path, joins)
+    there["status"] = {"readyReplicas": 3}
+    assert upgrade(tmp_path, {}, there, *left) == ""
 
 
 def test_files_of_the_past_stay_in_the_release(tmp_path: Path) -> None:

@@ -55,8 +55,7 @@ def memory(limit: str, request: str) -> dict[str, Any]:
         pytest.param({"hostAntiAffinity": "soft"}, "/hostAntiAffinity", id="no-such-choice"),
         pytest.param({"clusterDomain": "cluster.local."}, "/clusterDomain", id="two-dots"),
         pytest.param({"ports": {"controller": 80}}, "/ports/controller", id="a-port-of-root"),
-        pytest.param({"storage": {"size": "0Gi"}}, "/storage/size", id="no-storage"),
-        pytest.param({"storage": {"size": "50Mi"}}, "/storage/size", id="little-storage"),
+        pytest.param({"storage": {"size": "10 GB"}}, "/storage/size", id="no-size"),
         pytest.param({"restartGate": {"waitSeconds": 4000}}, "/restartGate/waitSeconds", id="a-long-gate"),
         pytest.param({"existingQuorum": ["c1"]}, "/existingQuorum", id="no-port"),
         pytest.param({"existingQuorum": ["c1:65536"]}, "/existingQuorum", id="a-port-too-high"),
@@ -144,7 +143,12 @@ def test_a_value_alone_is_refused(values: dict[str, Any], named: str, tmp_path: 
         ),
         pytest.param(memory("1Gi", "2Gi"), "resources.limits.memory", "2Gi or more", id="less-memory"),
         pytest.param(memory("64Mi", "1Mi"), "resources.limits.memory", "128Mi", id="little-memory"),
-        pytest.param(memory("1 GB", "1Gi"), "resources", "write it so", id="no-quantity"),
+        pytest.param(
+            memory("1 GB", "1Gi"),
+            "resources.limits.memory is 1 GB",
+            "write resources.limits.memory so",
+            id="no-quantity",
+        ),
         pytest.param(
             {"resources": {"limits": {"cpu": 0.1}}},
             "resources.limits.cpu",
@@ -216,7 +220,42 @@ def test_each_key_that_the_chart_writes_is_refused_in_config(tmp_path: Path) -> 
     for key in sorted(written - OVERRIDABLE - EVERYTHING["config"].keys()):
         for name in (key, f"listener.name.controller.{key.removeprefix('listener.name.controller.')}"):
             said = refused(tmp_path, {**SASL, "config": {name: "1"}})
-            assert f"config has {name}, which is for other values" in said, name
+            assert f"config has {name}, which the chart writes" in said, name
+            place = instead_of(key)
+            assert (f"leave it out, and set {place}" if place else "leave it out: no value") in said, name
+
+
+INSTEAD = {
+    r"ssl[.](key|trust)store[.].*": "tls.secretName",
+    r"controller[.]quorum[.](bootstrap[.]servers|voters)": "existingQuorum",
+    r"(node|broker)[.]id": "firstNodeId",
+    r"(advertised[.])?listeners": "ports.controller",
+    r"listener[.]security[.]protocol[.]map": "tls.enabled",
+    r"kraftctl[.]operate[.]listeners": "ports.operate",
+    r"sasl[.](enabled[.]mechanisms|mechanism[.]controller[.]protocol)": "sasl.mechanism",
+    r"kraftctl[.]scram[.]users[.]path|.*[.]sasl[.]jaas[.]config": "sasl.secretName",
+    r"config[.]providers.*": "secretName",
+}
+"""The value of the chart that has the place of a key."""
+
+
+def instead_of(key: str) -> str:
+    """Returns the path in the values; empty for a key that no value changes."""
+    found = [value for pattern, value in INSTEAD.items() if re.fullmatch(pattern, key)]
+    return found[0] if found else ""
+
+
+def test_a_value_that_has_the_place_of_a_key_is_there() -> None:
+    assert set(INSTEAD.values()) < set(keys(yaml.safe_load((CHART / "values.yaml").read_text())))
+
+
+@pytest.mark.parametrize(
+    "key", ["ssl.truststore.password", "controller.quorum.voters", "broker.id", "log.dir"]
+)
+def test_a_key_that_no_variant_writes_is_refused_so(key: str, tmp_path: Path) -> None:
+    place = instead_of(key)
+    said = refused(tmp_path, {"config": {key: "1"}})
+    assert (f"leave it out, and set {place}" if place else "leave it out: no value") in said
 
 
 def unsound(found: list[Document], given: set[str]) -> list[str]:

@@ -56,30 +56,40 @@ is allowed, and the next step; what one value alone may be is in values.schema.j
 {{- end -}}
 {{- end -}}
 
-{{/* A quantity of Kubernetes as a number. */}}
+{{/* A number of a file of values is a floating-point one, whose text would have an exponent. */}}
+{{- define "kraftctl.text" -}}
+{{- if and (kindIs "float64" .) (eq (float64 .) (floor .)) -}}{{- printf "%.0f" . -}}{{- else -}}{{- toString . -}}{{- end -}}
+{{- end -}}
+
+{{/* A quantity of Kubernetes as a number, and the key of that quantity. */}}
 {{- define "kraftctl.number" -}}
-{{- $text := . | toString -}}
+{{- $key := index . 0 -}}
+{{- $text := include "kraftctl.text" (index . 1) -}}
 {{- $suffix := regexFind "[A-Za-z]*$" $text -}}
-{{- $factors := dict "" 1.0 "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 -}}
-{{- if or (not (regexMatch "^[0-9]+([.][0-9]+)?[A-Za-z]*$" $text)) (not (hasKey $factors $suffix)) -}}
-{{- fail (printf "resources has %s, and a quantity is a number, with nothing or one of m, k, M, G, T, Ki, Mi, Gi, Ti after it. Next step: write it so" $text) -}}
+{{- $factors := dict "" 1.0 "n" 1e-9 "u" 1e-6 "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 "Pi" 1125899906842624.0 "Ei" 1152921504606846976.0 -}}
+{{- if or (not (regexMatch "^[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+|[A-Za-z]*)$" $text)) (not (hasKey $factors $suffix)) -}}
+{{- fail (printf "%s is %s, and a quantity is a number, with nothing, an exponent or one of n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei after it. Next step: write %s so" $key $text $key) -}}
 {{- end -}}
 {{- mulf (float64 (trimSuffix $suffix $text)) (get $factors $suffix) -}}
 {{- end -}}
 
 {{- define "kraftctl.refuseResources" -}}
 {{- $limits := default dict .Values.resources.limits -}}
+{{- range $name, $limit := $limits -}}
+{{- $_ := include "kraftctl.number" (list (printf "resources.limits.%s" $name) $limit) -}}
+{{- end -}}
 {{- range $name, $requested := default dict .Values.resources.requests -}}
+{{- $number := include "kraftctl.number" (list (printf "resources.requests.%s" $name) $requested) | float64 -}}
 {{- if hasKey $limits $name -}}
 {{- $limit := get $limits $name -}}
-{{- if gt (float64 (include "kraftctl.number" $requested)) (float64 (include "kraftctl.number" $limit)) -}}
-{{- fail (printf "resources.requests.%s is %v and resources.limits.%s %v: Kubernetes makes no pod whose limit is lower. Next step: set a limit of %v or more" $name $requested $name $limit $requested) -}}
+{{- if gt $number (include "kraftctl.number" (list (printf "resources.limits.%s" $name) $limit) | float64) -}}
+{{- fail (printf "resources.requests.%s is %s and resources.limits.%s %s: Kubernetes makes no pod whose limit is lower. Next step: set a limit of %s or more" $name (include "kraftctl.text" $requested) $name (include "kraftctl.text" $limit) (include "kraftctl.text" $requested)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if hasKey $limits "memory" -}}
-{{- if lt (float64 (include "kraftctl.number" $limits.memory)) (float64 (include "kraftctl.number" "128Mi")) -}}
-{{- fail (printf "resources.limits.memory is %v: a small controller takes 64 MiB (docs/sizing.md), and the commands beside it as much. Next step: set 128Mi or more, and requests.memory not above it" $limits.memory) -}}
+{{- if lt (include "kraftctl.number" (list "resources.limits.memory" $limits.memory) | float64) 134217728.0 -}}
+{{- fail (printf "resources.limits.memory is %s: a small controller takes 64 MiB (docs/sizing.md), and the commands beside it as much. Next step: set 128Mi or more, and requests.memory not above it" (include "kraftctl.text" $limits.memory)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

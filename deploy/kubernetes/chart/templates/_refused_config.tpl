@@ -1,32 +1,59 @@
-{{/* What the chart writes itself, and keys that contradict it. */}}
+{{/* What the chart writes itself, and keys that contradict it, with the value that has their place; none if the chart
+always writes the same. */}}
 {{- define "kraftctl.ownKeys" -}}
-process.roles node.id broker.id log.dir log.dirs metadata.log.dir
-listeners advertised.listeners controller.listener.names listener.security.protocol.map inter.broker.listener.name
-controller.quorum.bootstrap.servers controller.quorum.voters controller.quorum.auto.join.enable
-kraftctl.operate.listeners kraftctl.scram.users.path
-sasl.enabled.mechanisms sasl.mechanism.controller.protocol
+process.roles: ""
+node.id: firstNodeId
+broker.id: firstNodeId
+log.dir: ""
+log.dirs: ""
+metadata.log.dir: ""
+listeners: ports.controller
+advertised.listeners: ports.controller
+controller.listener.names: ""
+listener.security.protocol.map: tls.enabled
+inter.broker.listener.name: ""
+controller.quorum.bootstrap.servers: existingQuorum
+controller.quorum.voters: existingQuorum
+controller.quorum.auto.join.enable: ""
+kraftctl.operate.listeners: ports.operate
+kraftctl.scram.users.path: sasl.secretName
+sasl.enabled.mechanisms: sasl.mechanism
+sasl.mechanism.controller.protocol: sasl.mechanism
 {{- end -}}
 
 {{/* The beginnings of further ones. */}}
 {{- define "kraftctl.ownPrefixes" -}}
-config.providers ssl.keystore. ssl.truststore.
+config.providers: secretName
+ssl.keystore.: tls.secretName
+ssl.truststore.: tls.secretName
 {{- end -}}
 
 {{/* Refuses keys that the chart writes, variables that no provider knows, and files where a pod cannot write. */}}
 {{- define "kraftctl.refuseConfig" -}}
-{{- $own := splitList " " (include "kraftctl.ownKeys" . | replace "\n" " ") -}}
+{{- $own := include "kraftctl.ownKeys" . | fromYaml -}}
+{{- $prefixes := include "kraftctl.ownPrefixes" . | fromYaml -}}
 {{- $providers := list "env" -}}
 {{- if .Values.secretName -}}{{- $providers = append $providers "secrets" -}}{{- end -}}
 {{- if .Values.sasl.mechanism -}}{{- $providers = append $providers "sasl" -}}{{- end -}}
 {{- range $key, $given := .Values.config -}}
 {{- $value := $given | toString -}}
 {{- $short := trimPrefix "listener.name.controller." $key -}}
-{{- $isOwn := or (has $short $own) (and (ne $short $key) (hasSuffix ".sasl.jaas.config" $short)) -}}
-{{- range splitList " " (include "kraftctl.ownPrefixes" $) -}}
-{{- $isOwn = or $isOwn (hasPrefix . $short) -}}
+{{- $isOwn := hasKey $own $short -}}
+{{- $place := get $own $short -}}
+{{- if and (ne $short $key) (hasSuffix ".sasl.jaas.config" $short) -}}
+{{- $isOwn = true -}}
+{{- $place = "sasl.secretName" -}}
 {{- end -}}
-{{- if $isOwn -}}
-{{- fail (printf "config has %s, which is for other values of the chart. Next step: leave it out, and see values.schema.json for the value that has its place" $key) -}}
+{{- range $prefix, $each := $prefixes -}}
+{{- if hasPrefix $prefix $short -}}
+{{- $isOwn = true -}}
+{{- $place = $each -}}
+{{- end -}}
+{{- end -}}
+{{- if and $isOwn $place -}}
+{{- fail (printf "config has %s, which the chart writes from another value. Next step: leave it out, and set %s" $key $place) -}}
+{{- else if $isOwn -}}
+{{- fail (printf "config has %s, which the chart writes, always the same. Next step: leave it out: no value changes it" $key) -}}
 {{- end -}}
 {{- range regexFindAll "[$][{][^}:]*:[^}:]*" $value -1 -}}
 {{- $provider := index (splitList ":" .) 0 | trimPrefix "${" -}}

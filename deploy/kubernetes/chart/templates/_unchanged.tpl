@@ -9,6 +9,7 @@ a cluster finds that one: `helm template` alone does not, and `helm rollback` re
 {{- include "kraftctl.refuseChanges" (list $ .) -}}
 {{- include "kraftctl.refuseOtherAddresses" (list $ .) -}}
 {{- include "kraftctl.refuseOtherProtocol" (list $ .) -}}
+{{- include "kraftctl.refuseOtherStorage" (list $ .) -}}
 {{- end -}}
 {{- end -}}
 {{- $begins := not (or $isInstalled .Values.existingQuorum) -}}
@@ -19,6 +20,12 @@ a cluster finds that one: `helm template` alone does not, and `helm rollback` re
 {{- end -}}
 {{- end -}}
 {{- include "kraftctl.refuseOtherVolumes" (list . $begins) -}}
+{{- if not $isInstalled -}}
+{{- include "kraftctl.refuseVolumesWithoutPod" . -}}
+{{- end -}}
+{{- if not (or $isInstalled .Release.IsUpgrade) -}}
+{{- include "kraftctl.refuseLittleStorage" . -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Whether an object has the labels of this release. */}}
@@ -60,7 +67,8 @@ yes
 {{- end -}}
 {{- if lt (int $root.Values.replicas) $count -}}
 {{- $fewer := sub $count 1 -}}
-{{- fail (printf "this release has %d controllers, and with fewer an upgrade stops two at a time: one that goes, and one whose list of controllers changes. Next step: once all are ready, kubectl -n %s scale statefulset %s --replicas=%d, wait until the pod is gone, remove its voter with kraftctl quorum remove-controller, and then helm upgrade with replicas=%d; one controller after the other" $count $root.Release.Namespace $name $fewer $fewer) -}}
+{{- $gone := printf "%s-%d" $name (add $start $fewer) -}}
+{{- fail (printf "this release has %d controllers, and with fewer an upgrade stops two at a time: one that goes, and one whose list of controllers changes. Next step: once all that are voters are ready, kubectl -n %s scale statefulset %s --replicas=%d, wait until the pod %s is gone, remove its voter with kraftctl quorum remove-controller -i and -d as describe --status has them (a pod that never started is no voter: scale it away, and remove nothing), and then helm upgrade with --reset-then-reuse-values --set replicas=%d; one controller after the other" $count $root.Release.Namespace $name $fewer $gone $fewer) -}}
 {{- end -}}
 {{- $cluster := include "kraftctl.variable" (list $set "CLUSTER_ID") -}}
 {{- if ne $cluster $root.Values.clusterId -}}
@@ -109,6 +117,28 @@ yes
 {{- end -}}
 {{- end -}}
 
+{{/* Kubernetes refuses another template of volumes, and compares sizes as numbers. */}}
+{{- define "kraftctl.refuseOtherStorage" -}}
+{{- $now := (index . 0).Values.storage -}}
+{{- range (index . 1).spec.volumeClaimTemplates -}}
+{{- $size := .spec.resources.requests.storage -}}
+{{- if ne (include "kraftctl.number" (list "storage.size" $size)) (include "kraftctl.number" (list "storage.size" $now.size)) -}}
+{{- fail (printf "storage.size is %s, and the volumes of this release have %s: Kubernetes lets no upgrade change that. Next step: leave storage.size=%s, and grow the PersistentVolumeClaims themselves" $now.size $size $size) -}}
+{{- end -}}
+{{- $class := default "null" .spec.storageClassName -}}
+{{- if ne $class (default "null" $now.className) -}}
+{{- fail (printf "storage.className is %s, and the volumes of this release have %s: Kubernetes lets no upgrade change that. Next step: leave storage.className=%s" (default "null" $now.className) $class $class) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* At an installation alone: a release that has such volumes cannot change them. */}}
+{{- define "kraftctl.refuseLittleStorage" -}}
+{{- if lt (include "kraftctl.number" (list "storage.size" .Values.storage.size) | float64) 104857600.0 -}}
+{{- fail (printf "storage.size is %s: a volume has segments of the log and two snapshots (docs/sizing.md). Next step: set storage.size=10Gi, or 100Mi or more" .Values.storage.size) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Volumes outlive their release: one that is installed again must begin with them, as must another of the same cluster. */}}
 {{- define "kraftctl.refuseOtherVolumes" -}}
 {{- $root := index . 0 -}}
@@ -129,19 +159,58 @@ yes
 {{- end -}}
 {{- end -}}
 
-{{/* The cluster of the volumes: an id may begin with a dash, which no label may. Kubernetes lets no upgrade change the
-template of volumes, so a StatefulSet of an earlier chart stays without. */}}
-{{- define "kraftctl.clusterOfVolumes" -}}
-{{- $isEarlier := false -}}
+{{/* A repair deletes the StatefulSet, and what it had is known by its volumes only: which voters there are, and whether
+they joined a quorum. */}}
+{{- define "kraftctl.refuseVolumesWithoutPod" -}}
+{{- $first := int64 .Values.firstNodeId -}}
+{{- $last := add $first (int .Values.replicas) -1 -}}
+{{- $from := $first -}}
+{{- $to := $first -}}
+{{- $without := list -}}
+{{- $joined := "" -}}
+{{- $joining := list -}}
+{{- range (lookup "v1" "PersistentVolumeClaim" .Release.Namespace "").items -}}
+{{- $annotations := default dict .metadata.annotations -}}
+{{- $isOurs := or (eq (include "kraftctl.isOurs" (list $ .)) "yes") (eq (get $annotations "kraftctl/cluster-id") $.Values.clusterId) -}}
+{{- if and $isOurs (regexMatch (printf "^data-%s-[0-9]+$" (include "kraftctl.name" $)) .metadata.name) -}}
+{{- $id := regexFind "[0-9]+$" .metadata.name | int64 -}}
+{{- $from = min $from $id -}}
+{{- $to = max $to $id -}}
+{{- if or (lt $id $first) (gt $id $last) -}}
+{{- $without = append $without .metadata.name -}}
+{{- end -}}
+{{- if hasKey $annotations "kraftctl/existing-quorum" -}}
+{{- $joined = get $annotations "kraftctl/existing-quorum" -}}
+{{- $joining = append $joining .metadata.name -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $without -}}
+{{- fail (printf "the volumes %s are of this release or its cluster, and with replicas=%d and firstNodeId=%d no controller has them: those that are left of its voters may be no majority, or begin a second, empty quorum. Next step: set the values of the earlier installation, as replicas=%d and firstNodeId=%d, or delete the volumes of voters that were removed" (join ", " (sortAlpha $without)) (int .Values.replicas) $first (add (sub $to $from) 1) $from) -}}
+{{- end -}}
+{{- if and $joined (not .Values.existingQuorum) -}}
+{{- fail (printf "the volumes %s are of controllers that join the quorum of %s: the first one, if its volume is empty, would begin a second, empty quorum of the same cluster. Next step: set existingQuorum={%s}, also if all have joined long ago" (join ", " (sortAlpha $joining)) $joined $joined) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The cluster of the volumes, as an id may begin with a dash, which no label may, and the quorum that they join. Kubernetes
+lets no upgrade change the template of volumes, so a StatefulSet keeps what it has. */}}
+{{- define "kraftctl.annotationsOfVolumes" -}}
+{{- $found := dict "kraftctl/cluster-id" .Values.clusterId -}}
+{{- with .Values.existingQuorum -}}
+{{- $found = set $found "kraftctl/existing-quorum" (join "," .) -}}
+{{- end -}}
 {{- range (lookup "apps/v1" "StatefulSet" .Release.Namespace "").items -}}
 {{- if eq (include "kraftctl.isOurs" (list $ .)) "yes" -}}
 {{- range .spec.volumeClaimTemplates -}}
-{{- $isEarlier = not (hasKey (default dict .metadata.annotations) "kraftctl/cluster-id") -}}
+{{- $found = default dict .metadata.annotations -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- if not $isEarlier -}}
+{{- with $found -}}
 annotations:
-  kraftctl/cluster-id: {{ .Values.clusterId | quote }}
+{{- range $key, $value := . }}
+  {{ $key }}: {{ $value | quote }}
+{{- end -}}
 {{- end -}}
 {{- end -}}
