@@ -32,7 +32,7 @@ ELSEWHERE = {
     "kraftctl quorum --bootstrap-controller HOST:PORT,... --command-config FILE replace-voter": (
         "tests/interop/test_quorum_command.py"
     ),
-    "kraftctl quorum --bootstrap-controller HOST:PORT remove-controller -i ID -d DIRECTORY_ID": (
+    'kraftctl quorum --bootstrap-controller HOST:PORT remove-controller -i "$ID" -d DIRECTORY_ID': (
         "tests/interop/test_quorum_command.py"
     ),
     "kraftctl console --bootstrap-controllers controller-1:9093": "tests/console/test_lost_leader.py",
@@ -52,7 +52,7 @@ REPLICATION = "kraftctl quorum --bootstrap-controller HOST:PORT describe --repli
 READY = "curl -s http://127.0.0.1:9099/readyz"
 UNTIL_READY = "curl -s --fail --retry 300 --retry-delay 1 --retry-all-errors http://127.0.0.1:9099/readyz"
 MAY_STOP = "kraftctl quorum --bootstrap-controller c1:9093 may-stop --controller-id 3"
-MAY_THIS_STOP = "kraftctl quorum --bootstrap-controller HOST:PORT may-stop -i ID"
+MAY_THIS_STOP = 'kraftctl quorum --bootstrap-controller HOST:PORT may-stop -i "$ID"'
 
 
 def commands(page: Path) -> list[str]:
@@ -63,7 +63,7 @@ def commands(page: Path) -> list[str]:
         if line.startswith("```"):
             kind = line.removeprefix("```") if kind is None else None
         elif kind in ("", "sh", "console"):
-            words = line.removeprefix("$ ").split()
+            words = line.removeprefix("$ ").removesuffix(" &&").split()
             if words and words[0] in PROGRAMS:
                 found.append(" ".join(words))
     return found
@@ -104,7 +104,7 @@ def test_a_quorum_is_described_and_asked_what_may_be_stopped(tmp_path: Path) -> 
             called = typed(command)
             assert (called.status, called.errors) == (0, "")
             assert expected in called.output
-        assert typed(MAY_STOP).status == typed(MAY_THIS_STOP.replace("ID", "3")).status == 0
+        assert typed(MAY_STOP).status == typed(MAY_THIS_STOP.replace('"$ID"', "3")).status == 0
         curl = shutil.which("curl")
         assert curl is not None
         for command in (READY, UNTIL_READY):
