@@ -244,6 +244,8 @@ def test_scans_that_are_open_while_files_are_replaced_end_well(
     assert [one.scan().to_arrow().num_rows for one in iceberg] == before
     versions = read_versions(output / "history", "topics").num_rows
     assert all(path.exists() for path in files)
+    for kind in ("delta", "iceberg"):
+        Publisher(Output(output), target_in(tmp_path, kind)).publish()
     HistoryTables(output, output / "history", keep_ms=0).merge()
     with Output(output).compacting(wait=True):
         compact(Output(output), 0)

@@ -11,6 +11,7 @@ import pytest
 
 from kraftctl_spark.stores import local_store
 from kraftctl_spark.stores.local_store import LocalStore
+from kraftctl_spark.stores.object_store import Entries
 from kraftctl_spark.stores.store_error import ObjectStoreError
 from kraftctl_spark.tables import commit_log
 from kraftctl_spark.tables.commit import MERGE
@@ -38,6 +39,14 @@ class FailingStore(LocalStore):
         if self.answer_lost and name.startswith(COMMITS):
             raise ObjectStoreError(f"cannot create {name}: it does not answer")
         return created
+
+    def entries(self, directory: str) -> Entries:
+        found = sorted((self.root / directory).glob("*"))
+        names = [(str(path.relative_to(self.root)), path.is_dir()) for path in found]
+        return Entries(
+            tuple(name for name, is_directory in names if not is_directory),
+            tuple(name for name, is_directory in names if is_directory),
+        )
 
 
 @pytest.fixture
