@@ -227,11 +227,11 @@ def await_ready(*pods: Pod) -> None:
 
 def voters(pod: Pod) -> dict[int, str]:
     """Directory ids by node ids; none without a leader."""
-    told = pod.run(
+    described = pod.run(
         *("quorum", "--bootstrap-controller", pod.addresses, "--command-config"),
         *("/etc/kraftctl/client.properties", "describe", "--status"),
     )
-    found = re.search(r"CurrentVoters: +(.*)", told.stdout)
+    found = re.search(r"CurrentVoters: +(.*)", described.stdout)
     return {} if found is None else {each["id"]: each["directoryId"] for each in json.loads(found[1])}
 
 

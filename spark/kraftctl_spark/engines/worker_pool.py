@@ -27,7 +27,7 @@ from kraftctl_spark.engines.engine import IDLE_WAIT_S, no_failure
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
 
 ATTEMPTS = 4
-"""As many times in a row a worker may end without a finished task; Spark's `spark.task.maxFailures`."""
+"""How often in a row a worker may end without a finished task: Spark's `spark.task.maxFailures`."""
 
 TASKS_PER_WORKER = 2
 """A worker finds its next task without waiting for this process."""
@@ -36,7 +36,7 @@ POLL_S = 1.0
 PROGRESS_S = 10.0
 """A batch that takes long says so this often."""
 STUCK_AFTER = 6
-"""As many times it says so without a finished range before that is a warning."""
+"""How often it says so without a finished range, until that is a warning."""
 
 END_S = 5.0
 """A worker that has not ended with the pipe after this time is killed."""

@@ -20,7 +20,7 @@ HEAD_BYTES_MAX: Final = 8 * 1024
 HEAD_SECONDS_MAX: Final = 2.0
 """Prometheus sends it with the connection: who is silent does not keep it out for an interval."""
 ANSWER_SECONDS_MAX: Final = 10.0
-"""As of the controller's listener: Prometheus's default."""
+"""Prometheus waits this long by default; the controller's listener has the same limit."""
 CONNECTIONS_MAX: Final = 16
 PATH: Final = "/metrics"
 TEXT: Final = "text/plain; charset=utf-8"

@@ -40,7 +40,7 @@ PAGE = 1_000
 """The names that S3 lists in one answer."""
 
 DELETED_TOGETHER = 1_000
-"""As many as one request of S3 deletes."""
+"""What one request of S3 deletes at most."""
 
 _CONFLICT = "status code: 409"
 _FINAL = re.compile(
