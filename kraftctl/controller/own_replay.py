@@ -15,6 +15,7 @@ from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.endpoint import VersionRange
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
 from kraftctl_protocol.message import Message
 
@@ -42,10 +43,11 @@ class OwnReplay:
         try:
             for batch in prepared.batches:
                 for entry in batch.records:
-                    self._check(entry.record)
-                    registration = _replayed(image, entry.record, offset)
-                    if registration is not None:
-                        self._registrations.append(registration)
+                    record = entry.record
+                    if isinstance(record, PartitionChangeRecord):
+                        replay(image, record, offset)  # most records: no other check, and no registration
+                    else:
+                        self._replay_one(image, record, offset)
                     offset += 1
         except Exception:
             self._undo(image, base_offset)
@@ -63,9 +65,15 @@ class OwnReplay:
             return _replayed(image, record, offset)
         assert offset == self._next_offset, f"{self._next_offset} is appended first, not {offset}"
         self._next_offset += 1
-        if isinstance(record, (RegisterBrokerRecord, BrokerRegistrationChangeRecord)):
+        if self._registrations and isinstance(record, (RegisterBrokerRecord, BrokerRegistrationChangeRecord)):
             return self._registrations.pop(0)
         return None
+
+    def _replay_one(self, image: MetadataImage, record: Message, offset: int) -> None:
+        self._check(record)
+        registration = _replayed(image, record, offset)
+        if registration is not None:
+            self._registrations.append(registration)
 
     def _check(self, record: Message) -> None:
         """Checks what the other controllers check beside replaying it (`committed_records`)."""

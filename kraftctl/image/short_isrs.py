@@ -17,31 +17,29 @@ class ShortIsrs:
     """
 
     def __init__(self) -> None:
-        self.topic_counts: dict[int, dict[Uuid, int]] = {}
-        self.inheriting_counts: dict[int, int] = {}
+        self.topic_counts: list[dict[Uuid, int]] = []
+        self.inheriting_counts: list[int] = []
         """Those of topics without min.insync.replicas of their own."""
         self.own_under_count = 0
         """Partitions under the min.insync.replicas of their own topic."""
 
     def add(self, topic_id: Uuid, own_min_isr: int, isr_size: int, step: int) -> None:
         """Counts `step` partitions; `own_min_isr` is 0 for a topic that inherits it."""
-        topics = self.topic_counts.get(isr_size)
-        if topics is None:
-            topics = {}
-            self.topic_counts[isr_size] = topics
+        while len(self.topic_counts) <= isr_size:
+            self.topic_counts.append({})
+            self.inheriting_counts.append(0)
+        topics = self.topic_counts[isr_size]
         count = topics.get(topic_id, 0) + step
         assert count >= 0, "an index counts less than nothing"
         if count > 0:
             topics[topic_id] = count
         else:
             del topics[topic_id]
-            if len(topics) == 0:
-                del self.topic_counts[isr_size]
         self._add_to_sums(own_min_isr, isr_size, step)
 
     def change_min_isr(self, topic_id: Uuid, old: int, new: int) -> None:
         """Moves the partitions of a topic to another min.insync.replicas; 0 is the inherited one."""
-        for isr_size, topics in self.topic_counts.items():
+        for isr_size, topics in enumerate(self.topic_counts):
             count = topics.get(topic_id, 0)
             if count > 0:
                 self._add_to_sums(old, isr_size, -count)
@@ -49,26 +47,21 @@ class ShortIsrs:
 
     def drop(self, topic_id: Uuid, own_min_isr: int) -> None:
         """Drops a topic as a whole."""
-        for isr_size in list(self.topic_counts):
-            count = self.topic_counts[isr_size].get(topic_id, 0)
+        for isr_size, topics in enumerate(self.topic_counts):
+            count = topics.get(topic_id, 0)
             if count > 0:
                 self.add(topic_id, own_min_isr, isr_size, -count)
 
     def under_min_isr_count(self, inherited_min_isr: int) -> int:
         """Returns the partitions under min ISR; there are as many sizes as replicas of a partition."""
         count = self.own_under_count
-        for isr_size, inheriting in self.inheriting_counts.items():
-            if isr_size < inherited_min_isr:
-                count += inheriting
+        for inheriting in self.inheriting_counts[: max(inherited_min_isr, 0)]:
+            count += inheriting
         return count
 
     def _add_to_sums(self, own_min_isr: int, isr_size: int, step: int) -> None:
         if own_min_isr > 0:
             if isr_size < own_min_isr:
                 self.own_under_count += step
-            return
-        count = self.inheriting_counts.get(isr_size, 0) + step
-        if count == 0:
-            del self.inheriting_counts[isr_size]
         else:
-            self.inheriting_counts[isr_size] = count
+            self.inheriting_counts[isr_size] += step

@@ -36,8 +36,7 @@ from kraftctl.server.loop.client_requests import (
 )
 from kraftctl.server.loop.connected_client import ConnectedClient
 from kraftctl.server.loop.fetching_replica import NO_REPLICA, fetching_replica, is_served
-from kraftctl.server.loop.request_turns import MUST_WAIT, URGENT, RequestTurns
-from kraftctl_protocol.api_keys import ApiKey
+from kraftctl.server.loop.request_turns import MUST_WAIT, SASL_HANDSHAKE_KEY, URGENT, RequestTurns
 from kraftctl_protocol.frames import SIZE_PREFIX_BYTES, FrameError
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.principal import KafkaPrincipal
@@ -287,7 +286,7 @@ class Connection(ResponseBatching):
         if isinstance(received, str):
             self._refuse_bytes(frame, received, is_framed=True)
             return
-        if received.api.key == ApiKey.SASL_HANDSHAKE:
+        if received.api.key == SASL_HANDSHAKE_KEY:
             self._note_sasl()
         self._take(received, frame)
         context = received.context(self.client, int(received.started_at * 1_000))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from kraftctl.server.connections.authentication_metrics import AuthenticationMetrics
@@ -18,6 +18,8 @@ class ApiMetrics:
     count: int = 0
     total_seconds: float = 0.0
     max_seconds: float = 0.0
+    durations: Durations = field(default_factory=Durations)
+    """Since the start."""
 
 
 class RequestMetrics:
@@ -40,14 +42,12 @@ class RequestMetrics:
         """One request was answered after `seconds`."""
         metrics = self._by_api.get(api_key)
         if metrics is None:
-            metrics = self._by_api[api_key] = ApiMetrics()
+            durations = self.durations.setdefault(api_key, Durations())
+            metrics = self._by_api[api_key] = ApiMetrics(durations=durations)
         metrics.count += 1
         metrics.total_seconds += seconds
         metrics.max_seconds = max(metrics.max_seconds, seconds)
-        durations = self.durations.get(api_key)
-        if durations is None:
-            durations = self.durations[api_key] = Durations()
-        durations.note(int(seconds * NS_PER_SECOND))
+        metrics.durations.note(int(seconds * NS_PER_SECOND))
 
     def take(self) -> dict[int, ApiMetrics]:
         """Returns everything since the last call."""

@@ -29,7 +29,8 @@ from kraftctl.server.loop.turn_queue import AddressTimes, TurnQueue
 from kraftctl.server.loop.urgent_requests import UrgentRequests
 from kraftctl_protocol.api_keys import ApiKey
 
-SASL_API_KEYS: Final = {int(ApiKey.SASL_AUTHENTICATE), int(ApiKey.SASL_HANDSHAKE)}
+SASL_HANDSHAKE_KEY: Final = int(ApiKey.SASL_HANDSHAKE)
+SASL_API_KEYS: Final = {int(ApiKey.SASL_AUTHENTICATE), SASL_HANDSHAKE_KEY}
 
 URGENT_API_KEYS: Final = (
     RAFT_API_KEYS | SASL_API_KEYS | {int(ApiKey.API_VERSIONS), int(ApiKey.BROKER_HEARTBEAT)}

@@ -25,6 +25,9 @@ BOUNDS_NS: Final = (
 )
 """The upper bounds of the buckets, inclusive; the last bucket has no bound."""
 
+_BOUNDS_NS: Final = list(BOUNDS_NS)
+"""A list, because compiled code makes a new tuple of all bounds whenever it reads a constant one."""
+
 
 class Durations:
     """Durations since the start. `counts` has one entry more than BOUNDS_NS."""
@@ -34,10 +37,8 @@ class Durations:
         self.total_ns = 0
 
     def note(self, duration_ns: int) -> None:
-        index = 0
-        for bound_ns in BOUNDS_NS:
-            if duration_ns <= bound_ns:
-                break
+        bounds_ns, index = _BOUNDS_NS, 0
+        while index < len(bounds_ns) and duration_ns > bounds_ns[index]:
             index += 1
         self.counts[index] += 1
         self.total_ns += duration_ns

@@ -8,11 +8,12 @@ import gc
 import pytest
 
 from kraftctl.server.connections.connection import HELD_WHILE_BUSY_BYTES_MAX, Connection
-from kraftctl.server.connections.throttled_clients import CHARGED
 from kraftctl.server.listeners.listener import SocketServer
 from kraftctl_protocol.frames import encode_frame
+from kraftctl_protocol.generated.create_partitions_response import CreatePartitionsResponse
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
+from kraftctl_protocol.generated.delete_topics_response import DeleteTopicsResponse
 from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.message import Message
@@ -30,6 +31,7 @@ from tests.server.serving import (
 )
 from tests.support.live_objects import live_objects
 
+CHARGED = (CreateTopicsResponse, DeleteTopicsResponse, CreatePartitionsResponse)
 SHORT_MS = 300
 FOR_EVER_MS = 2**31 - 1
 

@@ -248,7 +248,7 @@ def derived_of_image(image: MetadataImage) -> Derived:
         "imbalanced_count": topics.imbalanced_count,
         "reassigning_count": topics.reassigning_count,
         "recovering_count": topics.recovering_count,
-        "short_isrs": topics.short_isrs.topic_counts,
+        "short_isrs": {size: each for size, each in enumerate(topics.short_isrs.topic_counts) if each},
         "index": {
             (acl_id, entry.identity)
             for acls in image.acls.index.types()
