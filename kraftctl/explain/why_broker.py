@@ -103,9 +103,8 @@ def does_not_read(evidence: ClusterEvidence, broker_id: int) -> ExplainedCause |
         marks = log.marks.brokers.get(broker_id)
         found = [log.leader_mark, None if marks is None else marks.unfenced]
         begun_ms = [each.timestamp_ms for each in found if each is not None and not each.is_latest_possible]
-        is_silent = (
-            log.leader_id == quorum.leader_id and evidence.now_ms - max(begun_ms, default=0) > SILENT_MS
-        )
+        waited_ms = evidence.now_ms - max(begun_ms, default=0)
+        is_silent = log.leader_id == quorum.leader_id and waited_ms > SILENT_MS
     return ExplainedCause(evidence.contact_text(broker_id)) if is_silent else None
 
 
