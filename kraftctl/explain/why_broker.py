@@ -112,8 +112,8 @@ def unread_explanation(evidence: ClusterEvidence, broker_id: int, cause: Explain
     """Returns the explanation of an active broker that `does_not_read`."""
     assert evidence.quorum is not None
     step = (
-        f"see the log of broker {broker_id} for its fetches from controller {evidence.quorum.leader_id}; if it"
-        " has ended, start it"
+        f"see the log of broker {broker_id} for its fetches from controller {evidence.quorum.leader_id}; if"
+        " it has ended, start it"
     )
     text = f"Broker {broker_id} is unfenced, but does not read the metadata log: what it knows is old"
     return Explanation(f"broker {broker_id}", ExplainedCause(text), [cause], next_step=step)
