@@ -114,4 +114,12 @@ FAULTS = (
         ("tests/cli/test_operate_access.py",),
         "A header with a line break fails at each request, and the traceback has the token.",
     ),
+    PlantedFault(
+        "contacts-of-another-cluster",
+        "kraftctl/console/quorum_reading.py",
+        " and each.epoch in (None, view.leader_epoch)",
+        "",
+        ("tests/console/test_node_status.py",),
+        "The page has heartbeats of brokers of another cluster.",
+    ),
 )
