@@ -296,4 +296,12 @@ FAULTS = (
         ("tests/explain/test_status_of_another_time.py",),
         "A controller that is cut off has heard of no broker, and all of them are said to be silent.",
     ),
+    PlantedFault(
+        "a-start-brings-a-lost-directory-back",
+        "kraftctl/explain/why_partition.py",
+        "    if has_lost:\n",
+        "    if has_lost and trouble is None:\n",
+        ("tests/explain/test_lost_and_stopped.py",),
+        "A broker is started on an empty disk, and records are lost that the failed one still has.",
+    ),
 )
