@@ -237,4 +237,20 @@ FAULTS = (
         ("tests/cli/test_doctor_upgrade.py::test_a_transaction_counts_once_it_has_ended",),
         "An upgrade is refused because of a level that was never finalized.",
     ),
+    PlantedFault(
+        "a-failure-is-no-json",
+        "kraftctl/cli/output.py",
+        '        print(json.dumps({**fields, "error": text}))\n',
+        "        pass\n",
+        ("tests/cli/test_json_of_failures.py",),
+        "A program that reads JSON ends with an error of its parser, and not with the reason.",
+    ),
+    PlantedFault(
+        "a-change-that-fails-prints-two-values",
+        "kraftctl/cli/output.py",
+        "    args.has_output = True\n",
+        "",
+        ("tests/cli/test_tools_ours.py",),
+        "What is printed of a change that is refused is no JSON.",
+    ),
 )

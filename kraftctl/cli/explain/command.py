@@ -19,6 +19,7 @@ from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.explain.leader_view import leader_view_of
 from kraftctl.cli.explain.log_source import read_directory, read_history, read_quorum
 from kraftctl.cli.health.forms import STATUSES
+from kraftctl.cli.output import print_failure
 from kraftctl.cli.parser import Parser
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, NoLeaderError, QuorumSurvey
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
@@ -170,9 +171,9 @@ def run(args: argparse.Namespace) -> int:
         UnusableFlagError,
     ) as error:
         text = str(error) if properties is None else properties.hide(str(error))
-        print(f"kraftctl explain: {escaped(text, keep=chr(10))}", file=sys.stderr)
+        print_failure(args, f"kraftctl explain: {escaped(text, keep=chr(10))}", verdict=NOT_KNOWN)
     except OSError as unplaced:
-        print(unplaced_error(unplaced), file=sys.stderr)
+        print_failure(args, unplaced_error(unplaced), verdict=NOT_KNOWN)
     return STATUSES[NOT_KNOWN]
 
 

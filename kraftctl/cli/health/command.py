@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from threading import Event
 from typing import Final
@@ -14,6 +13,7 @@ from kraftctl.cli.health.collection import HealthCollector
 from kraftctl.cli.health.forms import FORMS, NAGIOS, STATUSES, status_of
 from kraftctl.cli.health.verdict import HEALTHY, LAG_MS_MAX, NOT_KNOWN, health_of
 from kraftctl.cli.operate_access import check_operate_urls, read_token_file, trust_in
+from kraftctl.cli.output import print_failure
 from kraftctl.cli.parser import Parser
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
@@ -118,12 +118,19 @@ def run(args: argparse.Namespace) -> int:
         return _repeat(args, collector)
     except (AdminError, ConfigException, PropertiesError, StorageError) as error:
         text = str(error) if properties is None else properties.hide(str(error))
-        print(f"kraftctl health: {escaped(text, keep=chr(10))}", file=sys.stderr)
+        _print_failure(args, f"kraftctl health: {escaped(text, keep=chr(10))}")
     except BrokenPipeError:
         raise
     except OSError as unplaced:
-        print(f"kraftctl health: {unplaced_error(unplaced)}", file=sys.stderr)
+        _print_failure(args, f"kraftctl health: {unplaced_error(unplaced)}")
     return NAGIOS[NOT_KNOWN][1] if args.output == "nagios" else STATUSES[NOT_KNOWN]
+
+
+def _print_failure(args: argparse.Namespace, text: str) -> None:
+    """Prints a reason in each form: Nagios shows only standard output."""
+    print_failure(args, text, verdict=NOT_KNOWN)
+    if args.output == "nagios":
+        print(f"KRAFT {NAGIOS[NOT_KNOWN][0]} - {escaped(text).replace('|', '/')}")
 
 
 def _collector(args: argparse.Namespace, properties: ResolvedProperties | None) -> HealthCollector:
