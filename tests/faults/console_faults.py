@@ -13,8 +13,8 @@ FAULTS = (
     PlantedFault(
         "console-shows-no-stall",
         "kraftctl/console/troubles.py",
-        "evidence.quorum.uncommitted_ms >= STALLED_MS",
-        "evidence.quorum.uncommitted_ms < 0",
+        "    elif evidence.quorum is not None and evidence.quorum.uncommitted_ms >= STALLED_MS:",
+        "    elif evidence.quorum is not None and evidence.quorum.uncommitted_ms < 0:",
         (TROUBLES,),
         "The page is green while no record is committed.",
     ),

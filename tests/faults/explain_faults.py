@@ -163,8 +163,8 @@ FAULTS = (
     PlantedFault(
         "a-partition-waits-for-a-broker-that-leaves",
         "kraftctl/explain/why_partition.py",
-        "        is_leaving = registration is not None and not registration.fenced\n",
-        "        is_leaving = False\n",
+        "    is_leaving = registration is not None and not registration.fenced\n",
+        "    is_leaving = False\n",
         (f"{DECIDED_PARTITIONS}::test_a_follower_leaves",),
         "An operator waits for a replica whose broker stops.",
     ),
