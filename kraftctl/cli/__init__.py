@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from typing import NoReturn, Protocol, cast
@@ -70,6 +71,9 @@ class Command(Protocol):
 def main(argv: list[str] | None = None) -> int:
     """Runs one sub-command and imports only its module, so that `start` starts quickly."""
     end_on_sigterm()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names have characters that a terminal in Latin-1, or a log in ASCII, has not.
+        sys.stdout.reconfigure(errors="backslashreplace")
     with guarded("kraftctl") as output:
         return _run(argv, output)
 

@@ -26,6 +26,7 @@ from kraftctl.cli.health.collection import Collected, OperatePages, read_pages
 from kraftctl.cli.health.forms import json_of as health_json
 from kraftctl.cli.health.verdict import health_of
 from kraftctl.cli.hidden_values import HiddenValues, shown_properties
+from kraftctl.cli.operate_access import TOKEN_BYTES_MAX
 from kraftctl.cli.quorum.describe import replication_text, status_text
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.operate_config import HTTPS
@@ -37,6 +38,7 @@ from kraftctl_protocol.escaped_text import escaped
 from kraftctl_protocol.file_errors import file_error, unplaced_error
 from kraftctl_protocol.java_properties import format_properties
 from kraftctl_protocol.secrets import REDACTED
+from kraftctl_security.small_files import read_small_file
 from kraftctl_security.tls.store_error import StoreError
 from kraftctl_security.tls.stores import load_keystore
 
@@ -48,6 +50,9 @@ LOG_BYTES_MAX: Final = 4 * 1024 * 1024
 
 PROBLEM_PART: Final = "operate-problem.txt"
 """Why status.json or metrics.txt is missing."""
+
+FILES_PROBLEM_PART: Final = "files-problem.txt"
+"""Which directories files.txt lacks, and why."""
 
 ENTRIES_MAX: Final = 10_000
 PAGE_SECONDS: Final = 5.0
@@ -76,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         subject = read_subject(args.file, [], clock, is_offline=args.offline)
         log = None if args.log is None else _end_of(args.log)
         parts = dict(_parts(subject, log))
-        problem = parts.get(PROBLEM_PART)
+        problems = [parts[name] for name in (PROBLEM_PART, FILES_PROBLEM_PART) if name in parts]
         _write(args.to, parts, clock.wall_ms() // 1000, BundleSecrets(subject))
     except StorageError as error:
         print(f"kraftctl {NAME}: {error}", file=sys.stderr)
@@ -88,10 +93,9 @@ def run(args: argparse.Namespace) -> int:
         print(f"kraftctl {NAME}: {unplaced_error(unplaced)}", file=sys.stderr)
         return 1
     print(f"{args.to} has {', '.join(sorted(parts))}. Addresses, ids and names of users are in it")
-    if problem is not None:
+    for problem in problems:
         print(f"kraftctl {NAME}: it is not complete: {escaped(problem)}", file=sys.stderr)
-        return 1
-    return 0
+    return 1 if problems else 0
 
 
 def _parts(subject: Subject, log: str | None) -> Iterator[tuple[str, str]]:
@@ -110,7 +114,10 @@ def _parts(subject: Subject, log: str | None) -> Iterator[tuple[str, str]]:
             yield "metrics.txt", page.metrics
         if page.problem is not None:
             yield PROBLEM_PART, f"{page.url}: {page.problem}"
-    yield "files.txt", "\n".join(_files(subject))
+    unread: list[OSError] = []
+    yield "files.txt", "\n".join(_files(subject, unread))
+    if unread:
+        yield FILES_PROBLEM_PART, "\n".join(file_error("list", each.filename, each) for each in unread)
     if log is not None:
         yield "log.txt", log
 
@@ -180,18 +187,19 @@ def _token(subject: Subject) -> str:
     if subject.config is None or not subject.config.operate.token_path:
         return ""
     try:
-        return Path(subject.config.operate.token_path).read_text().strip()
+        content = read_small_file(subject.config.operate.token_path, TOKEN_BYTES_MAX)
     except OSError:
         return ""
+    return content.decode(errors="replace").strip()
 
 
-def _files(subject: Subject) -> Iterator[str]:
-    """Yields mode, owner, size, time and path of what is in the directories."""
+def _files(subject: Subject, unread: list[OSError]) -> Iterator[str]:
+    """Yields mode, owner, size, time and path of what is in the directories; `unread` gets their errors."""
     if subject.config is None:
         return
     count = 0
     for log_dir in dict.fromkeys([subject.config.metadata_log_dir, *subject.config.log_dirs]):
-        for directory, names, files in os.walk(log_dir):
+        for directory, names, files in os.walk(log_dir, onerror=unread.append):
             for name in sorted([*names, *files]):
                 count += 1
                 if count > ENTRIES_MAX:

@@ -16,12 +16,20 @@ MAY_BE_SECRET: Final = re.compile(r"password|secret|token|credential|jaas|privat
 """An unknown key with such a word in it. The values of others are hidden with their key, and not elsewhere:
 `localhost` may be one."""
 
+QUERY_SECRET: Final = re.compile(r"password|secret|token|credential|key|sig|auth|code", re.IGNORECASE)
+
+URL: Final = re.compile(
+    r"(?P<scheme>\w[\w+.-]*://)(?:(?P<user>[^/\s?#]*)@)?(?P<rest>[^\s?#]*)(?:\?(?P<query>[^\s#]*))?"
+)
+"""Kafka's keys of URLs are no passwords, but a URL may have one: before the host, or in its query."""
+
 
 def shown_properties(properties: ResolvedProperties) -> dict[str, str]:
     """Returns the properties, with `(redacted)` for values that are not known to be no secret."""
     listeners = listener_names(properties)
     return {
-        key: value if _is_shown(key, listeners, properties) else REDACTED for key, value in properties.items()
+        key: URL.sub(_shown_url, value) if _is_shown(key, listeners, properties) else REDACTED
+        for key, value in properties.items()
     }
 
 
@@ -31,11 +39,12 @@ class HiddenValues:
     def __init__(self, properties: ResolvedProperties) -> None:
         self._properties = properties
         listeners = listener_names(properties)
-        hidden = {
-            key: [value]
-            for key, value in properties.items()
-            if value and not _is_shown(key, listeners, properties) and _may_be_secret(key, properties)
-        }
+        hidden: dict[str, list[str]] = {}
+        for key, value in properties.items():
+            if _is_shown(key, listeners, properties):
+                hidden[key] = _secrets_of_urls(value)
+            elif value and _may_be_secret(key, properties):
+                hidden[key] = [value]
         self._secrets = ResolvedProperties(properties, hidden, (), {})
 
     def hide(self, text: str) -> str:
@@ -47,6 +56,22 @@ def _is_shown(key: str, listeners: list[str], properties: ResolvedProperties) ->
     if key in properties.provided_keys:
         return False
     return key in OWN_KEYS or is_readable(BROKER, base_name(key, listeners))
+
+
+def _shown_url(url: re.Match[str]) -> str:
+    """Returns a URL without what a secret may be in it."""
+    user = f"{REDACTED}@" if url["user"] else ""
+    return f"{url['scheme']}{user}{url['rest']}{f'?{REDACTED}' if url['query'] else ''}"
+
+
+def _secrets_of_urls(value: str) -> list[str]:
+    """Returns the passwords of users, or a user without one, and the values of queries that may be secret."""
+    found: list[str] = []
+    for url in URL.finditer(value):
+        user, _, password = (url["user"] or "").partition(":")
+        pairs = [pair.partition("=") for pair in (url["query"] or "").split("&")]
+        found += [password or user, *(text for name, _, text in pairs if QUERY_SECRET.search(name))]
+    return [text for text in found if text]
 
 
 def _may_be_secret(key: str, properties: ResolvedProperties) -> bool:

@@ -1,5 +1,5 @@
 """Checks that other accounts cannot read the secrets of a controller: in its properties file, in the files of
-config providers, and in the JAAS file.
+config providers, in the JAAS file, and in files with private keys, passwords or a token.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote, urlsplit
 
+from kraftctl.config.controller_config import SCRAM_USERS_PATH
+from kraftctl.config.operate_config import TOKEN_PATH
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl_security.jvm_options import KAFKA_OPTS
 from kraftctl_security.resolved_properties import ResolvedProperties
@@ -24,6 +27,16 @@ PUBLIC: Final = ("ssl.keystore.certificate.chain", "ssl.truststore.certificates"
 JAAS: Final = "sasl.jaas.config"
 JAAS_SECRETS: Final = re.compile(r"password|secret|user_", re.IGNORECASE)
 """A JAAS entry without these only says which mechanism is used."""
+
+SECRET_FILES: Final = (
+    *("ssl.keystore.location", "sasl.oauthbearer.assertion.private.key.file"),
+    *(TOKEN_PATH, SCRAM_USERS_PATH),
+)
+"""The values of these name files that are secret as a whole: private keys, passwords, a token."""
+
+TOKEN_URL: Final = "sasl.oauthbearer.token.endpoint.url"
+FILE_SCHEME: Final = "file:"
+"""A URL of a file with a token, in place of an endpoint."""
 
 
 def readable_secrets(
@@ -55,6 +68,24 @@ def other_readable_files(
         users.setdefault(jaas_file, []).append(KAFKA_OPTS)
     modes = {file: _mode_of(Path(file)) for file in users}
     return {file: (mode, sorted(set(users[file]))) for file, mode in modes.items() if mode is not None}
+
+
+def readable_secret_files(properties: Mapping[str, str]) -> dict[str, tuple[str, list[str]]]:
+    """Returns the same of files that are secret as a whole, by the keys that name them."""
+    users: dict[str, list[str]] = {}
+    for key in sorted(properties):
+        file = _secret_file(key, properties[key].strip())
+        if file:
+            users.setdefault(file, []).append(key)
+    modes = {file: _mode_of(Path(file)) for file in users}
+    return {file: (mode, users[file]) for file, mode in modes.items() if mode is not None}
+
+
+def _secret_file(key: str, value: str) -> str:
+    """Returns the file that the value of this key names; an empty text for another key."""
+    if key == TOKEN_URL or key.endswith(f".{TOKEN_URL}"):
+        return unquote(urlsplit(value).path) if value.startswith(FILE_SCHEME) else ""
+    return value if any(key == name or key.endswith(f".{name}") for name in SECRET_FILES) else ""
 
 
 def _mode_of(file: Path) -> str | None:

@@ -44,6 +44,12 @@ MECHANISMS: Final = ("plain", "scram-sha-256", "scram-sha-512", "oauthbearer", "
 
 PREFIX_EDITS_MAX: Final = 3
 
+FIRST_WORDS: Final = ("broker", "kafka", "listener", "listeners", "name", "node", "server")
+"""Words before a key of Kafka, as in `kafka.super.users` and `listener.controller.ssl.client.auth`."""
+
+LISTENER_WORDS_MAX: Final = 3
+"""As many as `listener.name.controller` has."""
+
 
 def unknown_keys_of_node(properties: Mapping[str, str]) -> dict[str, str]:
     """Returns, by key, a sentence for each that a node of Kafka does not know; sorted.
@@ -121,11 +127,29 @@ def _meant(key: str, nearest: Callable[[str], str | None], properties: Mapping[s
 
 
 def _nearest_of_node(key: str, listeners: list[str]) -> str | None:
+    prefixed = _without_first_words(key, listeners)
+    if prefixed is not None:
+        return prefixed
     found = [_nearest_of_listener(key, f"{LISTENER_PREFIX}{listener}.") for listener in listeners]
     of_listeners = [each for each in found if each is not None]
     if of_listeners:
         return min(of_listeners, key=lambda each: edits(letters(key), letters(each)))
     return _node_keys().nearest(key)
+
+
+def _without_first_words(key: str, listeners: list[str]) -> str | None:
+    """Returns the key that is left of one such as `controller.ssl.client.auth`, for the listener that it
+    names; None for others.
+    """
+    words = key.split(".")
+    for count in range(1, min(LISTENER_WORDS_MAX, len(words) - 1) + 1):
+        first, rest = words[:count], ".".join(words[count:])
+        if first[-1] not in FIRST_WORDS and first[-1] not in listeners:
+            return None
+        if rest in NODE_KEYS:
+            named = next((each for each in first if each in listeners), None)
+            return rest if named is None else f"{LISTENER_PREFIX}{named}.{rest}"
+    return None
 
 
 def _nearest_of_listener(key: str, prefix: str) -> str | None:

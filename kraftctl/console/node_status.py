@@ -38,6 +38,8 @@ class NodeStatus:
     is_ready: bool = True
     reasons: tuple[str, ...] = ()
     is_active: bool = False
+    epoch: int | None = None
+    """The epoch of the quorum that it knows."""
     free_bytes: int | None = None
     waits_ms: int = 0
     """How long the oldest write waits for the disk."""
@@ -65,6 +67,7 @@ def node_status(
         is_ready=status.get("ready") is True,
         reasons=tuple(map(_text, reasons[:REASONS_MAX])) if isinstance(reasons, list) else (),
         is_active=is_active,
+        epoch=_known(quorum.get("epoch")),
         free_bytes=_known(disk.get("free_bytes")),
         waits_ms=_known(disk.get("waits_ms")) or 0,
         flush_p99_ms=flush_p99_ms(metrics),

@@ -34,8 +34,15 @@ class QuorumReading:
 
     @property
     def _active(self) -> NodeStatus | None:
-        leader_id = -1 if self.view is None else self.view.leader_id
-        found = (each for each in self.statuses if each.is_active and each.node_id == leader_id)
+        """The status of the leader, in its epoch: an address may be that of another cluster."""
+        view = self.view
+        if view is None:
+            return None
+        found = (
+            each
+            for each in self.statuses
+            if each.is_active and each.node_id == view.leader_id and each.epoch in (None, view.leader_epoch)
+        )
         return next(found, None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
@@ -10,7 +11,12 @@ from kraftctl.console.page_paths import page_path
 from kraftctl.console.picture import event_json, explained
 from kraftctl.explain.evidence import ClusterEvidence, NoLeaderView
 from kraftctl.explain.explanation import ExplainedCause, Explanation, UnknownSubjectError
-from kraftctl.explain.why_broker import broker_trouble, explain_broker
+from kraftctl.explain.why_broker import (
+    broker_trouble,
+    does_not_read,
+    explain_broker,
+    unread_explanation,
+)
 from kraftctl.explain.why_controller import explain_controller
 from kraftctl.explain.why_partition import (
     NamedPartition,
@@ -150,6 +156,9 @@ def _broker(evidence: ClusterEvidence, broker_id: int) -> Explanation:
         f"of {count:,}, those in failed directories are not looked for here",
     ]
     step = f"kraftctl explain broker {broker_id}"
+    unread = None if trouble is not None else does_not_read(evidence, broker_id)
+    if unread is not None:
+        return replace(unread_explanation(evidence, broker_id, unread), facts=facts)
     if trouble is None:
         statement = ExplainedCause(f"Broker {broker_id} is unfenced")
         return Explanation(f"broker {broker_id}", statement, facts=facts, next_step=step, is_healthy=True)

@@ -24,7 +24,7 @@ from kraftctl.explain.explanation import ExplainedCause, Explanation
 from kraftctl.explain.grouped_causes import names_text
 from kraftctl.explain.lost_directories import failed_directories, restoring_step
 from kraftctl.explain.mark import DAY_MS
-from kraftctl.explain.why_broker import broker_trouble
+from kraftctl.explain.why_broker import broker_trouble, does_not_read, unread_explanation
 from kraftctl.explain.why_controller import explain_controller, is_ghost
 from kraftctl.explain.why_partition import (
     NO_LEADER_KIND,
@@ -197,7 +197,12 @@ def _brokers(evidence: ClusterEvidence) -> Iterator[Trouble]:
         words = one_or_many(left, "is fenced or leaves", "are fenced or leave")
         statement = ExplainedCause(f"{counted(left, 'more broker')} {words}")
         yield Trouble("fenced", WARNING, Explanation("more brokers", statement), count=left)
-    lost = ((each, _lost(evidence, each)) for each in sorted(cluster.brokers) if each not in stopped)
+    active = [each for each in sorted(cluster.brokers) if cluster.brokers[each].active]
+    silent = ((each, does_not_read(evidence, each)) for each in active)
+    for broker_id, unread in [(each, cause) for each, cause in silent if cause is not None][:BROKERS_MAX]:
+        explanation = unread_explanation(evidence, broker_id, unread)
+        yield Trouble("unread log", WARNING, explanation, page_path("broker", broker_id))
+    lost = ((each, _lost(evidence, each)) for each in active)
     for broker_id, cause in [(each, cause) for each, cause in lost if cause is not None][:BROKERS_MAX]:
         statement = ExplainedCause(f"Broker {broker_id} serves, but {cause.text}", cause.since)
         step = restoring_step(broker_id)
@@ -278,7 +283,8 @@ def _controllers(evidence: ClusterEvidence, *, is_known: bool) -> Iterator[Troub
         return
     for controller_id in sorted({*evidence.voters, *evidence.image.cluster.controllers}):
         explanation = explain_controller(evidence, controller_id)
-        if not explanation.is_healthy:
+        is_stalled = evidence.quorum.uncommitted_ms >= STALLED_MS  # A trouble of the quorum already.
+        if not explanation.is_healthy and not (is_stalled and controller_id == evidence.quorum.leader_id):
             kind = "ghost" if is_ghost(evidence, controller_id) else "voter"
             yield Trouble(kind, WARNING, explanation, page_path("controller", controller_id))
 

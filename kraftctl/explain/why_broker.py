@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kraftctl.explain.evidence import RECENT_MS, SILENT_MS, ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
@@ -69,6 +69,11 @@ def explain_broker(evidence: ClusterEvidence, broker_id: int) -> Explanation:
         statement = trouble.as_cause(name)
         return Explanation(subject, statement, trouble.causes, facts, trouble.next_step)
     lost = lost_directories(evidence, broker_id)
+    unread = does_not_read(evidence, broker_id)
+    if unread is not None:
+        others = [] if lost is None else [lost.text]
+        others += [fact for fact in facts if fact != unread.text]
+        return replace(unread_explanation(evidence, broker_id, unread), facts=list(dict.fromkeys(others)))
     if lost is not None:
         return Explanation(
             subject,
@@ -80,6 +85,38 @@ def explain_broker(evidence: ClusterEvidence, broker_id: int) -> Explanation:
     since = None if known_marks is None else known_marks.unfenced
     statement = ExplainedCause(f"{HEALTHY}: broker {broker_id} is unfenced", since)
     return Explanation(subject, statement, facts=facts, is_healthy=True)
+
+
+def does_not_read(evidence: ClusterEvidence, broker_id: int) -> ExplainedCause | None:
+    """Returns that an active broker has fetched nothing of the metadata log for long; None if it has, or if
+    that is not known.
+
+    Heartbeats go another way, so such a broker stays unfenced while what it knows becomes old.
+    """
+    quorum, log, fetch = evidence.quorum, evidence.log, evidence.fetch_of(broker_id)
+    if quorum is None:
+        return None
+    if fetch is not None:
+        is_silent = fetch.fetch_age_ms is not None and fetch.fetch_age_ms > SILENT_MS
+    else:
+        # A broker finds a new leader, and a new broker its first one, within seconds.
+        marks = log.marks.brokers.get(broker_id)
+        found = [log.leader_mark, None if marks is None else marks.unfenced]
+        begun_ms = [each.timestamp_ms for each in found if each is not None and not each.is_latest_possible]
+        waited_ms = evidence.now_ms - max(begun_ms, default=0)
+        is_silent = log.leader_id == quorum.leader_id and waited_ms > SILENT_MS
+    return ExplainedCause(evidence.contact_text(broker_id)) if is_silent else None
+
+
+def unread_explanation(evidence: ClusterEvidence, broker_id: int, cause: ExplainedCause) -> Explanation:
+    """Returns the explanation of an active broker that `does_not_read`."""
+    assert evidence.quorum is not None
+    step = (
+        f"see the log of broker {broker_id} for its fetches from controller {evidence.quorum.leader_id}; if"
+        " it has ended, start it"
+    )
+    text = f"Broker {broker_id} is unfenced, but does not read the metadata log: what it knows is old"
+    return Explanation(f"broker {broker_id}", ExplainedCause(text), [cause], next_step=step)
 
 
 def _unregistered(evidence: ClusterEvidence, broker_id: int) -> BrokerTrouble:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from kraftctl.explain.evidence import SILENT_MS, ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
 from kraftctl.explain.mark import age_text
-from kraftctl.explain.voter_lag import lag_text, lags, step_for_lag
+from kraftctl.explain.voter_lag import lag_text, lags, stall_text, step_for_lag
 from kraftctl.metadata import features
 
 REPLACE_VOTER = (
@@ -131,6 +131,16 @@ def _explain_voter(evidence: ClusterEvidence, controller_id: int, facts: list[st
         text = f"{name} is a voter, and only the leader knows whether it is caught up; registered"
         return Explanation(subject, ExplainedCause(text, since), [], facts, ASK_LEADER, is_known=False)
     text = f"{HEALTHY}: controller {controller_id} is a voter"
+    stall = stall_text(
+        quorum.leader_id,
+        end_offset=quorum.log_end_offset,
+        high_watermark=quorum.high_watermark,
+        uncommitted_ms=quorum.uncommitted_ms,
+    )
+    if quorum.leader_id == controller_id and stall is not None:
+        statement = ExplainedCause(f"{name} leads epoch {quorum.leader_epoch}, and commits nothing")
+        step = f"kraftctl explain quorum says which voters are missing. {step_for_lag(controller_id)}"
+        return Explanation(subject, statement, [ExplainedCause(stall)], facts, step)
     if quorum.leader_id == controller_id:
         text = f"{HEALTHY}: controller {controller_id} leads epoch {quorum.leader_epoch}"
     return Explanation(subject, ExplainedCause(f"{text}, registered", since), facts=facts, is_healthy=True)

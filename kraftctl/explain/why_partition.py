@@ -141,16 +141,31 @@ def replica_trouble(
     trouble = broker_trouble(evidence, broker_id)
     registration = evidence.image.cluster.brokers.get(broker_id)
     directory = partition.state.directory(broker_id)
-    if trouble is not None:
-        is_leaving = registration is not None and not registration.fenced
-        return replace(trouble, next_step=trouble.start) if is_leaving else trouble
-    if registration is None or directory is None or registration.has_online_directory(directory):
+    has_lost = (
+        registration is not None
+        and directory is not None
+        and not registration.has_online_directory(directory)
+    )
+    if has_lost:
+        return _without_directory(evidence, broker_id, trouble)
+    if trouble is None:
         return None
+    is_leaving = registration is not None and not registration.fenced
+    return replace(trouble, next_step=trouble.start) if is_leaving else trouble
+
+
+def _without_directory(
+    evidence: ClusterEvidence, broker_id: int, trouble: BrokerTrouble | None
+) -> BrokerTrouble:
+    """Returns that a replica has lost its log directory: a start of its broker alone does not bring it back,
+    whatever else the broker has.
+    """
     marks = evidence.log.marks.brokers.get(broker_id)
     return BrokerTrouble(
         broker_id,
         "has lost the log directory of this replica",
         None if marks is None else marks.lost_directories,
+        [] if trouble is None else [trouble.as_cause("it"), *trouble.causes],
         next_step=restoring_step(broker_id),
         is_lost=True,
     )

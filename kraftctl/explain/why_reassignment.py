@@ -42,8 +42,8 @@ def explain_reassignments(evidence: ClusterEvidence) -> Explanation:
         return _explain_one(evidence, found[0])
     explained = [(str(partition), _explain_one(evidence, partition)) for partition in found]
     statement = ExplainedCause(f"{counted(len(found), 'partition')} are being reassigned")
-    causes = grouped_causes(explained)
-    return Explanation("reassignments", statement, causes, next_step=explained[0][1].next_step)
+    causes, step = grouped_causes(explained)
+    return Explanation("reassignments", statement, causes, next_step=step)
 
 
 def _explain_one(evidence: ClusterEvidence, partition: NamedPartition) -> Explanation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kraftctl.explain.evidence import ClusterEvidence
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
-from kraftctl.explain.grouped_causes import grouped_causes
+from kraftctl.explain.grouped_causes import grouped_causes, since_of_all
 from kraftctl.explain.why_partition import (
     KINDS,
     NO_LEADER_KIND,
@@ -56,14 +56,14 @@ def explain_topic(evidence: ClusterEvidence, topic: str) -> Explanation:
     explained = [(str(partition), explain_named(evidence, partition)) for partition in found]
     text = f"{len(found):,} of {counted(len(partitions), 'partition')} of {topic}"
     text += f" {PHRASES[worst][len(found) > 1]}"
-    statement = ExplainedCause(text, explained[0][1].statement.since)
+    statement = ExplainedCause(text, since_of_all(explained))
     facts += [
         f"{len(kinds[kind]):,} {PHRASES[kind][len(kinds[kind]) > 1]}"
         for kind in KINDS
         if kind in kinds and kind != worst
     ]
-    causes = grouped_causes(explained)
-    return Explanation(f"topic {topic}", statement, causes, facts, explained[0][1].next_step)
+    causes, step = grouped_causes(explained)
+    return Explanation(f"topic {topic}", statement, causes, facts, step)
 
 
 def _facts(evidence: ClusterEvidence, topic: str, partitions: list[NamedPartition]) -> list[str]:

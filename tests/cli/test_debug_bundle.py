@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import errno
 import json
+import os
 import ssl
 import stat
 import tarfile
@@ -19,6 +21,7 @@ from kraftctl.cli import main
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.health.verdict import OFFLINE_PARTITIONS, count_of
 from kraftctl.cli.hidden_values import HiddenValues, shown_properties
+from kraftctl_protocol.java_properties import parse_properties
 from kraftctl_security.resolved_properties import ResolvedProperties
 from tests.cli.test_doctor import SECRET_KEYS, Doctor, doctor, plant, with_ssl
 from tests.operate.operated_quorum import OperatedQuorum
@@ -183,6 +186,76 @@ def test_a_running_controller_adds_its_status(tmp_path: Path) -> None:
     assert count_of(found["metrics.txt"], OFFLINE_PARTITIONS) == 0
     assert "LeaderId:               1" in found["quorum.txt"]
     assert "token-of-probes" not in "".join(found.values())
+
+
+def test_a_directory_that_cannot_be_read_makes_it_incomplete(
+    doctor: Doctor, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Root, as whom tests may run, can list every directory: the refusal is one that others get."""
+    closed = doctor.data / "__cluster_metadata-0"
+    closed.mkdir()
+    scandir = os.scandir
+
+    def refusing(path: str) -> object:
+        if Path(path) == closed:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    doctor.write()
+    archive = doctor.directory / "bundle.tar.gz"
+    assert main(["debug-bundle", str(doctor.file), "--to", str(archive), "--offline"]) == 1
+    found = parts(archive)
+    assert {*OFFLINE, "files-problem.txt"} == found.keys()
+    assert found["files-problem.txt"].startswith(f"cannot list {closed}: Permission denied.")
+    assert f"it is not complete: cannot list {closed}" in capsys.readouterr().err
+
+
+def test_a_token_that_is_no_text(doctor: Doctor) -> None:
+    """The listener compares bytes; a client cannot send these."""
+    token = doctor.directory / "token"
+    token.write_bytes(b"\xff\xfe-planted")
+    doctor.properties["kraftctl.operate.token.path"] = str(token)
+    with serving(Pages, None) as port:
+        status, found = bundled(doctor, "http", port)
+    assert status == 1
+    assert "the token is not one line of visible characters" in found["operate-problem.txt"]
+
+
+URLS = [
+    pytest.param("https://u:planted-pw@h/p", "https://(redacted)@h/p", id="password-of-a-user"),
+    pytest.param("https://planted-pw@h", "https://(redacted)@h", id="token-as-a-user"),
+    pytest.param("https://u:a@planted-pw@h:1", "https://(redacted)@h:1", id="password-with-an-at"),
+    pytest.param("https://h/p?sig=planted-pw&a=b", "https://h/p?(redacted)", id="signature"),
+    pytest.param("https://h?client_secret=planted-pw", "https://h?(redacted)", id="secret-of-a-client"),
+    pytest.param("https://h/p?", "https://h/p", id="empty-query"),
+    pytest.param("https://@h/p", "https://h/p", id="empty-user"),
+]
+
+
+@pytest.mark.parametrize("prefix", ["", "listener.name.controller.oauthbearer."])
+@pytest.mark.parametrize("name", ["token", "jwks"])
+@pytest.mark.parametrize(("url", "shown"), URLS)
+def test_a_password_in_a_url(doctor: Doctor, prefix: str, name: str, url: str, shown: str) -> None:
+    """Kafka's keys of URLs are not secret, and what is in them may be."""
+    key = f"{prefix}sasl.oauthbearer.{name}.endpoint.url"
+    doctor.properties[key] = url
+    doctor.write()
+    log = doctor.directory / "server.log"
+    log.write_text(f"asked {url}: refused")
+    archive = doctor.directory / "bundle.tar.gz"
+    assert main(["debug-bundle", str(doctor.file), "--to", str(archive), "--log", str(log), "--offline"]) == 0
+    found = parts(archive)
+    assert parse_properties(found["controller.properties"])[key] == shown
+    assert "planted-pw" not in "".join(found.values())
+
+
+def test_values_without_a_url_are_as_they_are() -> None:
+    properties = {
+        "listeners": "CONTROLLER://:9093,CONTROLLER2://[::1]:9094",
+        "ssl.principal.mapping.rules": "RULE:^CN=(.*?),.*$/$1/,DEFAULT",
+    }
+    assert shown_properties(ResolvedProperties(properties, {}, (), {})) == properties
 
 
 SHOWN: list[tuple[str, str, bool]] = [

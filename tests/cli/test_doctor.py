@@ -317,7 +317,9 @@ def test_nothing_is_measured_by_a_file_with_a_name(doctor: Doctor, monkeypatch: 
 def with_ssl(doctor: Doctor, valid: datetime.timedelta, password: str = "key-password") -> None:
     authority = Authority(valid=datetime.timedelta(days=1000))
     identity = authority.issue("CN=controller-1", valid=valid)
-    (doctor.directory / "keystore.pem").write_text(identity.pem("key-password"))
+    keystore = doctor.directory / "keystore.pem"
+    keystore.touch(0o600)
+    keystore.write_text(identity.pem("key-password"))
     doctor.properties |= {
         MAP: "CONTROLLER:SSL",
         "listener.name.controller.ssl.keystore.type": "PEM",

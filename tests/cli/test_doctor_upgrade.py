@@ -11,6 +11,9 @@ from kraftctl.cli.doctor.upgrade import present_in, upgrade_of
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, QuorumReplica
 from kraftctl.metadata import features
 from kraftctl_protocol.batch_framing import InvalidBatchError
+from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
+from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
+from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.register_broker_record import BrokerFeature, RegisterBrokerRecord
 from kraftctl_protocol.generated.register_controller_record import (
@@ -179,6 +182,27 @@ def write_segments(log_dir: Path) -> list[Path]:
 def test_what_a_log_says(tmp_path: Path) -> None:
     write_segments(tmp_path)
     assert read_registrations(tmp_path) == EXPECTED
+
+
+LATER = FeatureLevelRecord(name="metadata.version", feature_level=31)
+GHOST = RegisterControllerRecord(controller_id=9, features=[ControllerFeature("metadata.version", 7, 29)])
+
+
+@pytest.mark.parametrize(
+    ("end", "counts"),
+    [
+        pytest.param([EndTransactionRecord()], True, id="ended"),
+        pytest.param([AbortTransactionRecord()], False, id="aborted"),
+        pytest.param([], False, id="open"),
+    ],
+)
+def test_a_transaction_counts_once_it_has_ended(end: list[Message], counts: bool) -> None:
+    found = Registrations()
+    for record in (*RECORDS, BeginTransactionRecord(), LATER, GHOST, *end):
+        found.replay(record)
+    expected = Registrations({"metadata.version": 31}, EXPECTED.brokers, {**EXPECTED.controllers})
+    expected.controllers[9] = {"metadata.version": (7, 29)}
+    assert found == (expected if counts else EXPECTED)
 
 
 def test_a_batch_that_is_being_written_is_left_out(tmp_path: Path) -> None:

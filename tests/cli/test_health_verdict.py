@@ -213,6 +213,55 @@ def test_verdicts(found: Collected, kind: str, reasons: list[str]) -> None:
     assert (health.kind, list(health.reasons)) == (kind, reasons)
 
 
+PAGES = [
+    pytest.param("a", HEALTHY, (), id="of-this-cluster"),
+    pytest.param(None, HEALTHY, (), id="of-a-release-that-does-not-say"),
+    pytest.param(
+        "b",
+        UNHEALTHY,
+        ("u is of another cluster, b, than the controllers, a", NO_ACTIVE_PAGE),
+        id="of-another",
+    ),
+]
+
+
+@pytest.mark.parametrize(("cluster_id", "kind", "reasons"), PAGES)
+def test_a_page_of_another_cluster_does_not_count(
+    cluster_id: str | None, kind: str, reasons: tuple[str, ...]
+) -> None:
+    """Its active controller may have the same id: all that it counts would be of partitions elsewhere."""
+    page = OperatePages("u", {"quorum": ACTIVE, "node_id": 1, "cluster_id": cluster_id}, WELL)
+    found = health_of(collected(*ALL, pages=(page,)))
+    assert (found.kind, found.reasons) == (kind, reasons)
+
+
+def test_a_page_counts_where_no_node_says_its_cluster() -> None:
+    """Over the listener of controllers, that takes the right ALTER on the cluster."""
+    page = OperatePages("u", {"quorum": ACTIVE, "node_id": 1, "cluster_id": "b"}, WELL)
+    silent = [replace(each, cluster_id=None) for each in ALL]
+    assert health_of(collected(*silent, pages=(page,))).kind == HEALTHY
+
+
+NOWHERE = "127.0.0.1:1"
+
+
+@pytest.mark.parametrize("value", ["-1", "x", "1.5", "", "9" * 10])
+@pytest.mark.parametrize("flag", ["--interval-ms", "--timeout-ms", "--wait-ms", "--max-lag-ms"])
+def test_a_time_that_is_none(flag: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A negative pause would be none, and rounds without a pause a load on the cluster."""
+    with pytest.raises(SystemExit) as ended:
+        main(["health", "--bootstrap-controllers", NOWHERE, f"{flag}={value}"])
+    assert ended.value.code == 2
+    assert flag in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flag", ["--interval-ms", "--timeout-ms"])
+def test_no_time_at_all_is_too_little(flag: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["health", "--bootstrap-controllers", NOWHERE, flag, "0"])
+    assert ended.value.code == 2
+
+
 def test_the_leader_of_the_highest_epoch_counts() -> None:
     old = reached(TWO, quorum=replace(quorum(0, 99_000, 99_000, leader_id=2), leader_epoch=6))
     assert health_of(collected(ALL[0], old, ALL[2])).leader_id == 1

@@ -22,6 +22,7 @@ from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
@@ -208,6 +209,27 @@ def test_an_aborted_transaction_leaves_nothing(tmp_path: Path) -> None:
         batch(2, (AbortTransactionRecord(), 0)),
     )
     assert shell(path, "ls", "/image/topics/byName").output == ""
+
+
+ENDS = [
+    pytest.param((EndTransactionRecord(), 0), ["orders"], "", id="ended"),
+    pytest.param((AbortTransactionRecord(), 0), [], "", id="aborted"),
+    pytest.param(None, [], "The transaction that begins at offset 1 has not ended", id="open"),
+]
+
+
+@pytest.mark.parametrize(("end", "topics", "said"), ENDS)
+def test_a_transaction_is_shown_once_it_has_ended(
+    tmp_path: Path, end: tuple[Message, int] | None, topics: list[str], said: str
+) -> None:
+    """As by Kafka's tool: what is open may still be aborted."""
+    other = TopicRecord(name="other", topic_id=bytes(15) + b"o")
+    ends = [] if end is None else [batch(3, end)]
+    path = segment(tmp_path, 0, batch(0, (other, 0), (BeginTransactionRecord(), 0), TOPIC), *ends)
+    called = shell(path, "ls", "/image/topics/byName")
+    assert called.output.split() == [*topics, "other"]
+    assert called.errors.startswith(said)
+    assert bool(called.errors) is bool(said)
 
 
 def test_an_unfinished_write_ends_the_log(tmp_path: Path) -> None:

@@ -12,8 +12,14 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli import main
+from kraftctl.cli.doctor.configuration_checks import concerns_security
 from kraftctl.cli.start import announce, load_config
-from kraftctl.cli.unknown_keys import NODE_KEYS, unknown_keys_of_client, unknown_keys_of_node
+from kraftctl.cli.unknown_keys import (
+    NODE_KEYS,
+    nearest_key_of_node,
+    unknown_keys_of_client,
+    unknown_keys_of_node,
+)
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.config.own_keys import OWN_KEYS
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
@@ -237,6 +243,33 @@ def test_refusals(key: str, error: str) -> None:
 def test_listeners_of_brokers_are_known(given: dict[str, str]) -> None:
     """A file may serve brokers as well."""
     ControllerConfig({**CONTROLLER, **given, "listener.name.in-ner.ssl.client.auth": "required"})
+
+
+SECURITY_KEYS = sorted(key for key in BROKER_CONFIG_KEYS if concerns_security(key))
+
+FIRST = [
+    ("kafka.", ""),
+    ("node.", ""),
+    ("server.", ""),
+    ("listener.", ""),
+    ("controller.", "listener.name.controller."),
+    ("listener.controller.", "listener.name.controller."),
+    ("kafka.listener.controller.", "listener.name.controller."),
+]
+
+
+@pytest.mark.parametrize(("first", "meant"), FIRST)
+def test_words_before_a_key_of_security_do_not_hide_it(first: str, meant: str) -> None:
+    """Without a key that is meant, the doctor only warns, and a listener lets in every client."""
+    listener = {"listeners": "CONTROLLER://:1", "listener.security.protocol.map": "CONTROLLER:SSL"}
+    assert len(SECURITY_KEYS) > 50
+    for key in SECURITY_KEYS:
+        assert nearest_key_of_node(f"{first}{key}", listener) == f"{meant}{key}"
+
+
+@pytest.mark.parametrize("key", ["my.plugin.ssl.keystore.location", "producer.ssl.key.password", "kafka..x"])
+def test_keys_of_others_are_no_typos(key: str) -> None:
+    assert nearest_key_of_node(key, {"listeners": "CONTROLLER://:1"}) is None
 
 
 def test_a_listener_may_be_the_beginning_of_another() -> None:

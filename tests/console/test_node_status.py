@@ -47,6 +47,14 @@ def test_what_a_status_leaves_out_is_counted() -> None:
     assert QuorumReading(None, statuses=(active,)).left_out_contacts == 0
 
 
+@pytest.mark.parametrize(("epoch", "counts"), [(None, True), (1, True), (2, False), (0, False)])
+def test_contacts_are_those_of_the_leader_in_its_epoch(epoch: int | None, counts: bool) -> None:
+    """The active controller of another cluster may have its id."""
+    active = node_status("u", {**STATUS, "quorum": {"is_active_controller": True, "epoch": epoch}}, "", None)
+    contacts = QuorumReading(LeaderView(3000, 1, 1, {}), statuses=(active,)).contacts
+    assert bool(contacts) is counts
+
+
 def test_a_status_that_is_not_read_has_its_reason() -> None:
     assert node_status("u", None, "", "refused") == NodeStatus("u", problem="refused")
 

@@ -9,6 +9,7 @@ CHANGES = "tests/cli/test_voter_changes.py"
 STEPS = "tests/cli/test_replacement_steps.py"
 REPLACE = "tests/cli/test_replace_voter.py"
 JUST_ELECTED = "test_a_voter_that_a_new_leader_has_not_heard_from_is_not_removed"
+HEALTH = "tests/cli/test_health_verdict.py"
 DESCRIBE = "tests/cli/test_quorum_describe.py"
 
 FAULTS = (
@@ -195,5 +196,61 @@ FAULTS = (
         "{len(health.voters)} voters",
         ("tests/test_counted_nouns.py::test_every_noun_that_is_counted_fits_its_number",),
         "The next text that counts has `1 voters` again.",
+    ),
+    PlantedFault(
+        "pages-of-another-cluster-are-counted",
+        "kraftctl/cli/health/verdict.py",
+        "    return is_active and is_of_cluster and status",
+        "    return is_active and status",
+        (f"{HEALTH}::test_a_page_of_another_cluster_does_not_count",),
+        "Partitions of a test cluster are counted, and those of the cluster that is asked are not.",
+    ),
+    PlantedFault(
+        "another-cluster-is-no-reason",
+        "kraftctl/cli/health/verdict.py",
+        "        if ids and isinstance(cluster_id, str) and cluster_id not in ids:\n",
+        "        if False:\n",
+        (f"{HEALTH}::test_a_page_of_another_cluster_does_not_count",),
+        "Health is not known, and nothing says which address is wrong.",
+    ),
+    PlantedFault(
+        "negative-times-are-taken",
+        "kraftctl/cli/health/command.py",
+        "    if not text.isdecimal() or len(text) > DIGITS_MAX:\n",
+        "    if len(text) > DIGITS_MAX:\n",
+        (f"{HEALTH}::test_a_time_that_is_none",),
+        "With a mistyped time of a round, health is never known, and the line says nothing of it.",
+    ),
+    PlantedFault(
+        "the-shell-shows-what-may-be-aborted",
+        "kraftctl/cli/shell/loaded_metadata.py",
+        "        self.image.journal.abort_transaction()\n",
+        "",
+        ("tests/cli/test_shell.py::test_a_transaction_is_shown_once_it_has_ended",),
+        "The shell shows topics that no controller has.",
+    ),
+    PlantedFault(
+        "an-aborted-level-is-compared",
+        "kraftctl/cli/doctor/registrations.py",
+        "        elif self.in_transaction is not None:\n            self.in_transaction.append(record)\n",
+        "",
+        ("tests/cli/test_doctor_upgrade.py::test_a_transaction_counts_once_it_has_ended",),
+        "An upgrade is refused because of a level that was never finalized.",
+    ),
+    PlantedFault(
+        "a-failure-is-no-json",
+        "kraftctl/cli/output.py",
+        '        print(json.dumps({**fields, "error": text}))\n',
+        "        pass\n",
+        ("tests/cli/test_json_of_failures.py",),
+        "A program that reads JSON ends with an error of its parser, and not with the reason.",
+    ),
+    PlantedFault(
+        "a-change-that-fails-prints-two-values",
+        "kraftctl/cli/output.py",
+        "    args.has_output = True\n",
+        "",
+        ("tests/cli/test_tools_ours.py",),
+        "What is printed of a change that is refused is no JSON.",
     ),
 )

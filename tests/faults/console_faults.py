@@ -13,8 +13,8 @@ FAULTS = (
     PlantedFault(
         "console-shows-no-stall",
         "kraftctl/console/troubles.py",
-        "evidence.quorum.uncommitted_ms >= STALLED_MS",
-        "evidence.quorum.uncommitted_ms < 0",
+        "    elif evidence.quorum is not None and evidence.quorum.uncommitted_ms >= STALLED_MS:",
+        "    elif evidence.quorum is not None and evidence.quorum.uncommitted_ms < 0:",
         (TROUBLES,),
         "The page is green while no record is committed.",
     ),
@@ -113,5 +113,13 @@ FAULTS = (
         "    if not token.isascii():\n",
         ("tests/cli/test_operate_access.py",),
         "A header with a line break fails at each request, and the traceback has the token.",
+    ),
+    PlantedFault(
+        "contacts-of-another-cluster",
+        "kraftctl/console/quorum_reading.py",
+        " and each.epoch in (None, view.leader_epoch)",
+        "",
+        ("tests/console/test_node_status.py",),
+        "The page has heartbeats of brokers of another cluster.",
     ),
 )

@@ -84,4 +84,12 @@ FAULTS = (
         ("tests/config/test_config_reference.py::test_defaults_and_least_values_are_those_of_the_code",),
         "The page promises fewer files than the disk has to hold.",
     ),
+    PlantedFault(
+        "a-word-before-a-key-hides-it",
+        "kraftctl/cli/unknown_keys.py",
+        "    if prefixed is not None:\n",
+        "    if prefixed == '':\n",
+        ("tests/cli/test_unknown_keys.py",),
+        "controller.ssl.client.auth=required is only a warning, and the listener asks for no certificate.",
+    ),
 )

@@ -243,4 +243,15 @@ FAULTS = [
         ("tests/operate/test_metrics.py::test_histograms_and_summaries",),
         "The p99 of flushes on boards is nonsense.",
     ),
+    PlantedFault(
+        "controllers-that-all-hang-are-silent",
+        "deploy/prometheus/kraftctl-alerts.yml",
+        """
+          or 0 * max by (job) (up{job=~"kafka-controller.*"} == 1)) != 1
+""",
+        """) != 1
+""",
+        ("tests/operate/test_deploy.py",),
+        "All controllers hang in their start, and no alert is critical.",
+    ),
 ]

@@ -80,4 +80,12 @@ FAULTS = (
         ("tests/documents/test_site.py::test_no_cell_of_a_table_shows_a_backslash_before_a_bar",),
         "The values of a flag have backslashes between them.",
     ),
+    PlantedFault(
+        "a-name-that-latin-1-has-not-ends-a-command",
+        "kraftctl/cli/__init__.py",
+        '        sys.stdout.reconfigure(errors="backslashreplace")\n',
+        "        pass\n",
+        ("tests/cli/test_narrow_encodings.py",),
+        "A user with a name of another script keeps an operator from any look at the log.",
+    ),
 )

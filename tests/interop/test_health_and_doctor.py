@@ -48,7 +48,10 @@ def test_a_doctor_of_another_node_knows_the_controller(
     addresses = [(each["level"], each["found"]) for each in rows if each["check"] == "addresses"]
     assert ("OK", f"{host}:{port} answers") in addresses
     assert [text for level, text in addresses if level == "ERROR" and "is no controller" in text]
-    assert {each["level"] for each in rows if each["check"] in ("peers", "clock", "versions")} == {"OK"}
+    assert {each["level"] for each in rows if each["check"] in ("clock", "versions")} == {"OK"}
+    (peer,) = [each for each in rows if each["check"] == "peers"]
+    assert peer["level"] == "UNKNOWN", "the directory is not formatted: it has no cluster id"
+    assert f"{host}:{port} is of cluster {pair.cluster_id}, " in peer["found"]
 
 
 def test_a_broker_that_is_fenced(pair: Cluster, capsys: pytest.CaptureFixture[str]) -> None:

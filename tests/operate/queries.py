@@ -19,7 +19,7 @@ ALERTS: dict[str, dict[str, Any]] = {
 RULE_TESTS: dict[str, Any] = yaml.safe_load((RULES.parent / "kraftctl-alerts-test.yml").read_text())
 
 WORDS = frozenset(
-    ("sum", "max", "min", "count", "absent", "by", "on", "and", "rate", "increase")
+    ("sum", "max", "min", "count", "absent", "by", "on", "and", "or", "rate", "increase")
     + ("histogram_quantile", "time")
 )
 """The functions and operators of PromQL that are used here."""

@@ -161,6 +161,16 @@ def test_silence_is_an_alert() -> None:
     )
 
 
+def test_controllers_that_all_hang_are_an_alert() -> None:
+    """They say that they are not ready, and nothing of who is active."""
+    assert {each.name for each in read(ALERTS["KraftctlNoActiveController"]["expr"]).selectors} == {
+        "kafka_controller_kafkacontroller_activecontrollercount",
+        "up",
+    }
+    (case,) = [each for each in RULE_TESTS["tests"] if each["name"].startswith("controllers that all hang")]
+    assert {sample_of(each["series"])[0] for each in case["input_series"]} == {"up", "kraftctl_ready"}
+
+
 def test_promtool_agrees_where_it_is_installed() -> None:
     promtool = shutil.which("promtool")
     if promtool is None:

@@ -193,6 +193,7 @@ def ghost_limits(log: ExplainedLog) -> None:
 def known_ghost_limits(log: ExplainedLog) -> None:
     ghost_limits(log)
     log.fetched(1, 0, voter=True)
+    log.fetched(2, 100)
 
 
 def ghost_at_33(log: ExplainedLog) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from kraftctl import SOFTWARE
 from kraftctl.cli.admin.bootstrap import parse_bootstrap
 from kraftctl.cli.config_file import read_config_file
+from kraftctl.cli.output import print_failure
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
@@ -79,10 +80,12 @@ def open_client(
 
 
 def report_failures(
-    command_config: Path | None, operation: Callable[[ResolvedProperties | None], object]
+    args: argparse.Namespace,
+    command_config: Path | None,
+    operation: Callable[[ResolvedProperties | None], object],
 ) -> int:
     """Runs the operation with the properties of that file. Returns 0, or another status with the reason on
-    standard error.
+    standard error, and in the JSON that `args` may ask for.
     """
     properties = None
     try:
@@ -93,12 +96,12 @@ def report_failures(
         operation(properties)
     except (AdminError, ConfigException, StorageError, PropertiesError) as error:
         text = str(error) if properties is None else properties.hide(str(error))
-        print(escaped(text, keep="\n"), file=sys.stderr)
+        print_failure(args, escaped(text, keep="\n"))
         return error.status if isinstance(error, AdminError) else 1
     except BrokenPipeError:
         raise
     except OSError as unplaced:
-        print(unplaced_error(unplaced), file=sys.stderr)
+        print_failure(args, unplaced_error(unplaced))
         return 1
     return 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import replace
 
 from kraftctl.cli.config_file import add_config_file_arguments
@@ -11,6 +10,7 @@ from kraftctl.cli.doctor.checks import KEYS_CHECK, diagnoses
 from kraftctl.cli.doctor.diagnosis import ERROR, STATUS_CANNOT_TELL, WARN, Diagnosis, status_of
 from kraftctl.cli.doctor.result_forms import json_of, text_of
 from kraftctl.cli.doctor.subject import read_subject
+from kraftctl.cli.output import print_failure
 from kraftctl.cli.parser import Parser
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
@@ -45,7 +45,7 @@ def examine(args: argparse.Namespace, command: str, *, with_upgrade: bool, is_st
         subject = read_subject(args.file, args.override, Clock(), is_offline=args.offline)
     except (OSError, StorageError) as error:
         text = file_error("read", args.file, error) if isinstance(error, OSError) else str(error)
-        print(f"kraftctl {command}: {text}", file=sys.stderr)
+        print_failure(args, f"kraftctl {command}: {text}", findings=[])
         return STATUS_CANNOT_TELL
     found = diagnoses(subject, with_upgrade=with_upgrade)
     if is_strict:

@@ -7,7 +7,7 @@ from typing import Final
 
 from kraftctl.cli.doctor.diagnosis import ERROR, WARN, Diagnosis, of_sentence, ok
 from kraftctl.cli.doctor.subject import Subject
-from kraftctl.cli.readable_secrets import other_readable_files, readable_secrets
+from kraftctl.cli.readable_secrets import other_readable_files, readable_secret_files, readable_secrets
 from kraftctl.cli.unknown_keys import nearest_key_of_node, unknown_keys_of_node
 from kraftctl.config.own_keys import OWN_KEYS
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
@@ -80,8 +80,9 @@ def check_readable_secrets(subject: Subject) -> Iterator[Diagnosis]:
     mode, keys = readable_secrets(subject.file, subject.properties, elsewhere)
     for key in keys:
         yield Diagnosis(WARN, f"other accounts can read it in {subject.file}", f"chmod {mode}", key)
-    others = other_readable_files(subject.properties)
-    for path, (needed, users) in others.items():
+    others = [*other_readable_files(subject.properties).items()]
+    others += readable_secret_files(subject.properties).items()
+    for path, (needed, users) in others:
         yield Diagnosis(WARN, f"other accounts can read {path}", f"chmod {needed}", ", ".join(users))
     if not keys and not others:
         yield ok("no other account can read a secret")

@@ -23,7 +23,7 @@ from kraftctl.storage.log_directories import check_directories, log_directories
 from kraftctl.storage.readable_log import why_readable
 from kraftctl_protocol.counted_text import counted
 from kraftctl_protocol.file_errors import file_error
-from kraftctl_protocol.log_file_names import META_PROPERTIES, PARTITION_DIRECTORY
+from kraftctl_protocol.log_file_names import LOG_SUFFIX, META_PROPERTIES, PARTITION_DIRECTORY
 from kraftctl_protocol.uuids import uuid_to_string
 
 LOG_DIR_KEY: Final = "metadata.log.dir"
@@ -77,6 +77,10 @@ def check_access(subject: Subject) -> Iterator[Diagnosis]:
     if not os.access(log_dir, os.R_OK | os.W_OK | os.X_OK):
         text = f"this account cannot write to {log_dir}, whose owner is {status.st_uid}"
         yield Diagnosis(ERROR, text, "run as its owner, or chown it", LOG_DIR_KEY)
+        is_found = True
+    elif (unusable := _unusable(log_dir)) is not None:
+        text = f"this account cannot read and write {unusable}"
+        yield Diagnosis(ERROR, text, "run as its owner, or chmod u+rw (of a directory u+rwx)", LOG_DIR_KEY)
         is_found = True
     for path, owner in strangers[:3]:
         text = f"{path} belongs to account {owner}, and the directory to {status.st_uid}"
@@ -181,6 +185,22 @@ def _flushes_ms(directory: str, clock: Clock) -> list[float]:
             if now_ns - began_ns > FSYNC_SECONDS_MAX * 1e9:
                 break
     return sorted(taken_ms)
+
+
+def _unusable(log_dir: Path) -> Path | None:
+    """Returns the first of what a controller reads and writes below its directory that this account may not;
+    None without any.
+    """
+    partition = log_dir / PARTITION_DIRECTORY
+    if partition.is_dir() and not os.access(partition, os.R_OK | os.W_OK | os.X_OK):
+        return partition
+    files = [path for each in (log_dir, partition) if each.is_dir() for path in sorted(each.iterdir())]
+    for path in files:
+        needed = os.R_OK | os.W_OK if path.suffix == LOG_SUFFIX else os.R_OK
+        needed = os.R_OK | os.W_OK if path.suffix == LOG_SUFFIX else os.R_OK
+        if path.is_file() and not os.access(path, needed) and path.exists():
+            return path
+    return None
 
 
 def _of_other_owners(log_dir: Path, owner: int) -> list[tuple[Path, int]]:

@@ -36,6 +36,10 @@ def check_peer_identity(subject: Subject) -> Iterator[Diagnosis]:
     meta = subject.meta()
     cluster_id = None if meta is None else meta.cluster_id
     ids = {address: node_id for node_id, address in subject.checked().controller_quorum_voters.items()}
+    clusters = sorted({each.cluster_id for each in subject.answers.values() if each.cluster_id is not None})
+    if cluster_id is None and len(clusters) > 1:
+        text = f"the addresses are of several clusters: {', '.join(clusters)}"
+        yield Diagnosis(ERROR, text, "correct those that are not of this cluster", SERVERS)
     for endpoint, answers in subject.answers.items():
         if answers.is_controller:
             yield from _identity(answers, cluster_id, ids.get(endpoint), key_of(subject, endpoint))
@@ -118,6 +122,15 @@ def _identity(
     if expected_id is not None and here and here[0].node_id != expected_id:
         text = f"{where} is controller {here[0].node_id}, not {expected_id}"
         yield Diagnosis(ERROR, text, f"correct the id in {VOTERS}", key)
+        return
+    if cluster_id is None:
+        of = (
+            "a cluster that it does not name"
+            if answers.cluster_id is None
+            else f"cluster {answers.cluster_id}"
+        )
+        text = f"{where} is of {of}, and no meta.properties here has an id to compare with"
+        yield Diagnosis(UNKNOWN, text, "see the check of the identity", key)
         return
     yield ok(f"{where} is of this cluster" + (f", controller {here[0].node_id}" if here else ""), key)
 

@@ -15,6 +15,9 @@ from kraftctl.storage.checkpoint_reader import CheckpointReader
 from kraftctl.storage.directory_entries import names_in
 from kraftctl.storage.recovery import scan_file
 from kraftctl_protocol.batch_framing import InvalidBatchError
+from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
+from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
+from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.register_broker_record import BrokerFeature, RegisterBrokerRecord
 from kraftctl_protocol.generated.register_controller_record import (
@@ -43,8 +46,25 @@ class Registrations:
     brokers: dict[int, Ranges] = field(default_factory=dict)
     controllers: dict[int, Ranges] = field(default_factory=dict)
 
+    in_transaction: list[Message] | None = field(default=None, compare=False)
+    """The records of a metadata transaction (KIP-868) that has not ended; None outside of one."""
+
     def replay(self, record: Message) -> None:
-        """Applies a record; most types say nothing of features."""
+        """Applies a record, or a transaction with its last one; most types say nothing of features."""
+        if isinstance(record, BeginTransactionRecord):
+            self.in_transaction = []
+        elif isinstance(record, AbortTransactionRecord):
+            self.in_transaction = None
+        elif isinstance(record, EndTransactionRecord):
+            held, self.in_transaction = self.in_transaction or [], None
+            for each in held:
+                self.replay(each)
+        elif self.in_transaction is not None:
+            self.in_transaction.append(record)
+        else:
+            self._apply(record)
+
+    def _apply(self, record: Message) -> None:
         match record:
             case FeatureLevelRecord():
                 self.levels[record.name] = record.feature_level

@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -18,13 +19,19 @@ from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.explain.leader_view import leader_view_of
 from kraftctl.cli.explain.log_source import read_directory, read_history, read_quorum
 from kraftctl.cli.health.forms import STATUSES
+from kraftctl.cli.output import print_failure
 from kraftctl.cli.parser import Parser
 from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, NoLeaderError, QuorumSurvey
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.explain.as_of import AsOf, NotKnownError, as_of_json, as_of_text, parse_as_of
 from kraftctl.explain.commit_watch import LOOK_AGAIN_MS, CommitWatch
-from kraftctl.explain.controller_status import UnusableStatusError, contacts_of, left_out_of
-from kraftctl.explain.evidence import BrokerContact, ClusterEvidence, LeaderView, NoLeaderView, connection_of
+from kraftctl.explain.controller_status import (
+    UnusableStatusError,
+    contacts_of,
+    left_out_of,
+    why_of_another_time,
+)
+from kraftctl.explain.evidence import ClusterEvidence, LeaderView, NoLeaderView, connection_of
 from kraftctl.explain.explanation import (
     NOT_KNOWN,
     Explanation,
@@ -164,9 +171,9 @@ def run(args: argparse.Namespace) -> int:
         UnusableFlagError,
     ) as error:
         text = str(error) if properties is None else properties.hide(str(error))
-        print(f"kraftctl explain: {escaped(text, keep=chr(10))}", file=sys.stderr)
+        print_failure(args, f"kraftctl explain: {escaped(text, keep=chr(10))}", verdict=NOT_KNOWN)
     except OSError as unplaced:
-        print(unplaced_error(unplaced), file=sys.stderr)
+        print_failure(args, unplaced_error(unplaced), verdict=NOT_KNOWN)
     return STATUSES[NOT_KNOWN]
 
 
@@ -186,13 +193,13 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
     clock = Clock()
     if args.as_of is not None and (args.bootstrap_controllers is not None or args.status is not None):
         raise UnusableFlagError("--as-of is for --directory and --history, and a --status is of now")
-    contacts, left_out = ({}, 0) if args.status is None else _read_status(args.status)
+    status = None if args.status is None else _read_status(args.status)
     explainer: Explainer = args.explainer
     if args.bootstrap_controllers is None:
         log = _read_past(args)
         # It may be a copy: what it does not have yet is not known.
         _, as_of = args.as_of or ("", AsOf())
-        evidence = ClusterEvidence(log, as_of.now_ms(log), contacts=contacts, left_out_contacts=left_out)
+        evidence = ClusterEvidence(log, as_of.now_ms(log))
     else:
         began_ms = clock.now_ms()
         bootstrap = parse_bootstrap(args.bootstrap_controllers)
@@ -208,10 +215,21 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
         left_ms = max(READ_MS_MIN, began_ms + ALL_MS - clock.now_ms())
         connection = connection_of(args.bootstrap_controllers, args.command_config)
         log = read_quorum(bootstrap, config, left_ms / 1000, _watched(args))
-        evidence = ClusterEvidence(log, clock.wall_ms(), view, contacts, left_out, connection)
+        evidence = ClusterEvidence(log, clock.wall_ms(), view, connection=connection)
     if log.unknown_records:
         print(left_out_text(log.unknown_records), file=sys.stderr)
+    if status is not None:
+        evidence = _with_status(evidence, status)
     return explainer(evidence, args), evidence.now_ms, log
+
+
+def _with_status(evidence: ClusterEvidence, status: object) -> ClusterEvidence:
+    """Adds what a status says of brokers; one of another time is left out, and a line says so."""
+    why = why_of_another_time(status, evidence.log)
+    if why:
+        print(f"--status is left out: {why}. Next step: read both at the same time", file=sys.stderr)
+        return evidence
+    return replace(evidence, contacts=contacts_of(status), left_out_contacts=left_out_of(status))
 
 
 def _read_past(args: argparse.Namespace) -> ReplayedLog:
@@ -249,14 +267,15 @@ def _ask_leader(bootstrap: list[tuple[str, int]], config: ClientConfig, clock: C
         return None
 
 
-def _read_status(file: Path) -> tuple[dict[int, BrokerContact], int]:
-    """Returns what the status says of brokers, and of how many it says nothing."""
+def _read_status(file: Path) -> object:
+    """Returns the status of an active controller."""
     try:
         text = sys.stdin.read() if file == STDIN else file.read_text(encoding="utf-8")
-        status = json.loads(text)
-        return contacts_of(status), left_out_of(status)
+        status: object = json.loads(text)
+        contacts_of(status)
     except (ValueError, RecursionError, UnusableStatusError) as error:
         raise UnusableFlagError(f"--status {file} cannot be used: {error}") from error
+    return status
 
 
 def _watched(args: argparse.Namespace) -> Callable[[str], bool]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from threading import Event
 from typing import Final
@@ -14,6 +13,7 @@ from kraftctl.cli.health.collection import HealthCollector
 from kraftctl.cli.health.forms import FORMS, NAGIOS, STATUSES, status_of
 from kraftctl.cli.health.verdict import HEALTHY, LAG_MS_MAX, NOT_KNOWN, health_of
 from kraftctl.cli.operate_access import check_operate_urls, read_token_file, trust_in
+from kraftctl.cli.output import print_failure
 from kraftctl.cli.parser import Parser
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError
@@ -30,6 +30,9 @@ PRINTS_ONLY = True
 
 ROUND_MS: Final = 5_000
 INTERVAL_MS: Final = 2_000
+
+DIGITS_MAX: Final = 9
+"""Eleven days in milliseconds."""
 
 EPILOG: Final = (
     "The status is 0 if the cluster is healthy, 10 if not, 1 if that is not known, and 2 for wrong arguments;"
@@ -62,22 +65,47 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--exit-when-healthy", action="store_true", help="repeat it until the cluster is healthy"
     )
-    parser.add_argument("--wait-ms", type=int, metavar="MS", help="with one of these: repeat it for so long")
     parser.add_argument(
-        "--interval-ms", type=int, default=INTERVAL_MS, metavar="MS", help="default: %(default)s"
+        "--wait-ms", type=_milliseconds, metavar="MS", help="with one of these: repeat it for so long"
     )
     parser.add_argument(
-        "--timeout-ms", type=int, default=ROUND_MS, metavar="MS", help="of one round; default: %(default)s"
+        "--interval-ms",
+        type=_some_milliseconds,
+        default=INTERVAL_MS,
+        metavar="MS",
+        help="default: %(default)s",
+    )
+    parser.add_argument(
+        "--timeout-ms",
+        type=_some_milliseconds,
+        default=ROUND_MS,
+        metavar="MS",
+        help="of one round; default: %(default)s",
     )
     parser.add_argument(
         "--max-lag-ms",
-        type=int,
+        type=_milliseconds,
         default=LAG_MS_MAX,
         metavar="MS",
         help="a voter that had everything longer ago lags; default: %(default)s",
     )
     parser.add_argument("--output", choices=sorted(FORMS), default="text", help="default: text")
     parser.epilog = EPILOG
+
+
+def _milliseconds(text: str) -> int:
+    """Parses a time. Raises ArgumentTypeError."""
+    if not text.isdecimal() or len(text) > DIGITS_MAX:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of milliseconds, 0 or more")
+    return int(text)
+
+
+def _some_milliseconds(text: str) -> int:
+    """Parses a time that is not 0: without a pause, rounds would follow each other without an end."""
+    found = _milliseconds(text)
+    if found == 0:
+        raise argparse.ArgumentTypeError("0 milliseconds are too few")
+    return found
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,12 +118,19 @@ def run(args: argparse.Namespace) -> int:
         return _repeat(args, collector)
     except (AdminError, ConfigException, PropertiesError, StorageError) as error:
         text = str(error) if properties is None else properties.hide(str(error))
-        print(f"kraftctl health: {escaped(text, keep=chr(10))}", file=sys.stderr)
+        _print_failure(args, f"kraftctl health: {escaped(text, keep=chr(10))}")
     except BrokenPipeError:
         raise
     except OSError as unplaced:
-        print(f"kraftctl health: {unplaced_error(unplaced)}", file=sys.stderr)
+        _print_failure(args, f"kraftctl health: {unplaced_error(unplaced)}")
     return NAGIOS[NOT_KNOWN][1] if args.output == "nagios" else STATUSES[NOT_KNOWN]
+
+
+def _print_failure(args: argparse.Namespace, text: str) -> None:
+    """Prints a reason in each form: Nagios shows only standard output."""
+    print_failure(args, text, verdict=NOT_KNOWN)
+    if args.output == "nagios":
+        print(f"KRAFT {NAGIOS[NOT_KNOWN][0]} - {escaped(text).replace('|', '/')}")
 
 
 def _collector(args: argparse.Namespace, properties: ResolvedProperties | None) -> HealthCollector:

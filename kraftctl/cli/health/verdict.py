@@ -67,7 +67,8 @@ def health_of(collected: Collected, lag_ms_max: int = LAG_MS_MAX) -> ClusterHeal
     reasons = [f"voter {voter_id}: {said}" for voter_id, said in voters.items() if said not in WELL]
     reasons += _stall(collected, quorum)
     reasons += _other_clusters(collected)
-    active = [page for page in collected.pages if _is_active(page, quorum.leader_id)]
+    ids = _cluster_ids(collected)
+    active = [page for page in collected.pages if _is_active(page, quorum.leader_id, ids)]
     reasons += _fenced(collected, active)
     reasons += [text for page in active for text in _partitions(page)]
     kind = UNHEALTHY if reasons else HEALTHY
@@ -170,18 +171,30 @@ def _stall(collected: Collected, quorum: QuorumInfo) -> list[str]:
     return [] if text is None else [text]
 
 
+def _cluster_ids(collected: Collected) -> set[str]:
+    """Returns the ids that the nodes have said: one, or more where addresses are mixed up."""
+    return {each.cluster_id for each in collected.nodes.values() if each.cluster_id is not None}
+
+
 def _other_clusters(collected: Collected) -> Iterator[str]:
-    ids = sorted({each.cluster_id for each in collected.nodes.values() if each.cluster_id is not None})
+    ids = _cluster_ids(collected)
     if len(ids) > 1:
-        yield f"the addresses are of several clusters: {', '.join(ids)}"
+        yield f"the addresses are of several clusters: {', '.join(sorted(ids))}"
+    for page in collected.pages:
+        cluster_id = (page.status or {}).get("cluster_id")
+        if ids and isinstance(cluster_id, str) and cluster_id not in ids:
+            yield f"{page.url} is of another cluster, {cluster_id}, than the controllers, {min(ids)}"
 
 
-def _is_active(page: OperatePages, leader_id: int) -> bool:
-    """Returns whether the page is of the leader: one that is cut off may believe that it is active, too."""
+def _is_active(page: OperatePages, leader_id: int, cluster_ids: set[str]) -> bool:
+    """Returns whether the page is of the leader: one that is cut off may believe that it is active, too, and
+    the leader of another cluster may have the same id.
+    """
     status = page.status or {}
     quorum = status.get("quorum")
     is_active = isinstance(quorum, dict) and quorum.get("is_active_controller") is True
-    return is_active and status.get("node_id", leader_id) == leader_id
+    is_of_cluster = not cluster_ids or status.get("cluster_id") in (None, *cluster_ids)
+    return is_active and is_of_cluster and status.get("node_id", leader_id) == leader_id
 
 
 def _is_complete(page: OperatePages) -> bool:

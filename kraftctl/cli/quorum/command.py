@@ -113,7 +113,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Returns 0, or another status with the reason on standard error."""
-    return report_failures(args.command_config, lambda properties: _run(args, properties))
+    return report_failures(args, args.command_config, lambda properties: _run(args, properties))
 
 
 def _run(args: argparse.Namespace, properties: ResolvedProperties | None) -> None:

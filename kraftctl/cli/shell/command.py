@@ -54,6 +54,9 @@ def run(args: argparse.Namespace) -> int:
         return 1
     if loaded.cut is not None:
         print(loaded.cut, file=sys.stderr)
+    open_transaction = loaded.leave_out_open_transaction()
+    if open_transaction:
+        print(open_transaction, file=sys.stderr)
     shell = MetadataShell(root_node(loaded, show_secrets=args.show_secrets))
     if args.words:
         return _run_command(shell, args.words)

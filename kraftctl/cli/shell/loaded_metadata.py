@@ -13,6 +13,9 @@ from kraftctl.storage.directory_entries import names_in
 from kraftctl.storage.errors import StorageError, cannot
 from kraftctl.storage.recovery import scan_file
 from kraftctl_protocol.batch_framing import InvalidBatchError
+from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
+from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
+from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
 from kraftctl_protocol.log_file_names import (
     CHECKPOINT_SUFFIX,
     PARTITION_DIRECTORY,
@@ -36,6 +39,8 @@ class LoadedMetadata:
         self.time_ms = 0
         self.cut: str | None = None
         """A warning when the log ends with an unfinished write: a running controller may be writing it."""
+        self.open_transaction_offset: int | None = None
+        """The begin of a metadata transaction (KIP-868) that has not ended."""
 
     def load_snapshot(self, path: Path) -> None:
         """Applies all of it to an empty image. Raises StorageError."""
@@ -82,6 +87,10 @@ class LoadedMetadata:
         self.time_ms = batch.header.max_timestamp_ms
 
     def _replay(self, path: Path, record: Message, offset: int) -> None:
+        if isinstance(record, BeginTransactionRecord):
+            self.open_transaction_offset = offset
+        elif isinstance(record, EndTransactionRecord | AbortTransactionRecord):
+            self.open_transaction_offset = None
         try:
             replay(self.image, record, offset)
         except (AssertionError, KeyError) as error:
@@ -89,6 +98,16 @@ class LoadedMetadata:
                 f"{path}: the {record.NAME} at offset {offset} does not fit what precedes it ({error}). Next"
                 " step: look at it with kraftctl dump; compare the copy of another controller."
             ) from error
+
+    def leave_out_open_transaction(self) -> str:
+        """Undoes what may still be aborted, after the last record; returns a warning, or an empty text."""
+        if self.open_transaction_offset is None:
+            return ""
+        self.image.journal.abort_transaction()
+        return (
+            f"The transaction that begins at offset {self.open_transaction_offset} has not ended: nothing of"
+            " it is shown."
+        )
 
 
 def load_metadata(path: Path) -> LoadedMetadata:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from kraftctl.cli.feature_tables import (
     feature_dependencies,
     version_mapping,
 )
-from kraftctl.cli.output import add_output_flag, print_output
+from kraftctl.cli.output import add_output_flag, print_failure, print_output
 from kraftctl.cli.parser import KAFKAS_USAGE_STATUS, KafkaToolParser, Parser
 from kraftctl.cli.storage.storage_info import storage_info
 from kraftctl.config.controller_config import ControllerConfig
@@ -61,11 +60,11 @@ def run(args: argparse.Namespace) -> int:
         status: int = args.run_operation(args)
         return status
     except (ConfigException, StorageError, PropertiesError) as error:
-        print(error, file=sys.stderr)
+        print_failure(args, str(error))
     except BrokenPipeError:
         raise
     except OSError as unplaced:
-        print(unplaced_error(unplaced), file=sys.stderr)
+        print_failure(args, unplaced_error(unplaced))
     return 1
 
 

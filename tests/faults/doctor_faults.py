@@ -1,0 +1,59 @@
+"""Planted faults in `kraftctl doctor` and `debug-bundle`: what is called OK or whole, and is neither."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+UNCHECKED = "tests/cli/test_doctor_unchecked.py"
+BUNDLE = "tests/cli/test_debug_bundle.py"
+
+FAULTS = (
+    PlantedFault(
+        "a-private-key-is-no-secret",
+        "kraftctl/cli/doctor/configuration_checks.py",
+        "    others += readable_secret_files(subject.properties).items()\n",
+        "",
+        (UNCHECKED,),
+        "The doctor says that no account can read a secret, and all can read the private key.",
+    ),
+    PlantedFault(
+        "rights-end-at-the-top",
+        "kraftctl/cli/doctor/directory_checks.py",
+        "    elif (unusable := _unusable(log_dir)) is not None:\n",
+        "    elif (unusable := None) is not None:\n",
+        (UNCHECKED,),
+        "The doctor finds the rights in order, and the start cannot write to the log.",
+    ),
+    PlantedFault(
+        "every-cluster-is-this-one",
+        "kraftctl/cli/doctor/peer_checks.py",
+        "    if cluster_id is None:\n        of = ",
+        "    if cluster_id == '':\n        of = ",
+        (UNCHECKED,),
+        "Before its format, a controller of another cluster is said to be of this one.",
+    ),
+    PlantedFault(
+        "a-bundle-shows-urls-as-they-are",
+        "kraftctl/cli/hidden_values.py",
+        "        key: URL.sub(_shown_url, value) if",
+        "        key: value if",
+        (BUNDLE,),
+        "A bundle that is sent away has the password of a URL.",
+    ),
+    PlantedFault(
+        "a-log-shows-urls-as-they-are",
+        "kraftctl/cli/hidden_values.py",
+        "                hidden[key] = _secrets_of_urls(value)\n",
+        "                continue\n",
+        (BUNDLE,),
+        "The log in a bundle has the password of a URL that the properties do not show.",
+    ),
+    PlantedFault(
+        "a-directory-is-left-out-silently",
+        "kraftctl/cli/debug_bundle.py",
+        "os.walk(log_dir, onerror=unread.append)",
+        "os.walk(log_dir)",
+        (BUNDLE,),
+        "A bundle lacks the directory that is in trouble, and nothing says so.",
+    ),
+)
