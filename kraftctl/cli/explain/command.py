@@ -59,6 +59,11 @@ ALL_MS = 4_000
 
 READ_MS_MIN = 1_000
 
+NOT_AMONG_COMMITTED = (
+    "it is not in what is known to be committed; held back are {}. "
+    "Next step: add --assume-committed, or ask the controllers (--bootstrap-controllers)"
+)
+
 STDIN = Path("-")
 
 Explainer = Callable[[ClusterEvidence, argparse.Namespace], Explanation]
@@ -211,7 +216,12 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
         evidence = ClusterEvidence(log, clock.wall_ms(), view, contacts, left_out, connection)
     if log.unknown_records:
         print(left_out_text(log.unknown_records), file=sys.stderr)
-    return explainer(evidence, args), evidence.now_ms, log
+    try:
+        return explainer(evidence, args), evidence.now_ms, log
+    except UnknownSubjectError as error:
+        if not log.held_back:
+            raise
+        raise NotKnownError(NOT_AMONG_COMMITTED.format(log.held_back)) from error
 
 
 def _read_past(args: argparse.Namespace) -> ReplayedLog:
