@@ -138,7 +138,7 @@ def test_what_may_be_in_what_is_held_back_is_not_said_to_be_missing(
     assert main(["explain", *arguments, "--directory", data]) == 1
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("kraftctl explain: it is not in what is known to be committed; held back are 15 ")
-    assert last.endswith("Next step: add --assume-committed, or ask the controllers (--bootstrap-controllers)")
+    assert "Next step: add --assume-committed, or ask the controllers" in last
     assert main(["explain", *arguments, "--directory", data, "--assume-committed"]) == 10
 
 
