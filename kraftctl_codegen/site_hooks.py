@@ -1,7 +1,8 @@
 """What `mkdocs build` does beyond mkdocs.yml: pages of the whole repository, with their links.
 
 A page keeps its path in the repository, so README.md, spark/ and others are in the site without a copy of
-their text. A link to a source or a folder, which the site does not have, becomes its text.
+their text. Files that operators copy are in it, too. A link to another source or a folder, which it does
+not have, becomes its text.
 """
 
 from __future__ import annotations
@@ -18,6 +19,13 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 OUTSIDE = ("*.md", "examples/*.md", "protocol/*.md", "schemas/*.md", "spark/*.md")
 """These pages are beside docs/, and belong to the site."""
+
+COPIED = (
+    *("examples/*.properties", "examples/*.ipynb", "deploy/compose/*.yml", "deploy/grafana/*.json"),
+    *("deploy/prometheus/*.yml", "deploy/systemd/*.service"),
+    *("deploy/kubernetes/*.yaml", "deploy/kubernetes/chart/values*"),
+)
+"""Operators begin with copies of these files, so the site has them."""
 
 FOLDERS = {"Decisions": "docs/adr", "KIPs": "docs/kips"}
 """Sections of the navigation that have each page of a folder."""
@@ -49,7 +57,7 @@ def on_files(files: Files, config: Any) -> Files:
         Path(file.abs_src_path) for file in files if file.abs_src_path and file.src_uri.partition("/")[0]
     ]
     kept = [file for file in files if not str(file.abs_src_path).startswith(f"{REPOSITORY}/docs/")]
-    outside = [path for pattern in OUTSIDE for path in sorted(REPOSITORY.glob(pattern))]
+    outside = [path for pattern in (*OUTSIDE, *COPIED) for path in sorted(REPOSITORY.glob(pattern))]
     inside = [path for path in paths if path.is_relative_to(REPOSITORY / "docs")]
     return Files([*kept, *(_file(path, config) for path in [*inside, *outside])])
 

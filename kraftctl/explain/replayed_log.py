@@ -41,6 +41,8 @@ class ReplayedLog:
         self.end_offset = 0
         self.is_assumed = False
         """Whether records were read that are only assumed to be committed."""
+        self.held_back = ""
+        """How many records were not read, as they may not be committed, and why; empty for none."""
         self.snapshot: OffsetAndEpoch | None = None
         """The snapshot that was read before the log."""
         self.last_timestamp_ms = 0

@@ -13,14 +13,14 @@ import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Final
 
-from kraftctl.config.controller_config import ConfigException, ControllerConfig
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.operate_config import HTTPS, LISTENERS, TOKEN_PATH, is_on_loopback
 from kraftctl.operate.listener import HttpListener
 from kraftctl.operate.pages import Pages
 from kraftctl.operate.supervision import Supervision
+from kraftctl.operate.token_file import read_token
 from kraftctl.operate.watch import Watch
 from kraftctl.server.listeners.bound_sockets import bind_endpoint
 from kraftctl.server.logs.audit_log import AuditLog
@@ -28,12 +28,10 @@ from kraftctl.server.operation import Operation
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.process.detached_calls import call_detached
 from kraftctl.server.process.service_manager import ServiceManager
-from kraftctl_protocol.file_errors import file_error
-from kraftctl_security.small_files import mode_against_others, read_small_file
+from kraftctl_security.small_files import mode_against_others
 
 logger = logging.getLogger("kraftctl.server.operate")
 
-TOKEN_BYTES_MAX: Final = 4 * 1024
 DISK_SECONDS: Final = 5.0
 """The interval in which the room on the disk is looked at."""
 
@@ -120,18 +118,13 @@ def _context(config: ControllerConfig, watch: Watch) -> ssl.SSLContext:
 def _token(path: str) -> bytes:
     if not path:
         return b""
-    try:
+    token = read_token(path)
+    with contextlib.suppress(OSError):
         mode = mode_against_others(os.stat(path))
         if mode is not None:
             logger.warning(
                 "Other accounts may read the token in %s. Next step: chmod %s %s", path, mode, path
             )
-        token = read_small_file(path, TOKEN_BYTES_MAX).strip()
-    except OSError as error:
-        text = file_error("read", Path(path), error, named_by=TOKEN_PATH)
-        raise ConfigException([f"{TOKEN_PATH}: {text}"]) from None
-    if not token:
-        raise ConfigException([f"{TOKEN_PATH}: {path} is empty"])
     return token
 
 

@@ -129,6 +129,19 @@ def test_what_is_not_there_has_a_reason(
     assert capsys.readouterr().err.startswith(f"kraftctl explain: {reason}")
 
 
+@pytest.mark.parametrize("arguments", [["partition", "solo-0"], ["broker", "3"], ["topic", "solo"]])
+def test_what_may_be_in_what_is_held_back_is_not_said_to_be_missing(
+    arguments: list[str], written: WrittenLog, data: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of three voters, before its first snapshot: nothing says what of its log is committed."""
+    written.append_voters(1, 2, 3)
+    assert main(["explain", *arguments, "--directory", data]) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("kraftctl explain: it is not in what is known to be committed; held back are 15 ")
+    assert "Next step: add --assume-committed, or ask the controllers" in last
+    assert main(["explain", *arguments, "--directory", data, "--assume-committed"]) == 10
+
+
 def test_a_client_file_that_is_not_there_has_a_reason(data: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "quorum", "--directory", data, "--command-config", "missing"]) == 1
     assert capsys.readouterr().err.startswith("kraftctl explain: there is no file missing")

@@ -49,11 +49,12 @@ def test_what_a_protocol_uses(protocol: str, encrypted: bool, authenticated: boo
 def test_the_client_of_the_page(tmp_path: Path) -> None:
     """docs/security.md, with the truststore at another place."""
     page = (Path(__file__).parents[2] / "docs" / "security.md").read_text()
-    section = page.partition("\n## Clients\n")[2].partition("\n## ")[0]
-    (block,) = re.findall(r"^```properties\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
-    assert "/etc/kraftctl/ca.pem" in block
+    (block,) = re.findall(
+        r"^`admin\.properties`:\n\n```properties\n(.*?)^```", page, re.MULTILINE | re.DOTALL
+    )
+    assert "=ca.pem" in block
     (tmp_path / "ca.pem").write_text(authority().pem)
-    keys = decode_properties(block.replace("/etc/kraftctl", str(tmp_path)).encode())
+    keys = decode_properties(block.replace("=ca.pem", f"={tmp_path}/ca.pem").encode())
     values = ConfigValues(keys)
     security = read_client_security(values, {})
     assert values.unread() == []

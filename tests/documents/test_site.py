@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -100,6 +101,22 @@ def test_each_fence_is_a_block_and_each_step_an_item(site: Path) -> None:
 
 def test_no_cell_of_a_table_shows_a_backslash_before_a_bar(site: Path) -> None:
     assert [page.name for page in site.rglob("*.html") if "\\|" in page.read_text()] == []
+
+
+def test_each_link_to_a_file_that_operators_copy_leads_to_it(site: Path) -> None:
+    """Without a clone, the site alone has the files that its steps begin with."""
+    linked = {
+        os.path.normpath(page.parent / match[1]): page.with_name(
+            "index.html" if page.name == "README.md" else f"{page.stem}.html"
+        )
+        for page in PAGES
+        for match in LINK.finditer((ROOT / page).read_text())
+    }
+    files = {name: page for name, page in linked.items() if re.match(r"(deploy|examples)/.*\.(?!md)", name)}
+    assert len(files) >= 11
+    for name, page in files.items():
+        assert (site / name).read_bytes() == (ROOT / name).read_bytes()
+        assert f'href="{os.path.relpath(name, page.parent)}"' in (site / page).read_text()
 
 
 @pytest.mark.parametrize("link", ["there-is-none.md", "a.md#there-is-none", "/a.md"])

@@ -233,6 +233,14 @@ FAULTS = (
         "An operator who names a broker starts controllers that run.",
     ),
     PlantedFault(
+        "explain-calls-missing-what-is-held-back",
+        "kraftctl/cli/explain/command.py",
+        "if not log.held_back:",
+        "if True:",
+        (f"{COMMAND}::test_what_may_be_in_what_is_held_back_is_not_said_to_be_missing",),
+        "An operator looks at the properties of a broker that is registered.",
+    ),
+    PlantedFault(
         "explains-without-a-leader-late",
         "kraftctl/cli/explain/command.py",
         "ALL_MS = 4_000",

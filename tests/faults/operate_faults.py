@@ -254,4 +254,12 @@ FAULTS = [
         ("tests/operate/test_deploy.py",),
         "All controllers hang in their start, and no alert is critical.",
     ),
+    PlantedFault(
+        "doctor-opens-no-file-that-a-start-needs",
+        "kraftctl/cli/doctor/checks.py",
+        '    DoctorCheck("files", Needs.CONFIGURATION, check_named_files),\n',
+        "",
+        ("tests/cli/test_doctor_files.py::test_a_file_without_which_no_controller_starts_is_an_error",),
+        "All is well says doctor, and the controller does not start: its audit log has no directory.",
+    ),
 ]

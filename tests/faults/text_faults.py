@@ -65,6 +65,14 @@ FAULTS = (
         "A page that was renamed leaves texts that lead nowhere, and the build passes.",
     ),
     PlantedFault(
+        "the-site-has-no-examples",
+        "kraftctl_codegen/site_hooks.py",
+        "(*OUTSIDE, *COPIED)",
+        "OUTSIDE",
+        ("tests/documents/test_site.py::test_each_link_to_a_file_that_operators_copy_leads_to_it",),
+        "The page of examples is a table of names that lead nowhere.",
+    ),
+    PlantedFault(
         "a-fence-in-a-list-stays-a-text",
         "kraftctl_codegen/site_hooks.py",
         'textwrap.indent(fence[1], "    ")',

@@ -23,6 +23,10 @@ class WrittenLog(ExplainedLog):
         self.write_values(*[encode_metadata_record(each, each.HIGHEST_VERSION) for each in records])
         return mark
 
+    def append_voters(self, *voters: int) -> None:
+        """Writes into the directory alone that these are the voters from here on."""
+        self._directory.append_voters(voters)
+
     def write_values(self, *values: bytes) -> None:
         """Writes values into the directory alone."""
         log = self._directory.log

@@ -22,6 +22,7 @@ from kraftctl.cli.doctor.directory_checks import (
     check_open_files,
     check_room,
 )
+from kraftctl.cli.doctor.named_file_checks import check_named_files
 from kraftctl.cli.doctor.peer_checks import (
     check_addresses,
     check_clock,
@@ -60,6 +61,7 @@ CHECKS: Final = (
     DoctorCheck("listeners", Needs.FILE, check_listeners),
     DoctorCheck(KEYS_CHECK, Needs.FILE, check_keys),
     DoctorCheck("secrets", Needs.FILE, check_readable_secrets),
+    DoctorCheck("files", Needs.CONFIGURATION, check_named_files),
     DoctorCheck("principals", Needs.CONFIGURATION, check_principals),
     DoctorCheck("certificates", Needs.CONFIGURATION, check_certificates),
     DoctorCheck("identity", Needs.CONFIGURATION, check_identity),

@@ -66,6 +66,11 @@ ALL_MS = 4_000
 
 READ_MS_MIN = 1_000
 
+NOT_AMONG_COMMITTED = (
+    "it is not in what is known to be committed; held back are {}. "
+    "Next step: add --assume-committed, or ask the controllers (--bootstrap-controllers)"
+)
+
 STDIN = Path("-")
 
 Explainer = Callable[[ClusterEvidence, argparse.Namespace], Explanation]
@@ -220,7 +225,12 @@ def _explain(args: argparse.Namespace, config: ClientConfig) -> tuple[Explanatio
         print(left_out_text(log.unknown_records), file=sys.stderr)
     if status is not None:
         evidence = _with_status(evidence, status)
-    return explainer(evidence, args), evidence.now_ms, log
+    try:
+        return explainer(evidence, args), evidence.now_ms, log
+    except UnknownSubjectError as error:
+        if not log.held_back:
+            raise
+        raise NotKnownError(NOT_AMONG_COMMITTED.format(log.held_back)) from error
 
 
 def _with_status(evidence: ClusterEvidence, status: object) -> ClusterEvidence:

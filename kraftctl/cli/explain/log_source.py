@@ -53,7 +53,9 @@ def read_directory(
     as_of: AsOf | None = None,
 ) -> ReplayedLog:
     """Reads the log of a controller's directory. Raises ObserverError, DecodeError, NotKnownError."""
-    log = _read(DirectoryReader(directory, assume_committed=assume_committed), is_watched, as_of)
+    reader = DirectoryReader(directory, assume_committed=assume_committed)
+    log = _read(reader, is_watched, as_of)
+    log.held_back = reader.held_back
     if not log.voters:
         # No snapshot has those of a static quorum.
         static = MetadataDirectory(directory).static_voters() or []

@@ -43,7 +43,7 @@ def test_each_block_runs(controller: FakeController, quorum: FakeQuorum, tmp_pat
                         command_line.append("--available-now")
                     ran(command_line, environment)
                 else:
-                    assert line == "pip install '.[spark,iceberg]'"
+                    assert line == "KRAFTCTL_PURE=1 pip install '.[export,iceberg]'"
     assert len(answers) == 1
     assert "topic: string" in answers[0]
     assert_published(tmp_path, "delta", tmp_path / "metadata")
