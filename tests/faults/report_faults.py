@@ -13,6 +13,7 @@ PRESENT = "tests/spark/test_report_present.py"
 WHO = "tests/spark/test_report_who.py"
 SCALES = "tests/spark/test_report_scales.py"
 COMMAND = "tests/spark/test_report_command.py"
+UNKNOWN = "tests/spark/test_report_unknown.py"
 
 FAULTS = (
     PlantedFault(
@@ -222,5 +223,53 @@ FAULTS = (
         "    if age_ms < 0 or FRESH_MS:\n",
         ("tests/spark/test_report_present.py::test_an_old_export_is_not_taken_for_now",),
         "The page of a quorum that died a week ago says that nothing is wrong.",
+    ),
+    PlantedFault(
+        "brokers-that-are-not-known-are-fine",
+        f"{REPORT}/sections/now.py",
+        "not present.states and not lost",
+        "not present.states",
+        (f"{UNKNOWN}::test_what_is_not_known_now_is_not_fine[configs]",),
+        "The first line says that nothing is wrong, where it is not known.",
+    ),
+    PlantedFault(
+        "brokers-that-are-not-known-are-none",
+        f"{REPORT}/sections/now.py",
+        '"not known" if "brokers" in lost else',
+        "",
+        (f"{UNKNOWN}::test_what_is_not_known_now_is_not_fine[brokers]",),
+        "The page has 0 of 0 brokers.",
+    ),
+    PlantedFault(
+        "a-broker-that-is-not-known-is-not-registered",
+        f"{REPORT}/queries/present.py",
+        "AND {brokers_known}",
+        "AND ({brokers_known} OR true)",
+        (f"{UNKNOWN}::test_a_broker_is_not_called_unregistered_where_brokers_are_not_known",),
+        "A running broker is called not registered.",
+    ),
+    PlantedFault(
+        "the-first-of-everything-not-understood-is-the-cause",
+        f"{REPORT}/queries/present.py",
+        'cause = f"history_table IS NULL AND start_offset = {last.end_offset}"',
+        'cause = "true"',
+        (f"{UNKNOWN}::test_the_record_is_named_behind_which_nothing_is_known",),
+        "The page names a record that hides nothing.",
+    ),
+    PlantedFault(
+        "a-section-does-not-say-what-is-not-known",
+        f"{REPORT}/sections/known_part.py",
+        "    if not tables:\n",
+        "    if tables or not tables:\n",
+        (f"{UNKNOWN}::test_nothing_is_known_to_have_happened_in_a_gap",),
+        "None in this period, it says, of a period that nothing is known of.",
+    ),
+    PlantedFault(
+        "a-sum-over-nothing-is-nothing",
+        f"{REPORT}/header.py",
+        "    if not count and any(gap",
+        "    if count < 0 and any(gap",
+        (f"{UNKNOWN}::test_a_sum_over_what_is_not_known_is_no_number[all-of-it]",),
+        "0 elections, the page says.",
     ),
 )

@@ -109,7 +109,8 @@ def _valid_at_one(table: str, point: str, other: str) -> str:
     """Returns a query of the versions that are valid at a point, and not at the other one."""
     return (
         f"SELECT * FROM {table}\n"
-        f"      WHERE valid_from_offset <= :{point} AND (valid_to_offset IS NULL OR valid_to_offset > :{point})\n"
+        f"      WHERE valid_from_offset <= :{point}\n"
+        f"        AND (valid_to_offset IS NULL OR valid_to_offset > :{point})\n"
         f"        AND (valid_from_offset > :{other} OR valid_to_offset <= :{other})"
     )
 
