@@ -13,6 +13,7 @@ PRESENT = "tests/spark/test_report_present.py"
 WHO = "tests/spark/test_report_who.py"
 SCALES = "tests/spark/test_report_scales.py"
 COMMAND = "tests/spark/test_report_command.py"
+STATUS = "tests/spark/test_status_unknown.py"
 UNKNOWN = "tests/spark/test_report_unknown.py"
 
 FAULTS = (
@@ -271,5 +272,21 @@ FAULTS = (
         "    if count < 0 and any(gap",
         (f"{UNKNOWN}::test_a_sum_over_what_is_not_known_is_no_number[all-of-it]",),
         "0 elections, the page says.",
+    ),
+    PlantedFault(
+        "what-a-snapshot-has-is-unknown-for-good",
+        "spark/kraftctl_spark/tables/progress.py",
+        "if offset > since)",
+        "if offset < since)",
+        (f"{STATUS}::test_what_a_snapshot_says_again_is_not_unknown_any_more[False-TopicRecord]",),
+        "The status says that topics are not known, which are.",
+    ),
+    PlantedFault(
+        "what-has-expired-was-understood",
+        "spark/kraftctl_spark/history/known_to_history.py",
+        "return [*expired.values(), *here, *never_set]",
+        "return [*listed, *never_set]",
+        (f"{STATUS}::test_what_has_expired_is_said_since_when_it_is_not_known",),
+        "Once the records have expired, the status says that all of them are understood.",
     ),
 )
