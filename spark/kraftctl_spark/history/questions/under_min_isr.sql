@@ -6,10 +6,13 @@ WITH minimum AS (
     FROM configs_at
     WHERE name = 'min.insync.replicas'
 ),
-known AS (
-    SELECT max(CASE WHEN start_offset <= :as_of AND end_offset > :as_of THEN 1 ELSE 0 END) AS is_known
+ranges_of_configs AS (
+    SELECT CASE WHEN start_offset <= :as_of AND end_offset > :as_of THEN 1 ELSE 0 END AS has_it
     FROM known_tables
     WHERE history_table = 'configs'
+),
+known AS (
+    SELECT max(has_it) AS is_known FROM ranges_of_configs
 ),
 of_partition AS (
     SELECT p.topic_id, p.topic, p.partition_id, p.leader, p.isr,
