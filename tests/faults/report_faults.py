@@ -36,8 +36,8 @@ FAULTS = (
     PlantedFault(
         "gaps-are-not-drawn",
         f"{REPORT}/section.py",
-        "for gap in contents.gaps[:GAPS_DRAWN_MAX]",
-        "for gap in contents.gaps[:0]",
+        "for gap in (contents.gaps if gaps is None else gaps)[:GAPS_DRAWN_MAX]",
+        "for gap in (contents.gaps if gaps is None else gaps)[:0]",
         (f"{PAGE}::test_every_plot_over_time_has_the_same_axis_and_the_gaps",),
         "Where the log is not known, it looks as if nothing had happened.",
     ),

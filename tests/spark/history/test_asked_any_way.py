@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,11 @@ def turned(row: Row) -> Row:
     return found | {"change": {"added": "removed", "removed": "added"}.get(row["change"], row["change"])}
 
 
+def keys(name: str, rows: Iterable[Row]) -> set[str]:
+    (kind,) = (kind for kind in KINDS if kind.name == name)
+    return {str([row[column] for column in kind.key]) for row in rows}
+
+
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS if kind is not QUORUM])
 def test_a_difference_backwards_is_the_other_one_turned(
     whole: Tables, history: History, tmp_path: Path, kind: str
@@ -49,6 +55,9 @@ def test_a_difference_backwards_is_the_other_one_turned(
             forwards = asked.rows(f"FROM {kind}_diff({first}, {last})")
             backwards = asked.rows(f"FROM {kind}_diff({last}, {first})")
             compare_rows(f"{first} to {last}", backwards, map(turned, forwards))
+            before, after = (keys(kind, asked.rows(f"FROM {kind}_at({at})")) for at in (first, last))
+            for change, wanted in (("added", after - before), ("removed", before - after)):
+                assert keys(kind, [row for row in forwards if row["change"] == change]) == wanted
             compared += len(backwards)
         assert not asked.rows(f"FROM {kind}_diff({last}, {last})")
     assert compared
