@@ -122,7 +122,7 @@ FAULTS = (
         f"{QUESTIONS}/minutes_under_min_isr.sql",
         "WHEN next_offset = known_to THEN 'gap'",
         "",
-        (f"{LOST}::test_without_configurations_no_partition_is_under_its_minimum",),
+        (f"{LOST}::test_without_configurations_no_time_under_a_minimum_is_known",),
         "A partition looks as if it had enough replicas in sync again.",
     ),
     PlantedFault(

@@ -13,6 +13,8 @@ PRESENT = "tests/spark/test_report_present.py"
 WHO = "tests/spark/test_report_who.py"
 SCALES = "tests/spark/test_report_scales.py"
 COMMAND = "tests/spark/test_report_command.py"
+STATUS = "tests/spark/test_status_unknown.py"
+UNKNOWN = "tests/spark/test_report_unknown.py"
 
 FAULTS = (
     PlantedFault(
@@ -34,8 +36,8 @@ FAULTS = (
     PlantedFault(
         "gaps-are-not-drawn",
         f"{REPORT}/section.py",
-        "for gap in contents.gaps[:GAPS_DRAWN_MAX]",
-        "for gap in contents.gaps[:0]",
+        "for gap in (contents.gaps if gaps is None else gaps)[:GAPS_DRAWN_MAX]",
+        "for gap in (contents.gaps if gaps is None else gaps)[:0]",
         (f"{PAGE}::test_every_plot_over_time_has_the_same_axis_and_the_gaps",),
         "Where the log is not known, it looks as if nothing had happened.",
     ),
@@ -222,5 +224,69 @@ FAULTS = (
         "    if age_ms < 0 or FRESH_MS:\n",
         ("tests/spark/test_report_present.py::test_an_old_export_is_not_taken_for_now",),
         "The page of a quorum that died a week ago says that nothing is wrong.",
+    ),
+    PlantedFault(
+        "brokers-that-are-not-known-are-fine",
+        f"{REPORT}/sections/now.py",
+        "not present.states and not lost",
+        "not present.states",
+        (f"{UNKNOWN}::test_what_is_not_known_now_is_not_fine[configs]",),
+        "The first line says that nothing is wrong, where it is not known.",
+    ),
+    PlantedFault(
+        "brokers-that-are-not-known-are-none",
+        f"{REPORT}/sections/now.py",
+        '"not known" if "brokers" in lost else',
+        "",
+        (f"{UNKNOWN}::test_what_is_not_known_now_is_not_fine[brokers]",),
+        "The page has 0 of 0 brokers.",
+    ),
+    PlantedFault(
+        "a-broker-that-is-not-known-is-not-registered",
+        f"{REPORT}/queries/present.py",
+        "AND {brokers_known}",
+        "AND ({brokers_known} OR true)",
+        (f"{UNKNOWN}::test_a_broker_is_not_called_unregistered_where_brokers_are_not_known",),
+        "A running broker is called not registered.",
+    ),
+    PlantedFault(
+        "the-first-of-everything-not-understood-is-the-cause",
+        f"{REPORT}/queries/present.py",
+        'cause = f"history_table IS NULL AND start_offset = {last.end_offset}"',
+        'cause = "true"',
+        (f"{UNKNOWN}::test_the_record_is_named_behind_which_nothing_is_known",),
+        "The page names a record that hides nothing.",
+    ),
+    PlantedFault(
+        "a-section-does-not-say-what-is-not-known",
+        f"{REPORT}/sections/known_part.py",
+        "    if not tables:\n",
+        "    if tables or not tables:\n",
+        (f"{UNKNOWN}::test_nothing_is_known_to_have_happened_in_a_gap",),
+        "None in this period, it says, of a period that nothing is known of.",
+    ),
+    PlantedFault(
+        "a-sum-over-nothing-is-nothing",
+        f"{REPORT}/header.py",
+        "    if not count and any(gap",
+        "    if count < 0 and any(gap",
+        (f"{UNKNOWN}::test_a_sum_over_what_is_not_known_is_no_number[all-of-it]",),
+        "0 elections, the page says.",
+    ),
+    PlantedFault(
+        "what-a-snapshot-has-is-unknown-for-good",
+        "spark/kraftctl_spark/tables/progress.py",
+        "if offset > since)",
+        "if offset < since)",
+        (f"{STATUS}::test_what_a_snapshot_says_again_is_not_unknown_any_more[False-TopicRecord]",),
+        "The status says that topics are not known, which are.",
+    ),
+    PlantedFault(
+        "what-has-expired-was-understood",
+        "spark/kraftctl_spark/history/known_to_history.py",
+        "return [*expired.values(), *here, *never_set]",
+        "return [*listed, *never_set]",
+        (f"{STATUS}::test_what_has_expired_is_said_since_when_it_is_not_known",),
+        "Once the records have expired, the status says that all of them are understood.",
     ),
 )

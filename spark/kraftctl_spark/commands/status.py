@@ -1,6 +1,7 @@
 """`kraftctl-export status` shows how far the tables go and what is in them, from their commits.
 
-What records were about that the log never set, only a history knows: it says that where there is one.
+What records were about that the log never set, and what was not understood in records that have expired, only
+a history knows: it says that where there is one.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
     """Returns the exit code; ExportRefusedError for a directory without tables."""
-    from kraftctl_spark.history.never_set import never_set
+    from kraftctl_spark.history.known_to_history import with_history
     from kraftctl_spark.publish.publication_state import publication_states
     from kraftctl_spark.tables.progress import progress
 
     with output_of(options, hook) as output:
         output.check_exists()
         found, published = progress(output), publication_states(output.log.store)
-        found.not_understood += never_set(output)
+        found.not_understood = with_history(found.not_understood, output, found.raw_start)
     if options.json:
         states = {name: asdict(state) for name, state in published.items()}
         print(json.dumps({**found.to_dict(), "published": states}))
@@ -94,7 +95,7 @@ def _raw(found: Progress) -> str:
     begins = f"from offset {found.raw_start} on, {_time(found.raw_start_timestamp_ms)}"
     if found.expired is None:
         return begins
-    lost = sum(found.expired.get(name, 0) for name in ("unknown", "undecodable", "newer_fields"))
+    lost = _expired_unknowns(found)
     unknown = f", {lost} of them not understood" if lost else ""
     before = _time(found.expired["before_ms"])
     return f"{begins}; {found.expired['records']} before {before} have expired{unknown}"
@@ -109,11 +110,28 @@ def _not_understood(found: Progress) -> str:
     from kraftctl_spark.tables.changed_tables import lost_text
 
     listed = (
-        f"{one['subject']} since offset {one['since_offset']} ({one['reason']}, {one['records']} records)"
-        f"{lost_text(one['tables'])}"
+        f"{one['subject']} since offset {one['since_offset']} ({one['reason']}, {one['records']} records"
+        f"{_until(one['until_offset'])}){lost_text(one['tables'])}"
         for one in found.not_understood
     )
-    return "; ".join(listed) or "nothing: all records are understood"
+    gone = _expired_unknowns(found)
+    nothing = (
+        f"{gone} records that have expired: see the history"
+        if gone
+        else "nothing: all records are understood"
+    )
+    return "; ".join(listed) or nothing
+
+
+def _until(offset: int | None) -> str:
+    """Returns from where on it is known again, because a snapshot says it."""
+    return "" if offset is None else f", until {offset}"
+
+
+def _expired_unknowns(found: Progress) -> int:
+    if found.expired is None:
+        return 0
+    return sum(found.expired.get(name, 0) for name in ("unknown", "undecodable", "newer_fields"))
 
 
 def _ranges(ranges: list[tuple[int, int]]) -> str:

@@ -351,13 +351,24 @@ class BrokerAtEnd:
 
 
 @dataclass(frozen=True)
+class LostAtEnd:
+    """A table, or `everything`, that is not known at the log's end, and the record behind which it is not."""
+
+    table: str
+    subject: str
+    offset: int
+
+
+@dataclass(frozen=True)
 class Present:
     """What is wrong at the end of the log, whatever the period is."""
 
     time_ms: int
     offset: int
     known: bool
-    """Whether the state is known there; if not, all that follows is empty."""
+    """Whether the state is known there; if not, all that follows but the reason is empty."""
+    lost: tuple[LostAtEnd, ...] = ()
+    """What is not known there: of these tables, all that follows is empty."""
     brokers: int = 0
     partitions: int = 0
     whole: int = 0

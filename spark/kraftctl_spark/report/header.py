@@ -59,12 +59,20 @@ def _numbers(contents: Contents) -> list[tuple[str, str]]:
     ]
     unclean = sum(row.elections for row in contents.elections if row.kind == "unclean")
     sums = (
-        (contents.fenced_times, "times fenced"),
-        (sum(row.elections for row in contents.elections), "elections"),
-        (unclean, "of them unclean"),
-        (contents.config_changes.total, "config changes"),
+        (contents.fenced_times, "times fenced", "brokers"),
+        (sum(row.elections for row in contents.elections), "elections", "partitions"),
+        (unclean, "of them unclean", "partitions"),
+        (contents.config_changes.total, "config changes", "configs"),
     )
-    return sizes + [(f"{count:,}", name) for count, name in sums]
+    return sizes + [_sum(contents, *one) for one in sums]
+
+
+def _sum(contents: Contents, count: int, name: str, table: str) -> tuple[str, str]:
+    """Returns a number that is a sum over the period, as far as its table is known in it."""
+    period, gaps = contents.period, contents.gaps_of(table)
+    if not count and any(gap.start_ms <= period.start_ms and gap.end_ms >= period.end_ms - 1 for gap in gaps):
+        return "not known", name
+    return f"{count:,}", f"{name} where known" if gaps else name
 
 
 def _known(contents: Contents) -> list[tuple[str, str]]:

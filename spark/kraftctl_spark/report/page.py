@@ -21,6 +21,7 @@ from kraftctl_spark.report.draw import DRAW
 from kraftctl_spark.report.header import page_header, page_title
 from kraftctl_spark.report.section import Point, Section, Table, escaped, label
 from kraftctl_spark.report.sections import ALL
+from kraftctl_spark.report.sections.known_part import with_unknown
 from kraftctl_spark.report.style import STYLE
 
 OPEN_ROWS_MAX = 12
@@ -37,7 +38,7 @@ NARROW_LABEL_MAX = 17
 
 def render(contents: Contents, made: str) -> str:
     """The whole page; the same for the same arguments. `made` says when and by which program it was made."""
-    present, *sections = (section(contents) for section in ALL)
+    present, *sections = (with_unknown(section(contents), contents) for section in ALL)
     title = f"Kafka metadata of cluster {contents.header.cluster_id}"
     plotly_js = get_plotlyjs()
     return "".join(

@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from kraftctl_spark.report.contents import Contents, Happened, KindCount, Listed
+from kraftctl_spark.report.contents import Contents, Gap, Happened, KindCount, Listed
 from kraftctl_spark.report.period import Period, plot_time, shown_time
 
 NOTHING = "None in this period."
@@ -117,14 +117,17 @@ def styled(made: go.Figure, height: int, **layout: Any) -> go.Figure:
     return made
 
 
-def time_figure(contents: Contents, traces: Sequence[Any], height: int, **layout: Any) -> go.Figure:
-    """Returns a figure over the whole period, with its gaps."""
-    made = figure(traces, height, xaxis=time_axis(contents.period), shapes=gap_bands(contents), **layout)
+def time_figure(
+    contents: Contents, traces: Sequence[Any], height: int, table: str = "", **layout: Any
+) -> go.Figure:
+    """Returns a figure over the whole period, with the gaps of a table, by default of the log."""
+    bands = gap_bands(contents, gaps=contents.gaps_of(table))
+    made = figure(traces, height, xaxis=time_axis(contents.period), shapes=bands, **layout)
     return made.update_yaxes(fixedrange=True)  # A drag zooms in the time that all plots share.
 
 
-def gap_bands(contents: Contents, axes: int = 1) -> list[dict[str, Any]]:
-    """Returns grey bands where the log is not known, on each axis of time of a figure."""
+def gap_bands(contents: Contents, axes: int = 1, gaps: Sequence[Gap] | None = None) -> list[dict[str, Any]]:
+    """Returns grey bands at gaps, by default of the log, on each axis of time of a figure."""
     return [
         {
             "type": "rect",
@@ -138,7 +141,7 @@ def gap_bands(contents: Contents, axes: int = 1) -> list[dict[str, Any]]:
             "fillcolor": GAP,
             "line": {"width": 0},
         }
-        for gap in contents.gaps[:GAPS_DRAWN_MAX]
+        for gap in (contents.gaps if gaps is None else gaps)[:GAPS_DRAWN_MAX]
         for number in range(1, axes + 1)
     ]
 

@@ -78,8 +78,9 @@ class Progress:
     missing: list[int]
     """Offsets that no leader returns; only offset 0 is possible."""
     not_understood: list[dict[str, Any]] = field(default_factory=list)
-    """What this release did not understand, by kind: since which offset, why, and how many records. A
-    history does not know `tables` behind the first one; null: all of them."""
+    """What this release did not understand, by kind: since which offset, until which one, why, and how many
+    records. A history does not know `tables` behind the first one, null: all of them, up to the snapshot that
+    has them; null: there is none."""
     with_secrets: list[tuple[int, int]] = field(default_factory=list)
     """Ranges [start, end) that were written with --include-secrets."""
     raw_start: int = 0
@@ -141,7 +142,7 @@ def _progress(output: Output, live: list[Manifest], now_ms: int) -> Progress:
         snapshots=snapshots,
         gaps=[(start, end) for start, end in snapshots if start],
         missing=[offset for one in live for offset in one.missing],
-        not_understood=_not_understood(output, live),
+        not_understood=_not_understood(output, live, [end - 1 for _, end in snapshots]),
         with_secrets=list(joined(found for one in live for found in one.with_secrets)),
         raw_start=raw_start(live),
         raw_start_timestamp_ms=_timestamp_ms(output, live, 0),
@@ -174,15 +175,18 @@ def _timestamp_ms(output: Output, live: list[Manifest], index: int) -> int | Non
     return None if micros is None else micros // MICROS_PER_MS
 
 
-def _not_understood(output: Output, live: list[Manifest]) -> list[dict[str, Any]]:
-    """Returns all kinds in the order of their first records; of a snapshot, those are at its end."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+def _not_understood(output: Output, live: list[Manifest], snapshots: list[int]) -> list[dict[str, Any]]:
+    """Returns all kinds in the order of their first records; of a snapshot, those are at its end. Behind the
+    next of `snapshots`, it is known again.
+    """
+    found: dict[tuple[str, str, int | None], dict[str, Any]] = {}
     for manifest in live:
         for one in not_understood(output.sources, manifest):
             since = manifest.end - 1 if manifest.snapshot else one.place
-            new = {"since_offset": since, "reason": one.reason, "subject": one.subject, "records": 0}
-            new["tables"] = one.lost
-            found.setdefault((one.reason, one.subject), new)["records"] += one.records
+            until = min((offset for offset in snapshots if offset > since), default=None)
+            new: dict[str, Any] = {"since_offset": since, "until_offset": until, "reason": one.reason}
+            new |= {"subject": one.subject, "records": 0, "tables": one.lost}
+            found.setdefault((one.reason, one.subject, until), new)["records"] += one.records
     return list(found.values())
 
 

@@ -219,14 +219,14 @@ def test_page_does_not_say_that_nothing_is_in_effect_where_it_is_not_known(tmp_p
     )
 
 
-def test_without_configurations_no_partition_is_under_its_minimum(tmp_path: Path) -> None:
+def test_without_configurations_no_time_under_a_minimum_is_known(tmp_path: Path) -> None:
     """What the minimum is, is not known: neither is whether there are too few."""
     minimum = ConfigRecord(resource_type=2, resource_name="t", name="min.insync.replicas", value="2")
     parts = [frames([*KNOWN, minimum]), frames(LATER), [later_version(4)], frames(KNOWN[2:])]
     output = history_of(tmp_path, parts)
     with in_duckdb(output) as asked:
         assert len(asked.rows("under_min_isr", as_of=4)) == 1
-        assert not asked.rows("under_min_isr", as_of=5)
+        assert [row["min_insync_replicas"] for row in asked.rows("under_min_isr", as_of=5)] == [None]
         assert asked.rows("partitions_at", as_of=5)
         (row,) = asked.rows("minutes_under_min_isr")
         assert (row["start_offset"], row["end_offset"], row["ended_by"]) == (4, 5, "gap")

@@ -83,7 +83,7 @@ def _at(kind: Kind) -> str:
 
 
 def _diff(kind: Kind) -> str:
-    """Reads only what ended or began in between, with the values before and after."""
+    """Reads only what is valid at one of the points and not at the other, whichever is the earlier one."""
     on = " AND ".join(f"a.{name} = b.{name}" for name in kind.key or ("cluster_id",))
     key = "".join(f"coalesce(b.{name}, a.{name}) AS {name},\n       " for name in kind.key)
     columns = ",\n       ".join(
@@ -91,21 +91,27 @@ def _diff(kind: Kind) -> str:
     )
     same = "\n           AND ".join(f"b.{name} IS NOT DISTINCT FROM a.{name}" for name in kind.values)
     return (
-        f"-- How {kind.name} as of one offset differ from those as of an earlier one.\n"
+        f"-- How {kind.name} as of one offset differ from those as of another one, before or after it.\n"
         f"SELECT {key}CASE WHEN b.valid_from_offset IS NULL THEN 'added'\n"
         "            WHEN a.valid_from_offset IS NULL THEN 'removed' ELSE 'changed' END AS change,\n"
         f"       {columns}\n"
-        f"FROM (SELECT * FROM {kind.name}\n"
-        "      WHERE valid_from_offset <= :from_offset\n"
-        "        AND valid_to_offset > :from_offset AND valid_to_offset <= :to_offset) b\n"
-        f"FULL OUTER JOIN (SELECT * FROM {kind.name}\n"
-        "      WHERE valid_from_offset > :from_offset AND valid_from_offset <= :to_offset\n"
-        "        AND (valid_to_offset IS NULL OR valid_to_offset > :to_offset)) a\n"
+        f"FROM ({_valid_at_one(kind.name, 'from_offset', 'to_offset')}) b\n"
+        f"FULL OUTER JOIN ({_valid_at_one(kind.name, 'to_offset', 'from_offset')}) a\n"
         f"ON {on}\n"
         f"{_where_known(kind.name, 'from_offset')}\n"
         f"{_where_known(kind.name, 'to_offset')}\n"
         "WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL\n"
         f"      OR NOT ({same})\n"
+    )
+
+
+def _valid_at_one(table: str, point: str, other: str) -> str:
+    """Returns a query of the versions that are valid at a point, and not at the other one."""
+    return (
+        f"SELECT * FROM {table}\n"
+        f"      WHERE valid_from_offset <= :{point}\n"
+        f"        AND (valid_to_offset IS NULL OR valid_to_offset > :{point})\n"
+        f"        AND (valid_from_offset > :{other} OR valid_to_offset <= :{other})"
     )
 
 

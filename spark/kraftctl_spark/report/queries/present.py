@@ -5,9 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kraftctl_spark.report.clauses import partition_name, text_of
-from kraftctl_spark.report.contents import BrokerAtEnd, ImpairedPartition, KindCount, Listed, Present
+from kraftctl_spark.report.contents import (
+    BrokerAtEnd,
+    ImpairedPartition,
+    KindCount,
+    Listed,
+    LostAtEnd,
+    Present,
+)
 from kraftctl_spark.report.queries.answers import answer
 from kraftctl_spark.report.queries.query import Query
+from kraftctl_spark.tables.not_understood import BEHIND_WHICH_TABLES_ARE_LOST
 
 PARTITIONS_MAX = 50
 BROKERS_MAX = 50
@@ -15,15 +23,18 @@ BROKERS_MAX = 50
 CAUSES = ("broker fenced", "broker shuts down", "broker unregistered")
 """The events of a broker that take it out of ISRs."""
 
+TABLES = ("brokers", "partitions", "configs")
+"""The tables that the answer is made of."""
+
 
 def present(query: Query) -> Present:
     """Returns all of it; the query needs `broker_states` and `names`."""
     last = query.ranges[-1]
     known = last.end_offset >= query.end_offset
-    found = Present(query.log_end_ms, query.end_offset - 1, known)
+    found = Present(query.log_end_ms, query.end_offset - 1, known, _lost(query))
     if not known:
         return found
-    _prepare(query)
+    _prepare(query, brokers_known="brokers" not in {one.table for one in found.lost})
     return replace(
         found,
         brokers=query.db.value("SELECT count(*) FROM brokers WHERE valid_to_offset IS NULL"),
@@ -47,8 +58,28 @@ def present(query: Query) -> Present:
     )
 
 
-def _prepare(query: Query) -> None:
-    """Makes `impaired`, each impairment that has not ended; `lacking`, all partitions; `broken_brokers`."""
+def _lost(query: Query) -> tuple[LostAtEnd, ...]:
+    """Returns what is not known at the end, each with the first record behind which it is not."""
+    last, end = query.ranges[-1], query.end_offset - 1
+    if last.end_offset <= end:
+        cause = f"history_table IS NULL AND start_offset = {last.end_offset}"
+    else:
+        lost = ", ".join(f"'{table}'" for table in TABLES if not query.is_known(table, end))
+        cause = f"list_contains([{lost}], history_table)"
+    reasons = ", ".join(f"'{reason}'" for reason in BEHIND_WHICH_TABLES_ARE_LOST)
+    return query.db.all(
+        LostAtEnd,
+        f"""SELECT coalesce(history_table, 'everything') AS table, arg_min(subject, start_offset) AS subject,
+                   min(start_offset) AS "offset"
+            FROM not_known WHERE end_offset IS NULL AND reason IN ({reasons}) AND {cause}
+            GROUP BY 1 ORDER BY 1""",
+    )
+
+
+def _prepare(query: Query, *, brokers_known: bool) -> None:
+    """Makes `impaired`, each impairment that has not ended; `lacking`, all partitions; `broken_brokers`,
+    none where it is not known which brokers there are.
+    """
     query.db.do(f"""
         CREATE TEMP TABLE impaired AS
         SELECT kind, topic_id, partition_id, start_offset, start_time, NULL::INTEGER AS minimum
@@ -67,7 +98,7 @@ def _prepare(query: Query) -> None:
                list_filter(replicas, lambda one: NOT list_contains(isr, one)
                                                  AND NOT list_contains(adding_replicas, one)) AS missing
         FROM partitions WHERE valid_to_offset IS NULL""")
-    query.db.do("""
+    query.db.do(f"""
         CREATE TEMP TABLE broken_brokers AS
         WITH missed AS (
             SELECT broker_id, count(*) AS missing_in
@@ -78,7 +109,7 @@ def _prepare(query: Query) -> None:
                coalesce(started_by, '') AS started_by, coalesce(missing_in, 0) AS missing_in
         FROM (FROM broker_states WHERE valid_to_offset IS NULL) AS states
         FULL JOIN missed USING (broker_id)
-        WHERE state IS DISTINCT FROM 'unfenced' OR missing_in > 0""")
+        WHERE (state IS DISTINCT FROM 'unfenced' OR missing_in > 0) AND {brokers_known}""")
 
 
 def _impaired(query: Query, kind: str) -> Listed[ImpairedPartition]:

@@ -90,7 +90,7 @@ def _over_time(contents: Contents) -> go.Figure:
             )
         )
     axis = {"title": {"text": "partitions, mean"}, "rangemode": "tozero"}
-    return time_figure(contents, traces, 280, barmode="overlay", yaxis=axis)
+    return time_figure(contents, traces, 280, "partitions", barmode="overlay", yaxis=axis)
 
 
 def known_ms(gaps: Iterable[Gap], start_ms: int, end_ms: int) -> int:

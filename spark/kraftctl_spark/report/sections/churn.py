@@ -102,4 +102,4 @@ def _heat_map(contents: Contents, names: list[str]) -> go.Figure:
             "thickness": 14,
         },
     )
-    return time_figure(contents, [heat_map], rows_height(len(names), 22), yaxis=row_axis(names))
+    return time_figure(contents, [heat_map], rows_height(len(names), 22), "partitions", yaxis=row_axis(names))

@@ -105,7 +105,7 @@ def _over_time(contents: Contents) -> go.Figure:
         if rows:
             traces.append(bucket_bars(contents.period, counts, cause, color, "changes", showlegend=True))
     axis = count_axis("changes", max(in_all.values(), default=0))
-    return time_figure(contents, traces, 260, barmode="stack", yaxis=axis)
+    return time_figure(contents, traces, 260, "configs", barmode="stack", yaxis=axis)
 
 
 def _timeline(contents: Contents) -> go.Figure:
@@ -131,7 +131,7 @@ def _timeline(contents: Contents) -> go.Figure:
                     hovertemplate="%{customdata}<extra></extra>",
                 )
             )
-    return time_figure(contents, traces, rows_height(len(names)), yaxis=row_axis(names))
+    return time_figure(contents, traces, rows_height(len(names)), "configs", yaxis=row_axis(names))
 
 
 def _text(row: ConfigChange) -> str:

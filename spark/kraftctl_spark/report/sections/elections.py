@@ -101,7 +101,7 @@ def _over_time(contents: Contents) -> go.Figure:
         bars.marker.pattern = _pattern(pattern)
         traces.append(bars)
     axis = count_axis("elections", max(in_all.values()))
-    return time_figure(contents, traces, 300, barmode="stack", yaxis=axis)
+    return time_figure(contents, traces, 300, "partitions", barmode="stack", yaxis=axis)
 
 
 def _per_broker(contents: Contents) -> go.Figure:

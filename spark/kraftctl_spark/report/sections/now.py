@@ -54,7 +54,7 @@ def now(contents: Contents) -> Section:
         "now",
         "When the export ended" if old else "Now",
         f"The state at {shown_time(present.time_ms)} UTC, offset {present.offset:,}: there the export ends.",
-        f"The state is not known: {_not_understood(contents)}.",
+        f"The state is not known: {_not_understood(present)}.",
     )
     if not present.known:
         return section
@@ -65,7 +65,7 @@ def now(contents: Contents) -> Section:
         section.explanation,
         _summary(present, was="was" if old else "is"),
         tables=(*(_table(present, kind) for kind in KINDS), _broker_table(present)),
-        points=(*old, *points),
+        points=(*old, *_lost(present), *points),
     )
 
 
@@ -82,19 +82,34 @@ def _older_than_now(contents: Contents) -> tuple[Point, ...]:
     )
 
 
-def _not_understood(contents: Contents) -> str:
-    found = [row for row in contents.not_known.rows if row.end_offset is None]
-    if not found:
+def _not_understood(present: Present) -> str:
+    if not present.lost:
         return "the end of the log is not in the tables"
-    return f"this release does not understand {found[0].subject} at offset {found[0].start_offset:,}"
+    (first, *_) = present.lost
+    return f"this release does not understand {first.subject} at offset {first.offset:,}"
+
+
+def _lost(present: Present) -> Iterator[Point]:
+    """Yields a line for each record behind which something is not known."""
+    tables: dict[tuple[str, int], list[str]] = {}
+    for one in present.lost:
+        tables.setdefault((one.subject, one.offset), []).append(one.table)
+    for (subject, offset), lost in tables.items():
+        what = ", ".join(lost)
+        yield Point(
+            "warn", f"Not known: {what}", f"this release does not understand {subject} at offset {offset:,}."
+        )
 
 
 def _summary(present: Present, *, was: str) -> str:
+    lost = {one.table for one in present.lost}
     unfenced = present.brokers - sum(one.count for one in present.states if one.kind in NOT_UNFENCED)
-    fine = present.whole == present.partitions and not present.states
+    fine = present.whole == present.partitions and not present.states and not lost
+    brokers = "not known" if "brokers" in lost else f"{unfenced:,} of {present.brokers:,}"
+    whole = "not known" if "partitions" in lost else f"{present.whole:,} of {present.partitions:,}"
     return (
-        f"{f'Nothing {was} wrong. ' if fine else ''}Unfenced brokers: {unfenced:,} of {present.brokers:,}. "
-        f"Partitions with a leader and all replicas in sync: {present.whole:,} of {present.partitions:,}."
+        f"{f'Nothing {was} wrong. ' if fine else ''}Unfenced brokers: {brokers}. "
+        f"Partitions with a leader and all replicas in sync: {whole}."
     )
 
 
@@ -191,7 +206,7 @@ def _table(present: Present, kind: str) -> Table:
                 shown_duration(max(0, present.time_ms - row.since_ms)),
                 "none" if row.leader == -1 else str(row.leader),
                 row.isr + (f" (minimum {row.minimum})" if kind == "under_minimum" else ""),
-                ", ".join(f"{one} ({states.get(one, 'unfenced')})" for one in row.missing),
+                ", ".join(f"{one} ({states[one]})" if one in states else str(one) for one in row.missing),
                 _why(row),
             )
             for row in listed.rows

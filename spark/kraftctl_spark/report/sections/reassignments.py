@@ -97,7 +97,7 @@ def _durations(contents: Contents, rows: list[Reassignment]) -> go.Figure:
                 )
             )
     axis = {"title": {"text": f"duration ({unit})"}, "rangemode": "tozero"}
-    return time_figure(contents, traces, 300, yaxis=axis)
+    return time_figure(contents, traces, 300, "partitions", yaxis=axis)
 
 
 def _text(row: Reassignment) -> str:
