@@ -16,6 +16,7 @@ from kraftctl.metadata.endpoint import VersionRange
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
+from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
 from kraftctl_protocol.message import Message
 
@@ -44,7 +45,7 @@ class OwnReplay:
             for batch in prepared.batches:
                 for entry in batch.records:
                     record = entry.record
-                    if isinstance(record, PartitionChangeRecord):
+                    if isinstance(record, (PartitionChangeRecord, PartitionRecord)):
                         replay(image, record, offset)  # most records: no other check, and no registration
                     else:
                         self._replay_one(image, record, offset)

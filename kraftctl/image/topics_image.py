@@ -7,7 +7,7 @@ from typing import cast
 
 from kraftctl.image.election_counts import ElectionCounts
 from kraftctl.image.image_part import ImagePart
-from kraftctl.image.short_isrs import ShortIsrs
+from kraftctl.image.short_isrs import NO_SHORT_ISRS, ShortIsrs
 from kraftctl.image.topic_partitions import TopicPartitions
 from kraftctl.image.undo_journal import MISSING, JournalView, UndoJournal
 from kraftctl.metadata.interned_tuples import InternedTuples
@@ -26,7 +26,8 @@ from kraftctl_protocol.uuids import Uuid
 class TopicImage:
     """A topic, whose `partitions` only TopicsImage changes.
 
-    `own_min_isr` is the min.insync.replicas of its configs, and 0 without a usable one.
+    `own_min_isr` is the min.insync.replicas of its configs, and 0 without a usable one. `short_counts` are
+    the topic's part of `ShortIsrs`.
     """
 
     def __init__(self, name: str, topic_id: Uuid) -> None:
@@ -34,6 +35,7 @@ class TopicImage:
         self.topic_id = topic_id
         self.partitions = TopicPartitions()
         self.own_min_isr = 0
+        self.short_counts = NO_SHORT_ISRS
 
     @property
     def replication_factor(self) -> int:
@@ -171,8 +173,9 @@ class TopicsImage(ImagePart):
 
     def replay_partition(self, record: PartitionRecord) -> None:
         topic = self.topics[record.topic_id]
+        index = record.partition_id
         registration = PartitionRegistration.from_record(record, self.tuples)
-        self._set_partition(topic, record.partition_id, registration)
+        self._set_partition(topic, index, topic.partitions.get(index), registration)
 
     def add_partition(self, topic: TopicImage, index: int, partition: PartitionRegistration) -> None:
         """Adds a partition that the topic does not have yet, while the journal does not record."""
@@ -182,7 +185,7 @@ class TopicsImage(ImagePart):
     def replay_partition_change(self, record: PartitionChangeRecord) -> None:
         topic = self.topics[record.topic_id]
         current = topic.partitions[record.partition_id]
-        self._set_partition(topic, record.partition_id, current.merge(record, self.tuples))
+        self._set_partition(topic, record.partition_id, current, current.merge(record, self.tuples))
 
     def _clear_elr(self, topic_name: str) -> None:
         """Clears the ELR of a topic, for an empty name of all (KIP-966). Changed partitions get a new
@@ -201,7 +204,7 @@ class TopicsImage(ImagePart):
                         eligible_leader_replicas=[],
                         last_known_elr=[],
                     )
-                    self._set_partition(topic, index, partition.merge(change, self.tuples))
+                    self._set_partition(topic, index, partition, partition.merge(change, self.tuples))
 
     def set_min_isr(self, topic_name: str, min_isr: int) -> None:
         """Takes the min.insync.replicas of a topic from its configs; 0 if it has none.
@@ -210,7 +213,7 @@ class TopicsImage(ImagePart):
         """
         topic = self.topic_by_name(topic_name)
         if topic is not None and topic.own_min_isr != min_isr:
-            self.short_isrs.change_min_isr(topic.topic_id, topic.own_min_isr, min_isr)
+            self.short_isrs.change_min_isr(topic.short_counts, topic.own_min_isr, min_isr)
             topic.own_min_isr = min_isr
 
     # Keys are a topic and a partition index, or a topic that was removed with all its partitions.
@@ -254,7 +257,7 @@ class TopicsImage(ImagePart):
                 self._count(topic, partition, -1)
             return
         self.partition_count -= len(partitions)
-        self.short_isrs.drop(topic_id, topic.own_min_isr)
+        self.short_isrs.drop(topic_id, topic.short_counts, topic.own_min_isr)
         for members in (self.isr_counts, self.last_member_counts, self.elr_counts):
             _drop_topic(members, topic_id)
         self.leaderless_count -= self.leaderless_counts.pop(topic_id, 0)
@@ -274,8 +277,9 @@ class TopicsImage(ImagePart):
             else:
                 self.leader_counts[leader] = left
 
-    def _set_partition(self, topic: TopicImage, index: int, new: PartitionRegistration) -> None:
-        old = topic.partitions.get(index)
+    def _set_partition(
+        self, topic: TopicImage, index: int, old: PartitionRegistration | None, new: PartitionRegistration
+    ) -> None:
         if self._journal.recording:
             self._journal.remember(self, (topic.topic_id, index), MISSING if old is None else old)
         topic.partitions.put(index, new)
@@ -363,7 +367,9 @@ class TopicsImage(ImagePart):
     def _update_short_isr(self, topic: TopicImage, partition: PartitionRegistration, step: int) -> None:
         isr_size = len(partition.isr)
         if isr_size < len(partition.replicas):
-            self.short_isrs.add(topic.topic_id, topic.own_min_isr, isr_size, step)
+            if topic.short_counts is NO_SHORT_ISRS:
+                topic.short_counts = []
+            self.short_isrs.add(topic.topic_id, topic.short_counts, topic.own_min_isr, isr_size, step)
 
     def _update_reassigning(self, topic_id: Uuid, partition: PartitionRegistration, step: int) -> None:
         if partition.reassigning:

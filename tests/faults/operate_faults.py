@@ -142,15 +142,15 @@ FAULTS = [
     PlantedFault(
         "a-topic-obeys-the-min-isr-of-the-cluster",
         "kraftctl/image/short_isrs.py",
-        "        if own_min_isr > 0:\n",
-        "        if own_min_isr < 0:\n",
+        "        if own_min_isr == 0:\n",
+        "        if own_min_isr >= 0:\n",
         (f"{SHORT_ISRS}::test_the_counts_are_those_of_all_partitions",),
         "Boards show topics under min ISR that need a single replica, and none of those that need all.",
     ),
     PlantedFault(
         "a-changed-min-isr-moves-no-partitions",
         "kraftctl/image/topics_image.py",
-        "            self.short_isrs.change_min_isr(topic.topic_id, topic.own_min_isr, min_isr)\n",
+        "            self.short_isrs.change_min_isr(topic.short_counts, topic.own_min_isr, min_isr)\n",
         "",
         (f"{SHORT_ISRS}::test_the_counts_are_those_of_all_partitions",),
         "After min.insync.replicas is raised, partitions that cannot be written to are not counted.",

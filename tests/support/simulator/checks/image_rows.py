@@ -248,7 +248,11 @@ def derived_of_image(image: MetadataImage) -> Derived:
         "imbalanced_count": topics.imbalanced_count,
         "reassigning_count": topics.reassigning_count,
         "recovering_count": topics.recovering_count,
-        "short_isrs": {size: each for size, each in enumerate(topics.short_isrs.topic_counts) if each},
+        "short_isrs": {
+            size: {topic_id: topics.topics[topic_id].short_counts[size] for topic_id in topic_ids}
+            for size, topic_ids in enumerate(topics.short_isrs.topics)
+            if topic_ids
+        },
         "index": {
             (acl_id, entry.identity)
             for acls in image.acls.index.types()
