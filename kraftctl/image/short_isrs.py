@@ -43,11 +43,12 @@ class ShortIsrs:
         count = before + step
         assert count >= 0, "an index counts less than nothing"
         counts[isr_size] = count
+        self._add_to_sums(own_min_isr, isr_size, step)
         if count == 0:
             del self.topics[isr_size][topic_id]
+            self._trim(counts)
         elif before == 0:
             self.topics[isr_size][topic_id] = None
-        self._add_to_sums(own_min_isr, isr_size, step)
 
     def change_min_isr(self, counts: list[int], old: int, new: int) -> None:
         """Moves the partitions of a topic to another min.insync.replicas; 0 is the inherited one."""
@@ -57,9 +58,9 @@ class ShortIsrs:
 
     def drop(self, topic_id: Uuid, counts: list[int], own_min_isr: int) -> None:
         """Drops a topic as a whole."""
-        for isr_size in range(len(counts)):
-            if counts[isr_size] > 0:
-                self.add(topic_id, counts, own_min_isr, isr_size, -counts[isr_size])
+        for isr_size, count in list(enumerate(counts)):
+            if count > 0:
+                self.add(topic_id, counts, own_min_isr, isr_size, -count)
 
     def under_min_isr_count(self, inherited_min_isr: int) -> int:
         """Returns the partitions under min ISR; there are as many sizes as replicas of a partition."""
@@ -67,6 +68,14 @@ class ShortIsrs:
         for inheriting in self.inheriting_counts[: max(inherited_min_isr, 0)]:
             count += inheriting
         return count
+
+    def _trim(self, counts: list[int]) -> None:
+        """Ends the lists with the largest size that there is: what is undone is as it was."""
+        while counts and counts[-1] == 0:
+            counts.pop()
+        while self.topics and not self.topics[-1]:
+            self.topics.pop()
+            self.inheriting_counts.pop()
 
     def _add_to_sums(self, own_min_isr: int, isr_size: int, step: int) -> None:
         if own_min_isr == 0:
