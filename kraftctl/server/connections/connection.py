@@ -311,15 +311,15 @@ class Connection(ResponseBatching):
 
     def _respond(self, answer: Answer) -> None:
         """Take the response to the request in flight, now or when the loop has time."""
-        request = self._request
+        request, handler = self._request, self._owner.handler
         if (
             self._state == states.STARTING
             or request is None
-            or not self._owner.handler.responds_later(
-                request.api.key, self.client.address, partial(self._respond_now, answer)
-            )
+            or not handler.must_respond_later(request.api.key)
         ):
             self._respond_now(answer)
+        else:
+            handler.respond_later(self.client.address, partial(self._respond_now, answer))
 
     def _respond_now(self, answer: Answer) -> None:
         """Take the response to the request in flight. A failure in here closes only this connection."""

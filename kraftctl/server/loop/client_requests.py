@@ -126,9 +126,13 @@ class RequestHandler:
         """Calls `call` when urgent requests from `address` have time."""
         raise AssertionError("a subclass defines this")
 
-    def responds_later(self, api_key: int, address: bytes, call: Callable[[], None]) -> bool:
-        """Returns whether this turn has no time left to send a response; `call` is then called in another."""
+    def must_respond_later(self, api_key: int) -> bool:
+        """Returns whether this turn has no time left to send a response to this API."""
         return False
+
+    def respond_later(self, address: bytes, call: Callable[[], None]) -> None:
+        """Calls `call`, which sends a response to `address`, in another turn."""
+        raise AssertionError("a subclass defines this")
 
     def has_waiting(self) -> bool:
         """Returns whether requests or responses wait for the next turn: it begins before responses leave."""

@@ -52,12 +52,13 @@ class RequestIntake(RequestHandler):
         """Calls `call` when urgent requests from `address` have time."""
         self.turns.begin_soon(address, call)
 
-    def responds_later(self, api_key: int, address: bytes, call: Callable[[], None]) -> bool:
-        """Returns whether this turn has no time left to send a response; `call` is then called in another."""
-        if not self.turns.must_wait(api_key):
-            return False
+    def must_respond_later(self, api_key: int) -> bool:
+        """Returns whether this turn has no time left to send a response to this API."""
+        return self.turns.must_wait(api_key)
+
+    def respond_later(self, address: bytes, call: Callable[[], None]) -> None:
+        """Calls `call`, which sends a response to `address`, in another turn."""
         self.turns.continue_later(address, call)
-        return True
 
     def has_waiting(self) -> bool:
         """Returns whether requests or responses wait for the next turn."""

@@ -132,11 +132,11 @@ class Unsteady(Handler):
     def begin_later(self, address: bytes, call: Callable[[], None]) -> None:
         self.later.append(call)
 
-    def responds_later(self, api_key: int, address: bytes, call: Callable[[], None]) -> bool:
-        waits = self.rng.random() < 0.5
-        if waits:
-            self.later.append(call)
-        return waits
+    def must_respond_later(self, api_key: int) -> bool:
+        return self.rng.random() < 0.5
+
+    def respond_later(self, address: bytes, call: Callable[[], None]) -> None:
+        self.later.append(call)
 
     def submit(self, *arguments: Any) -> int:
         self.holding = self.rng.random() < 0.5

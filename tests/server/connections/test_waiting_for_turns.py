@@ -41,11 +41,11 @@ class Turns(Handler):
         self.waiting.append((address, call))
         self.changed.set()
 
-    def responds_later(self, api_key: int, address: bytes, call: Callable[[], None]) -> bool:
-        if self.responses_wait:
-            self.waiting.append((address, call))
-            self.changed.set()
+    def must_respond_later(self, api_key: int) -> bool:
         return self.responses_wait
+
+    def respond_later(self, address: bytes, call: Callable[[], None]) -> None:
+        self.begin_later(address, call)
 
     def has_waiting(self) -> bool:
         return self.crowded
