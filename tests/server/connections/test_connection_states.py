@@ -122,7 +122,7 @@ class Unsteady(Handler):
         if self.rng.random() < 0.03:
             raise KeyError("planted")
         if isinstance(request, CreateTopicsRequest):
-            return CreateTopicsResponse(throttle_time_ms=self.rng.choice((0, 1, 20)))
+            return CreateTopicsResponse(throttle_time_ms=self.rng.choice((0, 1, 200)))
         return UnregisterBrokerResponse(error_message="x" * self.rng.choice((0, 100, 5_000, 30_000)))
 
     def begin(self, frame: bytes) -> int:
@@ -176,8 +176,8 @@ class Walk:
         if len(self._clients) < 3:
             await asyncio.gather(*(self._connect() for _ in range(4)))
         client = self._rng.choice(self._clients)
-        actions = ("send", "cut", "many", "charged", "read", "rubbish", "leave", "close", "abort")
-        action = self._rng.choices(actions, (8, 3, 3, 2, 6, 1, 1, 1, 1))[0]
+        actions = ("send", "cut", "many", "charged", "spent", "read", "rubbish", "leave", "close", "abort")
+        action = self._rng.choices(actions, (8, 3, 3, 2, 2, 6, 1, 1, 1, 1))[0]
         try:
             if action in ("close", "abort"):
                 open_ones = [each for each in self._walked.connections[-8:] if each._state != states.LOST]
@@ -193,6 +193,7 @@ class Walk:
                     "cut": REQUEST[:position],
                     "many": REQUEST * 40,
                     "charged": CHARGED + REQUEST,
+                    "spent": CHARGED,
                     "rubbish": b"\xff" * 8,
                 }
                 client.send(data[action])
