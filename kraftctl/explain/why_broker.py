@@ -32,7 +32,7 @@ class BrokerTrouble:
     """How to start it, if that is what a partition needs."""
 
     is_lost: bool = False
-    """Whether it runs without the log directory of the replica."""
+    """Whether it has lost the log directory of the replica, whether it runs or not."""
 
     def as_cause(self, name: str) -> ExplainedCause:
         """Returns the statement about it under a name, such as `its only replica, broker 3,`."""

@@ -153,6 +153,14 @@ FAULTS = (
         "An operator may lose records on an empty disk, although another broker has them.",
     ),
     PlantedFault(
+        "an-empty-disk-may-have-more-records",
+        "kraftctl/explain/why_partition.py",
+        "    stopped = [trouble.broker_id for trouble in troubles if not trouble.is_lost]\n",
+        "    stopped = [trouble.broker_id for trouble in troubles]\n",
+        ("tests/explain/test_lost_and_stopped.py",),
+        "An operator starts a broker on an empty disk, and an unclean election makes it the leader.",
+    ),
+    PlantedFault(
         "a-last-leader-is-promised-beside-a-member-that-runs",
         "kraftctl/explain/why_partition.py",
         '", unless it was killed" if others else ',
