@@ -57,6 +57,14 @@ FAULTS = (
         "A bundle that is sent away has the password of a URL.",
     ),
     PlantedFault(
+        "a-slash-ends-each-password",
+        "kraftctl/cli/hidden_values.py",
+        '    return "@" in url["rest"] + (url["query"] or "")\n',
+        "    return False\n",
+        (BUNDLE,),
+        "A bundle that is sent away has a password, because a slash is in it.",
+    ),
+    PlantedFault(
         "a-log-shows-urls-as-they-are",
         "kraftctl/cli/hidden_values.py",
         "                hidden[key] = _secrets_of_urls(value)\n",

@@ -42,7 +42,7 @@ def with_history(listed: Iterable[Listed], output: Output, raw_start: int) -> li
 def listed_of(rows: Iterable[NotKnown], ranges: Iterable[KnownRange]) -> dict[tuple[Any, ...], Listed]:
     """Returns what began in these rows, by what it is; that of later ones of its kind is in it.
 
-    A row without a table is of all of them where no range goes on behind it, and of none within a range.
+    A row without a table is of none of them within a range, and of all of them elsewhere.
     """
     found: dict[tuple[Any, ...], Listed] = {}
     known = [(one.start_offset, one.end_offset) for one in ranges]
