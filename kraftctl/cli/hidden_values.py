@@ -21,7 +21,7 @@ QUERY_SECRET: Final = re.compile(r"password|secret|token|credential|key|sig|auth
 URL: Final = re.compile(
     r"(?P<scheme>\w[\w+.-]*://)(?:(?P<user>[^/\s?#]*)@)?(?P<rest>[^\s?#]*)(?:(?P<mark>[?#])(?P<query>\S*))?"
 )
-"""Kafka's keys of URLs are no passwords, but a URL may have one: before the host, in its query or its fragment.
+"""Kafka's keys of URLs are no passwords, but a URL may have one: before its host, in a query or a fragment.
 Where an `@` follows a `/`, `?` or `#`, these may be part of a password."""
 
 
