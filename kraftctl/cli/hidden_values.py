@@ -19,9 +19,10 @@ MAY_BE_SECRET: Final = re.compile(r"password|secret|token|credential|jaas|privat
 QUERY_SECRET: Final = re.compile(r"password|secret|token|credential|key|sig|auth|code", re.IGNORECASE)
 
 URL: Final = re.compile(
-    r"(?P<scheme>\w[\w+.-]*://)(?:(?P<user>[^/\s?#]*)@)?(?P<rest>[^\s?#]*)(?:\?(?P<query>[^\s#]*))?"
+    r"(?P<scheme>\w[\w+.-]*://)(?:(?P<user>[^/\s?#]*)@)?(?P<rest>[^\s?#]*)(?:(?P<mark>[?#])(?P<query>\S*))?"
 )
-"""Kafka's keys of URLs are no passwords, but a URL may have one: before the host, or in its query."""
+"""Kafka's keys of URLs are no passwords, but a URL may have one: before its host, in a query or a fragment.
+Where an `@` follows a `/`, `?` or `#`, these may be part of a password."""
 
 
 def shown_properties(properties: ResolvedProperties) -> dict[str, str]:
@@ -60,16 +61,24 @@ def _is_shown(key: str, listeners: list[str], properties: ResolvedProperties) ->
 
 def _shown_url(url: re.Match[str]) -> str:
     """Returns a URL without what a secret may be in it."""
+    if _may_have_a_later_user(url):
+        return f"{url['scheme']}{REDACTED}"
     user = f"{REDACTED}@" if url["user"] else ""
-    return f"{url['scheme']}{user}{url['rest']}{f'?{REDACTED}' if url['query'] else ''}"
+    return f"{url['scheme']}{user}{url['rest']}{url['mark'] + REDACTED if url['query'] else ''}"
+
+
+def _may_have_a_later_user(url: re.Match[str]) -> bool:
+    return "@" in url["rest"] + (url["query"] or "")
 
 
 def _secrets_of_urls(value: str) -> list[str]:
     """Returns the passwords of users, or a user without one, and the values of queries that may be secret."""
     found: list[str] = []
     for url in URL.finditer(value):
-        user, _, password = (url["user"] or "").partition(":")
-        pairs = [pair.partition("=") for pair in (url["query"] or "").split("&")]
+        behind = url[0].removeprefix(url["scheme"])
+        users = behind.rpartition("@")[0] if _may_have_a_later_user(url) else url["user"]
+        user, _, password = (users or "").partition(":")
+        pairs = [pair.partition("=") for pair in re.split("[&#]", url["query"] or "")]
         found += [password or user, *(text for name, _, text in pairs if QUERY_SECRET.search(name))]
     return [text for text in found if text]
 

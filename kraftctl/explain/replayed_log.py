@@ -45,6 +45,8 @@ class ReplayedLog:
         """How many records were not read, as they may not be committed, and why; empty for none."""
         self.snapshot: OffsetAndEpoch | None = None
         """The snapshot that was read before the log."""
+        self.snapshot_ms = 0
+        """The time of the newest record in that snapshot."""
         self.last_timestamp_ms = 0
         """The time of the newest batch."""
         self.leader_id = -1
@@ -73,6 +75,7 @@ class ReplayedLog:
                 else:
                     self._take(record.value, mark)
         self.snapshot = snapshot
+        self.snapshot_ms = timestamp_ms or 0
         self.end_offset = snapshot.offset
         self.last_timestamp_ms = max(self.last_timestamp_ms, timestamp_ms or 0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from kraftctl.explain.evidence import RECENT_MS, SILENT_MS, ClusterEvidence
+from kraftctl.explain.evidence import RECENT_MS, SILENT_MS, ClusterEvidence, LeaderView
 from kraftctl.explain.explanation import HEALTHY, ExplainedCause, Explanation, UnknownSubjectError
 from kraftctl.explain.lost_directories import (
     failed_directories,
@@ -14,6 +14,7 @@ from kraftctl.explain.lost_directories import (
 )
 from kraftctl.explain.mark import Mark
 from kraftctl.explain.record_marks import BrokerMarks
+from kraftctl.explain.replayed_log import ReplayedLog
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl_protocol.counted_text import counted, one_or_many
 
@@ -31,7 +32,7 @@ class BrokerTrouble:
     """How to start it, if that is what a partition needs."""
 
     is_lost: bool = False
-    """Whether it runs without the log directory of the replica."""
+    """Whether it has lost the log directory of the replica, whether it runs or not."""
 
     def as_cause(self, name: str) -> ExplainedCause:
         """Returns the statement about it under a name, such as `its only replica, broker 3,`."""
@@ -99,13 +100,23 @@ def does_not_read(evidence: ClusterEvidence, broker_id: int) -> ExplainedCause |
     if fetch is not None:
         is_silent = fetch.fetch_age_ms is not None and fetch.fetch_age_ms > SILENT_MS
     else:
-        # A broker finds a new leader, and a new broker its first one, within seconds.
-        marks = log.marks.brokers.get(broker_id)
-        found = [log.leader_mark, None if marks is None else marks.unfenced]
-        begun_ms = [each.timestamp_ms for each in found if each is not None and not each.is_latest_possible]
-        waited_ms = evidence.now_ms - max(begun_ms, default=0)
-        is_silent = log.leader_id == quorum.leader_id and waited_ms > SILENT_MS
+        # A broker finds a new leader, and a new broker its first one, within seconds. A leader forgets one
+        # that has not fetched for five minutes.
+        marks, led_ms = log.marks.brokers.get(broker_id), _led_ms(log, quorum)
+        unfenced = None if marks is None else marks.unfenced
+        unfenced_ms = log.snapshot_ms if unfenced is None else unfenced.timestamp_ms
+        is_silent = led_ms is not None and evidence.now_ms - max(led_ms, unfenced_ms) > SILENT_MS
     return ExplainedCause(evidence.contact_text(broker_id)) if is_silent else None
+
+
+def _led_ms(log: ReplayedLog, quorum: LeaderView) -> int | None:
+    """Returns a time at which the leader led in its epoch, the earliest that the log has; None if it has none
+    yet. No snapshot names a leader, but it has the epoch of its newest record.
+    """
+    if log.leader_epoch == quorum.leader_epoch:
+        return 0 if log.leader_mark is None else log.leader_mark.timestamp_ms
+    is_in_snapshot = log.snapshot is not None and log.snapshot.epoch == quorum.leader_epoch
+    return log.snapshot_ms if is_in_snapshot else None
 
 
 def unread_explanation(evidence: ClusterEvidence, broker_id: int, cause: ExplainedCause) -> Explanation:

@@ -228,6 +228,12 @@ URLS = [
     pytest.param("https://u:a@planted-pw@h:1", "https://(redacted)@h:1", id="password-with-an-at"),
     pytest.param("https://h/p?sig=planted-pw&a=b", "https://h/p?(redacted)", id="signature"),
     pytest.param("https://h?client_secret=planted-pw", "https://h?(redacted)", id="secret-of-a-client"),
+    pytest.param("https://h/p#access_token=planted-pw", "https://h/p#(redacted)", id="fragment"),
+    pytest.param("https://u:a/planted-pw@h", "https://(redacted)", id="password-with-a-slash"),
+    pytest.param("https://u:a?planted-pw@h", "https://(redacted)", id="password-with-a-question-mark"),
+    pytest.param("https://u:a#planted-pw@h", "https://(redacted)", id="password-with-a-hash"),
+    pytest.param("https://u:a@b/planted-pw@h", "https://(redacted)", id="password-with-an-at-and-a-slash"),
+    pytest.param("https://g,https://u:planted-pw@h", "https://(redacted)", id="second-url-of-a-list"),
     pytest.param("https://h/p?", "https://h/p", id="empty-query"),
     pytest.param("https://@h/p", "https://h/p", id="empty-user"),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,19 @@ def test_a_file_that_can_be_used_is_none(doctor: Doctor, key: str) -> None:
     assert doctor.bad() == []
     assert "planted" not in doctor.printed
     assert file.exists() == ("log" not in key), "it writes nothing"
+
+
+@pytest.mark.parametrize("key", [key for key in PATH_KEYS if "log" in key])
+def test_a_log_that_cannot_be_renamed_is_a_warning(
+    doctor: Doctor, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """A controller starts with it, and its lines are lost when it is full. A device is never renamed."""
+    logs = doctor.directory / "logs"
+    logs.mkdir()
+    (logs / "file").touch()
+    named(doctor, key, logs / "file")
+    monkeypatch.setattr(os, "access", lambda path, asked: not (asked & os.W_OK and Path(path) == logs))
+    assert doctor.bad() == [("WARN", "files", key)]
+    (logs / "file").unlink()
+    os.mkfifo(logs / "file")
+    assert doctor.bad() == []

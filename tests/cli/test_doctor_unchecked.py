@@ -68,6 +68,9 @@ def test_a_private_key_that_others_read_is_named(doctor: Doctor) -> None:
         pytest.param(PARTITION_DIRECTORY, 0o500, id="partition-cannot-be-written"),
         pytest.param(PARTITION_DIRECTORY, 0o600, id="partition-cannot-be-entered"),
         pytest.param(f"{PARTITION_DIRECTORY}/{0:020}.log", 0o400, id="segment-cannot-be-written"),
+        pytest.param(f"{PARTITION_DIRECTORY}/{0:020}.index", 0o400, id="index-cannot-be-written"),
+        pytest.param(f"{PARTITION_DIRECTORY}/{0:020}.timeindex", 0o400, id="times-cannot-be-written"),
+        pytest.param(".lock", 0o400, id="lock-cannot-be-taken"),
         pytest.param(f"{PARTITION_DIRECTORY}/quorum-state", 0o200, id="votes-cannot-be-read"),
         pytest.param("meta.properties", 0o000, id="identity-cannot-be-read"),
     ],
@@ -78,7 +81,8 @@ def test_a_right_that_is_missing_below(
     """The tests may run as root, who has all rights: the modes count here as for an owner who is not."""
     partition = doctor.data / PARTITION_DIRECTORY
     partition.mkdir(0o700)
-    for each in (f"{0:020}.log", "quorum-state", f"{7:020}-{1:010}.checkpoint"):
+    segment = [f"{0:020}{suffix}" for suffix in (".log", ".index", ".timeindex")]
+    for each in (*segment, "quorum-state", f"{7:020}-{1:010}.checkpoint", "../.lock"):
         (partition / each).touch(0o600)
     doctor.write()
     monkeypatch.setattr(os, "access", lambda path, asked: (os.stat(path).st_mode >> 6) & asked == asked)

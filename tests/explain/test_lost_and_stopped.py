@@ -98,6 +98,23 @@ def test_a_replica_that_is_being_added(cluster: DecidedCluster, end: Stop) -> No
     assert found.next_step.startswith(restoring_step(3))
 
 
+@pytest.mark.parametrize("end", [*STOPS, pytest.param(lambda cluster: None, id="none")])
+def test_a_replica_of_which_no_one_knows_whether_it_had_all_records(
+    cluster: DecidedCluster, end: Stop
+) -> None:
+    """Its broker is not started, as if it had the records, before an unclean election."""
+    cluster.topic("orders", [1, 3])
+    cluster.configure("min.insync.replicas", "2", topic="orders")
+    lose(cluster)
+    end(cluster)
+    cluster.kill(1)
+    cluster.configure("min.insync.replicas", "1", topic="orders")
+    found = explain_partition(cluster.evidence(), "orders", 0)
+    assert found.causes[0].text == "no replica is known to have all records: its ISR and ELR are empty"
+    start = "start broker 1 first, which may have more records. Then"
+    assert found.next_step.startswith(f"{start} {restoring_step(3)}. Then kafka-leader-election ")
+
+
 def test_what_else_is_wrong_with_its_broker_follows(cluster: DecidedCluster) -> None:
     cluster.topic("orders", [3])
     lose(cluster)

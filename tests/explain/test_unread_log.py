@@ -12,6 +12,7 @@ from kraftctl.explain.mark import Mark
 from kraftctl.explain.why_broker import explain_broker
 from kraftctl.explain.why_controller import explain_controller
 from kraftctl.explain.why_quorum import explain_quorum
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.support.explained_log import ExplainedLog
 from tests.support.explained_situations import sound_quorum
 
@@ -70,10 +71,31 @@ def test_what_is_not_known_is_no_trouble() -> None:
     log.fetched(3, None)
     assert explain_broker(log.evidence(LONG_MS), 3).is_healthy
     del log.fetches[3]
-    log.log.leader_id = 2
+    log.log.leader_id, log.log.leader_epoch = 2, 6
     assert explain_broker(log.evidence(LONG_MS), 3).is_healthy
     log.leader_id = None
     assert explain_broker(log.evidence(LONG_MS), 3).is_healthy
+
+
+def test_a_leader_that_was_elected_again_is_a_new_one() -> None:
+    """Its election is not read yet, and the log has its election of an earlier epoch."""
+    log = active_broker()
+    log.log.leader_epoch, log.log.leader_mark = 5, Mark(1, 1)
+    assert explain_broker(log.evidence(LONG_MS), 3).is_healthy
+
+
+@pytest.mark.parametrize(("epoch", "age_ms"), [(7, LONG_MS), (7, SILENT_MS), (6, LONG_MS)])
+def test_a_leader_of_before_the_snapshot_has_forgotten_the_broker(epoch: int, age_ms: int) -> None:
+    """A snapshot names no leader: its epoch says that the leader led already."""
+    log = ExplainedLog()
+    log.in_snapshot = True
+    log.brokers(3)
+    log.fetched(1, 0, voter=True)
+    log.log.snapshot, log.log.snapshot_ms = OffsetAndEpoch(log.offset + 1, epoch), log.now_ms
+    found = explain_broker(log.evidence(age_ms), 3)
+    assert found.is_healthy is (epoch != 7 or age_ms <= SILENT_MS)
+    if not found.is_healthy:
+        assert found.causes[0].text == "the leader of the quorum, 1, knows no fetch of broker 3"
 
 
 def test_a_directory_that_is_lost_beside_it_is_said() -> None:

@@ -25,6 +25,22 @@ FAULTS = (
         "The doctor finds the rights in order, and the start cannot write to the log.",
     ),
     PlantedFault(
+        "a-lock-is-only-read",
+        "kraftctl/cli/doctor/directory_checks.py",
+        "        is_written = path.name == LOCK_FILE or ",
+        "        is_written = ",
+        (UNCHECKED,),
+        "The doctor finds the rights in order, and the start cannot take the lock of another account.",
+    ),
+    PlantedFault(
+        "a-full-log-is-renamed-without-a-right",
+        "kraftctl/cli/doctor/named_file_checks.py",
+        "    elif path.is_file() and not os.access(path.parent, os.W_OK):\n",
+        "    elif False:\n",
+        ("tests/cli/test_doctor_files.py",),
+        "The doctor says that the audit log can be used, and its lines are lost once it is full.",
+    ),
+    PlantedFault(
         "every-cluster-is-this-one",
         "kraftctl/cli/doctor/peer_checks.py",
         "    if cluster_id is None:\n        of = ",
@@ -39,6 +55,14 @@ FAULTS = (
         "        key: value if",
         (BUNDLE,),
         "A bundle that is sent away has the password of a URL.",
+    ),
+    PlantedFault(
+        "a-slash-ends-each-password",
+        "kraftctl/cli/hidden_values.py",
+        '    return "@" in url["rest"] + (url["query"] or "")\n',
+        "    return False\n",
+        (BUNDLE,),
+        "A bundle that is sent away has a password, because a slash is in it.",
     ),
     PlantedFault(
         "a-log-shows-urls-as-they-are",

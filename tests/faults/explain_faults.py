@@ -153,6 +153,14 @@ FAULTS = (
         "An operator may lose records on an empty disk, although another broker has them.",
     ),
     PlantedFault(
+        "an-empty-disk-may-have-more-records",
+        "kraftctl/explain/why_partition.py",
+        "    stopped = [trouble.broker_id for trouble in troubles if not trouble.is_lost]\n",
+        "    stopped = [trouble.broker_id for trouble in troubles]\n",
+        ("tests/explain/test_lost_and_stopped.py",),
+        "An operator starts a broker on an empty disk, and an unclean election makes it the leader.",
+    ),
+    PlantedFault(
         "a-last-leader-is-promised-beside-a-member-that-runs",
         "kraftctl/explain/why_partition.py",
         '", unless it was killed" if others else ',
@@ -275,10 +283,18 @@ FAULTS = (
     PlantedFault(
         "every-broker-is-silent-after-an-election",
         "kraftctl/explain/why_broker.py",
-        "        waited_ms = evidence.now_ms - max(begun_ms, default=0)\n",
-        "        waited_ms = evidence.now_ms\n",
+        "evidence.now_ms - max(led_ms, unfenced_ms) > SILENT_MS\n",
+        "evidence.now_ms > SILENT_MS\n",
         ("tests/explain/test_unread_log.py",),
         "In the seconds after an election, all brokers are said to read nothing.",
+    ),
+    PlantedFault(
+        "a-forgotten-broker-reads-the-log",
+        "kraftctl/explain/why_broker.py",
+        "    return log.snapshot_ms if is_in_snapshot else None\n",
+        "    return None\n",
+        ("tests/explain/test_unread_log.py",),
+        "After five minutes the leader forgets a broker that reads nothing, and nothing is wrong with it.",
     ),
     PlantedFault(
         "a-leader-that-commits-nothing-is-a-sound-controller",

@@ -289,4 +289,12 @@ FAULTS = (
         (f"{STATUS}::test_what_has_expired_is_said_since_when_it_is_not_known",),
         "Once the records have expired, the status says that all of them are understood.",
     ),
+    PlantedFault(
+        "the-second-unknown-kind-hides-nothing",
+        "spark/kraftctl_spark/history/known_to_history.py",
+        "not any(start <= row.start_offset < end for start, end in known)",
+        "row.start_offset in {end for _, end in known}",
+        (STATUS,),
+        "Of a second unknown type behind the first one, the status says that all tables are known.",
+    ),
 )

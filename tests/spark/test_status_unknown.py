@@ -16,8 +16,11 @@ from kraftctl_protocol.message import Message
 from kraftctl_spark import cli
 from kraftctl_spark.history import DIRECTORY
 from kraftctl_spark.history.history_tables import HistoryTables
+from kraftctl_spark.history.known_ranges import KnownRange
+from kraftctl_spark.history.known_to_history import listed_of
+from kraftctl_spark.history.not_known import NotKnown
 from kraftctl_spark.history.reader import read_versions
-from kraftctl_spark.tables.not_understood import BEHIND_WHICH_TABLES_ARE_LOST
+from kraftctl_spark.tables.not_understood import BEHIND_WHICH_TABLES_ARE_LOST, UNDECODABLE
 from tests.spark.earlier_release import forget
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.history.test_expired_unknowns import CONTROLLER, expire_by_that_release, forgotten
@@ -119,3 +122,24 @@ def test_a_kind_that_began_in_expired_records_is_listed_once(
     expire_by_that_release(raw, raw / DIRECTORY)
     (one,) = listed(raw, capsys)
     assert (one["since_offset"], one["records"], one["tables"]) == (3, 2, ["controllers"])
+
+
+def row(offset: int, table: str | None, subject: str = "undecodable record") -> NotKnown:
+    return NotKnown(offset, 0, None, None, UNDECODABLE, subject, table, None, None, None, 1, "c")
+
+
+@pytest.mark.parametrize(
+    "rows", [[row(3, "quorum"), row(5, None)], [row(5, None), row(7, "quorum")]], ids=["before", "behind"]
+)
+def test_where_nothing_is_known_no_table_is(rows: list[NotKnown]) -> None:
+    """A control record that cannot be decoded has the same name as a record without a type."""
+    known = KnownRange(0, 0, False, 5, 0, "c")
+    (one,) = listed_of(rows, [known]).values()
+    assert (one["since_offset"], one["tables"]) == (rows[0].start_offset, None)
+
+
+def test_behind_the_end_of_what_is_known_a_second_kind_is_not_known_either() -> None:
+    known = [KnownRange(0, 0, False, 5, 0, "c"), KnownRange(20, 0, True, 30, 0, "c")]
+    rows = [row(2, None, "NoOpRecord"), row(5, None, "a"), row(7, None, "b"), row(20, None, "LaterNoOp")]
+    found = {one["subject"]: one["tables"] for one in listed_of(rows, known).values()}
+    assert found == {"NoOpRecord": (), "a": None, "b": None, "LaterNoOp": ()}

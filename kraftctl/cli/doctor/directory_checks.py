@@ -16,6 +16,7 @@ from kraftctl.cli.doctor.subject import Subject
 from kraftctl.operate.readiness import FREE_BYTES_MIN
 from kraftctl.server.listeners.descriptors import CONNECTIONS_MIN, connections_max
 from kraftctl.server.process.clock import Clock
+from kraftctl.storage.directory_lock import FILE_NAME as LOCK_FILE
 from kraftctl.storage.directory_lock import is_in_use
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.halt import FILE_NAME as HALT_FILE
@@ -23,7 +24,13 @@ from kraftctl.storage.log_directories import check_directories, log_directories
 from kraftctl.storage.readable_log import why_readable
 from kraftctl_protocol.counted_text import counted
 from kraftctl_protocol.file_errors import file_error
-from kraftctl_protocol.log_file_names import LOG_SUFFIX, META_PROPERTIES, PARTITION_DIRECTORY
+from kraftctl_protocol.log_file_names import (
+    INDEX_SUFFIX,
+    LOG_SUFFIX,
+    META_PROPERTIES,
+    PARTITION_DIRECTORY,
+    TIME_INDEX_SUFFIX,
+)
 from kraftctl_protocol.uuids import uuid_to_string
 
 LOG_DIR_KEY: Final = "metadata.log.dir"
@@ -196,8 +203,8 @@ def _unusable(log_dir: Path) -> Path | None:
         return partition
     files = [path for each in (log_dir, partition) if each.is_dir() for path in sorted(each.iterdir())]
     for path in files:
-        needed = os.R_OK | os.W_OK if path.suffix == LOG_SUFFIX else os.R_OK
-        needed = os.R_OK | os.W_OK if path.suffix == LOG_SUFFIX else os.R_OK
+        is_written = path.name == LOCK_FILE or path.suffix in (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX)
+        needed = os.R_OK | os.W_OK if is_written else os.R_OK
         if path.is_file() and not os.access(path, needed) and path.exists():
             return path
     return None

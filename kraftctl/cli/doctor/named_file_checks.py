@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from kraftctl.cli.doctor.diagnosis import ERROR, Diagnosis, of_sentence, ok
+from kraftctl.cli.doctor.diagnosis import ERROR, WARN, Diagnosis, of_sentence, ok
 from kraftctl.cli.doctor.subject import Subject
 from kraftctl.config.audit_config import LogFileConfig
 from kraftctl.config.controller_config import SCRAM_USERS_PATH, ConfigException, ControllerConfig
@@ -51,3 +51,6 @@ def _unwritable(config: LogFileConfig) -> Iterator[Diagnosis]:
     elif not os.access(path if path.exists() else path.parent, os.W_OK):
         step = "run as its owner, or chown it"
         yield Diagnosis(ERROR, f"this account cannot write to {path}", step, config.path_key)
+    elif path.is_file() and not os.access(path.parent, os.W_OK):
+        text = f"this account cannot rename {path} when it is full, nor write to it then"
+        yield Diagnosis(WARN, text, f"let it write to {path.parent}", config.path_key)

@@ -19,7 +19,7 @@ class ApiMetrics:
     total_seconds: float = 0.0
     max_seconds: float = 0.0
     durations: Durations = field(default_factory=Durations)
-    """Since the start."""
+    """They count since the start."""
 
 
 class RequestMetrics:

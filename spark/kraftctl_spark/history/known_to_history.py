@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kraftctl_spark.history import DIRECTORY
-from kraftctl_spark.history.known_ranges import decode_ranges
+from kraftctl_spark.history.known_ranges import KnownRange, decode_ranges
 from kraftctl_spark.history.not_known import NotKnown, decode_not_known
 from kraftctl_spark.history.reader import read_versions
 from kraftctl_spark.history.schema import KNOWN_RANGES, NOT_KNOWN
@@ -31,22 +31,28 @@ def with_history(listed: Iterable[Listed], output: Output, raw_start: int) -> li
     if history.read() is None:
         return list(listed)
     rows = decode_not_known(read_versions(history, NOT_KNOWN))
-    ends = {one.end_offset for one in decode_ranges(read_versions(history, KNOWN_RANGES))}
-    expired = _expired([row for row in rows if row.reason != NOT_SET and row.start_offset < raw_start], ends)
+    ranges = decode_ranges(read_versions(history, KNOWN_RANGES))
+    begun = [row for row in rows if row.reason != NOT_SET and row.start_offset < raw_start]
+    expired = listed_of(begun, ranges)
     never_set = [_listed(row) for row in rows if row.reason == NOT_SET and row.end_offset is None]
     here = [one for one in listed if _what(one) not in expired]
     return [*expired.values(), *here, *never_set]
 
 
-def _expired(rows: Iterable[NotKnown], ends: set[int]) -> dict[tuple[Any, ...], Listed]:
-    """Returns what began in records that have expired; that of later ones of its kind is in it."""
+def listed_of(rows: Iterable[NotKnown], ranges: Iterable[KnownRange]) -> dict[tuple[Any, ...], Listed]:
+    """Returns what began in these rows, by what it is; that of later ones of its kind is in it.
+
+    A row without a table is of none of them within a range, and of all of them elsewhere.
+    """
     found: dict[tuple[Any, ...], Listed] = {}
+    known = [(one.start_offset, one.end_offset) for one in ranges]
     for row in rows:
         one = _listed(row)
         listed = found.setdefault(_what(one), one)
         if row.history_table is not None:
-            listed["tables"] = (*listed["tables"], row.history_table)
-        elif row.reason != NEW_FIELDS and row.start_offset in ends:
+            if listed["tables"] is not None:
+                listed["tables"] = (*listed["tables"], row.history_table)
+        elif row.reason != NEW_FIELDS and not any(start <= row.start_offset < end for start, end in known):
             listed["tables"] = None
     return found
 
