@@ -250,11 +250,15 @@ def _nothing_eligible(
             )
         causes.append(ExplainedCause(f"its last leader, broker {last}, is available and not elected yet"))
         return causes, f"ask again; the last leader is elected by itself. If it stays so, {unclean}"
-    stopped = [each for each in state.replicas if replica_trouble(evidence, partition, each) is not None]
+    found = [replica_trouble(evidence, partition, each) for each in state.replicas]
+    troubles = [trouble for trouble in found if trouble is not None]
+    steps = [trouble.next_step for trouble in troubles if trouble.is_lost]
+    stopped = [trouble.broker_id for trouble in troubles if not trouble.is_lost]
     if stopped:
         names = named_by_id("broker", stopped)
-        return causes, f"start {names} first, which may have more records. Then {unclean}"
-    return causes, unclean
+        steps.insert(0, f"start {names} first, which may have more records")
+    first = ". Otherwise ".join(steps)
+    return causes, f"{first}. Then {unclean}" if steps else unclean
 
 
 def _eligible_facts(evidence: ClusterEvidence, partition: NamedPartition, eligible: list[int]) -> list[str]:
