@@ -54,6 +54,9 @@ PROBLEM_PART: Final = "operate-problem.txt"
 FILES_PROBLEM_PART: Final = "files-problem.txt"
 """Which directories files.txt lacks, and why."""
 
+LOST_AND_FOUND: Final = "lost+found"
+"""Root's own directory, where a file system begins: nothing of a controller is in it."""
+
 ENTRIES_MAX: Final = 10_000
 PAGE_SECONDS: Final = 5.0
 
@@ -197,9 +200,14 @@ def _files(subject: Subject, unread: list[OSError]) -> Iterator[str]:
     """Yields mode, owner, size, time and path of what is in the directories; `unread` gets their errors."""
     if subject.config is None:
         return
+
+    def leave_out(error: OSError) -> None:
+        if os.path.basename(error.filename) != LOST_AND_FOUND:
+            unread.append(error)
+
     count = 0
     for log_dir in dict.fromkeys([subject.config.metadata_log_dir, *subject.config.log_dirs]):
-        for directory, names, files in os.walk(log_dir, onerror=unread.append):
+        for directory, names, files in os.walk(log_dir, onerror=leave_out):
             for name in sorted([*names, *files]):
                 count += 1
                 if count > ENTRIES_MAX:

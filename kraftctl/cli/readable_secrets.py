@@ -89,12 +89,20 @@ def _secret_file(key: str, value: str) -> str:
 
 
 def _mode_of(file: Path) -> str | None:
-    """Returns the mode that chmod needs; None for what no other account can read, and for what is no file."""
+    """Returns the mode that chmod needs; None for what no other account can read, and for what is no file.
+
+    A service reads what is root's through the group of the file, and would not start without it: root, who
+    looks at it, is not the service.
+    """
     try:
         status = os.stat(file)
     except OSError:
         return None
-    return mode_against_others(status) if stat.S_ISREG(status.st_mode) else None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    if status.st_uid == 0 and status.st_gid != 0:
+        return "o-rwx" if status.st_mode & stat.S_IRWXO else None
+    return mode_against_others(status)
 
 
 def _is_secret(key: str, value: str) -> bool:

@@ -252,11 +252,13 @@ def _nothing_eligible(
         return causes, f"ask again; the last leader is elected by itself. If it stays so, {unclean}"
     found = [replica_trouble(evidence, partition, each) for each in state.replicas]
     troubles = [trouble for trouble in found if trouble is not None]
-    stopped = [trouble.broker_id for trouble in troubles if not trouble.is_lost]
     steps = [trouble.next_step for trouble in troubles if trouble.is_lost]
+    stopped = [trouble.broker_id for trouble in troubles if not trouble.is_lost]
     if stopped:
-        steps.insert(0, f"start {named_by_id('broker', stopped)} first, which may have more records")
-    return causes, ". Then ".join([*steps, unclean])
+        names = named_by_id("broker", stopped)
+        steps.insert(0, f"start {names} first, which may have more records")
+    first = ". Otherwise ".join(steps)
+    return causes, f"{first}. Then {unclean}" if steps else unclean
 
 
 def _eligible_facts(evidence: ClusterEvidence, partition: NamedPartition, eligible: list[int]) -> list[str]:

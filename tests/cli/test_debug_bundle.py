@@ -188,11 +188,8 @@ def test_a_running_controller_adds_its_status(tmp_path: Path) -> None:
     assert "token-of-probes" not in "".join(found.values())
 
 
-def test_a_directory_that_cannot_be_read_makes_it_incomplete(
-    doctor: Doctor, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def closing(monkeypatch: pytest.MonkeyPatch, closed: Path) -> None:
     """Root, as whom tests may run, can list every directory: the refusal is one that others get."""
-    closed = doctor.data / "__cluster_metadata-0"
     closed.mkdir()
     scandir = os.scandir
 
@@ -202,6 +199,26 @@ def test_a_directory_that_cannot_be_read_makes_it_incomplete(
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refusing)
+
+
+def test_the_directory_of_root_on_a_mount_makes_no_bundle_incomplete(
+    doctor: Doctor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ext4 makes it for root alone, and the account of a controller cannot list it."""
+    closing(monkeypatch, doctor.data / "lost+found")
+    doctor.write()
+    archive = doctor.directory / "bundle.tar.gz"
+    assert main(["debug-bundle", str(doctor.file), "--to", str(archive), "--offline"]) == 0
+    found = parts(archive)
+    assert found.keys() == OFFLINE
+    assert f" {doctor.data}/lost+found\n" in found["files.txt"]
+
+
+def test_a_directory_that_cannot_be_read_makes_it_incomplete(
+    doctor: Doctor, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    closed = doctor.data / "__cluster_metadata-0"
+    closing(monkeypatch, closed)
     doctor.write()
     archive = doctor.directory / "bundle.tar.gz"
     assert main(["debug-bundle", str(doctor.file), "--to", str(archive), "--offline"]) == 1

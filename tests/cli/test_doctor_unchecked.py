@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
 
-from kraftctl.cli.readable_secrets import SECRET_FILES, TOKEN_URL, readable_secret_files
+from kraftctl.cli.readable_secrets import (
+    SECRET_FILES,
+    TOKEN_URL,
+    readable_secret_files,
+    readable_secrets,
+)
+from kraftctl.config.operate_config import TOKEN_PATH
+from kraftctl.storage.witness import FILE_NAME as LAST_OPENED
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.generated.vote_request import VoteRequest
@@ -34,6 +42,33 @@ def test_files_that_are_secret(tmp_path: Path, key: str, form: str, mode: int, n
     file.chmod(mode)
     expected = {} if needed is None else {str(file): (needed, [key])}
     assert readable_secret_files({key: form.format(file)}) == expected
+
+
+@pytest.mark.parametrize(
+    ("group", "mode", "needed"),
+    [
+        pytest.param(1, 0o640, None, id="of-root-for-the-group-of-the-service"),
+        pytest.param(1, 0o440, None, id="as-a-volume-of-secrets-has-it"),
+        pytest.param(1, 0o644, "o-rwx", id="of-root-for-everyone"),
+        pytest.param(0, 0o640, "600", id="of-root-alone"),
+    ],
+)
+def test_root_leaves_the_group_of_the_service_its_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: int, mode: int, needed: str | None
+) -> None:
+    """As our package leaves its file: `chmod 600` by root would keep the service from its next start."""
+    file = tmp_path / "controller.properties"
+    (tmp_path / "..data").mkdir()
+    (tmp_path / "..data" / file.name).touch()
+    file.symlink_to(tmp_path / "..data" / file.name)
+    status = os.stat_result((stat.S_IFREG | mode, 0, 0, 1, 0, group, *[0] * 4))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(os, "stat", lambda path, **_: status)
+    keys = {"ssl.key.password": "x"}
+    assert readable_secrets(file, keys, ()) == ((needed, [*keys]) if needed else (None, []))
+    assert readable_secret_files({TOKEN_PATH: str(file)}) == (
+        {str(file): (needed, [TOKEN_PATH])} if needed else {}
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,6 +108,14 @@ def test_a_private_key_that_others_read_is_named(doctor: Doctor) -> None:
         pytest.param(".lock", 0o400, id="lock-cannot-be-taken"),
         pytest.param(f"{PARTITION_DIRECTORY}/quorum-state", 0o200, id="votes-cannot-be-read"),
         pytest.param("meta.properties", 0o000, id="identity-cannot-be-read"),
+        pytest.param(".lock", 0o400, id="lock-cannot-be-written"),
+        pytest.param("bootstrap.checkpoint", 0o200, id="first-records-cannot-be-read"),
+        pytest.param("metadata-recovery-point", 0o200, id="recovery-point-cannot-be-read"),
+        pytest.param(f"{PARTITION_DIRECTORY}/{0:020}.index", 0o400, id="index-cannot-be-written"),
+        pytest.param(f"{PARTITION_DIRECTORY}/{0:020}.timeindex", 0o400, id="time-index-cannot-be-written"),
+        pytest.param(f"{PARTITION_DIRECTORY}/leader-epoch-checkpoint", 0o200, id="epochs-cannot-be-read"),
+        pytest.param(f"{PARTITION_DIRECTORY}/partition.metadata", 0o200, id="topic-cannot-be-read"),
+        pytest.param(f"{PARTITION_DIRECTORY}/{LAST_OPENED}", 0o200, id="witness-cannot-be-read"),
     ],
 )
 def test_a_right_that_is_missing_below(
@@ -84,6 +127,10 @@ def test_a_right_that_is_missing_below(
     segment = [f"{0:020}{suffix}" for suffix in (".log", ".index", ".timeindex")]
     for each in (*segment, "quorum-state", f"{7:020}-{1:010}.checkpoint", "../.lock"):
         (partition / each).touch(0o600)
+    (doctor.data / name).touch(0o600)
+    for stray in (doctor.data, partition):
+        (stray / "copy.tar").touch(0o000)  # No start opens it.
+        (stray / "copy.tar").chmod(0o000)
     doctor.write()
     monkeypatch.setattr(os, "access", lambda path, asked: (os.stat(path).st_mode >> 6) & asked == asked)
     assert doctor.bad() == []

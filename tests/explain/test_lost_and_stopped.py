@@ -133,3 +133,24 @@ def test_a_replica_in_another_directory_needs_only_a_start(cluster: DecidedClust
     found = explain_partition(cluster.evidence(), "orders", 0)
     assert found.causes[0].text == "its only replica, broker 3, is fenced"
     assert found.next_step == "start broker 3; it is elected when it is unfenced"
+
+
+def test_with_no_member_left_a_lost_directory_is_brought_back_before_an_unclean_election(
+    cluster: DecidedCluster,
+) -> None:
+    """A start of broker 3 on an empty disk would give that election an empty replica."""
+    cluster.topic("orders", [1, 3])
+    cluster.place("orders", 3, 1)
+    cluster.configure("min.insync.replicas", "2", topic="orders")
+    cluster.kill(1, 3)
+    cluster.configure("min.insync.replicas", "1", topic="orders")
+    cluster.restart(3, number=1, directories=2)
+    cluster.lose_directory(3, 1)
+    found = explain_partition(cluster.evidence(), "orders", 0)
+    assert found.causes[0].text == "no replica is known to have all records: its ISR and ELR are empty"
+    first, last, then = found.next_step.partition(f"Otherwise {restoring_step(3)}. Then ")
+    assert first == "start broker 1 first, which may have more records. "
+    assert last, found.next_step
+    assert then.endswith("elects any live replica, AND LOSES RECORDS")
+    cluster.heartbeat(1)
+    assert explain_partition(cluster.evidence(), "orders", 0).next_step.startswith(restoring_step(3))

@@ -11,6 +11,7 @@ from kraftctl.cli import main
 from kraftctl.explain.controller_status import APART_MS_MAX, why_of_another_time
 from tests.cli.test_explain import data, written
 from tests.support.explained_log import BEGAN_MS, ExplainedLog
+from tests.support.written_log import WrittenLog
 
 __all__ = ["data", "written"]
 
@@ -83,3 +84,19 @@ def test_a_heartbeat_of_an_hour_ago_is_no_cause(
         if is_old
         else ""
     )
+
+
+def test_where_the_newer_part_is_held_back_the_step_reads_it(
+    written: WrittenLog, data: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of three voters: a status of the same moment is newer than what is known to be committed."""
+    written.append_voters(1, 2, 3)
+    file = tmp_path / "status.json"
+    file.write_text(json.dumps(status_of(wall_ms=BEGAN_MS + 11_000)))
+    arguments = ["explain", "broker", "3", "--directory", data, "--status", str(file)]
+    assert main(arguments) == 1
+    said = capsys.readouterr().err
+    assert "read both at the same time" not in said
+    assert "newer than the log that was read. Next step: add --assume-committed, as held back are 15 " in said
+    assert main([*arguments, "--assume-committed"]) == 10
+    assert capsys.readouterr().err == ""

@@ -328,4 +328,20 @@ FAULTS = (
         ("tests/explain/test_lost_and_stopped.py",),
         "A broker is started on an empty disk, and records are lost that the failed one still has.",
     ),
+    PlantedFault(
+        "an-empty-disk-is-started-before-an-unclean-election",
+        "kraftctl/explain/why_partition.py",
+        "    stopped = [trouble.broker_id for trouble in troubles if not trouble.is_lost]\n",
+        "    stopped = [trouble.broker_id for trouble in troubles]\n",
+        ("tests/explain/test_lost_and_stopped.py",),
+        "An operator starts a broker on an empty disk, and elects its empty replica.",
+    ),
+    PlantedFault(
+        "a-status-is-to-be-read-again-in-vain",
+        "kraftctl/cli/explain/command.py",
+        '{evidence.log.held_back}" if evidence.log.held_back else SAME_TIME',
+        '{evidence.log.held_back}" if evidence.log.is_assumed else SAME_TIME',
+        ("tests/explain/test_status_of_another_time.py",),
+        "What is held back makes each status too new, and no second reading of both helps.",
+    ),
 )

@@ -247,7 +247,7 @@ FAULTS = [
         "controllers-that-all-hang-are-silent",
         "deploy/prometheus/kraftctl-alerts.yml",
         """
-          or 0 * max by (job) (up{job=~"kafka-controller.*"} == 1)) != 1
+          or 0 * max by (job) (kraftctl_ready)) != 1
 """,
         """) != 1
 """,

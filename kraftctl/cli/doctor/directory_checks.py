@@ -20,20 +20,32 @@ from kraftctl.storage.directory_lock import FILE_NAME as LOCK_FILE
 from kraftctl.storage.directory_lock import is_in_use
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.halt import FILE_NAME as HALT_FILE
+from kraftctl.storage.leader_epoch_checkpoint import FILE_NAME as LEADER_EPOCHS
 from kraftctl.storage.log_directories import check_directories, log_directories
+from kraftctl.storage.partition_metadata import FILE_NAME as PARTITION_METADATA
 from kraftctl.storage.readable_log import why_readable
+from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT
+from kraftctl.storage.witness import FILE_NAME as WITNESS
 from kraftctl_protocol.counted_text import counted
 from kraftctl_protocol.file_errors import file_error
 from kraftctl_protocol.log_file_names import (
+    BOOTSTRAP_CHECKPOINT,
+    CHECKPOINT_SUFFIX,
     INDEX_SUFFIX,
     LOG_SUFFIX,
     META_PROPERTIES,
     PARTITION_DIRECTORY,
+    QUORUM_STATE,
     TIME_INDEX_SUFFIX,
 )
 from kraftctl_protocol.uuids import uuid_to_string
 
 LOG_DIR_KEY: Final = "metadata.log.dir"
+
+READ_BESIDE: Final = (META_PROPERTIES, BOOTSTRAP_CHECKPOINT, RECOVERY_POINT, LOCK_FILE)
+READ_NAMES: Final = (QUORUM_STATE, LEADER_EPOCHS, PARTITION_METADATA, WITNESS)
+WRITTEN_SUFFIXES: Final = (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX)
+"""A start is refused without these files of the directory and of its partition, if they are there."""
 
 FREE_BYTES_WARNING: Final = 1024 * 1024 * 1024
 """A snapshot is written beside the one before, and Kafka's default keeps 100 MiB of log."""
@@ -196,16 +208,18 @@ def _flushes_ms(directory: str, clock: Clock) -> list[float]:
 
 def _unusable(log_dir: Path) -> Path | None:
     """Returns the first of what a controller reads and writes below its directory that this account may not;
-    None without any.
+    None without any. Files of others, such as a copy that root has made, do not matter to it.
     """
     partition = log_dir / PARTITION_DIRECTORY
     if partition.is_dir() and not os.access(partition, os.R_OK | os.W_OK | os.X_OK):
         return partition
-    files = [path for each in (log_dir, partition) if each.is_dir() for path in sorted(each.iterdir())]
+    files = [log_dir / name for name in READ_BESIDE]
+    files += sorted(partition.iterdir()) if partition.is_dir() else []
     for path in files:
-        is_written = path.name == LOCK_FILE or path.suffix in (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX)
+        is_written = path.name == LOCK_FILE or path.suffix in WRITTEN_SUFFIXES
+        is_read = path.parent == log_dir or path.name in READ_NAMES or path.suffix == CHECKPOINT_SUFFIX
         needed = os.R_OK | os.W_OK if is_written else os.R_OK
-        if path.is_file() and not os.access(path, needed) and path.exists():
+        if (is_written or is_read) and path.is_file() and not os.access(path, needed) and path.exists():
             return path
     return None
 

@@ -71,6 +71,9 @@ NOT_AMONG_COMMITTED = (
     "Next step: add --assume-committed, or ask the controllers (--bootstrap-controllers)"
 )
 
+SAME_TIME = "read both at the same time"
+WITH_THE_REST = "add --assume-committed, as held back are"
+
 STDIN = Path("-")
 
 Explainer = Callable[[ClusterEvidence, argparse.Namespace], Explanation]
@@ -237,7 +240,8 @@ def _with_status(evidence: ClusterEvidence, status: object) -> ClusterEvidence:
     """Adds what a status says of brokers; one of another time is left out, and a line says so."""
     why = why_of_another_time(status, evidence.log)
     if why:
-        print(f"--status is left out: {why}. Next step: read both at the same time", file=sys.stderr)
+        step = f"{WITH_THE_REST} {evidence.log.held_back}" if evidence.log.held_back else SAME_TIME
+        print(f"--status is left out: {why}. Next step: {step}", file=sys.stderr)
         return evidence
     return replace(evidence, contacts=contacts_of(status), left_out_contacts=left_out_of(status))
 
