@@ -257,8 +257,7 @@ def _nothing_eligible(
     if stopped:
         names = named_by_id("broker", stopped)
         steps.insert(0, f"start {names} first, which may have more records")
-    first = ". Otherwise ".join(steps)
-    return causes, f"{first}. Then {unclean}" if steps else unclean
+    return causes, ". Then ".join([*steps, unclean])
 
 
 def _eligible_facts(evidence: ClusterEvidence, partition: NamedPartition, eligible: list[int]) -> list[str]:

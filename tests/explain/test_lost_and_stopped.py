@@ -148,7 +148,7 @@ def test_with_no_member_left_a_lost_directory_is_brought_back_before_an_unclean_
     cluster.lose_directory(3, 1)
     found = explain_partition(cluster.evidence(), "orders", 0)
     assert found.causes[0].text == "no replica is known to have all records: its ISR and ELR are empty"
-    first, last, then = found.next_step.partition(f"Otherwise {restoring_step(3)}. Then ")
+    first, last, then = found.next_step.partition(f"Then {restoring_step(3)}. Then ")
     assert first == "start broker 1 first, which may have more records. "
     assert last, found.next_step
     assert then.endswith("elects any live replica, AND LOSES RECORDS")
