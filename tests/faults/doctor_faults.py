@@ -97,14 +97,6 @@ FAULTS = (
         "The doctor is red beside a file that no start opens.",
     ),
     PlantedFault(
-        "a-lock-is-only-read",
-        "kraftctl/cli/doctor/directory_checks.py",
-        "path.name == LOCK_FILE or path.suffix",
-        "path.suffix",
-        (UNCHECKED,),
-        "The doctor finds the rights in order, and the start cannot lock the directory.",
-    ),
-    PlantedFault(
         "lost-and-found-makes-a-bundle-incomplete",
         "kraftctl/cli/debug_bundle.py",
         "        if os.path.basename(error.filename) != LOST_AND_FOUND:\n",

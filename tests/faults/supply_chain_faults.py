@@ -17,7 +17,10 @@ FAULTS = (
         "docs/operations/releases.md",
         "kraftctl format --standalone -t",
         "kraftctl format -t",
-        ("tests/supply_chain/test_packages.py",),
+        (
+            "tests/supply_chain/test_packages.py"
+            "::test_the_documented_commands_format_with_the_packaged_configuration",
+        ),
         "The first command after an installation fails.",
     ),
     PlantedFault(

@@ -26,7 +26,7 @@ from kraftctl.server.process import name_lookup
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.process.detached_calls import SharedCalls, call_detached
 from kraftctl.server.process.name_lookup import addresses_of, own_name
-from kraftctl.server.security.local_users import _read as read_users
+from kraftctl.server.security.local_users import read_users_file
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.properties_file import read_properties
 from kraftctl_protocol.java_properties import PropertiesError
@@ -306,7 +306,7 @@ SPECIAL: dict[str, Callable[[Path], str]] = {
 
 READERS: dict[str, tuple[Callable[[str], object], type[Exception]]] = {
     "keystore": (lambda path: read_store(path, f"the keystore {path}"), StoreError),
-    "users": (lambda path: read_users(Path(path)), ConfigException),
+    "users": (lambda path: read_users_file(Path(path)), ConfigException),
     "assertion": (read_assertion, UnusableAssertionError),
     "small-file": (read_small_file, OSError),
 }
