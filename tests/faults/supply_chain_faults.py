@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 IMAGES = "tests/packaging/test_images.py"
+PACKAGES = "tests/supply_chain/test_packages.py"
 LOCKS = "tests/supply_chain/test_lock_files.py"
 PINS = "tests/supply_chain/test_pins.py::test_all_that_is_fetched_is_pinned"
 AUDIT = "tests/supply_chain/audit.py"
@@ -17,10 +18,7 @@ FAULTS = (
         "docs/operations/releases.md",
         "kraftctl format --standalone -t",
         "kraftctl format -t",
-        (
-            "tests/supply_chain/test_packages.py"
-            "::test_the_documented_commands_format_with_the_packaged_configuration",
-        ),
+        (f"{PACKAGES}::test_the_documented_commands_format_with_the_packaged_configuration",),
         "The first command after an installation fails.",
     ),
     PlantedFault(
@@ -28,7 +26,7 @@ FAULTS = (
         "docs/operations/releases.md",
         "{ pip install --upgrade kraftctl-*.whl; systemctl start kraftctl; } &&",
         "pip install --upgrade kraftctl-*.whl &&\nsystemctl start kraftctl &&",
-        ("tests/supply_chain/test_packages.py::test_an_upgrade_that_fails_leaves_no_controller_stopped",),
+        (f"{PACKAGES}::test_an_upgrade_that_fails_leaves_no_controller_stopped",),
         "A wheel that does not fit ends a voter.",
     ),
     PlantedFault(
@@ -36,7 +34,7 @@ FAULTS = (
         "tests/supply_chain/package_tree.py",
         "gzip.compress(page.read_bytes(), mtime=0)",
         "gzip.compress(page.read_bytes(), mtime=1)",
-        ("tests/supply_chain/test_packages.py::test_the_manual_is_packed_as_gzip_n_does",),
+        (f"{PACKAGES}::test_the_manual_is_packed_as_gzip_n_does",),
         "Two builds of one commit differ.",
     ),
     PlantedFault(
