@@ -50,6 +50,7 @@ VERDICTS = {
     ("commands/publish_flags.py", "'"): "an argument: who publishes gives it",
     ("stores/store_error.py", "pattern"): "each of RULES is a few words; what it searches is one error",
     ("cli/doctor/diagnosis.py", "'[a-z][a-z0-9]*"): PROPERTIES,
+    ("cli/hidden_values.py", "'(?P<scheme>"): PROPERTIES,
     (
         "cli/shell/tree_node.py",
         "expression",

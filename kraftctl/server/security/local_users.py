@@ -8,8 +8,6 @@ form no quorum then.
 from __future__ import annotations
 
 import logging
-import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -29,18 +27,21 @@ def read_local_users(config: ControllerConfig, unknown_secret: bytes = b"") -> S
     """Reads the file. Raises ConfigException, which names the file and the line and shows no password."""
     users: ScramUsers = {}
     if config.scram_users_path:
-        users = read_users_file(Path(config.scram_users_path), unknown_secret)
-        _warn_of_readers(config.scram_users_path)
+        users = read_users_file(Path(config.scram_users_path), unknown_secret, warns=True)
         logger.info("%d users of SCRAM are in %s", len(users), config.scram_users_path)
     _warn_without_own_user(config, users)
     return users
 
 
-def read_users_file(path: Path, unknown_secret: bytes = b"") -> ScramUsers:
-    """Reads the file alone, without a line of a log. Raises ConfigException as `read_local_users`."""
+def read_users_file(path: Path, unknown_secret: bytes = b"", *, warns: bool = False) -> ScramUsers:
+    """Reads the file alone; `warns` if others may read it. Raises ConfigException as `read_local_users`."""
     try:
-        if path.stat().st_size > FILE_BYTES_MAX:
+        status = path.stat()
+        if status.st_size > FILE_BYTES_MAX:
             raise ConfigException([f"{SCRAM_USERS_PATH}: {path} has more than {FILE_BYTES_MAX:,} bytes"])
+        mode = mode_against_others(status)
+        if warns and mode is not None:
+            logger.warning("Other accounts may read the passwords in %s. Next step: chmod %s", path, mode)
         text = read_small_file(path, FILE_BYTES_MAX).decode()
         _refuse_variables(path, text)
         return parse_scram_users(text, unknown_secret)
@@ -51,13 +52,6 @@ def read_users_file(path: Path, unknown_secret: bytes = b"") -> ScramUsers:
     except OSError as error:
         text = file_error("read", path, error, named_by=SCRAM_USERS_PATH)
         raise ConfigException([f"{SCRAM_USERS_PATH}: {text}"]) from None
-
-
-def _warn_of_readers(path: str) -> None:
-    with suppress(OSError):
-        mode = mode_against_others(os.stat(path))
-        if mode is not None:
-            logger.warning("Other accounts may read the passwords in %s. Next step: chmod %s", path, mode)
 
 
 def _refuse_variables(path: Path, text: str) -> None:
