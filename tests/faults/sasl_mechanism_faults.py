@@ -236,7 +236,7 @@ FAULTS = (
     PlantedFault(
         "a-file-of-users-that-others-may-read-is-not-reported",
         "kraftctl/server/security/local_users.py",
-        "        if mode is not None:\n",
+        "        if warns and mode is not None:\n",
         "        if False:\n",
         (f"{LOCAL_USERS}::test_a_file_that_others_may_read_is_reported",),
         "Each account of the machine can authenticate as a controller.",
