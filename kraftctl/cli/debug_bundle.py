@@ -26,10 +26,9 @@ from kraftctl.cli.health.collection import Collected, OperatePages, read_pages
 from kraftctl.cli.health.forms import json_of as health_json
 from kraftctl.cli.health.verdict import health_of
 from kraftctl.cli.hidden_values import HiddenValues, shown_properties
-from kraftctl.cli.operate_access import TOKEN_BYTES_MAX
 from kraftctl.cli.quorum.describe import replication_text, status_text
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.config.operate_config import HTTPS
+from kraftctl.config.operate_config import HTTPS, TOKEN_BYTES_MAX
 from kraftctl.node import controller_node
 from kraftctl.server.process.clock import Clock
 from kraftctl.storage.errors import StorageError

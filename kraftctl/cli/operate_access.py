@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from kraftctl.config.operate_config import TOKEN_BYTES_MAX
 from kraftctl_admin.errors import AdminError
 from kraftctl_protocol.counted_text import counted
 from kraftctl_protocol.file_errors import file_error
@@ -15,7 +16,6 @@ from kraftctl_security.small_files import read_small_file
 
 SCHEMES: Final = ("http", "https")
 
-TOKEN_BYTES_MAX: Final = 4 * 1024
 CERTIFICATES_BYTES_MAX: Final = 16 * 1024 * 1024
 
 

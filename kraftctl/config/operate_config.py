@@ -11,6 +11,9 @@ from kraftctl_security.config_values import ConfigValues
 LISTENERS: Final = "kraftctl.operate.listeners"
 TOKEN_PATH: Final = "kraftctl.operate.token.path"
 
+TOKEN_BYTES_MAX: Final = 4 * 1024
+"""The longest file of a token that is read."""
+
 CONNECTIONS_MAX: Final = 32
 DESCRIPTORS_MAX: Final = CONNECTIONS_MAX + 8
 """Those of connections that are being closed, and of what a scrape reads."""

@@ -28,7 +28,6 @@ from kraftctl.server.operation import Operation
 from kraftctl.server.process.clock import Clock
 from kraftctl.server.process.detached_calls import call_detached
 from kraftctl.server.process.service_manager import ServiceManager
-from kraftctl_security.small_files import mode_against_others
 
 logger = logging.getLogger("kraftctl.server.operate")
 
@@ -65,7 +64,9 @@ async def _served(config: ControllerConfig, watch: Watch) -> AsyncIterator[None]
     if not config.operate.endpoints:
         yield
         return
-    pages = Pages(watch, _token(config.operate.token_path))
+    pages = Pages(
+        watch, read_token(config.operate.token_path, warns=True) if config.operate.token_path else b""
+    )
     listener = HttpListener(await _bound(config, watch), pages.respond)
     listener.start()
     for endpoint in config.operate.endpoints:
@@ -113,19 +114,6 @@ def _context(config: ControllerConfig, watch: Watch) -> ssl.SSLContext:
 
     context.sni_callback = use_present_certificate
     return context
-
-
-def _token(path: str) -> bytes:
-    if not path:
-        return b""
-    token = read_token(path)
-    with contextlib.suppress(OSError):
-        mode = mode_against_others(os.stat(path))
-        if mode is not None:
-            logger.warning(
-                "Other accounts may read the token in %s. Next step: chmod %s %s", path, mode, path
-            )
-    return token
 
 
 async def _look_at_disk(watch: Watch) -> None:

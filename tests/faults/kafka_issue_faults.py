@@ -161,6 +161,14 @@ FAULTS = (
         "KAFKA-13863: a topic is created with a config that was not asked for.",
     ),
     PlantedFault(
+        "who-may-create-any-topic-may-create-kafkas-own",
+        CREATE_TOPICS,
+        "    if may_create_any and METADATA_TOPIC not in names:\n",
+        "    if may_create_any:\n",
+        ("tests/controller/test_create_topics.py::test_refusals",),
+        "A topic has the name of the metadata log.",
+    ),
+    PlantedFault(
         "several-appended-items-are-one",
         INCREMENTAL,
         "    for item in _named_items(value):\n",

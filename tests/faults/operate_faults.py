@@ -140,6 +140,22 @@ FAULTS = [
         "Boards show offline partitions where there are none.",
     ),
     PlantedFault(
+        "a-token-that-others-may-read-is-not-reported",
+        "kraftctl/operate/token_file.py",
+        "        if warns and mode is not None:\n",
+        "        if False:\n",
+        ("tests/operate/test_hostile_requests.py::test_a_start_warns_of_a_token_that_others_may_read",),
+        "Each account of the machine reads what only bearers of the token may.",
+    ),
+    PlantedFault(
+        "undone-short-isrs-leave-sizes-behind",
+        "kraftctl/image/short_isrs.py",
+        "            self._trim(counts)\n",
+        "",
+        ("tests/image/test_default_values.py::test_it_is_undone_to_what_it_was",),
+        "An image that undid a change is another than one that never had it.",
+    ),
+    PlantedFault(
         "a-topic-obeys-the-min-isr-of-the-cluster",
         "kraftctl/image/short_isrs.py",
         "        if own_min_isr == 0:\n",

@@ -16,7 +16,8 @@ from kraftctl.config.operate_config import CONNECTIONS_MAX
 from kraftctl.dev.ports import free_port
 from kraftctl.operate.listener import BACKLOG, HEAD_BYTES_MAX, HttpListener, HttpRequest
 from kraftctl.operate.pages import Pages
-from kraftctl.operate.service import _token, watched
+from kraftctl.operate.service import watched
+from kraftctl.operate.token_file import read_token
 from kraftctl.operate.watch import STARTING, STOPPING, Watch
 from kraftctl.server.process.clock import Clock
 from tests.operate.operated_quorum import get, probe
@@ -233,8 +234,23 @@ def test_a_token_that_cannot_be_used_ends_the_start(
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(ConfigException, match=error) as found:
-        _token(str(path))
+        read_token(str(path))
     assert "kraftctl.operate.token.path" in str(found.value)
+
+
+@pytest.mark.parametrize(("mode", "lines"), [(0o600, 0), (0o640, 1), (0o604, 1)])
+def test_a_start_warns_of_a_token_that_others_may_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, mode: int, lines: int
+) -> None:
+    """A doctor reads it, too, and says so in words of its own."""
+    path = tmp_path / "token"
+    path.write_bytes(b"secret\n")
+    path.chmod(mode)
+    assert read_token(str(path)) == b"secret"
+    assert not caplog.messages
+    assert read_token(str(path), warns=True) == b"secret"
+    expected = f"Other accounts may read the token in {path}. Next step: chmod 600 {path}"
+    assert caplog.messages == [expected] * lines
 
 
 @pytest.mark.parametrize(
