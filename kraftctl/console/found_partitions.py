@@ -33,8 +33,8 @@ def reassigning(evidence: ClusterEvidence) -> Iterator[NamedPartition]:
 
 def short_of_replicas(evidence: ClusterEvidence) -> Iterator[NamedPartition]:
     """Yields partitions with a leader whose ISR lacks replicas, those with the smallest ISR first."""
-    by_size = evidence.image.topics.short_isrs.topics
-    seen = dict.fromkeys(topic for topics in by_size for topic in islice(topics, LOOKS_MAX))
+    by_size = evidence.image.topics.short_isrs.sizes
+    seen = dict.fromkeys(topic for isrs in by_size for topic in islice(isrs.topics, LOOKS_MAX))
     return _found(evidence, seen, lambda state: state.has_leader and len(state.isr) < len(state.replicas))
 
 

@@ -18,6 +18,7 @@ from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
+from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
 
 
@@ -29,6 +30,8 @@ class OwnReplay:
         self._next_offset = 0
         self._end_offset = 0
         """The records from the one to the other offset are in the image, and not in the log."""
+        self._are_topics = False
+        """Whether all of them are of topics and partitions."""
         self._registrations: list[BrokerRegistration] = []
         """What these records have made of registrations, in their order."""
         self.undo_failure: Exception | None = None
@@ -41,13 +44,16 @@ class OwnReplay:
         """
         assert self._next_offset == self._end_offset, f"the records from {self._next_offset} on are lost"
         offset = base_offset
+        self._are_topics = True
         try:
             for batch in prepared.batches:
                 for entry in batch.records:
                     record = entry.record
-                    if isinstance(record, (PartitionChangeRecord, PartitionRecord)):
+                    kind = type(record)
+                    if kind is PartitionChangeRecord or kind is PartitionRecord or kind is TopicRecord:
                         replay(image, record, offset)  # most records: no other check, and no registration
                     else:
+                        self._are_topics = False
                         self._replay_one(image, record, offset)
                     offset += 1
         except Exception:
@@ -59,6 +65,14 @@ class OwnReplay:
             self._undo(image, base_offset)
         else:
             self._next_offset, self._end_offset = base_offset, offset
+
+    def appended_topics(self, count: int, base_offset: int) -> bool:
+        """Returns whether the next `count` records are of topics and partitions, and in the image already."""
+        if not self._are_topics or self._next_offset == self._end_offset:
+            return False
+        assert base_offset == self._next_offset, f"{self._next_offset} is appended first, not {base_offset}"
+        self._next_offset += count
+        return True
 
     def appended(self, image: MetadataImage, record: Message, offset: int) -> BrokerRegistration | None:
         """Replays the record, unless that is done. Returns what it has made of a broker's registration."""

@@ -402,8 +402,11 @@ class QuorumController:
         """
         assert self.active, "a standby replays committed records"
         assert base_offset >= self._next_replay_offset, f"{base_offset} was replayed before"
-        offset = base_offset
-        for entry in records:
+        self._next_replay_offset = base_offset + len(records)
+        if self._own_replay.appended_topics(len(records), base_offset):
+            self._last_change_offset = self._next_replay_offset - 1
+            return
+        for offset, entry in enumerate(records, base_offset):
             record = entry.record
             registration = self._own_replay.appended(self.image, record, offset)
             if is_answered or not isinstance(record, NoOpRecord):
@@ -413,11 +416,9 @@ class QuorumController:
             elif isinstance(record, UnregisterBrokerRecord):
                 self.state.heartbeats.remove(record.broker_id)
             elif isinstance(record, ConfigRecord):
-                self.state.dynamic_config.appended(record, base_offset + len(records))
+                self.state.dynamic_config.appended(record, self._next_replay_offset)
             elif isinstance(record, AbortTransactionRecord):  # one of the first records of this claim
                 self.state.begin_sessions(self.state.heartbeats.activated_ms)
-            offset += 1
-        self._next_replay_offset = offset
 
     def _replay_ahead(self, prepared: PreparedResult, base_offset: int) -> None:
         """Replay the records, once nothing else can fail; see `OwnReplay.replay_ahead`."""

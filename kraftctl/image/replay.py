@@ -20,11 +20,11 @@ from kraftctl_protocol.record_types import NOTHING, RECORD_TYPES_BY_NAME
 def replay(image: MetadataImage, record: Message, offset: int) -> None:
     """Applies `record`, which has `offset` in the metadata log (in a snapshot: its last contained offset)."""
     image.journal.start_record(offset)
-    if isinstance(record, PartitionChangeRecord):
+    if type(record) is PartitionChangeRecord:  # not isinstance: see ADR 8
         image.topics.replay_partition_change(record)
-    elif isinstance(record, PartitionRecord):
+    elif type(record) is PartitionRecord:
         image.topics.replay_partition(record)
-    elif isinstance(record, RemoveTopicRecord):
+    elif type(record) is RemoveTopicRecord:
         image.configurations.replay_topic_removed(image.topics.replay_remove_topic(record.topic_id))
     else:
         part = image.parts_by_record_type.get(record.API_KEY)

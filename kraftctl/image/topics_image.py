@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
+from mypy_extensions import i64
+
 from kraftctl.image.election_counts import ElectionCounts
 from kraftctl.image.image_part import ImagePart
 from kraftctl.image.short_isrs import NO_SHORT_ISRS, ShortIsrs
@@ -365,7 +367,7 @@ class TopicsImage(ImagePart):
             _add(self.imbalanced_counts, topic_id, step)
 
     def _update_short_isr(self, topic: TopicImage, partition: PartitionRegistration, step: int) -> None:
-        isr_size = len(partition.isr)
+        isr_size: i64 = len(partition.isr)
         if isr_size < len(partition.replicas):
             if topic.short_counts is NO_SHORT_ISRS:
                 topic.short_counts = []

@@ -187,14 +187,13 @@ def _start_body(attributes: int, count: int, timestamp_ms: int) -> BytesWriter:
 def _finish(base_offset: int, epoch: int, body: BytesWriter) -> bytes:
     covered = body.getvalue()
     crc = crc32c(covered)
-    batch = BytesWriter()
-    write_i64_be(batch, base_offset)
-    write_i32_be(batch, ATTRIBUTES_POSITION - PREFIX_BYTES + len(covered))
-    write_i32_be(batch, epoch)
-    batch.append(MAGIC)
-    write_i32_be(batch, crc if crc < 0x80000000 else crc - 0x100000000)
-    batch.write(covered)
-    return batch.getvalue()
+    head = BytesWriter()
+    write_i64_be(head, base_offset)
+    write_i32_be(head, ATTRIBUTES_POSITION - PREFIX_BYTES + len(covered))
+    write_i32_be(head, epoch)
+    head.append(MAGIC)
+    write_i32_be(head, crc if crc < 0x80000000 else crc - 0x100000000)
+    return head.getvalue() + covered
 
 
 def _varint_size(value: i64) -> i64:

@@ -232,7 +232,7 @@ def test_a_loss_in_each_attribute_of_an_image_is_noticed(part: str, name: str) -
         assert value
         value.popitem()
     elif isinstance(value, ShortIsrs):
-        value.topics.pop()
+        value.sizes.pop()
     elif isinstance(value, int):
         setattr(getattr(image, part), name, value + 1_000)
     else:

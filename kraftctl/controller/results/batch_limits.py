@@ -24,19 +24,20 @@ RECORD_OVERHEAD_BYTES: Final = 21
 
 def batch_ends(values: list[bytes]) -> list[int]:
     """The end index of each batch that the encoded records are cut into; none without records."""
-    count = len(values)
     ends: list[int] = []
-    start = 0
-    size = HEADER_BYTES
-    for index in range(count):
-        record_size = RECORD_OVERHEAD_BYTES + len(values[index])
+    index: i64 = 0
+    start: i64 = 0
+    size: i64 = HEADER_BYTES
+    for value in values:
+        record_size: i64 = RECORD_OVERHEAD_BYTES + len(value)
         if index > start and (index - start >= RECORDS_PER_BATCH_MAX or size + record_size > BATCH_BYTES_MAX):
             ends.append(index)
             start = index
             size = HEADER_BYTES
         size += record_size
-    if count > 0:
-        ends.append(count)
+        index += 1
+    if index > 0:
+        ends.append(index)
     return ends
 
 

@@ -99,6 +99,6 @@ def encode_records(records: list[RecordAndVersion], metadata_version: int) -> li
     for entry in records:
         values.append(encoder.encode(entry))
         record = entry.record
-        if isinstance(record, FeatureLevelRecord) and record.name == features.METADATA_VERSION:
+        if type(record) is FeatureLevelRecord and record.name == features.METADATA_VERSION:
             encoder.follow_level(record.feature_level)
     return values

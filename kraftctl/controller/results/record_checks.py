@@ -92,11 +92,11 @@ class RecordEncoder:
             self._begin_run(record, version)
         value = encode_framed(self._writer, self._frame, record, version)
         size: i64 = UNKNOWN_SIZE
-        if isinstance(record, PartitionChangeRecord):
+        if type(record) is PartitionChangeRecord:
             size = _size_of_change(record)
-        elif isinstance(record, PartitionRecord) and _is_plain(record):
-            size = _plain_size(record, version)
-        elif isinstance(record, TopicRecord):
+        elif type(record) is PartitionRecord:
+            size = _size_of_partition(record, version)
+        elif type(record) is TopicRecord:
             size = _size_of_topic(record)
         if size == UNKNOWN_SIZE:
             _check_decoded(record, version, value)
@@ -171,25 +171,26 @@ def _size_of_topic(record: TopicRecord) -> i64:
     return 3 + 1 + length + UUID_SIZE + 1
 
 
-def _is_plain(record: PartitionRecord) -> bool:
-    """Whether it has no tagged fields, and lists whose lengths take a byte each."""
-    return (
-        record.leader_recovery_state == 0
-        and record.eligible_leader_replicas is None
-        and record.last_known_elr is None
-        and record.unknown_tagged_fields is None
-        and len(record.replicas) <= SHORT_LIST_MAX
-        and len(record.isr) <= SHORT_LIST_MAX
-        and len(record.removing_replicas) <= SHORT_LIST_MAX
-        and len(record.adding_replicas) <= SHORT_LIST_MAX
-        and len(record.directories) <= SHORT_LIST_MAX
-    )
+def _size_of_partition(record: PartitionRecord, version: int) -> i64:
+    """The frame, a UUID, four integers, four lists of integers, no tags; from version 1 on, directories.
 
-
-def _plain_size(record: PartitionRecord, version: int) -> int:
-    """The frame, a UUID, four integers, four lists of integers, no tags; from version 1 on, directories."""
-    lists = (
-        len(record.replicas) + len(record.isr) + len(record.removing_replicas) + len(record.adding_replicas)
-    )
-    size = 3 + UUID_SIZE + 4 * 4 + 4 + 4 * lists + 1
-    return size if version == 0 else size + 1 + UUID_SIZE * len(record.directories)
+    UNKNOWN_SIZE with a tagged field, or a long list.
+    """
+    if (
+        record.leader_recovery_state != 0
+        or record.eligible_leader_replicas is not None
+        or record.last_known_elr is not None
+        or record.unknown_tagged_fields is not None
+    ):
+        return UNKNOWN_SIZE
+    replicas: i64 = len(record.replicas)
+    isr: i64 = len(record.isr)
+    removing: i64 = len(record.removing_replicas)
+    adding: i64 = len(record.adding_replicas)
+    directories: i64 = len(record.directories)
+    if replicas > SHORT_LIST_MAX or isr > SHORT_LIST_MAX or directories > SHORT_LIST_MAX:
+        return UNKNOWN_SIZE
+    if removing > SHORT_LIST_MAX or adding > SHORT_LIST_MAX:
+        return UNKNOWN_SIZE
+    size: i64 = 3 + UUID_SIZE + 4 * 4 + 4 + 4 * (replicas + isr + removing + adding) + 1
+    return size if version == 0 else size + 1 + UUID_SIZE * directories

@@ -42,13 +42,13 @@ def record_notices(image: MetadataImage, records: list[RecordAndVersion]) -> lis
     new_topics: list[TopicRecord] = []
     for entry in records:
         record = entry.record
-        if isinstance(record, PartitionChangeRecord):
+        if type(record) is PartitionChangeRecord:
             partition_changes += 1
             if partition_changes <= PARTITIONS_NAMED_MAX:
                 notices += _partition_change(image, record)
-        elif isinstance(record, PartitionRecord):
+        elif type(record) is PartitionRecord:
             new_partitions += 1
-        elif isinstance(record, TopicRecord):
+        elif type(record) is TopicRecord:
             new_topics.append(record)
         else:
             notices += _broker_or_topic(image, record)

@@ -22,6 +22,8 @@ class LeavingBrokers:
 
     def has(self, broker_id: int, broker_epoch: int) -> bool:
         """Returns whether this incarnation is leaving."""
+        if not self._epochs:  # nearly always
+            return False
         epochs = self._epochs.get(broker_id)
         return epochs is not None and broker_epoch in epochs
 

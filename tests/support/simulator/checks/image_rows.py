@@ -249,9 +249,9 @@ def derived_of_image(image: MetadataImage) -> Derived:
         "reassigning_count": topics.reassigning_count,
         "recovering_count": topics.recovering_count,
         "short_isrs": {
-            size: {topic_id: topics.topics[topic_id].short_counts[size] for topic_id in topic_ids}
-            for size, topic_ids in enumerate(topics.short_isrs.topics)
-            if topic_ids
+            size: {topic_id: topics.topics[topic_id].short_counts[size] for topic_id in isrs.topics}
+            for size, isrs in enumerate(topics.short_isrs.sizes)
+            if isrs.topics
         },
         "index": {
             (acl_id, entry.identity)
