@@ -252,6 +252,7 @@ class ControllerNode:
 
     def _answer(self, pending: PendingRequest, prepared: PreparedResult, now_ms: int, wall_ms: int) -> None:
         """Answer once what the response reports is committed, and if that is nothing, this still leads."""
+        pending.forget_partitions()
         has_to_ask = self._raft.leads_others and self._controller.active
         if has_to_ask and _may_not_wait(pending, prepared):
             pending.round, raft_effects = self._raft.confirm_leadership(now_ms, wall_ms)

@@ -189,6 +189,22 @@ FAULTS = (
         "A controller answers from an image that is not what the log says.",
     ),
     PlantedFault(
+        "what-is-appended-with-topics-is-taken-for-one",
+        OWN_REPLAY,
+        "                        self._are_topics = False\n",
+        "",
+        (f"{REFUSED}::test_a_registration_that_a_later_record_of_the_batch_removes_is_followed",),
+        "The sessions of brokers do not follow their registrations.",
+    ),
+    PlantedFault(
+        "every-request-that-waits-is-emptied",
+        "kraftctl/controller/pending_request.py",
+        "        if type(self.request) is AlterPartitionRequest:\n",
+        "        if True:\n",
+        ("tests/node/test_forgotten_partitions.py",),
+        "A request whose changes are undone is refused without the names of its topics.",
+    ),
+    PlantedFault(
         "registrations-are-followed-as-they-end",
         OWN_REPLAY,
         "            return self._registrations.pop(0)\n",

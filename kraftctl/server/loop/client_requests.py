@@ -10,6 +10,7 @@ from mypy_extensions import mypyc_attr
 from kraftctl.apis.api import Api, Owner
 from kraftctl.apis.api_table import API_TABLE, served_api
 from kraftctl.apis.request_size import DECODED_ON_LOOP_BYTES_MAX, SMALL
+from kraftctl.controller.pending_request import NO_PARTITIONS
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.events import ClientRequest, UndecodedRequest
@@ -18,6 +19,7 @@ from kraftctl.server.loop.connected_client import ConnectedClient
 from kraftctl.server.loop.request_turns import URGENT, RequestTurns
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.alter_partition_request import AlterPartitionRequest
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.request_header import RequestHeader
@@ -75,7 +77,12 @@ class ReceivedRequest:
     def take_content(self) -> Message | RequestHead:
         """The body, or the request whose body is not decoded yet; only once."""
         undecoded, self.undecoded = self.undecoded, None
-        return self.parsed.body if undecoded is None else undecoded
+        if undecoded is not None:
+            return undecoded
+        body = self.parsed.body
+        if type(body) is AlterPartitionRequest:
+            self.parsed.body = NO_PARTITIONS
+        return body
 
     def context(self, client: ConnectedClient, received_ms: int | None = None) -> RequestContext:
         """Returns what is known besides the body; without the time at which it was received, that is now."""
