@@ -25,6 +25,12 @@ from tests.support.simulator.checks.log_history import Batch
 RUNS_MIN: Final = 500
 """After fewer mixed runs, what is still at 0 may be chance."""
 
+RARE: Final = ("UnregisterControllerRecord committed", "UnregisterController done")
+"""Three in 1,000 runs: few of them ask at a level that has the record, and not for the active controller."""
+
+RARE_RUNS_MIN: Final = 5_000
+"""What is rare is reached in as many runs."""
+
 _OLD: Final = "Kafka before 3.3 wrote it: kraftctl replays it only"
 
 RECORDS_NEVER: Final[dict[str, str]] = {
