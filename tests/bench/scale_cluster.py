@@ -17,6 +17,7 @@ from typing import Final, TypeVar
 
 from kraftctl.dev.nodes import KraftctlController, quorum_properties
 from kraftctl.dev.ports import free_port
+from kraftctl.storage import witness
 from kraftctl_protocol.message import Message
 from tests.bench.measure import percentile
 from tests.bench.scale_brokers import RUNNING, Heartbeat, StandIns
@@ -321,7 +322,10 @@ class Cluster:
 def restored(
     saved: Path, directory: Path, *, voters: int, settings: Mapping[str, str] = NO_SETTINGS
 ) -> Cluster:
-    """A cluster that begins with a copy of what `Cluster.save` has written: each voter has the same log."""
+    """A cluster that begins with a copy of what `Cluster.save` has written: each voter has the same log.
+
+    Without the marker that names the replica that wrote it: another one that finds it does not vote.
+    """
     state = json.loads((saved / BROKERS_FILE).read_text())
     cluster = Cluster(
         directory,
@@ -336,6 +340,7 @@ def restored(
         shutil.copytree(
             saved / "data" / node.metadata_directory.name,
             node.metadata_directory,
+            ignore=shutil.ignore_patterns(witness.FILE_NAME),
             dirs_exist_ok=True,
         )
     cluster.fleet.restore(state["brokers"])
