@@ -30,6 +30,9 @@ STEPS = 60
 SECONDS = 4.0
 """About as many steps, and seconds, a run takes."""
 
+OFFSETS, LAST_OFFSETS = "20", "500"
+"""Of a batch: the last run, which is not killed, has the most to do, and publishes each batch."""
+
 LOCAL = "local"
 
 
@@ -82,7 +85,16 @@ def test_nothing_is_lost_and_nothing_is_there_twice(
     rng, context, properties = random.Random(kills), processes(), catalog_of(place, tmp_path)
     log = LogDirectory(tmp_path / "log")
     arguments = [
-        *("run", "--engine", "local", "--workers", "1", "--available-now", "--max-offsets-per-trigger", "20"),
+        *(
+            "run",
+            "--engine",
+            "local",
+            "--workers",
+            "1",
+            "--available-now",
+            "--max-offsets-per-trigger",
+            OFFSETS,
+        ),
         *("--directory", str(log.path), "--assume-committed", "--output", place),
         *("--history", "--compact-after", "3"),
         *([] if kind == "none" else ["--publish", kind]),
@@ -97,7 +109,8 @@ def test_nothing_is_lost_and_nothing_is_there_twice(
         log.log.flush()
         at = (rng.randrange(1, STEPS), None) if done % 2 else (0, rng.random() * SECONDS)
         done += killed(context, arguments, *at)
-    assert not killed(context, arguments, 0, None)
+    in_large_batches = [LAST_OFFSETS if part == OFFSETS else part for part in arguments]
+    assert not killed(context, in_large_batches, 0, None)
     log.close()
     output = opened(place, tmp_path / "scratch")
     assert verify(output.log.store).problems == []
