@@ -261,7 +261,7 @@ simulate-faults: $(STAMPS)/dev
 
 # Whole controllers on one virtual clock, with faults: RUNS seeds from SEED on (or MINUTES of them), of a PROFILE.
 # A find prints KEEP and CALM: the faults that it needs. 500 mixed runs or more fail unless they reach every type of
-# record and every API, those that are rare from 5,000 on.
+# record and every API, those that are rare from 3,000 on.
 .PHONY: simulate
 RUNS ?= $(if $(MINUTES),0,100)
 MINUTES ?=

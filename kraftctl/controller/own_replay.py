@@ -23,7 +23,9 @@ from kraftctl_protocol.message import Message
 
 
 class OwnReplay:
-    """Between `replay_ahead` and the `appended` of each of its records, nothing else is replayed."""
+    """Between `replay_ahead` and the `appended` or `appended_topics` of all of its records, nothing else is
+    replayed.
+    """
 
     def __init__(self, supported_features: dict[str, VersionRange]) -> None:
         self._supported = supported_features

@@ -188,9 +188,9 @@ FAULTS = (
     PlantedFault(
         "an-empty-batch-follows-the-last-whole-one",
         "kraftctl/controller/results/batch_limits.py",
-        "    if count > 0:\n        ends.append(count)\n",
-        "    if count > 0:\n        ends.append(count)\n"
-        "    if count > 0 and count % RECORDS_PER_BATCH_MAX == 0:\n        ends.append(count)\n",
+        "    if index > 0:\n        ends.append(index)\n",
+        "    if index > 0:\n        ends.append(index)\n"
+        "    if index > 0 and index % RECORDS_PER_BATCH_MAX == 0:\n        ends.append(index)\n",
         (f"{NODE}::test_a_long_result_is_appended_in_batches",),
         "KAFKA-21129: raft takes no empty batch, and the leader loses its leadership.",
     ),

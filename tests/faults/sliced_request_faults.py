@@ -206,7 +206,7 @@ FAULTS = (
     PlantedFault(
         "partitions-with-tagged-fields-are-measured-as-others",
         "kraftctl/controller/results/record_checks.py",
-        "        and record.eligible_leader_replicas is None\n",
+        "        or record.eligible_leader_replicas is not None\n",
         "",
         ("tests/controller/test_record_checks.py::test_partitions_of_any_shape_are_encoded",),
         "A PartitionRecord with eligible leader replicas cannot be written.",

@@ -197,6 +197,14 @@ FAULTS = (
         "The sessions of brokers do not follow their registrations.",
     ),
     PlantedFault(
+        "alterations-that-wait-keep-their-partitions",
+        "kraftctl/node/controller_node.py",
+        "        pending.forget_partitions()\n",
+        "",
+        ("tests/node/test_forgotten_partitions.py",),
+        "What brokers have in flight pushes the image out of the processor's cache.",
+    ),
+    PlantedFault(
         "every-request-that-waits-is-emptied",
         "kraftctl/controller/pending_request.py",
         "        if type(self.request) is AlterPartitionRequest:\n",

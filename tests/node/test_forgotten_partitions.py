@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.pending_request import PendingRequest
+from kraftctl.controller.results.error_responses import ITEM_SHAPES
 from kraftctl.controller.results.request_context import RequestContext
+from kraftctl.node.events import ClientRequest
 from kraftctl.server.loop.client_requests import ReceivedRequest, receive_request
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_request import (
@@ -13,12 +15,15 @@ from kraftctl_protocol.generated.alter_partition_request import (
     TopicData,
 )
 from kraftctl_protocol.generated.alter_partition_response import AlterPartitionResponse
+from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.principal import ANONYMOUS
 from kraftctl_protocol.requests import encode_request
+from tests.support.active_controller import registration
+from tests.support.simulator.cluster.lone_node import LoneNode
 
 
 def alteration() -> AlterPartitionRequest:
@@ -27,8 +32,8 @@ def alteration() -> AlterPartitionRequest:
     )
 
 
-def pending(request: Message) -> PendingRequest:
-    context = RequestContext(
+def context_of(request: Message) -> RequestContext:
+    return RequestContext(
         api=API_TABLE[request.API_KEY],
         version=request.HIGHEST_VERSION,
         client_id="",
@@ -36,13 +41,30 @@ def pending(request: Message) -> PendingRequest:
         listener="CONTROLLER",
         client_address=bytes(4),
     )
-    return PendingRequest(1, context, request)
+
+
+def pending(request: Message) -> PendingRequest:
+    return PendingRequest(1, context_of(request), request)
+
+
+def test_a_node_keeps_no_partitions_of_an_alteration_that_waits() -> None:
+    node = LoneNode()
+    node.settle()
+    registered = node.ask(registration(1), BrokerRegistrationResponse)
+    node.send(registration(2))  # not flushed: what follows waits for it
+    request = alteration()
+    request.broker_epoch = registered.broker_epoch
+    node.offer(ClientRequest(1_000, context_of(request), request))
+    (waiting,) = (one for one in node.controller.renounce() if one.id == 1_000)
+    assert waiting.request == AlterPartitionRequest()
+    assert waiting.response == AlterPartitionResponse(error_code=Errors.NOT_CONTROLLER)
 
 
 def test_an_alteration_is_refused_without_its_partitions() -> None:
     waiting = pending(alteration())
     waiting.forget_partitions()
     assert waiting.request == AlterPartitionRequest()
+    assert AlterPartitionRequest.API_KEY not in ITEM_SHAPES
     waiting.refuse(Errors.NOT_CONTROLLER)
     assert waiting.response == AlterPartitionResponse(error_code=Errors.NOT_CONTROLLER)
 

@@ -216,8 +216,10 @@ class SimulationRuns:
         """What a long series of mixed runs has to reach, and this one did not."""
         if self.profile != "mixed" or self.runs < RUNS_MIN or self._reduced is not None:
             return []
-        may_lack = RARE if self.runs < RARE_RUNS_MIN else ()
-        lacked = [name for name in missing(self.counts) if name not in may_lack]
+        lacked = missing(self.counts)
+        if self.runs < RARE_RUNS_MIN:
+            print("".join(f"rare, and not reached: {name}\n" for name in lacked if name in RARE), end="")
+            lacked = [name for name in lacked if name not in RARE]
         return [*lacked, *[name for name in PROMISED if not self.counts[name]]]
 
     def report(self, first_seed: int) -> None:

@@ -28,7 +28,7 @@ RUNS_MIN: Final = 500
 RARE: Final = ("UnregisterControllerRecord committed", "UnregisterController done")
 """Three in 1,000 runs: few of them ask at a level that has the record, and not for the active controller."""
 
-RARE_RUNS_MIN: Final = 5_000
+RARE_RUNS_MIN: Final = 3_000
 """What is rare is reached in as many runs."""
 
 _OLD: Final = "Kafka before 3.3 wrote it: kraftctl replays it only"
