@@ -96,3 +96,18 @@ def test_a_message_arrives_in_time_also_the_second_time() -> None:
     time.run_until(wire.faults.late_us_max)
     assert len(late_us) == 2_000
     assert max(late_us) > 0.9 * wire.faults.late_us_max
+
+
+def test_what_was_sent_under_other_faults_may_still_come() -> None:
+    """A voter without power was once counted as silent while its last Fetch, sent over slow links, came."""
+    time = VirtualTime()
+    wire = Wire(time, random.Random(1), Counter())
+    wire.faults = LinkFaults(delay_us_max=300_000, duplicates=0.5)
+    arrived: list[int] = []
+    for _ in range(50):
+        wire.carry(1, 2, lambda: arrived.append(time.now_us))
+    wire.faults = LinkFaults()
+    until_us = wire.late_us_max
+    time.run_until(until_us)
+    assert arrived[-1] == until_us > wire.faults.late_us_max
+    assert wire.late_us_max == wire.faults.late_us_max

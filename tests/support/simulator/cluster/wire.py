@@ -58,6 +58,12 @@ class Wire:
         self.cut: set[tuple[Place, Place]] = set()
         self.refused: set[tuple[Place, Place]] = set()
         self._last_us: dict[tuple[Place, Place], int] = {}
+        self._all_arrived_us = 0
+
+    @property
+    def late_us_max(self) -> int:
+        """The time after which all has arrived that is sent now, or was sent before under other faults."""
+        return max(self.faults.late_us_max, self._all_arrived_us - self.time.now_us)
 
     def carry(self, source: Place, target: Place, arrive: Callable[[], None]) -> None:
         """`arrive` is called once, never, or, between controllers, twice: clients have other ways to repeat a
@@ -81,10 +87,13 @@ class Wire:
             self._last_us[source, target] = at_us
         if delay_us > LONG_DELAY_US:
             self.counts["messages delayed"] += 1
+        self._all_arrived_us = max(self._all_arrived_us, at_us)
         self.time.call_at(at_us, arrive)
         if faults.duplicates and type(source) is type(target) and rng.random() < faults.duplicates:
             self.counts["messages duplicated"] += 1
-            self.time.call_after(delay_us + int(rng.random() * faults.delay_us_max) + 1, arrive)
+            again_us = at_us + int(rng.random() * faults.delay_us_max) + 1
+            self._all_arrived_us = max(self._all_arrived_us, again_us)
+            self.time.call_at(again_us, arrive)
 
     def isolate(self, place: Place, others: list[Place]) -> None:
         for other in others:

@@ -253,7 +253,7 @@ class RareSequences:
             self._rng.choice((ControllerProcess.kill, ControllerProcess.lose_power))(process)
         life = leader.life, leader.raft.epoch
         # A Fetch that was sent before still arrives.
-        late_us = self._cluster.wire.faults.late_us_max
+        late_us = self._cluster.wire.late_us_max
         yield Pause(leader.config.controller_quorum_fetch_timeout_ms * 1_200 + late_us)
         working = [leader, *[process for process in others if process not in down]]
         leaving = self._rng.choice(working if self._rng.random() < 0.8 else down)
