@@ -104,8 +104,11 @@ class BrokerImage:
         """Empty until the log has a voter set."""
         self.changed_partitions: list[PartitionKey] = []
         self.all_changed = True
+        self._incarnation_id = b""
         self.elr_at_registration = False
-        """Whether KIP-966 was in force where the log has this broker's newest registration."""
+        """Whether KIP-966 was in force where the log has the first registration of this incarnation: only
+        then a controller looks for an unclean shutdown. False if that is in a snapshot.
+        """
 
     def apply(self, decoded: DecodedBatch) -> None:
         """Replay the next batch."""
@@ -134,6 +137,11 @@ class BrokerImage:
         elif isinstance(record, RemoveTopicRecord | ClearElrRecord):
             self.all_changed = True
         elif isinstance(record, RegisterBrokerRecord) and record.broker_id == self._broker_id:
+            self._registered(record.incarnation_id)
+
+    def _registered(self, incarnation_id: Uuid) -> None:
+        if incarnation_id != self._incarnation_id:
+            self._incarnation_id = incarnation_id
             self.elr_at_registration = self.image.features.elr_enabled
 
     def load(self, snapshot_id: OffsetAndEpoch, data: bytes) -> None:
@@ -145,13 +153,17 @@ class BrokerImage:
                 voter_ids = voter_ids_in(batch) or voter_ids
             else:
                 records += [decode_metadata_record(record.value or b"").record for record in batch.records]
+        before = self._incarnation_id, self.elr_at_registration
         self._clear(snapshot_id)
         self.voter_ids = voter_ids
         last_offset = snapshot_id.offset - 1
         for message in records:
             replay(self.image, message, last_offset)
         self.published_offset = last_offset
-        self.elr_at_registration = self.image.features.elr_enabled
+        known = self.image.cluster.brokers.get(self._broker_id)
+        if known is not None:
+            self._incarnation_id = known.incarnation_id
+            self.elr_at_registration = before == (known.incarnation_id, True)
 
     def partitions(self) -> list[tuple[PartitionKey, PartitionRegistration]]:
         """All partitions, by topic id."""
