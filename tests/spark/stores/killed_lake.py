@@ -10,7 +10,7 @@ from multiprocessing.context import ForkServerContext
 
 from kraftctl_spark.cli import main
 
-ENDED_S = 300.0
+ENDED_S = 1_200.0
 
 
 class KillGroupAtStep:
