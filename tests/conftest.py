@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tests.support.simulator.quorum import StartQuorum
 
 ASYNC_TEST_SECONDS_MAX = 120.0
+LONG_TEST_SECONDS_MAX = 1_800
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
@@ -59,10 +60,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what runs a whole quorum; `make test-quick` leaves it out."""
+    """Marks what runs a whole quorum; `make test-quick` leaves it out. Gives long tests more time."""
     for item in items:
         if "start_quorum" in getattr(item, "fixturenames", ()):
             item.add_marker("quorum")
+        if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(LONG_TEST_SECONDS_MAX))
         if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
             item.obj = limited(item.obj)
 
