@@ -45,6 +45,8 @@ FORMER_FINDS = [
     pytest.param("mixed", 3_018_882, id="epochs-of-a-voter-that-no-log-has-any-more"),
     pytest.param("mixed", 3_002_558, id="fencing-in-a-transaction-that-is-aborted"),
     pytest.param("mixed", 6_011_666, id="fetch-that-waited-for-its-turn-while-a-later-epoch-was-joined"),
+    pytest.param("mixed", 8_606_414, id="removal-before-a-fetch-of-a-voter-without-power-has-come"),
+    pytest.param("mixed", 8_708_812, id="tail-lost-where-no-controller-looks-for-an-unclean-shutdown"),
     pytest.param("moves", 582, id="all-voters-have-moved-meanwhile"),
 ]
 """With the workload with which they were found."""
