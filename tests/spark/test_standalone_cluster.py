@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl_spark.datasource.spark_home import light_spark_home
+from kraftctl_spark.datasource.spark_home import LOG4J2, light_spark_home
 from kraftctl_spark.log import log_range
 from kraftctl_spark.tables.output import Output
 from kraftctl_spark.tables.reader import read_table
@@ -95,8 +95,12 @@ class Worker:
 def started(tmp_path: Path, *workers: Worker) -> Iterator[StandaloneCluster]:
     with light_spark_home(), ExitStack() as running:
         home = Path(os.environ["SPARK_HOME"])
+        configuration = tmp_path / "conf"
+        configuration.mkdir()
+        (configuration / "log4j2.properties").write_text(LOG4J2.replace(" error\n", " info\n"))
         environment = {
             **os.environ,
+            "SPARK_CONF_DIR": str(configuration),
             "SPARK_DAEMON_MEMORY": "200m",
             "SPARK_DAEMON_JAVA_OPTS": QUICK_JVM,
             "SPARK_LOCAL_IP": "127.0.0.1",

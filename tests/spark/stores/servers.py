@@ -134,7 +134,7 @@ def s3mock(directory: Path) -> Iterator[StoreServer]:
         "-Xmx512m",
         "-jar",
         str(s3mock_jar()),
-        f"--http.port={port}",
+        f"--com.adobe.testing.s3mock.http-port={port}",
         f"--server.port={free_port()}",
     ]
     with _ended(StoreServer("s3mock", program, port, directory / "s3mock.log")) as server:
