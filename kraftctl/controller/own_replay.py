@@ -74,6 +74,7 @@ class OwnReplay:
             return False
         assert base_offset == self._next_offset, f"{self._next_offset} is appended first, not {base_offset}"
         self._next_offset += count
+        assert self._next_offset <= self._end_offset, f"nothing is replayed from {self._end_offset} on"
         return True
 
     def appended(self, image: MetadataImage, record: Message, offset: int) -> BrokerRegistration | None:

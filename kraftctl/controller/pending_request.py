@@ -16,6 +16,7 @@ from kraftctl_protocol.requests import RequestHead
 from kraftctl_protocol.shared_response import SharedResponse
 
 NO_PARTITIONS: Final = AlterPartitionRequest()
+"""One request replaces all whose partitions are decided; it is never changed."""
 
 
 @mypyc_attr(acyclic=True, free_list_len=1)

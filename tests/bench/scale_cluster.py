@@ -324,7 +324,7 @@ def restored(
 ) -> Cluster:
     """A cluster that begins with a copy of what `Cluster.save` has written: each voter has the same log.
 
-    Without the marker that names the replica that wrote it: another one that finds it does not vote.
+    The marker that names the replica that wrote it is not copied: another one that finds it does not vote.
     """
     state = json.loads((saved / BROKERS_FILE).read_text())
     cluster = Cluster(

@@ -197,6 +197,14 @@ FAULTS = (
         "The sessions of brokers do not follow their registrations.",
     ),
     PlantedFault(
+        "records-behind-those-that-are-replayed-are-taken-for-replayed",
+        OWN_REPLAY,
+        "        assert self._next_offset <= self._end_offset,",
+        "        assert True,",
+        ("tests/controller/test_own_replay.py",),
+        "A topic is in the log and in no image.",
+    ),
+    PlantedFault(
         "alterations-that-wait-keep-their-partitions",
         "kraftctl/node/controller_node.py",
         "        pending.forget_partitions()\n",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.apis.api_table import API_TABLE
-from kraftctl.controller.pending_request import PendingRequest
 from kraftctl.controller.results.error_responses import ITEM_SHAPES
-from kraftctl.controller.results.request_context import RequestContext
 from kraftctl.node.events import ClientRequest
 from kraftctl.server.loop.client_requests import ReceivedRequest, receive_request
 from kraftctl_protocol.errors import Errors
@@ -19,10 +16,8 @@ from kraftctl_protocol.generated.broker_registration_response import BrokerRegis
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.request_header import RequestHeader
-from kraftctl_protocol.message import Message
-from kraftctl_protocol.principal import ANONYMOUS
 from kraftctl_protocol.requests import encode_request
-from tests.support.active_controller import registration
+from tests.support.active_controller import ActiveController, registration
 from tests.support.simulator.cluster.lone_node import LoneNode
 
 
@@ -32,21 +27,6 @@ def alteration() -> AlterPartitionRequest:
     )
 
 
-def context_of(request: Message) -> RequestContext:
-    return RequestContext(
-        api=API_TABLE[request.API_KEY],
-        version=request.HIGHEST_VERSION,
-        client_id="",
-        principal=ANONYMOUS,
-        listener="CONTROLLER",
-        client_address=bytes(4),
-    )
-
-
-def pending(request: Message) -> PendingRequest:
-    return PendingRequest(1, context_of(request), request)
-
-
 def test_a_node_keeps_no_partitions_of_an_alteration_that_waits() -> None:
     node = LoneNode()
     node.settle()
@@ -54,14 +34,14 @@ def test_a_node_keeps_no_partitions_of_an_alteration_that_waits() -> None:
     node.send(registration(2))  # not flushed: what follows waits for it
     request = alteration()
     request.broker_epoch = registered.broker_epoch
-    node.offer(ClientRequest(1_000, context_of(request), request))
+    node.offer(ClientRequest(1_000, ActiveController().context(request, None), request))
     (waiting,) = (one for one in node.controller.renounce() if one.id == 1_000)
     assert waiting.request == AlterPartitionRequest()
     assert waiting.response == AlterPartitionResponse(error_code=Errors.NOT_CONTROLLER)
 
 
 def test_an_alteration_is_refused_without_its_partitions() -> None:
-    waiting = pending(alteration())
+    waiting = ActiveController().pending(alteration())
     waiting.forget_partitions()
     assert waiting.request == AlterPartitionRequest()
     assert AlterPartitionRequest.API_KEY not in ITEM_SHAPES
@@ -70,7 +50,7 @@ def test_an_alteration_is_refused_without_its_partitions() -> None:
 
 
 def test_a_creation_is_refused_with_the_names_of_its_topics() -> None:
-    waiting = pending(CreateTopicsRequest(topics=[CreatableTopic(name="orders")]))
+    waiting = ActiveController().pending(CreateTopicsRequest(topics=[CreatableTopic(name="orders")]))
     waiting.forget_partitions()
     waiting.refuse(Errors.NOT_CONTROLLER)
     assert isinstance(waiting.response, CreateTopicsResponse)

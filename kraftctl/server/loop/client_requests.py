@@ -75,7 +75,10 @@ class ReceivedRequest:
         self.started_at = 0.0
 
     def take_content(self) -> Message | RequestHead:
-        """The body, or the request whose body is not decoded yet; only once."""
+        """The body, or the request whose body is not decoded yet; only once.
+
+        The partitions of an AlterPartition are not kept here, as in `PendingRequest.forget_partitions`.
+        """
         undecoded, self.undecoded = self.undecoded, None
         if undecoded is not None:
             return undecoded

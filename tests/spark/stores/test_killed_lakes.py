@@ -85,16 +85,8 @@ def test_nothing_is_lost_and_nothing_is_there_twice(
     rng, context, properties = random.Random(kills), processes(), catalog_of(place, tmp_path)
     log = LogDirectory(tmp_path / "log")
     arguments = [
-        *(
-            "run",
-            "--engine",
-            "local",
-            "--workers",
-            "1",
-            "--available-now",
-            "--max-offsets-per-trigger",
-            OFFSETS,
-        ),
+        *("run", "--engine", "local", "--workers", "1"),
+        *("--available-now", "--max-offsets-per-trigger", OFFSETS),
         *("--directory", str(log.path), "--assume-committed", "--output", place),
         *("--history", "--compact-after", "3"),
         *([] if kind == "none" else ["--publish", kind]),
