@@ -98,6 +98,10 @@ def of_the_cluster(name: str, value: str) -> Body:
     return {"Resources": [{"ResourceType": 4, "ResourceName": "", "Configs": [config]}]}
 
 
+def of_loggers(node: str) -> Body:
+    return {"Resources": [{"ResourceType": 8, "ResourceName": node, "ConfigurationKeys": None}]}
+
+
 @pytest.mark.parametrize(
     ("call", "is_one"),
     [
@@ -106,6 +110,8 @@ def of_the_cluster(name: str, value: str) -> Body:
         (Call("ElectLeaders", 2, {"TopicPartitions": None}), False),
         (Call("FetchSnapshot", 1, {"Topics": []}), True),
         (Call("DescribeCluster", 1, {}), False),
+        (Call("DescribeConfigs", 4, of_loggers("3000")), True),
+        (Call("DescribeConfigs", 4, of_loggers("1")), False),
         (Call("AlterClientQuotas", 1, quotas_of(["a", "b"], ["b"])), True),
         (Call("AlterClientQuotas", 1, quotas_of(["a", "b"], ["a"])), False),
         (Call("IncrementalAlterConfigs", 1, of_the_cluster("max.connections", "null")), True),

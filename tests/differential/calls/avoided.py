@@ -14,7 +14,8 @@ MADE_SHARE = 0.01
 """How many of them are made: each known difference still occurs in a long run."""
 
 APPEND, SUBTRACT = 2, 3
-BROKER = 4
+BROKER, BROKER_LOGGER = 4, 8
+CONTROLLER = "3000"
 LAST_LEVELS_OF_4_3 = {"metadata.version": 30, "share.version": 1}
 ELECTION = "unclean.leader.election.enable"
 INT_MAX = 2**31 - 1
@@ -300,6 +301,11 @@ def _snapshot_of_nothing(body: Body) -> bool:
     return not body["Topics"] or not all(each["Partitions"] for each in body["Topics"])
 
 
+def _loggers_of_the_controller(body: Body) -> bool:
+    own = (BROKER_LOGGER, CONTROLLER)
+    return any((each["ResourceType"], each["ResourceName"]) == own for each in body["Resources"])
+
+
 def _level_of_4_4(body: Body) -> bool:
     return any(
         each["MaxVersionLevel"] > LAST_LEVELS_OF_4_3.get(each["Feature"], 2**15)
@@ -351,6 +357,7 @@ CHECKS: dict[str, Checks] = {
     "CreatePartitions": {"too many new partitions": _too_many_partitions},
     "CreateAcls": {"a code of a filter": _code_of_a_filter},
     "AlterClientQuotas": {"an entity twice": _entity_twice, "an infinite quota": _infinite_quota},
+    "DescribeConfigs": {"loggers of the controller": _loggers_of_the_controller},
     "FetchSnapshot": {"a snapshot of nothing": _snapshot_of_nothing},
     "BrokerRegistration": {
         "a malformed listener": _malformed_listener,
