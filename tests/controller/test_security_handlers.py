@@ -429,6 +429,13 @@ class TestQuotas:
         assert active.request(self.alter(entity, op)).entries[0].error_code == Errors.INVALID_REQUEST
         assert active.end_offset == start
 
+    def test_the_name_of_a_host_is_not_looked_up(self):
+        """Kafka's controller refuses one without an address, once DNS has answered."""
+        active = ActiveController()
+        request = self.alter([("ip", "no-such-host.invalid")], ("connection_creation_rate", 1.0, False))
+        assert active.request(request).entries[0].error_code == 0
+        assert active.records[-1].entity[0].entity_name == "no-such-host.invalid"
+
     def test_an_entity_twice(self):
         """Kafka refuses it, too, but does what the first of them says."""
         active = ActiveController()

@@ -297,6 +297,11 @@ def _infinite_quota(body: Body) -> bool:
     return any(value != value or abs(value) == float("inf") for value in values)
 
 
+def _name_of_a_host(body: Body) -> bool:
+    ips = [each for entry in body["Entries"] for each in entry["Entity"] if each["EntityType"] == "ip"]
+    return any((each["EntityName"] or "").isalpha() and each["EntityName"] != "localhost" for each in ips)
+
+
 def _snapshot_of_nothing(body: Body) -> bool:
     return not body["Topics"] or not all(each["Partitions"] for each in body["Topics"])
 
@@ -333,7 +338,7 @@ def _negative_id(body: Body) -> bool:
 
 
 def _nameless_listener(body: Body) -> bool:
-    return any(not each["Name"] for each in body["Listeners"])
+    return any(not each["Name"].strip(BLANKS) for each in body["Listeners"])
 
 
 Checks = dict[str, Callable[[Body], bool]]
@@ -356,7 +361,11 @@ CHECKS: dict[str, Checks] = {
     "CreateTopics": {"more partitions than an integer has": _more_partitions_than_an_integer_has},
     "CreatePartitions": {"too many new partitions": _too_many_partitions},
     "CreateAcls": {"a code of a filter": _code_of_a_filter},
-    "AlterClientQuotas": {"an entity twice": _entity_twice, "an infinite quota": _infinite_quota},
+    "AlterClientQuotas": {
+        "an entity twice": _entity_twice,
+        "an infinite quota": _infinite_quota,
+        "the name of a host": _name_of_a_host,
+    },
     "DescribeConfigs": {"loggers of the controller": _loggers_of_the_controller},
     "FetchSnapshot": {"a snapshot of nothing": _snapshot_of_nothing},
     "BrokerRegistration": {
